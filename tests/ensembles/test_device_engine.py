@@ -16,7 +16,7 @@ from polhode.ensembles import cuda
 from polhode.ensembles import device as engines
 from polhode.ensembles.engines import Block
 from polhode.ensembles.threads import ThreadsEngine
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import device, jit
 from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
@@ -272,6 +272,31 @@ def test_the_driver_compiles_a_text_once():
     on.kernel(library.ptx, device.ENTRY, registers=64)
     assert library.loaded == 2
     assert library.options == {0: 64, 5: library.options[5], 6: 4096}
+
+
+def test_without_compilation(python):
+    code = """
+        import json
+        import polhode as ph
+        from polhode.ensembles import cuda
+        from polhode.ensembles import device as engines
+        cuda.why_none = lambda: ""
+        print(json.dumps(engines.engine_for(ph.free_body((1, 2, 3)), "exact")))
+    """
+    assert python(code, NUMBA_DISABLE_JIT="1") == "nothing is compiled in this process (NUMBA_DISABLE_JIT is set)"
+
+
+def test_a_function_that_runs_as_python():
+    weight = {"down": 1.0}
+
+    def torque(t, q, omega, parameters):
+        return (weight["down"] * omega[0], 0.0, str(t).count("e") * 1.0)
+
+    body = ph.rigid_body([2, 3, 4], torque=torque, parameters=[1.0])
+    with pytest.warns(SlowFunctionWarning):
+        said = engines.engine_for(body, "v2/mr", on=cuda.Device(FakeCuda()))
+    assert isinstance(said, str)
+    assert "is nothing for a device" in said
 
 
 def test_what_is_nothing_for_a_device():

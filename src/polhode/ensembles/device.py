@@ -20,8 +20,9 @@ from polhode.algebra.library import LIBRARY
 from polhode.ensembles import cuda
 from polhode.ensembles.engines import Block
 from polhode.errors import PolhodeError
-from polhode.kernel import device
+from polhode.kernel import device, jit
 from polhode.kernel import layout as L
+from polhode.kernel.interrupts import held
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec, method
 from polhode.runs.adaptive_run import SHORTEST
@@ -46,6 +47,8 @@ MOST_KEPT = 32
 
 def reason_against(system: System, chosen: MethodSpec) -> str:
     """Why members of a system cannot be taken by this method on any device, one sentence; empty where they can."""
+    if jit.disabled():
+        return "nothing is compiled in this process (NUMBA_DISABLE_JIT is set)"
     prepared, what = chosen.prepare().suited(system.provides), f"of {system.name!r} by {chosen.label!r}"
     if prepared.step_density:
         return f"members {what} choose their steps by a time transformation, which devices do not take"
@@ -445,10 +448,12 @@ def ptx_for(loop: device.Loop, architecture: str = device.ARCHITECTURE) -> str:
     Unsupported
         The compiler of kernels does not know all of it.
     """
-    text = device.module_of(loop, device.ptx(architecture), LIBRARY)
+    with held(always=True):
+        text = device.module_of(loop, device.ptx(architecture), LIBRARY)
     key = architecture, hashlib.sha256(text.encode()).digest()
     if key not in _kernels:
         while len(_kernels) >= MOST_KEPT:
             _kernels.pop(next(iter(_kernels)))
-        _kernels[key] = device.written(text, device.ptx(architecture))
+        with held(always=True):
+            _kernels[key] = device.written(text, device.ptx(architecture))
     return _kernels[key]

@@ -24,6 +24,7 @@ import numpy as np
 from llvmlite import ir
 from numba import f8, i8, njit, types
 from numba.core import cgutils
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
@@ -511,6 +512,7 @@ ADAPTIVE_ARGUMENTS = (
 ENTRY = "polhode_members"
 
 
+@global_compiler_lock
 def module_of(loop: Loop, target: Target, library: Library) -> str:
     """The LLVM module of a loop for a target, as text.
 
@@ -521,6 +523,14 @@ def module_of(loop: Loop, target: Target, library: Library) -> str:
     Unsupported
         Loads, or a step, that the compiler of kernels does not know.
     """
+    try:
+        return _module_of(loop, target, library)
+    except NotImplementedError:  # an intrinsic that needs more of numba
+        cpu_target.target_context.refresh()
+        return _module_of(loop, target, library)
+
+
+def _module_of(loop: Loop, target: Target, library: Library) -> str:
     context, typing = cpu_target.target_context, cpu_target.typing_context
     module = ir.Module("polhode_device")
     unit = Unit(context, typing, module, target, library)
@@ -565,6 +575,7 @@ def _register(module: Any, builder: Any, name: str) -> Any:
     return builder.zext(builder.call(function, ()), I)
 
 
+@global_compiler_lock
 def optimised(text: str, machine: Any, target: Target) -> Any:
     """LLVM's module of a text, optimised as a whole; twice, since what the first pass unrolls the second promotes.
     Products are fused with sums (``fused``)."""
