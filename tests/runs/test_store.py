@@ -653,6 +653,39 @@ def test_a_store_named_by_the_scenario(polhode, tmp_path):
     assert code == 3 and "output.store: expected another name than that of file" in err
 
 
+def test_a_long_trajectory_stays_in_its_store(polhode, monkeypatch):
+    from polhode.cli import run
+
+    monkeypatch.setattr(run, "LONG", 1000)
+    monkeypatch.setattr(run, "LOOKED_AT", 5)
+    assert polhode("run", "top.toml", "-q", "--no-picture", "-o", "whole.nc")[0] == 0
+    whole = ph.load("whole.nc")
+    code, out, err = polhode("run", "top.toml", "--store", "run.zarr", "--json")
+    facts = json.loads(out)
+    assert code == 0 and facts["written"] == ["run.zarr", "top.png"] and not Path("top.nc").exists()
+    assert (facts["rows"], facts["rows_looked_at"], facts["t"]) == (11, 5, [0.0, 0.1])
+    assert "11 rows\n" in err and "5 rows among them, for what follows and for the picture" in err
+    assert ph.load("run.zarr", lazy=True).identical(whole)
+    code, _, err = polhode("resume", "run.zarr", "-q")
+    assert (code, err) == (0, "") and Path("run.png").exists() and not Path("run.nc").exists()
+    assert polhode("resume", "run.zarr", "-q", "--no-picture", "-o", "asked.nc")[0] == 0
+    assert ph.load("asked.nc").identical(whole)
+
+
+def test_a_scenario_too_long_for_the_memory(polhode, monkeypatch):
+    from polhode.runs import rows
+
+    for name, value in (("memory", lambda: 16 * 13 * 60), ("SLICE", 1), ("KEPT", 1)):
+        monkeypatch.setattr(rows, name, value)
+    text = SCENARIO.replace("every = 10\n", "")
+    Path("top.toml").write_text(text)
+    code, _, err = polhode("run", "top.toml", "-q")
+    assert code == 3 and "let them go to a store" in err
+    assert polhode("run", "top.toml", "-q", "--no-picture", "--store", "run.zarr", "-o", "a.nc") == (0, "", "")
+    Path("named.toml").write_text(text + '[output]\nstore = "live.zarr"\n')
+    assert polhode("run", "named.toml", "-q", "--no-picture") == (0, "", "")
+
+
 def test_ctrl_c_prints_the_command_that_goes_on(polhode, tmp_path):
     steps = 4_000_000
     text = SCENARIO.replace("t_end = 0.1", f"steps = {steps}").replace("every = 10\n", "every = 1000\n")

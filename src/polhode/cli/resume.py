@@ -36,7 +36,8 @@ def command(
     Ctrl-C stops it again, any number of times. STORE has all the run needs; only Python functions that a scenario names
     are loaded from its file again, with --allow-code. A run that is complete is only written.
 
-    The trajectory goes to <store name>.nc in the current folder unless -o says otherwise. During a run,
+    The trajectory goes to <store name>.nc in the current folder unless -o says otherwise; one of more than 256 MB stays
+    in the store alone, unless -o names a file. During a run,
     polhode.load("long.zarr") in Python reads the rows written so far. In Python: polhode.resume("long.zarr").
     """
     deliver(lambda display: _computed(store, output, threads, allow_code, display), quiet=quiet, no_picture=no_picture,
@@ -66,6 +67,7 @@ def _computed(store: Path, output: Path | None, threads: int, allow_code: bool, 
             None,
             str(origin or store),
             on,
+            store if output is None else None,
         )
     except InvalidInput as refused:
         if "hand it in again" in str(refused) and origin is not None and not allow_code:

@@ -105,7 +105,8 @@ def command(
 
     A run with a --store (or store = "long.zarr" under [output]) can be killed at any time, also by a power cut: rows
     and state are written to disk every half minute, and `polhode resume long.zarr` completes it, bit for bit as an
-    uninterrupted run.
+    uninterrupted run. Its rows leave the memory on the way: it may have 10^8 of them. A trajectory of more than 256 MB
+    stays in the store, in its folder trajectory, unless -o names a file. `polhode info` and `polhode tail` watch it.
 
     A scenario with a table [members] is many runs that differ in what it lists: its trajectory has the dimension
     member, or the statistics that its `reduce` asks for, and its picture the bands of them over time.
@@ -135,6 +136,8 @@ class Result:
         What was run, for the summary.
     on : str
         How to continue after an interruption: a command, in words.
+    store : Path, optional
+        Where the trajectory is already, if nobody has named a file: a long one is not written again.
     """
 
     ds: xr.Dataset
@@ -143,6 +146,26 @@ class Result:
     picture: Path | None
     scenario: str
     on: str
+    store: Path | None = None
+
+    def settle(self) -> xr.Dataset:
+        """Write the trajectory, or leave a long one in its store; rows for the summary and the picture."""
+        if self.store is None or self.ds.nbytes <= LONG:
+            _save(self.ds, self.out)
+            return self.ds
+        self.picture, self.out = self.picture or self.out.with_suffix(".png"), self.store
+        import numpy as np
+
+        rows = self.ds.sizes["time"]
+        some = self.ds.isel(time=np.unique(np.linspace(0, rows - 1, LOOKED_AT).astype(int))).load()
+        some.encoding = {**self.ds.encoding, "rows": rows}
+        return some
+
+
+LONG = 2**28
+"""Bytes of a trajectory from which on it stays in its store, unless a file is named."""
+LOOKED_AT = 2**16
+"""Rows of such a trajectory in the summary and the picture."""
 
 
 def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bool, as_json: bool) -> None:
@@ -162,16 +185,16 @@ def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bo
                 if isinstance(wrong, UserFunctionError):
                     _show_traceback(wrong)
                 raise
-            _save(result.ds, result.out)
+            ds = result.settle()
             if interrupts.pressed:
                 result.failed = result.failed or Interrupted("interrupted when the run was over")
     for warning in caught_warnings:
         click.echo(f"polhode: note: {warning.message}", err=True)
     written = [result.out]
     if result.failed is None and not no_picture:
-        written += _picture(result.ds, result.picture or result.out.with_suffix(".png"))
-    many = is_ensemble(result.ds)
-    facts = summary_of_members(result.ds) if many else summary(result.ds)
+        written += _picture(ds, result.picture or result.out.with_suffix(".png"))
+    many = is_ensemble(ds)
+    facts = summary_of_members(ds) if many else summary(ds)
     facts |= {"scenario": result.scenario, "written": [str(path) for path in written]}
     if as_json:
         click.echo(json.dumps(facts, indent=2, allow_nan=False))
@@ -195,7 +218,8 @@ def _computed(
 ) -> Result:
     from polhode.runs.scenario import read_scenario
 
-    scenario = read_scenario(path, allow_code, method=method, step=step, rtol=rtol)
+    scenario = read_scenario(path, allow_code, method=method, step=step, rtol=rtol, stored=store is not None)
+    named = output or scenario.output.file
     out, store = output or scenario.output.file or Path(f"{path.stem}.nc"), store or scenario.output.store
     check_place(out, store)
     if start is not None:
@@ -214,6 +238,7 @@ def _computed(
         scenario.output.picture,
         str(path),
         on,
+        store if named is None else None,
     )
 
 
@@ -235,16 +260,17 @@ def _of_members(
 
 
 def caught(
-    run: Callable[[], xr.Dataset], display: Display, out: Path, picture: Path | None, scenario: str, on: str
-) -> Result:
+    run: Callable[[], xr.Dataset], display: Display, out: Path, picture: Path | None, scenario: str, on: str,
+    store: Path | None = None,
+) -> Result:  # fmt: skip
     """The result of a run, or what it had computed before it failed."""
     try:
-        return Result(run(), out, None, picture, scenario, on)
+        return Result(run(), out, None, picture, scenario, on, store)
     except PolhodeError as failed:
         if failed.trajectory is None:
             raise
         display.stopped()
-        return Result(failed.trajectory, out, failed, picture, scenario, on)
+        return Result(failed.trajectory, out, failed, picture, scenario, on, store)
 
 
 # ------------------------------------------------------------------ progress
@@ -358,7 +384,8 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
             float(ds.attrs[f"step_{size}"]) for size in ("smallest", "largest") if f"step_{size}" in ds.attrs
         ],
         "t": [float(ds.time[0]), float(ds.time[-1])],
-        "rows": len(ds.time),
+        "rows": ds.encoding.get("rows", len(ds.time)),
+        "rows_looked_at": len(ds.time),
         "complete": "incomplete" not in ds.attrs,
         "error": ds.attrs.get("incomplete"),
         "energy_conserved": "energy" in conserves,
@@ -405,6 +432,8 @@ def table(facts: dict[str, Any]) -> str:
         ("method", f"{facts['method']}, order {facts['order']}; cite {facts['citation']}"),
         ("span", f"t = {start:g} to {end:g}, {_steps(facts)}, {facts['rows']} rows"),
     ]
+    if facts["rows_looked_at"] < facts["rows"]:
+        rows.append(("looked at", f"{facts['rows_looked_at']} rows among them, for what follows and for the picture"))
     if facts["step_sizes"]:
         rows.append(("steps", "{:.3g} smallest, {:.3g} largest".format(*facts["step_sizes"])))
     if facts["energy_conserved"]:

@@ -51,6 +51,7 @@ def read_scenario(
     method: str | None = None,
     step: float | None = None,
     rtol: float | None = None,
+    stored: bool = False,
     changes: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """Read and check a scenario.
@@ -63,6 +64,8 @@ def read_scenario(
         Whether Python functions named in it may be loaded, which runs their file.
     method, step, rtol : str, float, float, optional
         Instead of the file's; ``step`` also instead of its ``rtol``, and the other way round.
+    stored : bool
+        Whether the run will have a store that the file does not name, so that its rows need not fit into the memory.
     changes : mapping, optional
         Values in the place of the file's, by key, such as ``{"system.weight": 19.6, "run.t_end": 5.0}``; with them, be
         there none, a [sweep] is left out.
@@ -89,7 +92,9 @@ def read_scenario(
         raise InvalidInput("step and rtol are both given; keep one of them")
     allow_code = truth(allow_code, "allow_code")
     changes = None if changes is None else mapping(changes, "changes")
-    return _Reader(Path(checked_path(path)), allow_code, changes).scenario(method, step, rtol)
+    reader = _Reader(Path(checked_path(path)), allow_code, changes)
+    reader.stored = truth(stored, "stored")
+    return reader.scenario(method, step, rtol)
 
 
 def sweep_table(path: str | os.PathLike[str], given: Mapping[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
@@ -113,6 +118,8 @@ WHOLE = "those of TOML are between -2^63 and 2^63 - 1; write 1e30 for a number a
 
 class _Reader:
     """Reads one file, collecting what is wrong with it."""
+
+    stored = False
 
     def __init__(self, path: Path, allow_code: bool, changes: Mapping[str, Any] | None = None) -> None:
         self.path, self.allow_code, self.changes = path, allow_code, dict(changes or {})
@@ -239,6 +246,7 @@ class _Reader:
         timed = "run" in sound and (ready or "problem" not in self.raw)
         times = self.times(parsed.run, ready, has_step_density(label)) if timed else {}
         output = self.output(parsed.output) if "output" in sound else Files()
+        self.stored = self.stored or output.store is not None
         events = self.events(parsed.events or [], system) if "events" in sound else []
         if events:
             times["events"] = events
@@ -282,7 +290,7 @@ class _Reader:
     def check_request(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
         """Note what ``integrate`` refuses before anything is compiled."""
         try:
-            Record.of(requested(system, label, grouped(arguments), {}))
+            Record.of(requested(system, label, grouped(arguments), {}), self.stored)
         except InvalidInput as refused:
             words = re.findall(r"\w+", str(refused))
             sections = ["initial", "system", "run"]
