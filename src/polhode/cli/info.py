@@ -25,8 +25,8 @@ def command(store: Path, as_json: bool) -> None:
         polhode info long.zarr --json
         watch -n 5 polhode info long.zarr
 
-    The state is running, stopped (polhode resume goes on with it), complete, or failed. The rate is that of the steps
-    up to the last checkpoint; rows that are safe are those a resumed run goes on from. In Python:
+    The state is running, stopped (polhode resume goes on with it), complete, or failed. The rate counts the time of
+    writing, up to the last checkpoint; rows that are safe are those a resumed run goes on from. In Python:
     polhode.load("long.zarr", lazy=True).
     """
     from polhode.runs.status import status

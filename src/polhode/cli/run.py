@@ -148,7 +148,7 @@ class Result:
     on: str
     store: Path | None = None
 
-    def settle(self) -> xr.Dataset:
+    def write(self) -> xr.Dataset:
         """Write the trajectory, or leave a long one in its store; rows for the summary and the picture."""
         if self.store is None or self.ds.nbytes <= LONG:
             _save(self.ds, self.out)
@@ -185,7 +185,7 @@ def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bo
                 if isinstance(wrong, UserFunctionError):
                     _show_traceback(wrong)
                 raise
-            ds = result.settle()
+            ds = result.write()
             if interrupts.pressed:
                 result.failed = result.failed or Interrupted("interrupted when the run was over")
     for warning in caught_warnings:

@@ -52,8 +52,10 @@ class Status:
     share : float or None
         Part of the span that is done.
     seconds : float
-        Time computed up to the checkpoint.
-    steps_per_second, bytes_per_row : float or None
+        Time computed up to the checkpoint; what was written took its own.
+    steps_per_second : float or None
+        Of the process that runs it or ran it last, writing included.
+    bytes_per_row : float or None
     left : float or None
         Seconds that a run still takes at this rate, while it goes.
     bytes : int
@@ -127,7 +129,11 @@ def status(path: str | os.PathLike[str]) -> Status:
     share = None
     if start is not None and end is not None and now is not None:
         share = (now - start) / (end - start) if end != start else 1.0
-    safe = told.get("share")
+    rate = left = None
+    if told.get("elapsed"):
+        rate = (live.steps - told["steps_before"]) / told["elapsed"]
+        gained = told["share"] - told["share_before"]
+        left = (1.0 - told["share"]) * told["elapsed"] / gained if running and gained > 0.0 else None
     state = "complete" if live.over else "running" if running else "stopped"
     if live.over and "incomplete" in attributes:
         state = "failed"
@@ -136,9 +142,8 @@ def status(path: str | os.PathLike[str]) -> Status:
     return Status(
         str(live.path), attributes.get("title") or f"{system}, {method}", state, str(attributes.get("incomplete", "")),
         rows, live.rows, live.steps, live.of, start, now, end, share, seconds,
-        live.steps / seconds if seconds > 0.0 else None, size / rows if rows else None,
-        (1.0 / safe - 1.0) * seconds if state == "running" and safe else None,
-        size, max(0.0, time.time() - (live.path / CHECKPOINT).stat().st_mtime),
+        rate, size / rows if rows else None, left, size,
+        max(0.0, time.time() - (live.path / CHECKPOINT).stat().st_mtime),
     )  # fmt: skip
 
 

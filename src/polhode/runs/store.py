@@ -261,7 +261,7 @@ class LiveStore:
         Whether the run has come to its end.
     steps, of, progress
         Of a store that was opened: steps done, and in all where known; times of the ``start``, the ``end`` and the last
-        step, and the ``share`` of the span.
+        step, the ``share`` of the span, seconds ``elapsed`` in the last process, and what was done before it.
 
     Raises
     ------
@@ -297,6 +297,7 @@ class LiveStore:
         self.flushed, self.disk = 0, Unsynced()
         self.streams, self.stream = True, None  # type: bool, Streamed | None
         self.lock: int | None = None
+        self.begun = time.perf_counter(), 0.0, 0
         self.steps, self.of, self.progress = 0, None, {}  # type: int, int | None, dict[str, Any]
         self.made = False
         self.last = time.perf_counter()
@@ -480,6 +481,7 @@ class LiveStore:
             most = None if run.total is None else run.total // request.recording.every + 2
             most = most if request.samples is None else len(request.samples) + 2
             self.stream = Streamed(self.path / TRAJECTORY, run, potential, self.labels, most)
+        self.begun = time.perf_counter(), 0.0, 0
         if self.state is None:
             return
         try:
@@ -497,6 +499,7 @@ class LiveStore:
         except Exception as problem:  # the digests agree, so that this is no damage
             raise FileProblem(f"{self.path / CHECKPOINT} is not of this run ({problem}); run again") from problem
         self.kept = snapshot, end
+        self.begun = time.perf_counter(), float(run.share), run.done
 
     def verify(self) -> None:
         """Read all rows once, to see whether they are those of the checkpoint.
@@ -759,7 +762,11 @@ class LiveStore:
         run = self.run
         if run is None:
             return {}
-        return {"start": run.t0, "time": float(run.now), "end": float(run.final), "share": float(run.share)}
+        begun, share, done = self.begun
+        return {
+            "start": run.t0, "time": float(run.now), "end": float(run.final), "share": float(run.share),
+            "elapsed": time.perf_counter() - begun, "share_before": share, "steps_before": done,
+        }  # fmt: skip
 
     def _refused(self, problem: Exception) -> FileProblem:
         why = getattr(problem, "strerror", None) or str(problem)
