@@ -569,6 +569,22 @@ def test_other_versions_on_a_cluster(study, monkeypatch):
 
 
 @pytest.mark.full
+def test_a_member_that_kills_workers_of_a_cluster_is_given_up(study, monkeypatch):
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    study(USER)
+    Path("deadly.py").write_text(DEADLY)
+    monkeypatch.setenv("POLHODE_DEADLY", "1")
+    monkeypatch.setattr(processes, "MOST_DEATHS", 2)  # of this process; workers have their own
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as there,
+    ):
+        ds = ph.sweep("study.toml", scheduler=there.scheduler_address, allow_code=True)
+    assert ds.status.values.tolist() == [0, 0, 7, 0]
+    assert ds.failure.values[2] == "5 worker processes ended at this member, the last one by exit code 9"
+
+
+@pytest.mark.full
 def test_sixty_kills_of_a_cluster_change_no_bit(study):
     pytest.importorskip("distributed")
     path, chance, killed = study(LONG + DRAWS.replace("count = 7", "count = 150")), random.Random(6), Counter()

@@ -39,7 +39,7 @@ TASK_SECONDS = 10.0
 TASK_BYTES = 2**26
 """What a task leaves at most, unless that is less than one member."""
 TASKS_EACH = 4
-"""Tasks for each worker, at least, so that none waits long for the last one."""
+"""Tasks for each of several workers, at least, so that none waits long for the last one."""
 TRIES = 16
 """Members that are tried until one shows what there is to keep."""
 
@@ -243,7 +243,9 @@ def _planned(study: Study, allow_code: bool, parallel: int) -> Plan:
     if chunk is None:
         if seconds < TASK_SECONDS:
             seconds = _timed(plan, number, allow_code)
-        chunk = min(TASK_SECONDS / max(seconds, 1e-6), TASK_BYTES / size, members / (TASKS_EACH * parallel))
+        chunk = min(TASK_SECONDS / max(seconds, 1e-6), TASK_BYTES / size)
+        if parallel > 1:
+            chunk = min(chunk, members / (TASKS_EACH * parallel))
     return Plan(study, min(members, max(1, int(chunk))), variables, labels, attributes, plan.made_by)
 
 

@@ -129,6 +129,7 @@ class Processes:
                 continue
             if said is None:
                 useless = 0 if worker.useful else useless + 1
+                worker.end()
                 if useless >= MOST_BEGINNINGS * self.count:
                     raise FileProblem(f"{useless} worker processes ended before they had done anything, the last one "
                                       f"by {_cause(worker)}; try it with one worker, workers=1")  # fmt: skip
@@ -137,7 +138,7 @@ class Processes:
                 if chunk is not None:
                     waiting.append(chunk)
             elif "at" in said:
-                worker.member = said["at"]
+                worker.member, worker.useful = said["at"], True
             elif "problem" in said:
                 kind = getattr(errors, said["problem"], PolhodeError)
                 raise kind(said["message"])
@@ -154,7 +155,6 @@ class Processes:
 
     def _buried(self, worker: Worker) -> None:
         """Draw the conclusions from a death."""
-        worker.end()
         self.workers.remove(worker)
         if worker.chunk is None:
             return
