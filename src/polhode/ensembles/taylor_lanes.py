@@ -104,7 +104,7 @@ class TaylorLaneEngine:
         block.iterations[:] = 0
         end = block.t0 + block.h
         self.kernel(
-            0, -(-M // self.width), M, asked.max_steps, float(block.t0), float(end),
+            0, M, asked.max_steps, float(block.t0), float(end),
             float(asked.max_step or np.inf), float(asked.first_step or 0.0), sizes, addresses,
         )  # fmt: skip
         failed = np.flatnonzero(block.status != L.OK)

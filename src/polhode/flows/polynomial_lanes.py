@@ -1,11 +1,9 @@
 """Steps along Taylor polynomials for members of an ensemble in lanes, each with a time and steps of its own.
 
-The steps are those of ``polynomial.taylor_step`` with a tolerance: the same scales, sizes, sums. A lane that has
-reached the end waits for the others of its group. Rows at given times are read off the polynomials. Members for which
-the loads choose between formulas are not served, and one whose coefficients stay infinite, or whose steps time cannot
-resolve, ends with the status of that.
-
-Groups of as many members as there are lanes are taken to the end one after the other.
+The steps are those of ``polynomial.taylor_step`` with a tolerance: the same scales, sizes, sums. A member that has
+reached the end gives its lane to the next one, so that no lane waits for others. Rows at given times are read off the
+polynomials. Members for which the loads choose between formulas are not served, and one whose coefficients stay
+infinite, or whose steps time cannot resolve, ends with the status of that.
 """
 
 from __future__ import annotations
@@ -46,8 +44,8 @@ SAMPLES, STEP_SIZES = 15, 16
 ADDRESSES = 17
 GOING = -1
 """Status of a member that is on its way."""
-MARCH_TAYLOR = i8(i8, i8, i8, i8, f8, f8, f8, f8, I1, I1)
-"""march_taylor(first_group, last_group, members, attempts, t0, end, longest, first, sizes, addresses)"""
+MARCH_TAYLOR = i8(i8, i8, i8, f8, f8, f8, f8, I1, I1)
+"""march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addresses)"""
 
 
 @jit.inlined
@@ -76,15 +74,13 @@ def memory_of(sizes):
     return 3 * sizes[D.WIDTH] + (L.OF_BODY + 4) * sizes[D.N] + sizes[D.PARAMETERS] + sizes[D.WORK]
 
 
-def march_taylor(first_group, last_group, members, attempts, t0, end, longest, first, sizes, addresses):
-    """Take the members of some groups from t0 to the end; those of a group are its lanes.
+def march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addresses):
+    """Take members from t0 to the end; one that is there gives its lane to the next.
 
     Parameters
     ----------
-    first_group, last_group : int
-        The groups, the last one exclusive.
-    members : int
-        Number of members; lanes of the last group beyond it repeat the last member.
+    begin, behind : int
+        Number of the first member, and of the one behind the last.
     attempts : int
         Most steps of a member.
     t0, end : float
@@ -111,6 +107,7 @@ def march_taylor(first_group, last_group, members, attempts, t0, end, longest, f
     states, record = numbers_at(addresses, D.STATES), numbers_at(addresses, D.RECORD)
     samples, taken = numbers_at(addresses, SAMPLES), numbers_at(addresses, STEP_SIZES)
     step_info = shared_info(numbers_at(addresses, D.STEP_INFO), y, KNOWN)
+    statuses, done = integers_at(addresses, D.STATUS), integers_at(addresses, D.DONE)
     numbers = integers_at(addresses, D.INT_COEFFICIENTS)
     p = with_known(Workspace(
         bodies_of_system, sizes[D.B], sizes[D.S], y, bodies, parameters, None, None, numbers,
@@ -120,75 +117,91 @@ def march_taylor(first_group, last_group, members, attempts, t0, end, longest, f
     K, lanes = numbers[ORDER], sizes[D.LANES]
     k = max(K - 1, SMALLEST_ORDER)
     per_before, per_last = 0.5 / (k - 1), 0.5 / k
-    for group in range(first_group, last_group):
-        member = lane_numbers() + lanes * group
-        own = min(member, members - 1)
-        copied(states, width, own, width, y)
-        copied(numbers_at(addresses, D.BODIES), sizes[D.BODIES_STRIDE], own, L.OF_BODY * bodies_of_system, bodies)
-        copied(numbers_at(addresses, D.FRAMES), sizes[D.FRAMES_STRIDE], own, 4 * bodies_of_system, frames)
-        copied(numbers_at(addresses, D.CONSTANTS), sizes[D.PARAMETERS_STRIDE], own, sizes[D.PARAMETERS], parameters)
-        base, sample = rows * own, 0
-        while sample < rows and (samples[sample] - t0) * direction <= 0.0:
-            recorded(record, width * (base + sample), y, width)
-            taken[base + sample] = 0.0
-            sample += 1
-        row = own - own + sample
-        size = first if first > 0.0 else longest
-        scale = power_below(min(size, abs(end - t0)))
-        time = t0
-        status = GOING if t0 != end else L.OK
-        tried, shrunk = 0, 0
-        while some_lane(status == GOING):
-            along = direction * scale
-            r[SCALE] = along
-            series(K, time, bodies_of_system, y, bodies, parameters, r)
-            before, last = last_terms_of(k, p)
-            finite = before + last < inf
-            goal = end if size >= abs(end - time) else time + direction * size
-            parts = 1.0 / along
-            whole = (goal - time) * parts
-            exponent = max(rough_log2(before) * per_before, rough_log2(last) * per_last)
-            f = min(rough_exp2(-exponent), LARGEST_RATIO) if exponent > -40.0 else LARGEST_RATIO
-            f = min(f, whole)
-            next_scale = power_below(f * scale)
-            inside = f < whole
-            after = time + f * along if inside else goal
-            f = (after - time) * parts if inside else f
-            increments(f, K, r)
-            change = added(y, stage_state, p)
-            going = status == GOING
-            good = going & finite & (f > 0.0) & (0.0 * change == 0.0)
-            h = after - time
-            due = good & (row < rows) & ((samples[min(row, rows - 1)] - after) * direction <= 0.0)
-            while some_lane(due):
-                at = samples[min(row, rows - 1)]
-                inner = at != after
-                if some_lane(due & inner):
-                    theta = min(max((at - time) / h, 0.0), 1.0)
-                    increments(theta * h * parts, K, r)
-                    added(y, between, p)
-                if due:
-                    for j in range(width):
-                        record[width * (base + row) + j] = between[j] if inner else stage_state[j]
-                    taken[base + row] = abs(h)
-                    row += 1
-                due = due & (row < rows) & ((samples[min(row, rows - 1)] - after) * direction <= 0.0)
-            for j in range(width):
-                y[j] = stage_state[j] if good else y[j]
-            time = after if good else time
-            size = longest if good else size
-            tried = tried + 1 if finite else tried
-            shrunk = 0 if finite else shrunk + 1
-            scale = next_scale if good else (scale if finite else scale * SMALLER)
-            found = GOING if tried < attempts else TOO_MANY_STEPS
-            if good:
-                if time == end:
-                    found = L.OK
-            elif finite:
-                found = L.TOO_SMALL if f == 0.0 else L.NOT_FINITE
-            elif shrunk == MOST_SCALES:
-                found = L.NOT_FINITE
-            status = found if going else status
-        integers_at(addresses, D.STATUS)[own] = status
-        integers_at(addresses, D.DONE)[own] = row
+    at_start = 0
+    while at_start < rows and (samples[at_start] - t0) * direction <= 0.0:
+        at_start += 1
+    size_at_start = first if first > 0.0 else longest
+    scale_at_start = power_below(min(size_at_start, abs(end - t0)))
+    lane, to_come = lane_numbers(), begin
+    own, row, tried, shrunk = lane - lane + begin, lane - lane, lane - lane, lane - lane
+    status, time, size, scale = row + L.OK, 0.0 * row, 0.0 * row, 0.0 * row
+    while True:
+        fresh = lane < 0
+        for number in range(lanes):
+            mine = (lane == number) & (status != GOING)
+            if to_come < behind and some_lane(mine):
+                own = to_come if mine else own
+                fresh = fresh | mine
+                to_come += 1
+        if fresh:
+            copied(states, width, own, width, y)
+            copied(numbers_at(addresses, D.BODIES), sizes[D.BODIES_STRIDE], own, L.OF_BODY * bodies_of_system, bodies)
+            copied(numbers_at(addresses, D.FRAMES), sizes[D.FRAMES_STRIDE], own, 4 * bodies_of_system, frames)
+            copied(numbers_at(addresses, D.CONSTANTS), sizes[D.PARAMETERS_STRIDE], own, sizes[D.PARAMETERS], parameters)
+            for number in range(at_start):
+                recorded(record, width * (rows * own + number), y, width)
+                taken[rows * own + number] = 0.0
+            row, tried, shrunk = at_start, 0, 0
+            time, size, scale = t0, size_at_start, scale_at_start
+            status = GOING if t0 != end else L.OK
+            statuses[own] = status
+            done[own] = row
+        if not some_lane(status == GOING):
+            if to_come < behind:
+                continue
+            break
+        base = rows * own
+        along = direction * scale
+        r[SCALE] = along
+        series(K, time, bodies_of_system, y, bodies, parameters, r)
+        before, last = last_terms_of(k, p)
+        finite = before + last < inf
+        goal = end if size >= abs(end - time) else time + direction * size
+        parts = 1.0 / along
+        whole = (goal - time) * parts
+        exponent = max(rough_log2(before) * per_before, rough_log2(last) * per_last)
+        f = min(rough_exp2(-exponent), LARGEST_RATIO) if exponent > -40.0 else LARGEST_RATIO
+        f = min(f, whole)
+        next_scale = power_below(f * scale)
+        inside = f < whole
+        after = time + f * along if inside else goal
+        f = (after - time) * parts if inside else f
+        increments(f, K, r)
+        change = added(y, stage_state, p)
+        going = status == GOING
+        good = going & finite & (f > 0.0) & (0.0 * change == 0.0)
+        h = after - time
+        due = good & (row < rows) & ((samples[min(row, rows - 1)] - after) * direction <= 0.0)
+        while some_lane(due):
+            at = samples[min(row, rows - 1)]
+            inner = at != after
+            if some_lane(due & inner):
+                theta = min(max((at - time) / h, 0.0), 1.0)
+                increments(theta * h * parts, K, r)
+                added(y, between, p)
+            if due:
+                for j in range(width):
+                    record[width * (base + row) + j] = between[j] if inner else stage_state[j]
+                taken[base + row] = abs(h)
+                row += 1
+            due = due & (row < rows) & ((samples[min(row, rows - 1)] - after) * direction <= 0.0)
+        for j in range(width):
+            y[j] = stage_state[j] if good else y[j]
+        time = after if good else time
+        size = longest if good else size
+        tried = tried + 1 if finite else tried
+        shrunk = 0 if finite else shrunk + 1
+        scale = next_scale if good else (scale if finite else scale * SMALLER)
+        found = GOING if tried < attempts else TOO_MANY_STEPS
+        if good:
+            if time == end:
+                found = L.OK
+        elif finite:
+            found = L.TOO_SMALL if f == 0.0 else L.NOT_FINITE
+        elif shrunk == MOST_SCALES:
+            found = L.NOT_FINITE
+        status = found if going else status
+        if going & (status != GOING):
+            statuses[own] = status
+            done[own] = row
     return 0
