@@ -12,7 +12,8 @@ craft      Spacecraft with gravity gradient, J2 to J6 and drag, inertia and drag
 
 ``call`` is the time from arrays to the Dataset with invariants and energies, the smallest of the rounds; heyoka's is
 its integration alone, states and parameters in, states out, eight members at a time (its batch), by one thread. Errors
-are the largest differences of quaternions and positions (relative) of the first 64 members from Taylor series at 1e-16.
+are the largest differences of quaternions and positions (relative) of the first 64 members from Taylor series at 1e-16;
+of spacecraft, some of which tumble, the median.
 """
 
 from __future__ import annotations
@@ -55,15 +56,15 @@ def told(name: str, spent: float, members: int, error: float | None, rest: str =
     print(f"  {name:34s} {spent * 1e3:10.2f} ms  {spent / members * 1e6:9.3f} us a member{accuracy}  {rest}")
 
 
-def difference(ds: Any, truth: Any) -> float:
-    """The largest error at the end of the first members, of attitudes and of relative positions."""
+def difference(ds: Any, truth: Any, of: Callable[[Any], Any] = np.max) -> float:
+    """The largest error at the end of the first members, of attitudes and of relative positions, or their median."""
     found = [0.0]
     if "attitude" in ds:
         q, p = ds.attitude.values[:FEW, -1], truth.attitude.values[:, -1]
-        found.append(np.minimum(np.abs(q - p).max(axis=1), np.abs(q + p).max(axis=1)).max())
+        found.append(of(np.minimum(np.abs(q - p).max(axis=1), np.abs(q + p).max(axis=1))))
     if "position" in ds:
         r, s = ds.position.values[:FEW, -1], truth.position.values[:, -1]
-        found.append((np.linalg.norm(r - s, axis=1) / np.linalg.norm(s, axis=1)).max())
+        found.append(of(np.linalg.norm(r - s, axis=1) / np.linalg.norm(s, axis=1)))
     return float(max(found))
 
 
@@ -130,7 +131,9 @@ def turned(out: Any, truth: Any) -> float:
     return float(np.minimum(np.abs(q - p).max(axis=1), np.abs(q + p).max(axis=1)).max())
 
 
-def attempt(name: str, call: Callable[[], Any], members: int, rounds: int, truth: Any, steps: int = 0) -> None:
+def attempt(
+    name: str, call: Callable[[], Any], members: int, rounds: int, truth: Any, steps: int = 0, of: Any = np.max
+) -> None:
     """Time a call, or say why it cannot be made."""
     try:
         ds = call()
@@ -139,7 +142,7 @@ def attempt(name: str, call: Callable[[], Any], members: int, rounds: int, truth
         return
     spent = seconds(call, rounds)
     rest = f"{steps * members / ds.encoding['seconds'] * 1e-6:.1f} M steps/s" if steps else ""
-    told(name, spent, members, None if truth is None else difference(ds, truth), rest)
+    told(name, spent, members, None if truth is None else difference(ds, truth, of), rest)
 
 
 def damping(t, q, omega, parameters):
@@ -229,7 +232,7 @@ def craft(members: int, rounds: int, threads: int) -> None:
         def call(method: str = method) -> Any:
             return ph.ensemble(system, method, members=values, steps=ph.Tolerance(1e-9), t_end=86400.0, threads=threads)
 
-        attempt(f"{method}, 1e-9", call, members, rounds, truth)
+        attempt(f"{method}, 1e-9", call, members, rounds, truth, of=np.median)  # some tumble without any order
 
 
 CASES = {"free": free, "torque": torque, "j2": j2, "craft": craft}
