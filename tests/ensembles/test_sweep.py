@@ -702,6 +702,8 @@ def test_arguments(study):
     ]:  # fmt: skip
         with pytest.raises(InvalidInput, match=words):
             ph.sweep(path, **options)
+    with pytest.raises(InvalidInput, match=r"has a \[members\] beside its \[sweep\]"):
+        ph.sweep(study(BODY + DRAWS + "[members]\ncount = 3\n", "both.toml"))
     with pytest.raises(InvalidInput, match="there is no member 14"):
         ph.sweep_member(path, 14)
     with pytest.raises(InvalidInput, match=r"study\.toml:\d+: sweep: this is many runs; run them with `polhode sweep`"):

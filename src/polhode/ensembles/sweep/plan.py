@@ -114,6 +114,9 @@ class Study:
         """
         text, table = sweep_table(path, given)
         path = Path(path).absolute()
+        if "members" in tomllib.loads(text):
+            raise InvalidInput(f"{path.name} has a [members] beside its [sweep]; write what varies there into "
+                               "[sweep.random] or [sweep.list], and leave [members] out")  # fmt: skip
         files: dict[str, str] = {}
         for name in sorted(_files(tomllib.loads(text)) | _files(table)):
             source = path.parent / name
