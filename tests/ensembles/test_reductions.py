@@ -379,6 +379,7 @@ def failing(block):
 WRONG = {
     "no variable": ({"enrgy": "mean"}, r"unknown variable to reduce 'enrgy'; did you mean 'energy'"),
     "no reduction": ({"energy": "meen"}, r"unknown reduction 'meen'; did you mean 'mean'"),
+    "no word": ({"energy": [["mean"]]}, r"unknown reduction \['mean'\]"),
     "nothing": ([], r"reduce is empty; give at least one reduction"),
     "two of one name": ([R.mean("a", of=speed), R.std("a")], r"two reductions are called 'a'"),
     "twice": ([R.mean("energy"), R.mean("energy")], r"two reductions are called 'energy'"),

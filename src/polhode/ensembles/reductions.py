@@ -331,7 +331,7 @@ def _each(given: Any) -> Iterator[Reduction]:
     else:
         for name, words in mapping(given, "reduce").items():
             for word in words if isinstance(words, list | tuple) else [words]:
-                if word not in KINDS:
+                if not isinstance(word, str) or word not in KINDS:
                     raise unknown_name("reduction", word, KINDS)
                 yield KINDS[word](name)
 
