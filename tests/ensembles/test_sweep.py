@@ -428,6 +428,14 @@ def test_sixty_kills_change_no_bit(study):
     assert files("clients.zarr") == files("whole.zarr")
 
 
+def test_machines_that_begin_one_store_at_once(study):
+    path = study(BODY + DRAWS.replace("chunk = 4\n", ""))
+    command = "import sys, polhode as ph; ph.sweep(sys.argv[1], store='parts.zarr', part=(int(sys.argv[2]), 3))"
+    parts = [subprocess.Popen([sys.executable, "-c", command, path, str(k)]) for k in (1, 2, 3)]
+    assert [part.wait(300.0) for part in parts] == [0, 0, 0]
+    assert ph.open_sweep("parts.zarr").identical(ph.sweep(path))
+
+
 DEADLY = """\
 import os
 
