@@ -161,7 +161,7 @@ def test_what_cannot_be_drawn_is_refused_in_one_sentence(ensemble, tmp_path):
         (lambda: bands(ensemble, []), "names must be the name of a variable, or several"),
         (lambda: bands(ensemble, "energy", tmp_path / "a.pdf"), r"must end in \.png"),
         (lambda: corner(single), "this Dataset has no members; take that of an ensemble"),
-        (lambda: corner(ensemble), "these are 13 numbers of each member; draw at most 8"),
+        (lambda: corner(ensemble), "these are 13 numbers of each member; draw at most 12"),
         (lambda: corner(ensemble, "failure"), "failure is no number of each member"),
         (lambda: corner(ensemble, "energy", row=30), "row is 30, but there are 30 rows"),
         (lambda: corner(ensemble[["energy"]].drop_vars("mass")), "nothing varies in this ensemble"),

@@ -26,7 +26,7 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles that are drawn of members."""
 MOST_ROWS = 600
 """Rows of a panel; of more, evenly spread ones are drawn."""
-MOST_PANELS, MOST_NUMBERS, MOST_POINTS = 12, 8, 4000
+MOST_PANELS, MOST_NUMBERS, MOST_POINTS = 12, 12, 4000
 """Panels of bands, rows of pairs, and points that are drawn in each pair."""
 TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 FAILURES = (VERMILION, *COLOURS[2:6])
@@ -297,7 +297,7 @@ def corner(
     ds : xarray.Dataset
         From ``polhode.ensemble``, of members.
     names : str or sequence of str, optional
-        Variables or coordinates of the members, 8 numbers at most; unless given, what varied.
+        Variables or coordinates of the members, 12 numbers at most; unless given, what varied.
     path : path, optional
         Also write a PNG to this file, atomically.
     row : int
@@ -310,7 +310,7 @@ def corner(
     Raises
     ------
     InvalidInput
-        No ensemble, no such variable or row, more than 8 numbers, or ``path`` does not end in ``.png``.
+        No ensemble, no such variable or row, more than 12 numbers, or ``path`` does not end in ``.png``.
     FileProblem
         The file cannot be written.
     """
@@ -332,7 +332,7 @@ def corner(
     from polhode.plots.picture import Picture
 
     many = len(columns)
-    side = max(5.0, 1.75 * many + 1.2)
+    side = min(max(5.0, 1.75 * many + 1.2), 16.0)
     with matplotlib.rc_context(style.RC | {"axes.grid": False}):
         figure = Picture(figsize=(side, side + 0.5), dpi=style.DPI)
         _heading(figure, ds, _count(ds))
