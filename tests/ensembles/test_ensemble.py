@@ -392,3 +392,31 @@ def test_numbers_of_a_method_vary():
     ds = ph.ensemble(TOP, "rotation_vector:continuous", members={"coordinates": turned}, **words)
     one = ph.integrate(TOP, "rotation_vector:continuous", start={"coordinates": turned[0]}, **words)
     assert_same(ds.isel(member=0), one)
+
+
+def refuses(t, q, omega, parameters):
+    if omega[2] > 5.0:
+        raise ValueError("too fast for the wheel")
+    return (-0.1 * omega[0], 0.0, 0.0)
+
+
+def slow(t, q, omega, parameters):
+    return tuple(-parameters[0] * float(str(one)) for one in omega)
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_a_function_that_raises_for_one_member():
+    system = ph.rigid_body((2, 3, 4), torque=refuses)
+    words = {"step": 0.05, "steps": 10}
+    ds = ph.ensemble(system, "v2", members={"angular_velocity": [[1, 2, 3.0], [1, 2, 9.0], [3, 2, 1.0]]}, **words)
+    assert ds.status.values.tolist() == [0, 101, 0]
+    assert "ValueError: too fast for the wheel" in str(ds.failure[1].values)
+    assert_same(ds.isel(member=2), ph.integrate(system, "v2", angular_velocity=(3, 2, 1), **words))
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_a_function_that_cannot_be_compiled():
+    system = ph.rigid_body((2, 3, 4), torque=slow, parameters=[0.1])
+    words = {"step": 0.05, "steps": 6, "angular_velocity": (1, 2, 3)}
+    ds = ph.ensemble(system, "v2", members={"parameters.0": [0.1, 0.2, 0.3]}, threads=2, **words)
+    assert_same(ds.isel(member=1), ph.integrate(system, "v2", parameters=[0.2], **words))
