@@ -52,6 +52,8 @@ ROOMS = {
     "runs.store": "Running",
     "runs.prepared": "Running",
     "runs.resume": "Running",
+    "ensembles.ensemble": "Many members",
+    "ensembles.of_scenario": "Many members",
     "systems": "Systems",
     "programs.tracer": "Systems",
     "methods": "Methods",
