@@ -89,6 +89,20 @@ def test_members_are_single_runs_to_round_off(name):
     np.testing.assert_allclose(lanes.step, single.step, rtol=1e-6)
 
 
+@pytest.mark.parametrize("case", [user_case, orbit_case, craft_case])
+def test_steps_of_one_size_are_those_of_single_runs(case):
+    system, members, words = case()
+    words = {"step": abs(words["t_end"]) / 64, "steps": 30, "every": 10}
+    made = [ph.ensemble(system, "taylor12", members=members, engine=one, **words) for one in ("threads", "lanes")]
+    single, lanes = made
+    assert lanes.engine.startswith("lanes: ")
+    assert not lanes.status.values.any()
+    for one in ("position", "velocity", "attitude", "angular_momentum"):
+        if one in single:
+            expected = single[one].values
+            assert np.abs(lanes[one].values - expected).max() <= 2e-13 * np.abs(expected).max(), one
+
+
 def test_numbers_depend_on_no_neighbour():
     system, members, words = user_case()
     whole = ph.ensemble(system, "taylor", members=members, engine="lanes", **words)

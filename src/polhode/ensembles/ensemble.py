@@ -563,7 +563,8 @@ def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
         from polhode.ensembles import lanes, taylor_lanes
 
         made: Any = (
-            taylor_lanes.engine_for(run, again=lambda: ThreadsEngine(run)) if run.adaptive
+            taylor_lanes.engine_for(run, again=lambda: ThreadsEngine(run))
+            if run.adaptive or run.integrator.prepared.polynomial
             else lanes.engine_for(run.system, run.chosen, run.guard, again=lambda: ThreadsEngine(run))
         )  # fmt: skip
         return made if isinstance(made, str) else made.refuses(kind.constants.parameters) or made

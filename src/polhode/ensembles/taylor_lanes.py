@@ -6,28 +6,30 @@ steps and states agree to rounding, which the motion then magnifies: a top after
 130, and where neighbouring motions part (tumbling), runs part too, as they do for two tolerances. A member's numbers
 do not depend on its neighbours, on how many there are, on chunks or threads.
 
-Loads that choose between formulas (shadows, plates, ``abs``) cut steps where the choice changes, each member at its own
-time: those ensembles are for the scalar engine, and so is every single member that does not reach the end in its lane.
+Loads that choose between formulas (shadows, plates, ``abs``) cut steps where the choice changes, each member at its
+own time: those ensembles are for the scalar engine, and so is every single member that does not reach the end in its
+lane. Steps of one size are those of ``lanes``, with the series in the place of the loads.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import llvmlite.binding as llvm
 import numpy as np
 
 from polhode.ensembles.engines import Block, Engine
-from polhode.ensembles.lanes import IN_LANES, aligned, decided, shape_of
+from polhode.ensembles.lanes import IN_LANES, LaneEngine, aligned, decided, flags, shape_of
 from polhode.errors import InvalidInput
-from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor, memory_of
+from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor, memory_of, taylor_step
 from polhode.kernel import jit
 from polhode.kernel import lane_drive as D
 from polhode.kernel import layout as L
 from polhode.kernel.source import Unsupported
+from polhode.methods.record import CompiledMethod
 from polhode.programs.series_lanes import SeriesOfLanes, series_of_lanes
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
@@ -114,13 +116,13 @@ class TaylorLaneEngine:
                 engine.run(block.part(k, k + 1))
 
 
-def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) -> TaylorLaneEngine | str:
+def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) -> TaylorLaneEngine | LaneEngine | str:
     """The engine for members such as that of a run, or one sentence that says why there is none.
 
     Parameters
     ----------
     run : Run
-        Of the first member, with a tolerance; it has not begun.
+        Of the first member, with a tolerance, or with steps of one size by the series; it has not begun.
     again : function
         ``again()`` is the engine for members that do not reach the end in their lanes.
     width : int, optional
@@ -130,11 +132,10 @@ def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) 
     system = own.system
     if jit.disabled():
         return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
-    if not (run.adaptive and own.prepared.polynomial):
+    if not own.prepared.polynomial:
         return f"members of {label} choose their steps by an error estimate, each its own, which is done one by one"
     if system.switches or system.watches or system.impulses or run.breaks:
         return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
-    dynamics = system.dynamics
     try:
         made = series_of(system)
     except InvalidInput as problem:
@@ -142,13 +143,34 @@ def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) 
     if made is None:
         return f"the loads of {system.name!r} choose between formulas, so that steps are cut, each member's elsewhere"
     width = lane_width() if width is None else width
-    known = ((L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),)
+    fixed = tuple((int(name[1:]), value) for name, value in system.dynamics.fixed.items())
     try:
-        kernel = jit.compile_lanes(template(system, made, known), MARCH_TAYLOR, width)  # type: ignore[no-untyped-call]
+        if not run.adaptive:
+            prepared = of_equal_steps(own.prepared, made)
+            kernel = equal_steps(system, prepared, made)
+            loop = jit.compile_lanes(kernel, D.MARCH_LANES, width)  # type: ignore[no-untyped-call]
+            return LaneEngine(system, run.chosen, width, prepared, loop, fixed, again=again)
+        kernel = template(system, made, ((L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),))
+        loop = jit.compile_lanes(kernel, MARCH_TAYLOR, width)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"{label} with {system.name!r} is not done over lanes, because of {problem}"
-    fixed = tuple((int(name[1:]), value) for name, value in dynamics.fixed.items())
-    return TaylorLaneEngine(run, made, kernel, width, again, fixed)
+    return TaylorLaneEngine(run, made, loop, width, again, fixed)
+
+
+def of_equal_steps(prepared: CompiledMethod, made: SeriesOfLanes) -> CompiledMethod:
+    """The method with steps of one size, as the loop over lanes takes them."""
+    order = int(prepared.int_coefficients[0])
+    numbers = np.array([order, made.states, made.width, 0, 0, made.sums], dtype=np.int64)
+    return replace(prepared, work=lambda bodies, blocks: made.size, int_coefficients=numbers)
+
+
+def equal_steps(system: System, prepared: CompiledMethod, made: SeriesOfLanes) -> Callable[..., Any]:
+    """The loop over members of these steps, to be compiled over lanes."""
+    step = jit.bind(taylor_step, increments=made.increments)  # type: ignore[no-untyped-call]
+    return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
+        D.march_lanes, step=step, loads=made.series, IN_LANES=IN_LANES, SHAPE=shape_of(system),
+        KNOWN=flags(system, True),
+    )  # fmt: skip
 
 
 def series_of(system: System) -> SeriesOfLanes | None:

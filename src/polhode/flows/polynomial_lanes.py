@@ -69,6 +69,16 @@ def power_below(x):
     return two_to(exponent_and_fraction(x)[0])
 
 
+def taylor_step(t, h, p):
+    """A step of size h, by the loop of ``lane_drive`` with the series in the place of the loads; NOT_FINITE where the
+    state after it is not finite."""
+    p.step_info[L.LOADED] = 0.0
+    p.work[SCALE] = h
+    p.loads(p.int_coefficients[ORDER], t, p.N, p.y, p.bodies, p.parameters, p.work)
+    increments(1.0, p.int_coefficients[ORDER], p.work)
+    return L.OK if 0.0 * added(p.y, p.y, p) == 0.0 else L.NOT_FINITE
+
+
 def memory_of(sizes):
     """How many numbers a lane needs: state, two further ones, bodies, frames, parameters, scratch memory."""
     return 3 * sizes[D.WIDTH] + (L.OF_BODY + 4) * sizes[D.N] + sizes[D.PARAMETERS] + sizes[D.WORK]
