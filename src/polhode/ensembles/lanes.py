@@ -23,13 +23,14 @@ from polhode.algebra import elementary
 from polhode.ensembles.engines import Block, Engine
 from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.kernel.lane_drive import MARCH_LANES, SIZES, march_lanes, memory_of
+from polhode.kernel.lane_drive import MARCH_LANES, march_lanes, memory_of
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
 from polhode.programs.ensemble_text import lanes_text
 from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
+from polhode.runs.integrator import extended
 from polhode.systems import System
 from polhode.systems.record import either_loads, no_series
 
@@ -45,6 +46,8 @@ IN_LANES = tuple(
 )  # fmt: skip
 """What computes functions over lanes; others are called lane by lane."""
 ALIGNED = 64
+FEW_LINES = 60
+"""Programs of at most so many lines are written wherever they are called."""
 MOST_KNOWN = 2
 """Of systems of more bodies one kernel serves all numbers."""
 
@@ -102,24 +105,15 @@ class LaneEngine:
         Rows of a member behind its last good one are what its lane held.
         """
         system, M = self.system, len(block.states)
-        sizes = np.zeros(SIZES, dtype=np.int64)
-        blocks = system.blocks
-        S, pairs = len(system.auxiliary), len(blocks) // 2
-        width = block.states.shape[1]
-        work = self.prepared.work(system.N, pairs) + S * (self.prepared.auxiliary_work or 0)
         constants = (block.bodies, block.frames, block.parameters)
         strides = [a.shape[1] if len(a) == M and M > 1 else 0 for a in constants]
-        sizes[:] = (
-            system.N, pairs, S, width, block.parameters.shape[1], L.LOAD * system.N + S, max(1, work),
-            block.rows.shape[1], *strides, self.width,
-        )  # fmt: skip
-        memory = aligned(int(memory_of(sizes)) * self.width)  # type: ignore[no-untyped-call]
-        info = np.zeros(L.STEP_INFO)
-        for slot, value in flags(system, math.isfinite(self.limit), self.prepared.modified):
-            info[slot] = value
+        blocks = system.blocks
+        lengths, counts = lengths_of(system, self.prepared), (system.N, len(blocks) // 2, len(system.auxiliary))
+        sizes = np.array([*counts, *lengths, block.rows.shape[1], *strides, self.width], dtype=np.int64)
+        memory = aligned(memory_of(system.N, lengths) * self.width)
         arrays = (
             block.states, *constants, np.ascontiguousarray(self.prepared.coefficients, dtype=float),
-            np.asarray(self.prepared.int_coefficients, dtype=np.int64), blocks, info, memory, block.rows, block.status,
+            np.asarray(self.prepared.int_coefficients, dtype=np.int64), blocks, memory, memory, block.rows, block.status,
             block.done, block.iterations,
         )  # fmt: skip
         addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
@@ -205,7 +199,10 @@ def engine_for(
 
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, to be compiled over lanes."""
-    loads = module_of(lanes_text(system.dynamics_of(part_of(prepared)), 1), HEAD).loads
+    text = lanes_text(system.dynamics_of(part_of(prepared)), 1)
+    loads = module_of(text, HEAD).loads
+    if text.count("\n") <= FEW_LINES:
+        loads = jit.inlined(loads)  # type: ignore[no-untyped-call]
     converting = {}
     if prepared.processed and prepared.converter is not None:
         converting = {"convert": prepared.converter[1], "PROCESSED": True}
@@ -216,8 +213,16 @@ def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[
         )  # fmt: skip
     return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
         march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
-        KNOWN=flags(system, guard, commutes), **converting,
+        LENGTHS=lengths_of(system, prepared), KNOWN=flags(system, guard, commutes), **converting,
     )  # fmt: skip
+
+
+def lengths_of(system: System, prepared: CompiledMethod) -> tuple[int, int, int, int]:
+    """Lengths of a member's state, of the parameters, the loads and the scratch memory of the method."""
+    S, N = len(system.auxiliary), system.N
+    width = extended(system, prepared, np.tile([0.0] * 6 + [1.0] + [0.0] * 6, N)).size
+    work = prepared.work(N, len(system.blocks) // 2) + S * (prepared.auxiliary_work or 0)
+    return width, max(1, len(system.parameters)), L.LOAD * N + S, max(1, work)
 
 
 def shape_of(system: System) -> tuple[tuple[str, Any], ...]:

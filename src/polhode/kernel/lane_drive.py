@@ -14,7 +14,16 @@ from polhode.kernel import drive, jit
 from polhode.kernel import layout as L
 from polhode.kernel.drive import squared_speed
 from polhode.kernel.jit import integers_at, numbers_at
-from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane, with_known
+from polhode.kernel.lane_mode import (
+    as_lanes,
+    lane_numbers,
+    local_numbers,
+    replaced,
+    shared_info,
+    shifted,
+    some_lane,
+    with_known,
+)
 from polhode.kernel.signatures import I1, Workspace
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
@@ -23,6 +32,7 @@ PROCESSED = jit.hole("PROCESSED", "Whether the method is processed.", default=Fa
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a function over lanes.")
 SHAPE = jit.hole("SHAPE", "Pairs (field, value): what is known of the workspace, such as the number of bodies.")
+LENGTHS = jit.hole("LENGTHS", "Lengths of a member's state, of the parameters, the loads and the scratch memory.")
 KNOWN = jit.hole("KNOWN", "Pairs (slot, value): the flags of a run in ``step_info``.")
 
 # sizes
@@ -52,9 +62,9 @@ def recorded(numbers, at, y, length):
         numbers[at + j] = y[j]
 
 
-def memory_of(sizes):
+def memory_of(bodies: int, lengths: tuple[int, int, int, int]) -> int:
     """How many numbers a lane needs: iterations, three states, bodies, frames, parameters, loads, scratch memory."""
-    return 1 + 3 * sizes[WIDTH] + (L.OF_BODY + 4) * sizes[N] + sizes[PARAMETERS] + sizes[LOAD] + sizes[WORK]
+    return 1 + 2 * lengths[0] + sum(lengths) + (L.OF_BODY + 4) * bodies
 
 
 def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses):
@@ -73,8 +83,8 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
     limit : float
         Largest rotation (rad) of a body allowed in a step (infinite: no guard).
     sizes, addresses : int arrays
-        See ``SIZES``, and the names of ``addresses`` above; the first two are unused. MEMORY is that of ``memory_of``,
-        over lanes.
+        See ``SIZES``, and the names of ``addresses`` above; the first two and STEP_INFO are unused. MEMORY is that of
+        ``memory_of``, over lanes.
 
     Returns
     -------
@@ -83,19 +93,19 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
         iterations of a step since the row before.
     """
     replaced(IN_LANES)
-    bodies_of_system, width, rows = sizes[N], sizes[WIDTH], sizes[ROWS]
+    bodies_of_system, width, rows = sizes[N], LENGTHS[0], sizes[ROWS]
     own_info = as_lanes(numbers_at(addresses, MEMORY))
     y = shifted(own_info, 1)
     stage_state = shifted(y, width)
     kept = shifted(stage_state, width)
-    bodies = shifted(kept, width)
+    load = shifted(kept, width)
+    work = shifted(load, LENGTHS[2])
+    parameters = shifted(work, LENGTHS[3])
+    bodies = shifted(parameters, LENGTHS[1])
     frames = shifted(bodies, L.OF_BODY * bodies_of_system)
-    parameters = shifted(frames, 4 * bodies_of_system)
-    load = shifted(parameters, sizes[PARAMETERS])
-    work = shifted(load, sizes[LOAD])
     iterations = integers_at(addresses, ITERATIONS)
     states, record = numbers_at(addresses, STATES), numbers_at(addresses, RECORD)
-    info = numbers_at(addresses, STEP_INFO)
+    info = local_numbers(L.STEP_INFO)
     step_info = shared_info(info, own_info, KNOWN)
     p = with_known(Workspace(
         bodies_of_system, sizes[B], sizes[S], y, bodies, parameters, loads, numbers_at(addresses, COEFFICIENTS),
@@ -111,7 +121,7 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
         copied(states, width, own, width, y)
         copied(numbers_at(addresses, BODIES), sizes[BODIES_STRIDE], own, L.OF_BODY * bodies_of_system, bodies)
         copied(numbers_at(addresses, FRAMES), sizes[FRAMES_STRIDE], own, 4 * bodies_of_system, frames)
-        copied(numbers_at(addresses, CONSTANTS), sizes[PARAMETERS_STRIDE], own, sizes[PARAMETERS], parameters)
+        copied(numbers_at(addresses, CONSTANTS), sizes[PARAMETERS_STRIDE], own, LENGTHS[1], parameters)
         recorded(record, width * rows * own, y, width)
         info[L.LOADED] = 0.0
         status, done, most = 0, 0, 0.0

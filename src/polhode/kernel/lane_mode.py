@@ -69,6 +69,10 @@ def shifted(numbers, k):  # type: ignore[no-untyped-def]
     return numbers[k:]
 
 
+def local_numbers(count):  # type: ignore[no-untyped-def]
+    """A pointer to so many numbers of the kernel's own, 0 at its start, which all lanes share."""
+
+
 def lane_numbers():  # type: ignore[no-untyped-def]
     """The number of each lane: 0, 1, 2, ..."""
     return 0
@@ -637,6 +641,15 @@ def _shifted(writer: LaneWriter, pointer: Any, k: Value) -> Value:
     return Scalar(pointer.kind, writer.builder.gep(pointer.v, [writer.index(k)]))
 
 
+def _local_numbers(writer: LaneWriter, count: Any) -> Value:
+    kind = ir.ArrayType(F, count.it)
+    with writer.builder.goto_block(writer.entry):
+        slot = writer.builder.alloca(kind)
+    zero = ir.Constant(I, 0)
+    writer.builder.store(ir.Constant(kind, None), slot)
+    return Scalar(types.CPointer(FLOAT), writer.builder.gep(slot, [zero, zero]))
+
+
 def _lane_numbers(writer: LaneWriter) -> Value:
     kind = ir.VectorType(I, writer.width)
     return Scalar(Wholes(writer.width), ir.Constant(kind, list(range(writer.width))))
@@ -658,6 +671,7 @@ def _shared_info(writer: LaneWriter, pointer: Value, own: Value, known: Value) -
 
 
 SPECIAL = {
-    replaced: _replaced, as_lanes: _as_lanes, shifted: _shifted, lane_numbers: _lane_numbers, some_lane: _some_lane,
+    replaced: _replaced, as_lanes: _as_lanes, shifted: _shifted, lane_numbers: _lane_numbers,
+    local_numbers: _local_numbers, some_lane: _some_lane,
     shared_info: _shared_info, with_known: _with_known,
 }  # fmt: skip
