@@ -113,8 +113,8 @@ class LaneEngine:
         memory = aligned(memory_of(system.N, lengths) * self.width)
         arrays = (
             block.states, *constants, np.ascontiguousarray(self.prepared.coefficients, dtype=float),
-            np.asarray(self.prepared.int_coefficients, dtype=np.int64), blocks, memory, memory, block.rows, block.status,
-            block.done, block.iterations,
+            np.asarray(self.prepared.int_coefficients, dtype=np.int64), blocks, memory, memory, block.rows,
+            block.status, block.done, block.iterations,
         )  # fmt: skip
         addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
         self.kernel(
