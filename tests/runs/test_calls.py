@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode import methods
 from polhode.kernel import jit
 from polhode.runs import initial_state, request, resolution
 from polhode.runs.request import Request
@@ -185,3 +186,15 @@ def test_a_request_is_checked_once_and_the_start_each_time(monkeypatch):
     ph.integrate(orbit, "v2", step=0.1, steps=2, position=(1, 0, 0), velocity=(0, 1, 0))
     with pytest.raises(ph.errors.InvalidInput, match="velocity is missing"):
         ph.integrate(orbit, "v2", step=0.1, steps=2, position=(1, 0, 0))
+
+
+def test_a_method_by_name_is_made_once(monkeypatch):
+    for name in ("v2", "rkn6_14a/kepler", "s4_6/mr", "mkrk:gauss4:cayley", "taylor14"):
+        found = methods.method(name)
+        assert methods.method(name) is found and methods.method(name).prepare() is found.prepare()
+    kept = methods.method("v2")
+    monkeypatch.setitem(methods.METHODS, "v2", methods.METHODS["trapm"])
+    assert methods.method("v2").method is methods.METHODS["trapm"]
+    monkeypatch.undo()
+    assert methods.method("v2").method is kept.method
+    assert methods.method("mkrk", tableau="gauss6") is not methods.method("mkrk", tableau="gauss6")

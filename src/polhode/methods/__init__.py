@@ -95,20 +95,21 @@ def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
     head, *words = text.split(":")
     if head in TIME_TRANSFORMATIONS:
         return TIME_TRANSFORMATIONS[head](method, ":".join(words), **options)
+    known = METHODS.get(head.partition("/")[0])
+    if not options and text in _kept and _kept[text][0] is known:
+        return _kept[text][1]
     row = _row(head)
-    if options:
-        return MethodSpec(row, row.resolve_options(words, **options))
-    kept = _kept.get(text)
-    if kept is None or kept.method is not row:
-        _kept[text] = kept = MethodSpec(row, row.resolve_options(words))
+    found = MethodSpec(row, row.resolve_options(words, **options))
+    if not options:
+        _kept[text] = known, found
         while len(_kept) > MOST_KEPT:
             _kept.pop(next(iter(_kept)), None)
-    return kept
+    return found
 
 
 MOST_KEPT = 512
-_kept: dict[str, MethodSpec] = {}
-"""What method strings were resolved to, so that what follows from a row is built once."""
+_kept: dict[str, tuple[Method | None, MethodSpec]] = {}
+"""What method strings were resolved to, with the row in the table at that time, so that what follows is built once."""
 
 
 def _row(head: str) -> Method:
