@@ -167,6 +167,14 @@ def test_the_last_rows_of_several_bodies(path, polhode):
     assert names[1:7] == [f"position[{body}].{axis}" for body in (0, 1) for axis in "xyz"]
 
 
+def test_whoever_stops_a_run_all_its_rows_are_shown(often, path, monkeypatch, polhode):
+    """Those that were computed since the last show are written when an exception ends the run."""
+    monkeypatch.setattr(streamed, "SECONDS", 1e9)
+    stopped_at(path, 50)
+    assert ph.load(path, lazy=True).sizes["time"] == 57
+    assert polhode("tail", "run.zarr", "-n", 1)[1].split("\n")[1].split()[0] == "0.56"
+
+
 FOLLOWED = """
 import sys, time, polhode as ph
 from polhode.runs import stepping, streamed

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import FileProblem, unknown_name
-from polhode.runs.store import TRAJECTORY, LiveStore, Store, in_use
+from polhode.runs.store import TRAJECTORY, LiveStore, Store
+from polhode.runs.store_parts import in_use
 from polhode.trajectory.files import CHECKPOINT
 
 if TYPE_CHECKING:
@@ -122,9 +123,8 @@ def status(path: str | os.PathLike[str]) -> Status:
     rows, now, attributes = live.rows, told.get("time"), {}  # type: int, float | None, dict[str, Any]
     if (live.path / TRAJECTORY / "zarr.json").is_file():
         ds = live.trajectory()
-        attributes = ds.attrs
-        if ds.sizes["time"] >= rows > 0:
-            rows, now = ds.sizes["time"], float(ds.time[-1])
+        if ds.sizes["time"] >= rows > 0 or live.over:
+            rows, now, attributes = ds.sizes["time"], float(ds.time[-1]), ds.attrs
     start, end = told.get("start"), told.get("end")
     share = None
     if start is not None and end is not None and now is not None:

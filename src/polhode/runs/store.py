@@ -21,7 +21,6 @@ behind those it names do not count. Numbers of the state are written as ``float.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import json
 import math
@@ -31,7 +30,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,14 +38,13 @@ import numpy as np
 from polhode.arguments import number
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWarning, PolhodeError, shown
-from polhode.kernel import jit
 from polhode.kernel.interrupts import held
-from polhode.runs.event_detection import Found
 from polhode.runs.request import Request
 from polhode.runs.result import finish
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
+from polhode.runs.store_parts import RowsOnDisk, durable_store, here, packed, unpacked
 from polhode.runs.streamed import Streamed
 from polhode.trajectory import foreign
 from polhode.trajectory.durable import Unsynced, write_durably
@@ -87,87 +84,6 @@ ABOUT = (
 
 
 # ------------------------------------------------------------------ the disk
-@functools.cache
-def _durable() -> Any:
-    """The class of Zarr stores whose files are written durably."""
-    import asyncio
-
-    from zarr.storage import LocalStore
-
-    class DurableStore(LocalStore):
-        async def set(self, key: str, value: Any) -> None:
-            await asyncio.to_thread(self.set_sync, key, value)
-
-        def set_sync(self, key: str, value: Any) -> None:
-            write_durably(self.root / key, value.to_bytes())
-
-    return DurableStore
-
-
-def here() -> dict[str, Any]:
-    """What the last bits of a number may depend on: versions, and the processor that code is compiled for."""
-    from llvmlite.binding import get_host_cpu_name
-
-    found: dict[str, Any] = {name: version(name) for name in ("polhode", "numba", "numpy")}
-    return found | {"processor": get_host_cpu_name(), "compiled": not jit.disabled()}
-
-
-# ------------------------------------------------------------------ numbers as text
-def _hexed(array: Any) -> list[str]:
-    return [x.hex() for x in array.tolist()]
-
-
-def _numbers(texts: list[str]) -> Any:
-    return np.array([float.fromhex(text) for text in texts])
-
-
-def _packed(snapshot: Mapping[str, Any], found: list[Found]) -> dict[str, Any]:
-    """A snapshot of a run in JSON's types."""
-    events = [
-        {
-            "time": event.time.hex(),
-            "kind": event.kind,
-            "state": _hexed(event.state),
-            "before": None if event.before is None else _hexed(event.before),
-            "work": event.work.hex(),
-        }
-        for event in found[: snapshot["found"]]
-    ]
-    memory = {name: _hexed(array) for name, array in snapshot["memory"].items()}
-    return {**snapshot, "found": events, "memory": memory}
-
-
-def _unpacked(state: Mapping[str, Any]) -> tuple[dict[str, Any], list[Found]]:
-    """A snapshot and the events met before it."""
-    found = [
-        Found(
-            float.fromhex(event["time"]),
-            event["kind"],
-            _numbers(event["state"]),
-            None if event["before"] is None else _numbers(event["before"]),
-            float.fromhex(event["work"]),
-        )
-        for event in state["found"]
-    ]
-    memory = {name: _numbers(texts) for name, texts in state["memory"].items()}
-    return {**state, "found": len(found), "memory": memory}, found
-
-
-class _Rows:
-    """Rows of an array on disk, read when they are asked for."""
-
-    def __init__(self, array: Any, count: int) -> None:
-        self.array, self.count = array, count
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, which: Any) -> Any:
-        if np.ndim(which):
-            return np.array([self.array[int(k)] for k in which])
-        return self.array[int(which)]
-
-
 def _feed(digest: Any, rows: Any) -> None:
     digest.update(np.ascontiguousarray(rows).ravel().data)
 
@@ -178,25 +94,6 @@ def _sealed(body: Mapping[str, Any]) -> str:
 
 LOOKS, LOOK_SECONDS = 5, 0.02
 """How often, and in which distance, it is tried to own a folder."""
-
-
-def in_use(folder: Path) -> bool:
-    """Whether a process writes to a store at present; False where a file system has no locks."""
-    try:
-        import fcntl
-
-        handle = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
 
 
 # ------------------------------------------------------------------ the store
@@ -354,6 +251,9 @@ class LiveStore:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Let go of the folder, which is removed where nothing was computed: the same run may be tried again."""
+        if kind is not None and self.stream is not None and self.kept is not None and not self.stream.closed:
+            with contextlib.suppress(Exception), held():  # another exception is on its way, which tells what is wrong
+                self.stream.show_so_far()
         self.run = self.stream = None
         if self.made and kind is not None and self.kept is None:
             with held():
@@ -438,7 +338,7 @@ class LiveStore:
             rows = len(samples) + 2
         chunk = max(1, min(rows, CHUNK // (8 * width)))
         group = zarr.create_group(
-            _durable()(self.path), zarr_format=3, attributes={"polhode_store": FORMAT, "about": ABOUT}
+            durable_store()(self.path), zarr_format=3, attributes={"polhode_store": FORMAT, "about": ABOUT}
         )
         shapes = {"time": (rows,), "step": (rows,), "iterations": (rows,), "state": (rows, width)}
         for name, shape in shapes.items():
@@ -465,7 +365,7 @@ class LiveStore:
     def _group(self) -> Any:
         import zarr
 
-        return zarr.open_group(_durable()(self.path), mode="r+" if self.writable else "r", use_consolidated=False)
+        return zarr.open_group(durable_store()(self.path), mode="r+" if self.writable else "r", use_consolidated=False)
 
     def join(self, run: Run, record: Record, potential: Any) -> None:
         """Follow a run from now on; one that goes on gets its rows and its state back.
@@ -485,7 +385,7 @@ class LiveStore:
         if self.state is None:
             return
         try:
-            snapshot, found = _unpacked(self.state)
+            snapshot, found = unpacked(self.state)
             end = self.state["rows"]
             run.restore(snapshot, found)
             for begin, rows in self._pieces():
@@ -614,7 +514,7 @@ class LiveStore:
     def _stored(self, count: int) -> tuple[Any, Any]:
         """Times and states on disk, which give the rows asked for."""
         group = self._group()
-        return _Rows(group["time"], count), _Rows(group["state"], count)
+        return RowsOnDisk(group["time"], count), RowsOnDisk(group["state"], count)
 
     # -------------------------------------------------------------- while it goes
     def commit_if_due(self) -> None:
@@ -656,7 +556,7 @@ class LiveStore:
         done, state, count = self.run.done, None, self.record.count
         if self.kept is not None:
             snapshot, at = self.kept
-            state = _packed(snapshot, self.run.event_detection.found) | {"rows": at}
+            state = packed(snapshot, self.run.event_detection.found) | {"rows": at}
             if not over:
                 count, done = at, snapshot["done"]
         with self._writing():

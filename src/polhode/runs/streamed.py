@@ -52,6 +52,8 @@ class Streamed:
         Rows handed in.
     failed : PolhodeError or None
         What is wrong with one of the rows; it and all after it are left out.
+    closed : bool
+        Whether the last row was shown as such.
     """
 
     def __init__(self, folder: Path, run: Run, potential: Any, labels: Mapping[str, str], most: int | None) -> None:
@@ -59,6 +61,7 @@ class Streamed:
         self.growing = Growing(folder, "time", most)
         self.taken, self.last, self.shown = 0, 0.0, -inf
         self.failed: PolhodeError | None = None
+        self.closed = False
         self.first: tuple[Any, ...] | None = None
         self.worst, self.large_at = 0.0, None  # type: float, float | None
         self.chart, self.singular, self.singular_at = run.integrator.prepared.coordinates, 0, 0.0
@@ -151,7 +154,7 @@ class Streamed:
                 )
             growing.describe(name, words)
         growing.show(attributes(run, error, stopped) | self.labels, last)
-        self.shown = time.perf_counter()
+        self.shown, self.closed = time.perf_counter(), last
 
     def show_if_due(self) -> None:
         """Let others see the rows now and then.
@@ -162,9 +165,19 @@ class Streamed:
             As ``add``.
         """
         if time.perf_counter() - self.shown >= SECONDS:
-            run = self.run
-            of = "" if run.total is None else f" of {run.total}"
-            self.show(Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when this was written"))
+            self.show_so_far()
+
+    def show_so_far(self) -> None:
+        """Let others see the rows of a run that is not over.
+
+        Raises
+        ------
+        OSError
+            As ``add``.
+        """
+        run = self.run
+        of = "" if run.total is None else f" of {run.total}"
+        self.show(Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when this was written"))
 
     def close(self, error: PolhodeError | None, stopped: str, times: Any, states: Any) -> xr.Dataset:
         """The Dataset, opened; where there is an error it is raised, with the Dataset on it.
