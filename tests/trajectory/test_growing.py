@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -143,6 +144,7 @@ def test_a_long_coordinate_stays_on_disk(tmp_path, monkeypatch, sign):
         with pytest.raises(KeyError):
             back.sel(time=at, **more)
     assert not back.variables["time"]._in_memory
+    assert same(pickle.loads(pickle.dumps(back)).sel(time=exact), ds.sel(time=exact))  # as another process gets it
     few = back.isel(time=slice(None, None, 10))
     assert few.identical(ds.isel(time=slice(None, None, 10)))  # with an index in memory
     many = back.isel(time=slice(10, 90))
