@@ -22,7 +22,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from polhode.ensembles.engines import Block, Engine
-from polhode.ensembles.lanes import IN_LANES, LaneEngine, aligned, decided, flags, shape_of
+from polhode.ensembles.lanes import IN_LANES, LaneEngine, aligned, decided, flags, lengths_of, shape_of
 from polhode.errors import InvalidInput
 from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor, memory_of, taylor_step
 from polhode.kernel import jit
@@ -169,7 +169,7 @@ def equal_steps(system: System, prepared: CompiledMethod, made: SeriesOfLanes) -
     step = jit.bind(taylor_step, increments=made.increments)  # type: ignore[no-untyped-call]
     return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
         D.march_lanes, step=step, loads=made.series, IN_LANES=IN_LANES, SHAPE=shape_of(system),
-        KNOWN=flags(system, True),
+        LENGTHS=lengths_of(system, prepared), KNOWN=flags(system, True),
     )  # fmt: skip
 
 
