@@ -155,6 +155,22 @@ def test_a_member_that_fails_stops_no_other():
     assert status == L.TOO_LARGE
 
 
+def test_states_of_another_length_are_refused():
+    system = SYSTEMS["top"]()
+    block = block_of(system)
+    block.states = block.states[:, :12].copy()
+    with pytest.raises(ValueError, match="members have 12 numbers"):
+        lanes.engine_for(system, method("v2/mr")).run(block)
+
+
+def test_compensated_sums_in_lanes():
+    given = {"members": {"position": 1.0 + np.eye(3)[np.arange(20) % 3]}, "velocity": (0.0, 0.7, 0.1), "step": 0.01}
+    given |= {"steps": 50, "method": "rkn6_14a/kepler", "settings": {"compensated": True}}
+    fast, slow = (ph.ensemble(SYSTEMS["j2"](), engine=name, **given) for name in ("lanes", "threads"))
+    np.testing.assert_allclose(fast.position, slow.position, rtol=0, atol=4e-15)
+    assert fast.attrs["engine"].startswith("lanes")
+
+
 class Repeating:
     """An engine that notes whom it is given."""
 

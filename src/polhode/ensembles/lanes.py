@@ -110,6 +110,11 @@ class LaneEngine:
         blocks = system.blocks
         lengths, counts = lengths_of(system, self.prepared), (system.N, len(blocks) // 2, len(system.auxiliary))
         sizes = np.array([*counts, *lengths, block.rows.shape[1], *strides, self.width], dtype=np.int64)
+        given = block.states.shape[1], block.parameters.shape[1]
+        if given != lengths[:2]:
+            raise ValueError(
+                f"members have {given[0]} numbers and {given[1]} parameters, not {lengths[0]} and {lengths[1]}"
+            )
         memory = aligned(memory_of(system.N, lengths) * self.width)
         arrays = (
             block.states, *constants, np.ascontiguousarray(self.prepared.coefficients, dtype=float),
