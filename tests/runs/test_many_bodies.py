@@ -12,7 +12,8 @@ from polhode.methods import METHODS, method
 from polhode.plots import dashboard
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import MOST_WORK
-from polhode.systems.record import System, no_loads
+from polhode.systems.loads_roles import no_loads
+from polhode.systems.record import System
 from polhode.trajectory.convergence import momentum_errors
 
 MOMENTS = (1.0, 1.88, 2.88)

@@ -21,7 +21,8 @@ from each_system import EVERY, driven, torque
 from polhode import forces
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
-from polhode.systems.record import System, no_loads
+from polhode.systems.loads_roles import no_loads
+from polhode.systems.record import System
 
 METHOD = "mkrk:rk4"
 PACE = {"step": 0.05, "steps": 12}

@@ -16,7 +16,7 @@ import xarray as xr
 import polhode as ph
 from polhode.runs import stepping
 from polhode.systems import System
-from polhode.systems.record import no_loads
+from polhode.systems.loads_roles import no_loads
 
 METHOD = "mkrk:rk4"
 IMPLICIT = "trapm"

@@ -22,7 +22,7 @@ import polhode as ph
 from polhode import cli, events, forces
 from polhode.runs import stepping, store
 from polhode.systems import System
-from polhode.systems.record import no_loads
+from polhode.systems.loads_roles import no_loads
 
 START = {"attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 4.0)}
 

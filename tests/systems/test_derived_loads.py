@@ -12,7 +12,7 @@ import loads_by_hand as written
 import polhode as ph
 from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.systems.record import no_loads
+from polhode.systems.loads_roles import no_loads
 
 SYSTEMS = {
     "top": (lambda I: ph.heavy_top(I, (0.1, 0.2, 1.0), weight=20.0), written.top_loads, written.top_commutator),

@@ -15,7 +15,8 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4
 from polhode.systems import System
 from polhode.systems.heavy_top import top_potential
-from polhode.systems.record import AuxiliaryVariable, no_loads
+from polhode.systems.loads_roles import no_loads
+from polhode.systems.record import AuxiliaryVariable
 
 SPIN = {"attitude": (0.8, 0.4, -0.2, 0.4), "angular_velocity": (0.1, 0.2, 3.0)}
 THREE = {"position": [(0, 0, 0), (1.2, 0, 0), (0, 1.1, 0.3)], "velocity": np.zeros((3, 3)),

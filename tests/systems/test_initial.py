@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.systems.record import IDENTITY, System, no_loads
+from polhode.systems.loads_roles import no_loads
+from polhode.systems.record import IDENTITY, System
 
 MOMENTS = (1.0, 1.88, 2.88)
 

@@ -10,6 +10,7 @@ import polhode as ph
 from polhode.kernel import layout as L
 from polhode.runs.result import dataset
 from polhode.trajectory import build, quantities
+from polhode.trajectory.build import Rows
 from polhode.trajectory.quantities import Constants
 
 TENSOR = ((3.0, 0.2, 0.1), (0.2, 2.0, 0.3), (0.1, 0.3, 2.5))
@@ -57,11 +58,19 @@ def runs(name, monkeypatch, steps=5):
 
 def together(systems, kept, **how):
     """One Dataset of them all."""
-    (_, times, _, _, potential, attributes, units, chart, compensation), _ = kept[0]
-    columns = [np.array([given[k] for given, _ in kept]) for k in (2, 3)]
-    energies = None if potential is None else np.array([given[4] for given, _ in kept])
+    (_, rows, potential, attributes, units, chart, compensation), _ = kept[0]
+    columns = [np.array([given[1][k] for given, _ in kept]) for k in (1, 2)]
+    energies = None if potential is None else np.array([given[2] for given, _ in kept])
     return build.dataset(
-        systems[0], times, *columns, energies, attributes, units, chart, compensation, members=stacked(systems), **how
+        systems[0],
+        Rows(rows.times, *columns),
+        energies,
+        attributes,
+        units,
+        chart,
+        compensation,
+        members=stacked(systems),
+        **how,
     )
 
 
@@ -86,23 +95,24 @@ def test_members_are_bit_for_bit_single_runs(name, monkeypatch):
 def test_potentials_of_members_from_the_role(monkeypatch):
     each, kept = runs("tops", monkeypatch)
     systems = KINDS["tops"][0]
-    states, times = np.array([given[2] for given, _ in kept]), kept[0][0][1]
+    states, times = np.array([given[1].states for given, _ in kept]), kept[0][0][1].times
     role = systems[0].compiled_potential(0.0, states[0, 0])
-    ds = build.dataset(systems[0], times, states, np.zeros(states.shape[:2], int), role, {}, members=stacked(systems))
+    rows = Rows(times, states, np.zeros(states.shape[:2], int))
+    ds = build.dataset(systems[0], rows, role, {}, members=stacked(systems))
     assert (ds.potential_energy.values == [one.potential_energy.values for one in each]).all()
     times.flags.writeable = states.flags.writeable = False
-    alone = build.dataset(systems[0], times, states[0], np.zeros(states.shape[1], int), role, {})
+    alone = build.dataset(systems[0], Rows(times, states[0], np.zeros(states.shape[1], int)), role, {})
     assert (alone.potential_energy.values == each[0].potential_energy.values).all()
 
 
 def test_times_of_their_own_further_variables_and_rows_after_a_failure(monkeypatch):
     each, kept = runs("bodies", monkeypatch)
     systems = KINDS["bodies"][0]
-    (given, _), states = kept[0], np.array([given[2] for given, _ in kept])
+    first, states = kept[0][0][1], np.array([given[1].states for given, _ in kept])
     states[1, 3:] = np.nan
-    times = np.array([given[1], 2.0 * given[1]])
+    times = np.array([first.times, 2.0 * first.times])
     ds = build.dataset(
-        systems[0], times, states, np.zeros((2, 6), int), None, {"title": "two"}, members=stacked(systems),
+        systems[0], Rows(times, states, np.zeros((2, 6), int)), None, {"title": "two"}, members=stacked(systems),
         more={"status": (("member",), np.array([0, 3]), {"long_name": "status"})},
         varied={"shape": (("member", "axis"), np.eye(3)[:2], {"units": "1"})},
     )  # fmt: skip
@@ -120,7 +130,7 @@ def test_a_thousand_members_cost_as_many_calls_as_two(monkeypatch):
     states[:, :, L.ATTITUDE] = states[:, :, L.ANGULAR] = 1.0
     one = alone(system)
     many = Constants(*(np.repeat(a, 1000, axis=0) for a in one[:4]))
-    ds = dataset(system, np.arange(2.0), states, np.zeros((1000, 2), int), None, {}, members=many)
+    ds = dataset(system, Rows(np.arange(2.0), states, np.zeros((1000, 2), int)), None, {}, members=many)
     assert called == [1] and (ds.kinetic_energy.values == 0.5).all()
 
 

@@ -27,7 +27,7 @@ from polhode.checks.steps import central_difference, difference_shifts, recorded
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.kernel import layout as L
 from polhode.systems import System
-from polhode.trajectory import dataset
+from polhode.trajectory.build import Rows, dataset
 
 
 # ------------------------------------------------------------------ what a load function may do
@@ -272,7 +272,7 @@ def conservation_drifts(
         n, before = 2 * n, states
     times = t + span / n * np.arange(n + 1)
     potential = system.compiled_potential(t, y)
-    ds = dataset(system, times, states, np.zeros(n + 1, dtype=np.int64), potential, {})
+    ds = dataset(system, Rows(times, states, np.zeros(n + 1, dtype=np.int64)), potential, {})
     found: dict[str, float] = {}
     for name in system.conserves:
         values = np.asarray(ds[name].values)

@@ -32,7 +32,7 @@ from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.runs.integrator import extended
 from polhode.systems import System
-from polhode.systems.record import either_loads, no_series
+from polhode.systems.loads_roles import either_loads, no_series
 
 IN_LANES = tuple(
     (function, helper)

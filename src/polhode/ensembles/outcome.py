@@ -33,7 +33,7 @@ from polhode.runs.result import attributes
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep
 from polhode.trajectory import dataset
-from polhode.trajectory.build import with_bath
+from polhode.trajectory.build import Rows, with_bath
 from polhode.trajectory.quantities import Constants, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
 
@@ -204,9 +204,9 @@ class Outcome:
             more["step"] = (("member", "time"), self.sizes, words)
         taken = {*more, *system.constants, *(("mass",) if system.mass_at is not None else ())}
         ds = dataset(
-            system, self.times, self.rows, self.iterations, self.energies, attributes_of(plan, run, about), units,
-            prepared.coordinates, compensation, members=self.constants, more=more,
-            varied=coordinates_of(varied, system.rotates, taken), of_rows=self.of_rows,
+            system, Rows(self.times, self.rows, self.iterations, self.of_rows), self.energies,
+            attributes_of(plan, run, about), units, prepared.coordinates, compensation, members=self.constants,
+            more=more, varied=coordinates_of(varied, system.rotates, taken),
         )  # fmt: skip
         if prepared.bath is not None:
             begin = L.BODY * system.N + len(system.auxiliary)

@@ -17,7 +17,7 @@ from polhode.kernel.signatures import EVENT, LOADS
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
 from polhode.runs.thread_pool import ThreadPool
 from polhode.systems import SYSTEMS, System, provided_by
-from polhode.systems.record import compiled_between
+from polhode.systems.loads_roles import compiled_between
 
 
 def extended(

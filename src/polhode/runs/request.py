@@ -29,7 +29,8 @@ from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, 
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned
 from polhode.systems import SYSTEMS, System, built
 from polhode.systems.events import Event, event_of, events_of
-from polhode.systems.record import no_loads, plain
+from polhode.systems.loads_roles import no_loads
+from polhode.systems.record import plain
 from polhode.trajectory import UNITS
 from polhode.trajectory.schema import trajectory
 

@@ -14,7 +14,8 @@ import numpy as np
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
-from polhode.systems.record import System, no_loads
+from polhode.systems.loads_roles import no_loads
+from polhode.systems.record import System
 from polhode.trajectory.quantities import load_loop
 
 COARSE = 0.25

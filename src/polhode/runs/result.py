@@ -17,7 +17,7 @@ from polhode.runs.resolution import coarse_loads
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
-from polhode.trajectory.build import with_bath, with_events
+from polhode.trajectory.build import Rows, with_bath, with_events
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies
 from polhode.trajectory.schema import MEANING
 
@@ -129,8 +129,8 @@ def columns(
         words = {"long_name": MEANING["time_variables"], "units": UNITS[units]["time_variables"]}
         more["time_variables"] = (("time", "time_variable"), states[:, -L.TIME_VARIABLES :].copy(), words)
     ds = dataset(
-        run.system, times, states, iterations, energies, attributes, units, prepared.coordinates, compensation,
-        more=more, of_rows=made,
+        run.system, Rows(times, states, iterations, made), energies, attributes, units, prepared.coordinates,
+        compensation, more=more,
     )  # fmt: skip
     if prepared.bath is not None:
         first = L.BODY * run.system.N + len(run.system.auxiliary)

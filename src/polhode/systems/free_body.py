@@ -14,7 +14,8 @@ import numpy as np
 from polhode.arguments import in_unit
 from polhode.errors import answering
 from polhode.systems.inertia import KG_M2, principal
-from polhode.systems.record import System, no_loads, no_series, plain
+from polhode.systems.loads_roles import no_loads, no_series
+from polhode.systems.record import System, plain
 from polhode.systems.words import Inertia
 
 

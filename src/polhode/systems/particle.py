@@ -22,7 +22,8 @@ from polhode.arguments import array, in_unit, number, numbers, truth, vector
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
-from polhode.systems.record import IDENTITY, AuxiliaryVariable, System, no_loads, plain
+from polhode.systems.loads_roles import no_loads
+from polhode.systems.record import IDENTITY, AuxiliaryVariable, System, plain
 from polhode.systems.user import (
     CACHE_SIZE,
     FORMS,

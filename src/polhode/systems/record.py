@@ -6,7 +6,7 @@ import inspect
 import pickle
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,59 +17,18 @@ from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
 from polhode.systems.from_potential import Derived, from_potential, is_derived
+from polhode.systems.frozen import frozen
 from polhode.systems.inertia import turning
-from polhode.systems.user import UserFunction, dynamics_of_roles, effective_torque, read_only
+from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
+from polhode.systems.user import UserFunction, dynamics_of_roles
 from polhode.systems.written import by_parts, commutator_role, loads_role
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
-
-
-# ------------------------------------------------------------------ immutable containers
-def _refuse(self: Any, *_: Any, **__: Any) -> Any:
-    raise InvalidInput("what a system is made of cannot be changed; build another, or give parameters= to integrate")
-
-
-class FrozenDict(dict[str, Any]):
-    """An immutable dict."""
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
-
-    def __reduce__(self) -> Any:
-        return FrozenDict, (dict(self),)
-
-
-class FrozenList(list[Any]):
-    """An immutable list."""
-
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
-    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
-
-    def __reduce__(self) -> Any:
-        return FrozenList, (list(self),)
-
-
-SIMPLE = frozenset({float, int, str, bool, type(None)})
-
-
-def frozen(value: Any) -> Any:
-    """An immutable copy of nested mappings, sequences and arrays; anything else is returned as it is."""
-    if type(value) in SIMPLE:
-        return value
-    if type(value) is list:
-        return FrozenList([one if type(one) in SIMPLE else frozen(one) for one in value])
-    if isinstance(value, Mapping):
-        return FrozenDict({key: frozen(inner) for key, inner in value.items()})
-    if isinstance(value, list):
-        return FrozenList([frozen(inner) for inner in value])
-    if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(frozen(inner) for inner in value)
-    return read_only(value) if isinstance(value, np.ndarray) else value
 
 
 class AuxiliaryVariable(NamedTuple):
@@ -88,87 +47,6 @@ class AuxiliaryVariable(NamedTuple):
     quantity: str
     label: str
     by_velocity: bool = True
-
-
-def no_loads(part, t, N, y, bodies, parameters, out):
-    """Zero loads, of a free system.
-
-    The first body is written element by element: a loop alone compiles to ``memset``, and reading its result back at
-    once stalls (25 ns per evaluation).
-    """
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, (0.0, 0.0, 0.0))
-    for k in range(6, 6 * N):
-        out[k] = 0.0
-
-
-def no_series(part, t, k, u, bodies, parameters, out):
-    """Taylor series of the torque of a free body: zero."""
-    out[0] = out[1] = out[2] = 0.0
-
-
-plain_loads = jit.hole("plain_loads(part, t, N, y, bodies, parameters, out)", "The loads.")
-commutator_loads = jit.hole("commutator_loads(part, t, N, y, bodies, parameters, out)", "The commutator load.")
-series_loads = jit.hole("series_loads(part, t, k, u, bodies, parameters, out)", "A coefficient of the torque's series.")
-
-
-def felt_loads(part, t, N, y, bodies, parameters, out):
-    """The loads, with zero torque about every axis that a body does not rotate about."""
-    plain_loads(part, t, N, y, bodies, parameters, out)
-    if part == L.SERIES:
-        put3(out, 0, effective_torque(get3(out, 0), bodies, 0))
-    else:
-        for i in range(N):
-            put3(out, L.LOAD * i + 3, effective_torque(get3(out, L.LOAD * i + 3), bodies, i))
-
-
-def either_loads(part, t, N, y, bodies, parameters, out):
-    """The loads; under the part COMMUTATOR the commutator, under SERIES a Taylor coefficient of the torque."""
-    if part == L.SERIES:
-        series_loads(part, t, N, y, bodies, parameters, out)
-    elif part & L.COMMUTATOR != 0:
-        commutator_loads(part, t, N, y, bodies, parameters, out)
-    else:
-        plain_loads(part, t, N, y, bodies, parameters, out)
-
-
-slopes = jit.hole("slopes(part, t, N, y, bodies, parameters, out)", "The loads and their slopes.")
-
-
-def sloping_loads(part, t, N, y, bodies, parameters, out):
-    """The loads; under the part SLOPES with their slopes."""
-    if part == L.SLOPES:
-        slopes(part, t, N, y, bodies, parameters, out)
-    else:
-        plain_loads(part, t, N, y, bodies, parameters, out)
-
-
-loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
-at = jit.hole("at", "Index of the interval in the parameters.")
-
-
-def loads_between(part, t, N, y, bodies, parameters, out):
-    """The loads with the time clipped to the interval ``[parameters[at], parameters[at + 1]]``."""
-    loads(part, min(max(t, parameters[at]), parameters[at + 1]), N, y, bodies, parameters, out)
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def _kernel_of(role: Any, commutator: Any, series: Any, thin: bool, loads: bool) -> Callable[..., Any]:
-    """The compiled role of all systems of one kind: of loads, with commutator and series where these are not None, and
-    without torques about axes that a body does not turn about where one is ``thin``; or of a potential."""
-    if series or commutator not in (None, role):
-        role = jit.bind(
-            either_loads, plain_loads=role, commutator_loads=commutator or role, series_loads=series or no_series
-        )
-    if thin:
-        role = jit.bind(felt_loads, plain_loads=role)
-    return jit.compile_kernel(role, LOADS if loads else POTENTIAL)
-
-
-@lru_cache(maxsize=8)
-def compiled_between(role: Any, number: int) -> Callable[..., Any]:
-    """A compiled LOADS role that clips the time (see ``loads_between``)."""
-    return jit.compile_uncached(jit.bind(loads_between, loads=role, at=number), LOADS)[0]
 
 
 @dataclass(frozen=True)
@@ -681,7 +559,7 @@ class System:
             others = (self.commutator, self.series) if role is self.loads and written is None else (None, None)
             thin = signature is LOADS and bool(self.without_thickness.any())
             try:
-                roles[key] = _kernel_of(written or role, *others, thin, signature is LOADS)
+                roles[key] = kernel_of(written or role, *others, thin, signature is LOADS)
             except NumbaError as problem:
                 raise InvalidInput(f"the loads of {self.name!r} cannot be compiled: {jit.told(problem)}; use "
                                    "numbers, tuples, and functions of these there") from problem  # fmt: skip

@@ -18,7 +18,8 @@ from polhode.arguments import in_unit, number, numbers, truth
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.systems.inertia import KG_M2, mass_of, principal
-from polhode.systems.record import AuxiliaryVariable, System, no_loads, no_series, plain
+from polhode.systems.loads_roles import no_loads, no_series
+from polhode.systems.record import AuxiliaryVariable, System, plain
 from polhode.systems.user import (
     CACHE_SIZE,
     FORMS,

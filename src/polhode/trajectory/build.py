@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,11 +35,31 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+class Rows(NamedTuple):
+    """What was recorded of a run of n rows, or of M runs of n rows each.
+
+    Attributes
+    ----------
+    times : array (n,), or (M, n) where members have times of their own
+        Times of the rows; the latter become a coordinate along both dimensions.
+    states : array (n, 13 N + S + extra) or (M, n, 13 N + S + extra)
+        States in the kernels' layout: N bodies, S auxiliary variables, then what the method appends. Rows of NaN, after
+        a failure, give NaN.
+    iterations : array (n,) or (M, n) of int
+        Solver iterations of each row.
+    bodies : OfBodies, optional
+        What follows from the states, where that is known already.
+    """
+
+    times: Any
+    states: Any
+    iterations: Any
+    bodies: OfBodies | None = None
+
+
 def dataset(
     system: System,
-    times: Any,
-    states: Any,
-    iterations: Any,
+    rows: Rows,
     potential: Any,
     attributes: Mapping[str, Any],
     units: str = "consistent",
@@ -49,7 +69,6 @@ def dataset(
     members: Constants | None = None,
     more: Mapping[str, Any] | None = None,
     varied: Mapping[str, Any] | None = None,
-    of_rows: OfBodies | None = None,
 ) -> xr.Dataset:
     """Return the Dataset of a run, or of M runs of one kind with a dimension ``member`` before ``time``.
 
@@ -60,13 +79,8 @@ def dataset(
     ----------
     system : System
         The system that was integrated; of members any one of them, whose names and kinds are those of all.
-    times : array (n,), or (M, n) where members have times of their own
-        Times of the rows; the latter become a coordinate along both dimensions.
-    states : array (n, 13 N + S + extra) or (M, n, 13 N + S + extra)
-        States in the kernels' layout: N bodies, S auxiliary variables, then what the method appends. Rows of NaN, after
-        a failure, give NaN.
-    iterations : array (n,) or (M, n) of int
-        Solver iterations of each row.
+    rows : Rows
+        Times, states and iterations that were recorded.
     potential : function, array (n,) or (M, n), or None
         The compiled potential energy (POTENTIAL role), or its values at the rows.
     attributes : mapping
@@ -83,15 +97,14 @@ def dataset(
     more, varied : mapping, optional
         Further variables, and further coordinates (what varies among members, of dimension ``member``): a name to
         dimensions, values and attributes. As part of the making they cost a tenth of what they would be added for.
-    of_rows : OfBodies, optional
-        What follows from the rows of one run, where that is known already.
     """
+    times, states, iterations, made = rows
     N, S = system.N, len(system.auxiliary)
     shape = states.shape[:-1]
     leading = ("member", "time")[-len(shape) :]
     constants = Constants.alone(*system.for_kernels) if members is None else members
     body = states[..., : L.BODY * N].reshape(*shape, N, L.BODY)
-    made = of_bodies(states.reshape(-1, states.shape[-1]), constants) if of_rows is None else of_rows
+    made = of_bodies(states.reshape(-1, states.shape[-1]), constants) if made is None else made
     attitude, m, omega, velocity, spatial, kinetic = (a.reshape(*shape, *a.shape[1:]) for a in made)
     r, p = body[..., L.POSITION : L.POSITION + 3], body[..., L.MOMENTUM : L.MOMENTUM + 3]
     quantities: dict[str, Any] = {}
