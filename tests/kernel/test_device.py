@@ -22,6 +22,7 @@ from polhode.algebra.library import LIBRARY
 from polhode.ensembles.device import loop_of
 from polhode.kernel import device, jit
 from polhode.kernel import layout as L
+from polhode.kernel.fusing import fused
 from polhode.kernel.jit import helper
 from polhode.methods import method
 from polhode.runs.integrator import Integrator
@@ -393,7 +394,7 @@ body:
 
 
 def test_products_that_two_read_are_rounded():
-    lines = device.fused(MODULE).splitlines()
+    lines = fused(MODULE).splitlines()
     assert "  %p = fmul double %a, %b" in lines
     assert "  %d = fsub double %c, %p" in lines
     call = "tail call double @llvm.fma.f64"

@@ -307,13 +307,15 @@ def test_a_quantity_for_every_argument_is_converted_or_refused(name, monkeypatch
             if numbers.dtype.kind != "f" or isinstance(value, bool | str | type(None)) or argument in PLAIN:
                 continue
             for unit in units:
-                ended, answer = outcome(name, made | {argument: u.Quantity(numbers / scale_of(unit), unit)})
+                ended, answer = outcome(
+                    name, arguments_of(name, k) | {argument: u.Quantity(numbers / scale_of(unit), unit)}
+                )
                 assert ended in ("fine", "refused"), (name, argument, unit, answer)
                 if ended == "refused":
                     assert isinstance(answer, InvalidInput)
                     continue
                 factor = 1e9 if name == "rigid_water" and unit.physical_type == "length" else 1.0  # it is in nm
-                ended, expected = outcome(name, made | {argument: (factor * numbers).tolist()})
+                ended, expected = outcome(name, arguments_of(name, k) | {argument: (factor * numbers).tolist()})
                 assert ended == "fine" and same(answer, expected), (name, argument, unit)
 
 

@@ -93,6 +93,14 @@ def scenario():
 
 
 @functools.cache
+def with_members():
+    path = folder() / "members.toml"
+    path.write_text(scenario().read_text() + "[members]\ncount = 2\n[members.vary]\n"
+                    "inertia = { inertia = { mean = [2.0, 3.0, 4.5], relative = 0.1 } }\n")  # fmt: skip
+    return ph.read_scenario(path)
+
+
+@functools.cache
 def swept():
     path = folder() / "swept.toml"
     path.write_text(scenario().read_text() + '[sweep.grid]\n"run.step" = [0.05, 0.1]\n')
@@ -250,6 +258,22 @@ CALLS = {
         {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "steps": 4,
          "start": lambda: ph.State(rotation_vector=W)},
     ],
+    "ensemble": [
+        {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "members": {"angular_velocity": [W, W]},
+         "step": 0.05, "t_end": 1.0, "t_eval": [0.0, 0.5], "attitude": Q, "start": {"time": 0.0}, "settings": {"guard": True},
+         "engine": "threads", "threads": 1, "progress": ignore},
+        {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "members": {"inertia": [INERTIA, INERTIA]},
+         "step": 0.05, "steps": 4, "every": 2, "angular_velocity": W, "reduce": {"angular_velocity": ["mean"]}},
+        {"system": lambda: ph.orbit(MU), "method": "v2", "members": 2, "step": 5.0, "steps": 4, "position": R,
+         "velocity": V, "events": ["periapsis"]},
+        {"system": lambda: ph.orbit(MU), "members": 2, "steps": lambda: ph.Tolerance(1e-6), "t_end": 20.0,
+         "position": R, "momentum": V},
+        {"system": damped, "method": "v2/mr", "members": {"angular_momentum": [W, W]}, "step": 0.05, "steps": 4,
+         "parameters": [0.2], "breaks": [0.1]},
+        {"system": damped, "method": "v2/mr", "members": 2, "step": 0.05, "steps": 4, "angular_momentum": W,
+         "store": lambda: target("members.zarr")},
+    ],
+    "ensemble_of": [{"scenario": with_members, "progress": ignore, "threads": 1}],
     "State": [{"time": 1.0, "euler_angles": W, "sequence": "ZXZ", "angular_velocity": W, "position": R, "velocity": V,
                "since": 0.0}, {"rotation_vector": W, "angular_momentum_space": W, "momentum": V, "thermostat": [0.0],
                                "compensation": [0.0] * 6, "time_variables": [0.0, 0.0, 1.0, 0.0]},
@@ -267,7 +291,7 @@ CALLS = {
                  "progress": ignore}],
     "read_scenario": [{"path": scenario, "allow_code": False, "method": "v2/mr", "step": 0.1},
                       {"path": scenario, "method": "mkrk:dp5", "rtol": 1e-6},
-                      {"path": scenario, "changes": {"run.step": 0.1}}],
+                      {"path": scenario, "changes": {"run.step": 0.1}, "stored": True}],
     "check_method": [{"method": "v2/mr"}],
     "check_system": [{"system": lambda: ph.free_body(INERTIA), "states": 1, "span": 0.5, "seed": 3}],
     "free_motion": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q}],
@@ -279,7 +303,7 @@ CALLS = {
     "constrained.from_cotangent": [{"inertia": INERTIA, "P_bar": CONSTRAINED, "Q": TURN}],
     "constrained.from_constrained": [{"P": CONSTRAINED, "Q": TURN}],
     "save": [{"ds": turning, "path": lambda: target("out.nc")}],
-    "load": [{"path": saved}],
+    "load": [{"path": saved}, {"path": saved, "lazy": True}],
     "resume": [{"store": stored, "threads": 1, "progress": ignore}],
     "cite": [{"what": "krysl2006"}],
     "point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH], "system": lambda:

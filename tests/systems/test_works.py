@@ -150,8 +150,8 @@ def test_divided_loads_make_the_same_kicks(name, friction):
     (ours, once, again), (whole, total, none) = found
     if friction == 0.0 or name != "pmlf4":  # whose differences are those of the part at rest alone
         np.testing.assert_allclose(ours, whole, rtol=0, atol=3e-14 if name != "pmlf4" else 1e-11)
-    # Round-off decides whether the differences of pmlf4 are iterated once or twice where loads are not divided.
-    assert none == 0 and again > 0 and once < (0.85 if name == "pmlf4" else 0.7) * total
+    # Without friction whole loads take one sweep, too; of those of pmlf4 most are differences for its commutator.
+    assert none == 0 and again > 0 and once <= (0.82 if (name, friction) == ("pmlf4", 0.0) else 0.5) * total
     if name == "s6_10":
         assert once == 20 * 10
 

@@ -348,11 +348,17 @@ def bind(template, /, **values):
     for name in sorted(names):
         if name not in namespace and not hasattr(builtins, name):
             raise TypeError(f"{called} reads the global name {name!r}, which is defined nowhere")
-    copy = FunctionType(source.__code__, namespace, source.__name__, source.__defaults__)
+    copy = in_python(template, bound)
     copy.__qualname__ = label
     copy.__module__ = source.__module__
     copy.__doc__ = source.__doc__
     return copy
+
+
+def in_python(template, values):
+    """A template with these values for its holes as a plain Python function, for a single trial: nothing is checked."""
+    source = python_of(template)
+    return FunctionType(source.__code__, {**source.__globals__, **values}, source.__name__, source.__defaults__)
 
 
 def _label(value) -> str:

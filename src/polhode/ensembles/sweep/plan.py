@@ -22,7 +22,7 @@ from polhode.ensembles.sweep.design import Design
 from polhode.errors import FileProblem, InvalidInput
 from polhode.runs.scenario import Scenario, read_scenario, sweep_table
 from polhode.runs.scenario.values import FUNCTION
-from polhode.runs.store import here
+from polhode.runs.store_parts import here
 
 FORMAT = "polhode sweep 1"
 LAID_OUT = ("chunk", "store")

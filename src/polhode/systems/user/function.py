@@ -391,11 +391,10 @@ class UserFunction:
     def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
         """Result of the role in plain Python, nothing compiled."""
 
-        template = python_of(self.template)
         values = {"rated": self.checked} | dict(self._bound()) | {"call": self.checked, "view": _leading}
         if self.built is not None:
             values["built"] = python_of(self.built)
-        role = FunctionType(template.__code__, {**template.__globals__, **values}, template.__name__)
+        role = jit.in_python(self.template, values)
         out = np.zeros(self.size)
         if self._signature is POTENTIAL:
             return np.array([role(t, 1, y, bodies, self.parameters)])
