@@ -260,8 +260,8 @@ CALLS = {
     ],
     "ensemble": [
         {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "members": {"angular_velocity": [W, W]},
-         "step": 0.05, "t_end": 1.0, "t_eval": [0.0, 0.5], "attitude": Q, "start": {"time": 0.0}, "settings": {"guard": True},
-         "engine": "threads", "threads": 1, "progress": ignore},
+         "step": 0.05, "t_end": 1.0, "t_eval": [0.0, 0.5], "attitude": Q, "start": {"time": 0.0},
+         "settings": {"guard": True}, "engine": "threads", "threads": 1, "progress": ignore},
         {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "members": {"inertia": [INERTIA, INERTIA]},
          "step": 0.05, "steps": 4, "every": 2, "angular_velocity": W, "reduce": {"angular_velocity": ["mean"]}},
         {"system": lambda: ph.orbit(MU), "method": "v2", "members": 2, "step": 5.0, "steps": 4, "position": R,
