@@ -420,3 +420,16 @@ def test_a_function_that_cannot_be_compiled():
     words = {"step": 0.05, "steps": 6, "angular_velocity": (1, 2, 3)}
     ds = ph.ensemble(system, "v2", members={"parameters.0": [0.1, 0.2, 0.3]}, threads=2, **words)
     assert_same(ds.isel(member=1), ph.integrate(system, "v2", parameters=[0.2], **words))
+
+
+def test_runs_by_themselves_with_a_tolerance_have_rows_at_the_start_and_the_end_too():
+    """So that members of unequal numbers of steps can be reduced, whatever computes them."""
+    orbit = ph.orbit(1.0, forces=[ph.forces.impulse(1.0, 0.01, "velocity")])
+    how = {"steps": ph.Tolerance(1e-9), "t_end": 5.0, "position": (1.0, 0, 0)}
+    members = {"velocity": [[0, 1.0, 0], [0, 1.2, 0], [0, 0.7, 0]]}
+    ds = ph.ensemble(orbit, members=members, **how)
+    assert "one run each" in ds.engine and ds.time.values.tolist() == [0.0, 5.0]
+    mean = ph.ensemble(orbit, members=members, reduce={"position": "mean"}, **how)
+    np.testing.assert_allclose(mean.position_mean, ds.position.mean("member"), rtol=1e-14, atol=1e-15)
+    alone = ph.integrate(orbit, velocity=members["velocity"][1], t_eval=[0.0, 5.0], **how)
+    assert (ds.position[1].values == alone.position.values).all()

@@ -54,7 +54,8 @@ class Plan:
     options: Mapping[str, Any]
 
     def request(self, k: int) -> Request:
-        """The request of one member, as ``integrate`` makes it.
+        """The request of one member, as ``integrate`` makes it; with a tolerance and no word about rows, those at the
+        start and the end.
 
         Raises
         ------
@@ -68,7 +69,10 @@ class Plan:
         options = dict(self.options)
         for name, value in varied.at(k, names.options).items():
             options[name] = int(value) if float(value).is_integer() else float(value)
-        return requested(system_of(self.system, varied.at(k, names.system)), self.method, words, options)
+        request = requested(system_of(self.system, varied.at(k, names.system)), self.method, words, options)
+        if not isinstance(request.steps, Tolerance) or request.samples is not None or request.recording.every > 1:
+            return request
+        return replace(request, recording=replace(request.recording, t_eval=(request.t0, request.final)))
 
     def refused(self, k: int) -> str:
         """Why the request of a member is refused; empty where it is not."""
