@@ -49,7 +49,9 @@ def polhode(monkeypatch, capsys, tmp_path):
 
 
 # ------------------------------------------------------------------ help
-@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["cite", "--help"], ["--version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["--help"], ["run", "--help"], ["cite", "--help"], ["doctor", "--help"], ["--version"]], ids=" ".join
+)
 def test_help_loads_nothing_heavy(words):
     code = (
         "import sys; from polhode.cli import main; sys.argv = ['polhode', *sys.argv[1:]]\n"
@@ -60,7 +62,9 @@ def test_help_loads_nothing_heavy(words):
     assert done.stderr.strip() == "[]" and "polhode" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["run", "resume", "methods", "systems", "schema", "cite", "compare", "export"])
+@pytest.mark.parametrize(
+    "name", ["run", "resume", "methods", "systems", "schema", "cite", "compare", "export", "doctor"]
+)
 def test_help_teaches_by_example(polhode, name):
     code, out, _ = polhode(name, "--help")
     assert code == 0 and re.search(r"Examples?:\n +polhode " + name, out)

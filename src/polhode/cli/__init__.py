@@ -24,6 +24,7 @@ COMMANDS = {
     "export": "Write a trajectory for flight software (CCSDS) or molecular dynamics.",
     "reproduce": "Recompute the figures and claims of a paper.",
     "schema": "Print the JSON schema of scenario files.",
+    "doctor": "Check this installation: versions, cache, processors, GPU, a short run.",
     "cite": "Print what to cite for a trajectory or a method.",
 }
 """Every subcommand and its line in ``--help``; the command itself is ``polhode.cli.<name>.command``."""
