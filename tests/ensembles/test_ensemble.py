@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
@@ -206,7 +207,7 @@ def test_seeds_of_a_bath_vary():
         ({"angular_velocity": np.ones((2, 2))}, {}, "angular_velocity must be 3 numbers"),
         ({}, {}, "members is empty"),
         (0, {}, "members is 0; it must be 1 or more"),
-        ("many", {}, "members must be a mapping"),
+        ("many", {}, "members must be arrays by name"),
         ({"rtol": [1e-6, 1e-8]}, {}, "steps is no polhode.Tolerance"),
         ({"parameters.0": [1, 2]}, {}, "parameters.0"),
         ({"weight": [1.0, 2.0]}, {"step": None}, "give either step"),
@@ -433,3 +434,62 @@ def test_runs_by_themselves_with_a_tolerance_have_rows_at_the_start_and_the_end_
     np.testing.assert_allclose(mean.position_mean, ds.position.mean("member"), rtol=1e-14, atol=1e-15)
     alone = ph.integrate(orbit, velocity=members["velocity"][1], t_eval=[0.0, 5.0], **how)
     assert (ds.position[1].values == alone.position.values).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"parameters": np.ones((2, 2)), "parameters.0": [1.0, 2.0]},
+            "values of parameters as well as of parameters.0",
+        ),
+        (
+            {"parameters.0": [1.0, 2.0], "parameters": np.ones((2, 2))},
+            "values of parameters as well as of parameters.0",
+        ),
+        ({"rtol": [[1e-6], [1e-9]]}, r"rtol must be one number for each member, but has shape \(2, 1\); give \(2,\)"),
+        ({"seed": [[1.0], [2.0]]}, r"seed must be one number for each member, but has shape \(2, 1\); give \(2,\)"),
+        ({"angular_velocity": 1j * np.ones((2, 3))}, "must be real numbers"),
+        (None, r"members must be arrays by name, .* a table .* or a whole number of members, not None"),
+        ("members.txt", "a file that ends in .csv"),
+        (10**15, "members asks for .* more than the memory of this machine holds"),
+        (ph.sampling.members({"angular_velocity": ph.sampling.normal((0, 0, 1), 0.1)}, 10**15), "members asks for .*"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_what_members_cannot_be_is_said_in_one_sentence(given, sentence):
+    words = {"steps": ph.Tolerance(1e-6), "t_end": 1.0} if "rtol" in str(given) else {"step": 0.1, "steps": 2}
+    options = {"temperature": 1.0, "friction": 1.0} if "seed" in str(given) else {}
+    method = "baoab" if options else "taylor" if "rtol" in str(given) else "v2"
+    with pytest.raises(InvalidInput, match=sentence):
+        ph.ensemble(USERS, method, members=given, **words, **options)
+
+
+def test_arrays_with_labels_have_their_members_where_the_labels_say():
+    spun = xr.DataArray(spins(3), dims=("member", "axis"))
+    words = {"step": 0.1, "steps": 2}
+    a, b = (ph.ensemble(USERS, "v2", members={"angular_velocity": one}, **words) for one in (spun, spun.T))
+    assert (a.angular_velocity.values == b.angular_velocity.values).all()
+
+
+def test_a_start_of_many_members_is_no_start_of_each():
+    many = ph.ensemble(USERS, "v2", members={"angular_velocity": spins(3)}, step=0.1, steps=2)
+    with pytest.raises(
+        InvalidInput, match=r"start has the dimension 'member'; take one of them, start.isel\(member=0\)"
+    ):
+        ph.ensemble(USERS, "v2", members=3, start=many, step=0.1, steps=2)
+
+
+@pytest.mark.parametrize("tensor", [False, True])
+def test_what_one_member_among_many_does_not_conserve_is_not_recorded(tensor):
+    moments = np.tile([2.0, 2.0, 1.0], (1000, 1))
+    moments[501] = 2.0, 2.1, 1.0
+    given = moments[:, :, None] * np.eye(3) if tensor else moments
+    top = ph.heavy_top((2, 2, 1), (0, 0, 1), weight=1.0)
+    ds = ph.ensemble(top, "v2", members={"inertia": given}, angular_velocity=(0, 0.1, 1), step=0.1, steps=2)
+    assert "axial" not in ds.attrs["conserves"] and "axial_angular_momentum" not in ds
+
+
+def test_only_scenarios_are_run_as_such():
+    with pytest.raises(InvalidInput, match=r"scenario must be what polhode.read_scenario returns, not 'tops.toml'"):
+        ph.ensemble_of("tops.toml")

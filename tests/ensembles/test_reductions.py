@@ -426,3 +426,16 @@ def test_more_wrong_things(ensemble):
 def test_examples_of_the_descriptions_are_right():
     done = doctest.testmod(importlib.import_module("polhode.ensembles.reductions"))
     assert done.attempted > 7 and not done.failed and BATCH == 512
+
+
+@pytest.mark.parametrize("one", [R.mean("energy"), R.crossings("energy")])
+def test_rows_at_other_times_in_each_member_are_not_mixed(one):
+    speeds = [[0.0, speed, 0.0] for speed in (0.8, 0.9)]
+    words = {"position": (1, 0, 0), "step": 0.1, "t_end": 5.0, "events": ph.events.altitude(0.05, 0.8, terminal=True)}
+    with pytest.raises(InvalidInput, match=r"energy is at other times in each member; give t_eval, or reduce what"):
+        ph.ensemble(ph.orbit(mu=1.0), members={"velocity": speeds}, reduce=one, **words)
+    ds = ph.ensemble(ph.orbit(mu=1.0), members={"velocity": speeds}, reduce=R.events("altitude_falling"), **words)
+    assert ds.altitude_falling_members == 2
+    assert json.loads(ds.attrs["reductions"]) == [{"events": "altitude_falling"}]
+    last = R.mean("last", of=lambda block: block.energy.max("time"))
+    assert ph.ensemble(ph.orbit(mu=1.0), members={"velocity": speeds}, reduce=last, **words).last_count == 2

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.short_rows import all_of, any_of
-from polhode.arguments import UNKNOWN, array, has, has_quantity, mapping, room_for, whole
+from polhode.arguments import UNKNOWN, array, has, has_quantity, mapping, whole
 from polhode.ensembles.sampling import Distribution, Members
 from polhode.ensembles.sampling import members as drawn_members
-from polhode.ensembles.tables import is_table
+from polhode.ensembles.tables import MEMBER, is_table
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.programs.dynamics import Dynamics
@@ -81,6 +81,11 @@ class Varied:
         if is_table(given) or (isinstance(given, Mapping) and not isinstance(given, Members) and any(
                 isinstance(value, Distribution | Mapping) for value in given.values())):  # fmt: skip
             given = drawn_members(given)
+        if not isinstance(given, Mapping):
+            raise InvalidInput(
+                "members must be arrays by name, what polhode.sampling.members draws, a table (a file that ends in "
+                f".csv, a DataFrame, a Dataset), or a whole number of members, not {shown(given)}"
+            )
         found = {name: _one_each(value, name) for name, value in mapping(given, "members").items()}
         if not found:
             raise InvalidInput("members is empty; give arrays by name, or how many members there are")
@@ -119,9 +124,13 @@ def _one_each(value: Any, name: str) -> Any:
         value = np.roll(value.as_quat(), 1, axis=-1)
     if has_quantity(value):
         raise InvalidInput(f"members has quantities for {name}; give plain numbers in the units of the run")
-    numbers = value.values if has(value, "values") and not callable(value.values) else value
+    if has(value, "values") and not callable(value.values):
+        labelled = has(value, "dims") and MEMBER in value.dims
+        numbers = (value.transpose(MEMBER, ...) if labelled else value).values
+    else:
+        numbers = value
     try:
-        quick = np.asarray(numbers, dtype=float)
+        quick = None if np.iscomplexobj(numbers) else np.asarray(numbers, dtype=float)
     except (TypeError, ValueError):
         quick = None
     if quick is not None and quick.ndim and not np.isfinite(quick).all():
@@ -160,17 +169,31 @@ def sorted_out(varied: Varied, system: System, options: Mapping[str, Any], time_
         head = name.partition(".")[0]
         if name == time_word:
             raise InvalidInput("members vary in time; all start at the same one, that of start")
+        for k, end in enumerate(name):
+            if end == "." and name[:k] in varied.values:
+                raise InvalidInput(
+                    f"members has values of {name[:k]} as well as of {name}, a part of it; keep one of them"
+                )
         if name in STARTING:
             found["starting"].append(name)
         elif name in TOLERANCES:
+            _plain(varied, name)
             found["tolerances"].append(name)
         elif head in arguments:
             found["system"].append(name)
         elif name in options:
+            _plain(varied, name)
             found["options"].append(name)
         else:
             raise unknown_name("name in members", name, known)
     return Names(**{kind: tuple(names) for kind, names in found.items()})
+
+
+def _plain(varied: Varied, name: str) -> None:
+    """Refuse values of more than one number for each member."""
+    shape = varied.values[name].shape
+    if len(shape) > 1:
+        raise InvalidInput(f"{name} must be one number for each member, but has shape {shape}; give ({shape[0]},)")
 
 
 def _arguments_of(system: System) -> list[str]:
@@ -265,7 +288,7 @@ def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...
         return Kind(first, _alone(first))
     if first.quantities is not None and not hasattr(first.quantities, "of_members"):
         return Kind(first, _alone(first), "what it records follows from numbers that vary")
-    some, systems = _looked_at(varied, names), dict[int, System]()
+    some, systems = _looked_at(varied, names, first), dict[int, System]()
     for k in some:
         systems[k] = first if k == 0 else system_of(system, varied.at(k, names))
     why = _differences(list(systems.values()))
@@ -293,14 +316,29 @@ def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...
     return Kind(first, found, _decided_by(first, found))
 
 
-def _looked_at(varied: Varied, names: tuple[str, ...]) -> list[int]:
-    """Members whose systems are built: some, and those at which a number is smallest or largest."""
+def _looked_at(varied: Varied, names: tuple[str, ...], first: System) -> list[int]:
+    """Members whose systems are built: some, those at which a number is smallest or largest, and the least symmetric
+    about the axis that the first has."""
     found = {0, *np.linspace(0, varied.count - 1, LOOKED_AT).astype(int).tolist()}
     for name in names:
         if name != "inertia":
             flat = varied.values[name].reshape(varied.count, -1)
             found |= {int(k) for k in (*flat.argmin(axis=0), *flat.argmax(axis=0))}
+        elif "axial_angular_momentum" in first.conserves and first.axis is not None:
+            found.add(_least_symmetric(varied.values[name], first.axis))
     return sorted(found)
+
+
+def _least_symmetric(inertia: Any, axis: Any) -> int:
+    """The member whose inertia (M, 3) or (M, 3, 3) differs most, relative to it, from one symmetric about the axis."""
+    if inertia.shape[1:] not in ((3,), (3, 3)):
+        return 0
+    tensors = inertia[:, :, None] * np.eye(3) if inertia.ndim == 2 else inertia
+    along = np.outer(axis, axis) / np.dot(axis, axis)
+    total, about = np.trace(tensors, axis1=1, axis2=2), (tensors * along).sum(axis=(1, 2))
+    symmetric = about[:, None, None] * along + 0.5 * (total - about)[:, None, None] * (np.eye(3) - along)
+    largest = np.maximum(np.abs(tensors).max(axis=(1, 2)), np.finfo(float).tiny)
+    return int((np.abs(tensors - symmetric).max(axis=(1, 2)) / largest).argmax())
 
 
 def _with_what_all_conserve(first: System, systems: Iterable[System]) -> System:
@@ -466,7 +504,6 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     if not names and len(constants.mass) == 1 and len(constants.moments) == 1 and len(constants.frames) == 1:
         return np.tile(first, (M, 1))
     N = system.N
-    room_for(3.0 * M * len(first), "members")
     given: dict[str, Any] = {}
     for name in (*FORMS, *STATE_WORDS[3:]):
         if name in names:

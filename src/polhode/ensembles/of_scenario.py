@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polhode.ensembles.ensemble import ensemble
 from polhode.ensembles.sampling import Members, members
-from polhode.errors import InvalidInput, PolhodeError
+from polhode.errors import InvalidInput, PolhodeError, shown
 from polhode.runs.display import Progress
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
@@ -55,6 +55,8 @@ def ensemble_of(
     InvalidInput
         A scenario without [members], or as ``polhode.ensemble``.
     """
+    if not isinstance(scenario, Scenario):
+        raise InvalidInput(f"scenario must be what polhode.read_scenario returns, not {shown(scenario)}")
     words = scenario.members
     if words is None:
         raise InvalidInput(f"{scenario.path} has no [members]; run it with scenario.integrate()")

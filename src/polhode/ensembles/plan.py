@@ -9,7 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from polhode.arguments import room_for
 from polhode.ensembles.members import Kind, Names, Varied, kind_of, sorted_out, states_of, system_of
+from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, shown
 from polhode.methods import Method
 from polhode.methods import method as find_method
@@ -95,8 +97,9 @@ class Plan:
         Raises
         ------
         InvalidInput
-            Of the first member that is refused, with its number.
+            Of the first member that is refused, with its number; or more members than memory holds.
         """
+        room_for(3.0 * self.varied.count * len(request.state.values), "members")
         try:
             return self._together(request, self.varied)
         except InvalidInput as problem:
@@ -207,5 +210,10 @@ def planned(
 def _start(start: Any) -> dict[str, Any]:
     """The words of a start that all members have."""
     if hasattr(type(start), "isel"):
+        if MEMBER in start.dims:
+            raise InvalidInput(
+                "start has the dimension 'member'; take one of them, start.isel(member=0), or give their last rows as "
+                "members"
+            )
         return dict(State.of(start).given)
     return dict(state_of(start).given)

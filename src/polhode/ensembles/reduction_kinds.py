@@ -312,6 +312,9 @@ class Events(Reduction):
         super().__init__(name, None)
         self.signals = [Signal(f"{name} events", _number_of(self.name)), Signal(f"{name} first", _first_of(self.name))]
 
+    def record(self) -> dict[str, Any]:
+        return {self.kind: self.name}
+
     def summary(self, first: int, values: Sequence[Array], block: Any) -> Any:
         many, begun = values
         parts = [moments.of_batch(part, False) for part in (many, begun)]

@@ -32,6 +32,7 @@ from polhode.arguments import Array, array, choice, function, mapping, number, w
 from polhode.ensembles.reduction_kinds import (
     DIRECTIONS,
     OTHER,
+    TIME,
     Crossings,
     Events,
     Extremes,
@@ -382,7 +383,7 @@ class Running:
         Raises
         ------
         InvalidInput
-            A variable to reduce is missing, or its rows differ from those of other blocks.
+            A variable to reduce is missing, its rows differ from those of other blocks, or each member has other times.
         UserFunctionError
             A function of the user failed.
         """
@@ -469,6 +470,9 @@ class Running:
                 if signal.key in arrays:
                     continue
                 values = signal.read(block)
+                if TIME in values.dims and TIME in block.coords and MEMBER in block[TIME].dims:
+                    raise InvalidInput(f"{signal.name} is at other times in each member; give t_eval, or reduce what "
+                                       "does not depend on time")  # fmt: skip
                 if values.dtype.kind not in "biuf":
                     raise InvalidInput(f"{signal.name} are no numbers; there is nothing to reduce")
                 arrays[signal.key] = np.ascontiguousarray(values.values, dtype=float)

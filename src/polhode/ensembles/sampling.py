@@ -501,6 +501,8 @@ class Members(Mapping[str, Array]):
             raise InvalidInput(f"members {first} to {stop} are asked for, but there are {self.count}")
         wanted = [self._named(name) for name in (self._varied if names is None else names)]
         drawn = [name for name in wanted if isinstance(self._varied[name], Distribution)]
+        widths = [what.dimension for what in map(self._varied.get, drawn) if isinstance(what, Distribution)]
+        room_for(2.0 * (stop - first) * sum(widths), "members")
         points = self._design.rows(first, stop, drawn) if drawn else {}
         found = {}
         for name in wanted:
