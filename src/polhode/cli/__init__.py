@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 COMMANDS = {
+    "new": "Write a scenario to begin with, with every key of a system explained.",
     "run": "Integrate a scenario and write the trajectory and its picture.",
     "resume": "Go on with a run from its live store, after Ctrl-C, kill or a power cut.",
     "info": "How far the run of a live store is: rows, size, rate, time to go.",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from polhode.cli.text import complete_method
+from polhode.cli.text import complete_method, complete_scenario
 from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeWarning
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ ERRORS = {
 
 
 @click.command("compare", short_help="Compare methods on a scenario: errors, orders, cost.")
-@click.argument("scenario", type=click.Path(path_type=Path))
+@click.argument("scenario", type=click.Path(path_type=Path), shell_complete=complete_scenario)
 @click.option(
     "--methods", shell_complete=complete_method, help="Methods, separated by commas. Default: one of each kind."
 )

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.text import complete_study
+
 if TYPE_CHECKING:
     from polhode.studies.report import Result
 
@@ -26,7 +28,7 @@ class _WithStudies(click.Command):
 
 
 @click.command("reproduce", cls=_WithStudies, short_help="Recompute the figures and claims of a paper.")
-@click.argument("study")
+@click.argument("study", shell_complete=complete_study)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write into. [results/<study>]")
 @click.option("--quick", is_flag=True, help="The reduced form: the same claims on fewer steps and starts.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results for machines on stdout.")

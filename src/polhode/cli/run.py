@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode.cli.members import is_ensemble, picture_of_members, summary_of_members, table_of_members
-from polhode.cli.text import complete_method
+from polhode.cli.text import complete_method, complete_scenario
 from polhode.errors import (
     FileProblem,
     Interrupted,
@@ -50,7 +50,7 @@ PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
 @click.command("run", short_help="Integrate a scenario and write the trajectory and its picture.")
-@click.argument("scenario", type=click.Path(path_type=Path))
+@click.argument("scenario", type=click.Path(path_type=Path), shell_complete=complete_scenario)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Trajectory to write: .nc (netCDF) or .zarr.")
 @click.option(
     "--method",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.text import complete_scenario
 from polhode.errors import FileProblem, InvalidInput, PolhodeWarning
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ MOST_LINES = 12
 
 
 @click.command("sweep", short_help="Run a scenario for many values of its keys, on one machine or many.")
-@click.argument("scenario")
+@click.argument("scenario", shell_complete=complete_scenario)
 @click.option("--store", help="Zarr folder of the results, *.zarr; on a disk, or the URL of object storage.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, help="Processes on this machine.")
 @click.option("--scheduler", help="Address of a Dask scheduler, tcp://HOST:8786; needs polhode[cluster].")

@@ -1,4 +1,4 @@
-"""Tables on stdout, and completion of method names in a shell."""
+"""Tables on stdout, and what a shell completes: names of methods, systems and studies, scenario files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from click import Context, Parameter
+    from click.shell_completion import CompletionItem
 
 
 def show(table: Any) -> None:
@@ -38,3 +39,42 @@ def complete_method(context: Context, parameter: Parameter, incomplete: str) -> 
     else:
         known = [*METHODS, *(name for names in OTHER_NAMES.values() for name in names)]
     return [before + comma + text for text in known if text.startswith(word)]
+
+
+def complete_scenario(context: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:
+    """Scenario files, ``*.toml``, and folders, with a slash, in which there may be some."""
+    from pathlib import Path
+
+    from click.shell_completion import CompletionItem
+
+    before, slash, word = incomplete.rpartition("/")
+    found = []
+    try:
+        entries = sorted(Path(before + slash or ".").expanduser().iterdir())
+    except OSError:
+        return []
+    for entry in entries:
+        if entry.name.startswith(word) and (word.startswith(".") or not entry.name.startswith(".")):
+            if entry.is_dir():
+                found.append(CompletionItem(f"{before}{slash}{entry.name}/", type="nospace"))
+            elif entry.suffix == ".toml":
+                found.append(CompletionItem(f"{before}{slash}{entry.name}"))
+    return found
+
+
+def complete_system(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
+    """Completions of the name of a system."""
+    from polhode.systems import SYSTEMS
+
+    return [name for name in SYSTEMS if name.startswith(incomplete)]
+
+
+def complete_study(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
+    """Completions of the name of a study; after a slash, of one of its figures."""
+    from polhode.studies import STUDIES, study
+
+    name, slash, word = incomplete.partition("/")
+    if slash:
+        figures = study(name).figures if name in STUDIES else ()
+        return [f"{name}/{figure.name}" for figure in figures if figure.name.startswith(word)]
+    return [known for known in STUDIES if known.startswith(name)]
