@@ -1,0 +1,78 @@
+"""What is handed out: the wheel holds every file of the package, and CITATION.cff says what pyproject.toml says."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from email import message_from_string
+from pathlib import Path
+
+import pytest
+
+from polhode import __version__
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+UNREACHABLE = ("No matching distribution", "Could not find a version", "Connection", "Temporary failure")
+"""What pip says where it cannot fetch the build backend."""
+
+
+def test_citation_file_agrees_with_the_project():
+    yaml = pytest.importorskip("yaml")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= set(cited) and cited["type"] == "software"
+    assert (cited["cff-version"], cited["title"]) == ("1.2.0", PROJECT["name"])
+    assert str(cited["version"]) == PROJECT["version"] == __version__
+    assert (cited["license"], cited["keywords"]) == (PROJECT["license"], PROJECT["keywords"])
+    assert [author["name"] for author in cited["authors"]] == [author["name"] for author in PROJECT["authors"]]
+    assert PROJECT["description"] == cited["abstract"]
+
+
+def test_classifiers_are_what_python_versions_say():
+    told = PROJECT["classifiers"]
+    least = PROJECT["requires-python"].removeprefix(">=")
+    assert f"Programming Language :: Python :: {least}" in told and len(set(told)) == len(told)
+    assert "Typing :: Typed" in told and (ROOT / "src" / "polhode" / "py.typed").exists()
+    assert not any(one.startswith("License ::") for one in told)  # the license is an SPDX expression
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """A wheel of the package, built in an environment of its own from a copy of the sources."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    words = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", str(folder), str(source)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode and any(words in done.stderr for words in UNREACHABLE):
+        pytest.skip("the build backend cannot be fetched here")
+    assert done.returncode == 0, done.stderr
+    return next(folder.glob("*.whl")), source
+
+
+def test_the_wheel_holds_every_file_of_the_package(wheel):
+    path, source = wheel
+    package = {one.relative_to(source / "src").as_posix() for one in (source / "src").rglob("*") if one.is_file()}
+    with zipfile.ZipFile(path) as held:
+        names = {name for name in held.namelist() if ".dist-info/" not in name}
+        about = next(name for name in held.namelist() if name.endswith(".dist-info/METADATA"))
+        told = message_from_string(held.read(about).decode())
+    assert names == package
+    assert {"polhode/references.bib", "polhode/py.typed"} <= names
+    assert (told["Name"], told["Version"], told["License-Expression"]) == ("polhode", __version__, PROJECT["license"])
+    assert "Project-URL" not in told  # none until the project has a public address
+
+
+def test_what_is_in_the_wheel_works(wheel, tmp_path):
+    path, _ = wheel
+    with zipfile.ZipFile(path) as held:
+        held.extractall(tmp_path)
+    code = "import polhode, polhode.references as r; print(polhode.__file__, len(r.entries()) > 20)"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    words = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
+    assert done.stdout.split() == [str(tmp_path / "polhode" / "__init__.py"), "True"]
