@@ -493,3 +493,15 @@ def test_what_one_member_among_many_does_not_conserve_is_not_recorded(tensor):
 def test_only_scenarios_are_run_as_such():
     with pytest.raises(InvalidInput, match=r"scenario must be what polhode.read_scenario returns, not 'tops.toml'"):
         ph.ensemble_of("tops.toml")
+
+
+def test_members_that_are_done_before_an_interrupt_are_reduced():
+    def press(progress):
+        if progress.done == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(ph.errors.Interrupted, match=r"interrupted after \d+ of 20 members") as told:
+        ph.ensemble(ph.orbit(EARTH.mu), "kepler", members=orbits(20), step=300.0, steps=4, events=["node"],
+                    progress=press, threads=1, reduce={"energy": "mean"})  # fmt: skip
+    ds = told.value.trajectory
+    assert 3 <= ds.attrs["members"] < 20 and (ds.energy_count.values == ds.attrs["members"]).all()

@@ -270,10 +270,13 @@ class Ensemble:
                 for first in range(0, self.count, BATCH):
                     last = min(first + BATCH, self.count)
                     ds = members.together(first, last)
+                    if watch.pressed:  # of the members without gap, those that are done
+                        ds = ds.isel(member=slice(int((ds.status.values != NOT_RUN).cumprod().sum())))
+                    if ds.sizes["member"]:
+                        self.running.add(first, ds)
+                        self._note(first, ds.failure.values.tolist())
                     if watch.pressed:
                         break
-                    self.running.add(first, ds)
-                    self._note(first, ds.failure.values.tolist())
             stopped = watch.pressed
         members.warn()
         self.seconds = members.seconds
