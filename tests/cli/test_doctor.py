@@ -78,6 +78,25 @@ def test_cache_that_cannot_be_written(polhode, quick, monkeypatch, tmp_path):
     assert code == 1 and "not writable" in out and "set POLHODE_CACHE_DIR to a folder of your own" in out
 
 
+def test_gpu_that_is_there_and_one_that_fails(polhode, quick, monkeypatch):
+    from types import SimpleNamespace
+
+    from polhode.ensembles import cuda
+
+    found = SimpleNamespace(name="GPU 1", architecture="sm_90", multiprocessors=132, free_memory=2_000_000_000)
+    monkeypatch.setattr(cuda, "why_none", lambda: "")
+    monkeypatch.setattr(cuda, "Device", lambda: found)
+    code, out, _ = polhode("doctor")
+    assert code == 0 and "GPU 1, sm_90, 132 multiprocessors, 2.0 GB free" in out
+
+    def refused():
+        raise cuda.DeviceProblem("the device reports error 46")
+
+    monkeypatch.setattr(cuda, "Device", refused)
+    code, out, _ = polhode("doctor")
+    assert code == 0 and "none: the device reports error 46" in out
+
+
 def test_unknown_compiler(polhode, quick, monkeypatch):
     monkeypatch.setenv("POLHODE_COMPILER", "gcc")
     code, out, _ = polhode("doctor")

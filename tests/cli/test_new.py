@@ -156,10 +156,11 @@ def test_scenarios_complete_to_toml_files_and_folders(tmp_path, monkeypatch):
         (tmp_path / name).write_text("")
 
     def known(typed):
-        return [item.value for item in complete_scenario(None, None, typed)]
+        return complete_scenario(None, None, typed)
 
     assert known("") == ["runs/", "top.toml"] and known("to") == ["top.toml"]
     assert known("runs/") == ["runs/a.toml"] and known(".h") == [".hidden.toml"] and known("nowhere/") == []
+    assert known("ru") == ["runs/", "runs/a.toml"]  # no space behind the slash
     assert known(f"{tmp_path}/t") == [f"{tmp_path}/top.toml"]
 
 

@@ -1,7 +1,7 @@
 """The shell command ``polhode``. One file per subcommand, imported only when it runs.
 
-Exit codes: 0 ok, 2 usage, 3 invalid scenario or value, 4 did not converge or step too large, 5 file or disk, 6 the
-user's function failed, 130 interrupted. Results go to stdout, messages to stderr.
+Exit codes: 0 ok, 1 a fault of the installation or the GPU, 2 usage, 3 invalid scenario or value, 4 did not converge or
+step too large, 5 file or disk, 6 the user's function failed, 130 interrupted. Results go to stdout, messages to stderr.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ def group() -> None:
     """Structure-preserving integration of things that rotate and orbit.
 
     \b
-    A first run, and which methods there are:
+    A first run, a scenario of one's own, and which methods there are:
         polhode run examples/fast-top.toml
+        polhode new heavy_top
         polhode methods
         polhode methods rkn6_14a
 
@@ -82,8 +83,8 @@ def group() -> None:
 
     Words complete with the TAB key after eval "$(_POLHODE_COMPLETE=bash_source polhode)" (or zsh_source).
 
-    Exit codes: 0 ok, 2 usage, 3 invalid scenario or value, 4 did not converge or step too large, 5 file or disk,
-    6 your function failed, 130 interrupted.
+    Exit codes: 0 ok, 1 a fault of the installation or the GPU, 2 usage, 3 invalid scenario or value, 4 did not
+    converge or step too large, 5 file or disk, 6 your function failed, 130 interrupted.
     """
 
 

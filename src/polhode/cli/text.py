@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from click import Context, Parameter
-    from click.shell_completion import CompletionItem
 
 
 def show(table: Any) -> None:
@@ -41,25 +40,23 @@ def complete_method(context: Context, parameter: Parameter, incomplete: str) -> 
     return [before + comma + text for text in known if text.startswith(word)]
 
 
-def complete_scenario(context: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:
-    """Scenario files, ``*.toml``, and folders, with a slash, in which there may be some."""
+def complete_scenario(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
+    """Scenario files, ``*.toml``, and folders with a slash.
+
+    A folder that is the only match comes with what is in it, so that a shell puts no space behind its slash.
+    """
     from pathlib import Path
 
-    from click.shell_completion import CompletionItem
-
     before, slash, word = incomplete.rpartition("/")
-    found = []
     try:
         entries = sorted(Path(before + slash or ".").expanduser().iterdir())
     except OSError:
         return []
-    for entry in entries:
-        if entry.name.startswith(word) and (word.startswith(".") or not entry.name.startswith(".")):
-            if entry.is_dir():
-                found.append(CompletionItem(f"{before}{slash}{entry.name}/", type="nospace"))
-            elif entry.suffix == ".toml":
-                found.append(CompletionItem(f"{before}{slash}{entry.name}"))
-    return found
+    shown = [one for one in entries if one.name.startswith(word) and word.startswith(".") >= one.name.startswith(".")]
+    folders = [f"{before}{slash}{one.name}/" for one in shown if one.is_dir()]
+    files = [f"{before}{slash}{one.name}" for one in shown if one.suffix == ".toml" and not one.is_dir()]
+    inside = complete_scenario(context, parameter, folders[0]) if len(folders) == 1 and word and not files else []
+    return [*folders, *files, *inside]
 
 
 def complete_system(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
