@@ -484,7 +484,10 @@ def _reasons(ds: xr.Dataset, passed: Any) -> Any:
         except Exception:  # whatever an object raises
             good = np.empty(0)
         if good.dtype.kind != "b":
-            good = array(passed, "passed") != 0.0
+            numbers = array(passed, "passed")
+            good = numbers == 1.0
+            if not (good | (numbers == 0.0)).all():
+                raise InvalidInput("passed must be True or False for each member; give a condition, such as values < 3")
         if good.shape != failed.shape:
             raise InvalidInput(
                 f"passed must have one entry for each of {len(failed)} members, but has shape {good.shape}"
