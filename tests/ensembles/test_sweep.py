@@ -738,3 +738,39 @@ def test_command(study, polhode):
     code, _, err = polhode("sweep", "--check", "study-sweep.zarr")
     assert code == 5 and "1 tasks in study-sweep.zarr" in err
     assert "14 of 14" in polhode("sweep", "--status", "study-sweep.zarr")[1]
+
+
+def test_what_cannot_be_drawn_is_one_sentence(study, polhode):
+    path = study()
+    for name in ("attitude", "failure", "nonsense"):
+        code, _, err = polhode("sweep", path, "-q", "--show", name)
+        assert code == 3 and len(err.splitlines()) == 1
+        assert f"--show: there is no variable {name!r} of one number for each member to draw; name one of " in err
+        assert "energy_error" in err and err.rstrip().endswith(
+            "the results are in " + os.path.abspath("study-sweep.zarr")
+        )
+    assert polhode("sweep", path, "-q", "--show", "status")[0] == 0
+    assert polhode("sweep", path, "-q", "--show", "system.weight")[0] == 0
+    every = study(
+        BODY + 't_eval = [0.0, 0.1]\n[sweep]\nrows = "all"\n[sweep.grid]\n"system.weight" = [9.0, 8.0]\n', "e.toml"
+    )
+    code, _, err = polhode("sweep", every, "-q", "--show", "attitude")
+    assert code == 3 and "of one number for each member and time to draw" in err
+
+
+def test_options_that_would_be_ignored_are_refused(study, polhode):
+    path = study()
+    ph.sweep(path)
+    for words, sentence in (
+        ((path, "--member", 3, "--store", "x.zarr"), "--store does not go with --member"),
+        ((path, "--member", 3, "--json"), "--json does not go with --member"),
+        (("study-sweep.zarr", "--status", "--workers", 2), "--workers does not go with --status"),
+        (("study-sweep.zarr", "--status", "-o", "x.nc"), "--output does not go with --status"),
+        (("study-sweep.zarr", "--check", "--json"), "--json does not go with --check"),
+        (("study-sweep.zarr", "--check", "--part", "1/2"), "--part does not go with --check"),
+        (("study-sweep.zarr", "--status", "--member", 3), "--status does not go with --member"),
+    ):
+        code, _, err = polhode("sweep", *words)
+        assert code == 3 and sentence in err, err
+    assert polhode("sweep", "study-sweep.zarr", "--check", "--status", "--json", "-q")[0] == 0
+    assert not Path("x.zarr").exists() and not Path("member-3.nc").exists()

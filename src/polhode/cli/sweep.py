@@ -70,6 +70,8 @@ def command(
     """
     from polhode.ensembles.sweep import sweep, sweep_status
 
+    if status or check or member is not None:
+        _alone(status=status, check=check, member=member is not None)
     if status or check:
         if check:
             _check(scenario, quiet)
@@ -95,11 +97,34 @@ def command(
         from polhode.ensembles.sweep.picture import picture
 
         facts["picture"] = str(Path(path).with_suffix(".png"))
-        picture(ds, facts["picture"], show)
+        try:
+            picture(ds, facts["picture"], show)
+        except InvalidInput as wrong:
+            raise InvalidInput(f"--show: {wrong}; the results are in {path}") from None
     if as_json:
         click.echo(json.dumps(facts, indent=2, allow_nan=False))
     if not quiet:
         click.echo(table(facts), err=True)
+
+
+def _alone(*, status: bool, check: bool, member: bool) -> None:
+    """Refuse what the command would not look at.
+
+    Raises
+    ------
+    InvalidInput
+        An option that goes with the whole sweep, beside --status, --check or --member.
+    """
+    context = click.get_current_context()
+    main = "--member" if member else "--status" if status else "--check"
+    known = {"scenario", "quiet"} | ({"member", "output", "allow_code"} if member else {"status", "check"})
+    if status and not member:
+        known.add("as_json")
+    for option in context.command.params:
+        name = str(option.name)
+        given = context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
+        if given and name not in known:
+            raise InvalidInput(f"{option.opts[-1]} does not go with {main}; leave one of them out")
 
 
 def _part(words: str | None) -> tuple[int, int] | None:

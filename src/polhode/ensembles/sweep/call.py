@@ -100,7 +100,8 @@ def sweep(
         In their place a Dask cluster: its address, such as ``"tcp://10.0.0.1:8786"``.
     part : (int, int), optional
         ``(k, n)``: only the k-th of n parts of the tasks, counted from 1, for machines that share nothing but the
-        store. allow_code : bool
+        store.
+    allow_code : bool
         Whether Python functions named in the scenario may be loaded.
     progress : function or True, optional
         Called with a ``SweepProgress`` after each task; True shows it on stderr.

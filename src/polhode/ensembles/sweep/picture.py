@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, shown
 from polhode.plots import style
 
 if TYPE_CHECKING:
@@ -50,8 +50,12 @@ def picture(ds: xr.Dataset, path: str | os.PathLike[str] | None = None, show: st
 
     rows = "time" in ds.dims
     name = show or next((str(one) for one in _drawable(ds, rows)), None)
-    if name is None or name not in ds.variables:
-        raise InvalidInput(f"there is no variable {name!r} of one number for each member to draw; name one with show=")
+    dims = ("member", "time") if rows else ("member",)
+    if name not in ds.variables or ds[name].dims != dims or ds[name].dtype.kind not in "biuf":
+        possible = _drawable(ds, rows)
+        what = f"one number for each {' and '.join(dims)}"
+        named = f"name one of {', '.join(possible)}" if possible else "there is none in this sweep"
+        raise InvalidInput(f"there is no variable {shown(name)} of {what} to draw; {named}")
     keys = [str(key) for key in ds.coords if "member" in ds[key].dims and ds[key].ndim == 1]
     numbers = [key for key in keys if ds[key].dtype.kind in "fi" and len(np.unique(ds[key].values[:MOST])) > 1]
     with matplotlib.rc_context(style.RC):
