@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -92,6 +93,28 @@ def test_of_a_run_that_goes_on_stops_and_is_over(often, path, polhode):
     assert "complete\n" in polhode("info", "run.zarr")[1]
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_rows_that_are_there_before_the_first_checkpoint(often, path, polhode, backwards):
+    """As a run is seen in its first half minute, or one that was killed then."""
+    copy = path.with_name("early.zarr")
+
+    def tell(progress):
+        if progress.done >= 50:
+            shutil.copytree(path, copy)
+            raise Stop
+
+    span = {"step": 0.01, "t_end": -1.0 if backwards else 1.0}
+    with pytest.raises(Stop):
+        ph.integrate(top(), "trapm", **span, **START, store=ph.Store(path, checkpoint_seconds=1e6), progress=tell)
+    found = status.status(copy)
+    rows = ph.load(copy, lazy=True).sizes["time"]
+    sign = -1.0 if backwards else 1.0
+    assert found.rows == rows > 1 and found.rows_safe == 0 and (found.start, found.end) == (0.0, sign)
+    assert found.now == pytest.approx(sign * 0.01 * (rows - 1)) and found.share == pytest.approx(0.01 * (rows - 1))
+    code, out, _ = polhode("info", copy)
+    assert code == 0 and "?" not in out and f"{rows}, of which 0 are safe" in out
+
+
 def test_of_a_tolerance_and_backwards(often, path):
     more = {"steps": ph.Tolerance(1e-8), "start": {"time": 2.0}, "t_end": 0.0, "step": None} | START
     ph.integrate(top(), "mkrk:dp5", **more, store=path)
@@ -113,8 +136,6 @@ def test_of_a_run_that_has_failed_at_its_end(path, polhode):
 
 def test_of_a_store_without_what_came_later(often, path):
     """Checkpoints of an earlier version tell no times, and there is no trajectory beside them."""
-    import shutil
-
     stopped_at(path, 50)
     file = path / "checkpoint.json"
     body = json.loads(file.read_text())
@@ -122,7 +143,7 @@ def test_of_a_store_without_what_came_later(often, path):
     file.write_text(json.dumps(body | {"sha256": store._sealed(body)}))
     shutil.rmtree(path / "trajectory")
     found = status.status(path)
-    assert (found.rows, found.share, found.end, found.title) == (57, None, None, "heavy_top, trapm")
+    assert (found.rows, found.share, found.end, found.title) == (57, None, 1.0, "heavy_top, trapm")
     with pytest.raises(ph.errors.FileProblem, match=r"is not written yet"):
         next(last_rows(path, 5))
     assert ph.resume(path).sizes["time"] == 101 and status.status(path).share == 1.0

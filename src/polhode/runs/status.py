@@ -123,9 +123,12 @@ def status(path: str | os.PathLike[str]) -> Status:
     rows, now, attributes = live.rows, told.get("time"), {}  # type: int, float | None, dict[str, Any]
     if (live.path / TRAJECTORY / "zarr.json").is_file():
         ds = live.trajectory()
-        if ds.sizes["time"] >= rows > 0 or live.over:
+        if ds.sizes["time"] >= max(rows, 1) or live.over:  # rows are there before the first checkpoint counts them
             rows, now, attributes = ds.sizes["time"], float(ds.time[-1]), ds.attrs
-    start, end = told.get("start"), told.get("end")
+    start, end = told.get("start", asked.get("t0")), told.get("end", asked.get("t_end"))
+    if end is None and start is not None and asked.get("step") and asked.get("steps") is not None:
+        span = asked["step"] * asked["steps"]
+        end = start - span if asked.get("backwards") else start + span
     share = None
     if start is not None and end is not None and now is not None:
         share = (now - start) / (end - start) if end != start else 1.0
