@@ -83,8 +83,10 @@ def group() -> None:
 
     Words complete with the TAB key after eval "$(_POLHODE_COMPLETE=bash_source polhode)" (or zsh_source).
 
-    Exit codes: 0 ok, 1 a fault of the installation or the GPU, 2 usage, 3 invalid scenario or value, 4 did not
-    converge or step too large, 5 file or disk, 6 your function failed, 130 interrupted.
+    \b
+    Exit codes: 0 ok, 1 a fault of the installation or the GPU, 2 usage,
+    3 invalid scenario or value, 4 did not converge or step too large,
+    5 file or disk, 6 your function failed, 130 interrupted.
     """
 
 
