@@ -439,3 +439,11 @@ def test_rows_at_other_times_in_each_member_are_not_mixed(one):
     assert json.loads(ds.attrs["reductions"]) == [{"events": "altitude_falling"}]
     last = R.mean("last", of=lambda block: block.energy.max("time"))
     assert ph.ensemble(ph.orbit(mu=1.0), members={"velocity": speeds}, reduce=last, **words).last_count == 2
+
+
+def test_kinds_of_events_that_cannot_occur_are_refused():
+    words = {"position": (1, 0, 0), "step": 0.1, "steps": 5, "events": ["periapsis", ph.events.altitude(0.05, 0.8)]}
+    with pytest.raises(InvalidInput, match=r"unknown kind of event to reduce 'altitude'; did you mean 'altitude_"):
+        ph.ensemble(ph.orbit(mu=1.0), members={"velocity": [[0, 1.1, 0]]}, reduce=R.events("altitude"), **words)
+    ds = ph.ensemble(ph.orbit(mu=1.0), members={"velocity": [[0, 1.1, 0]]}, reduce=R.events("periapsis"), **words)
+    assert ds.periapsis_members == 1

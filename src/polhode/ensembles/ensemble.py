@@ -22,7 +22,7 @@ from polhode.ensembles.reductions import BATCH, Running
 from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
 from polhode.ensembles.threads import ThreadsEngine
-from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, warn
+from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, unknown_name, warn
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.interrupts import Noticed
@@ -243,6 +243,7 @@ class Ensemble:
             raise InvalidInput(
                 "with a tolerance each member takes steps of its own, so that every says nothing; give t_eval"
             )
+        self._check_kinds(request)
         why = plan.alone(request)
         if not why:
             kind, states = plan.together(request)
@@ -257,6 +258,17 @@ class Ensemble:
                 raise InvalidInput(f"engine {self.asked!r} cannot run these members, for {why}; leave engine out")
             return self._each(why)
         return self._together(request, kind, states)
+
+    def _check_kinds(self, request: Request) -> None:
+        """Refuse reductions of events that cannot occur, which would be none for a word that is not spelt right."""
+        system = request.system
+        if self.running is None or not request.events or system.impulses or system.switches:
+            return
+        watches = (*system.watches, *(watch for event in request.events for watch in event.watches))
+        known = [word for watch in watches for word in (watch.rising, watch.falling) if word]
+        for one in self.running.reductions:
+            if one.kind == "events" and one.name not in known:
+                raise unknown_name("kind of event to reduce", one.name, known)
 
     def _each(self, why: str) -> xr.Dataset:
         """Members that are runs by themselves."""
