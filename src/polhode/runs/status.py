@@ -124,7 +124,7 @@ def status(path: str | os.PathLike[str]) -> Status:
     if (live.path / TRAJECTORY / "zarr.json").is_file():
         ds = live.trajectory()
         if ds.sizes["time"] >= max(rows, 1) or live.over:  # rows are there before the first checkpoint counts them
-            rows, now, attributes = ds.sizes["time"], float(ds.time[-1]), ds.attrs
+            rows, now, attributes = *_written(ds, rows, now), ds.attrs
     start, end = told.get("start", asked.get("t0")), told.get("end", asked.get("t_end"))
     if end is None and start is not None and asked.get("step") and asked.get("steps") is not None:
         span = asked["step"] * asked["steps"]
@@ -148,6 +148,12 @@ def status(path: str | os.PathLike[str]) -> Status:
         rate, size / rows if rows else None, left, size,
         max(0.0, time.time() - (live.path / CHECKPOINT).stat().st_mtime),
     )  # fmt: skip
+
+
+def _written(ds: xr.Dataset, rows: int, now: float | None) -> tuple[int, float | None]:
+    """Rows that are there, and the time of the last one; a full disk leaves NaN behind them."""
+    there = np.flatnonzero(np.isfinite(ds.time.values))
+    return (int(there[-1]) + 1, float(ds.time.values[there[-1]])) if there.size else (rows, now)
 
 
 # ------------------------------------------------------------------ the last rows
