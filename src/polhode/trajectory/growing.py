@@ -129,7 +129,7 @@ class Growing:
         Raises
         ------
         OSError
-            The disk is full, and the like.
+            The disk is full, and the like; ``rows`` counts those before the chunk that could not be written.
         """
         n, done = piece.sizes[self.dimension], 0
         if not self.pending:
@@ -140,10 +140,10 @@ class Growing:
             take = min(self.chunk - filled, n - done)
             for name, buffer in self.pending.items():
                 buffer[filled : filled + take] = values[name][done : done + take]
-            done += take
-            self.rows += take
             if filled + take == self.chunk:
-                self._write_chunk(self.rows // self.chunk - 1, self.chunk)
+                self._write_chunk(self.rows // self.chunk, self.chunk)
+            self.rows += take  # after they are written, so that no row is shown that a full disk did not take
+            done += take
 
     def _begin(self, piece: xr.Dataset) -> None:
         growing = {str(name): v for name, v in piece.variables.items() if self.dimension in v.dims}
