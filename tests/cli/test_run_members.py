@@ -85,7 +85,7 @@ def test_a_table_and_statistics_alone(run, tmp_path):
         ("[members]\ncount = 0\n", "tops.toml:15: members.count"),
         ("[members]\nmany = 3\n", "tops.toml:15: members.many: unknown key"),
         ("[members]\n[members.vary]\nwait = [1.0, 2.0]\n", "unknown name in members 'wait'; did you mean 'weight'"),
-        ("[members]\n[members.vary]\nweight = { normal = { mean = 20.0, sigma = 0.2 } }\n", "count is missing"),
+        ("[members]\n[members.vary]\nweight = { normal = { mean = 20.0, sigma = 0.2 } }\n", "draw: count = 1000"),
     ],
 )
 def test_what_is_wrong_with_members_is_said(run, table, said):

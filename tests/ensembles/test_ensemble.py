@@ -505,3 +505,8 @@ def test_members_that_are_done_before_an_interrupt_are_reduced():
                     progress=press, threads=1, reduce={"energy": "mean"})  # fmt: skip
     ds = told.value.trajectory
     assert 3 <= ds.attrs["members"] < 20 and (ds.energy_count.values == ds.attrs["members"]).all()
+
+
+def test_a_misspelt_argument_is_one_of_ensemble():
+    with pytest.raises(InvalidInput, match=r"argument of ensemble .*'engin'.*engine"):
+        ph.ensemble(ph.free_body((1, 2, 2.5)), "v2", members=2, step=0.1, steps=1, engin="threads")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from polhode.ensembles.ensemble import ensemble
@@ -61,6 +61,8 @@ def ensemble_of(
     if words is None:
         raise InvalidInput(f"{scenario.path} has no [members]; run it with scenario.integrate()")
     try:
+        if words["count"] is None and all(isinstance(one, Mapping) for one in (words["vary"] or {"": 0}).values()):
+            raise InvalidInput("count is missing; say how many members to draw: count = 1000")
         varied: Members = members(
             words["table"] or words["vary"], words["count"], design=words["design"], seed=words["seed"]
         )

@@ -16,7 +16,8 @@ from polhode.errors import InvalidInput, shown
 from polhode.methods import Method
 from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
-from polhode.runs.request import MEASURED, Request, in_units_of, requested
+from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested
+from polhode.runs.settings import unknown_argument
 from polhode.runs.state import OF_METHODS, STATE_WORDS, State, state_of
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
@@ -186,6 +187,10 @@ def planned(
         system = with_parameters(system, given["parameters"])
     varied = Varied.of(members)
     row = find_method(system.recommended if method is None else method).method
+    for name, value in options.items():
+        if name not in row.options:
+            known = [*ARGUMENTS, "members", "engine", "threads", "reduce", *row.options]
+            raise unknown_argument(name, value, known, f"argument of ensemble or option of method {row.name!r}")
     names = sorted_out(varied, system, row.options)
     words = {name: value for name, value in given.items() if name != "parameters"}
     common = _start(start)
