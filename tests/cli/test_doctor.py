@@ -48,7 +48,7 @@ def test_all_is_well(polhode):
 
 
 def test_an_absent_extra_is_no_fault_and_says_what_brings_it(polhode, quick, monkeypatch):
-    installed = metadata.version
+    installed = doctor.version_of
     monkeypatch.setattr(doctor, "version_of", lambda name: None if name == "gsd" else installed(name))
     monkeypatch.setattr(doctor, "FOR_USERS", ("md",))
     code, out, _ = polhode("doctor")
@@ -56,7 +56,7 @@ def test_an_absent_extra_is_no_fault_and_says_what_brings_it(polhode, quick, mon
 
 
 def test_missing_and_old_packages(polhode, quick, monkeypatch):
-    installed = metadata.version
+    installed = doctor.version_of
     wrong = {"rich": None, "numba": "0.60.9"}
     monkeypatch.setattr(doctor, "version_of", lambda name: wrong[name] if name in wrong else installed(name))
     code, out, _ = polhode("doctor")

@@ -48,8 +48,10 @@ class TooLong(BaseException):
 
 
 def leaves(thing, depth=0):
-    """All arrays of floats in an answer."""
+    """All arrays of floats in an answer; of an ensemble, of the members that did not fail."""
     if isinstance(thing, xr.Dataset):
+        if "status" in thing and thing.status.dims == ("member",):
+            thing = thing.isel(member=thing.status.values == 0)
         for variable in thing.variables.values():
             yield from leaves(variable.values, depth + 1)
     elif isinstance(thing, xr.DataArray):

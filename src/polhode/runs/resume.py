@@ -11,7 +11,8 @@ from typing import Any
 import xarray as xr
 
 from polhode.arguments import path as checked_path
-from polhode.errors import Interrupted, InvalidInput, PolhodeError, shown
+from polhode.arguments import truth
+from polhode.errors import Interrupted, InvalidInput, PolhodeError
 from polhode.runs.display import Progress
 from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.request import Request
@@ -108,9 +109,7 @@ def load(
     InvalidInput
         Another suffix; for a store, a function that is missing.
     """
-    if lazy not in (True, False):
-        raise InvalidInput(f"lazy must be True or False, not {shown(lazy)}")
-    if lazy and (functions or system is not None):
+    if truth(lazy, "lazy") and (functions or system is not None):
         raise InvalidInput("a system or functions are handed in, but a store read lazily needs none; leave them out")
     if not files.is_store(Path(checked_path(path))):
         if functions or system is not None:
