@@ -92,7 +92,7 @@ def braked(t, attitude, angular_velocity, parameters):
     return (-parameters[0] * angular_velocity[0], 0.0, 0.1)
 
 
-def trough(t, attitude, parameters):
+def well(t, attitude, parameters):
     return parameters[0] * attitude[1] ** 2
 
 
@@ -102,7 +102,7 @@ NEW = {
         {"angular_velocity": (0, 0.1, 5)},
     ),
     "potential of a user": (
-        lambda k: ph.rigid_body((1, 2, 2.5 + k), potential=trough, parameters=[0.1 + k]), "v2",
+        lambda k: ph.rigid_body((1, 2, 2.5 + k), potential=well, parameters=[0.1 + k]), "v2",
         {"angular_velocity": (0, 0.1, 5)},
     ),
     "top": (lambda k: ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0 + k), "v2", {"angular_velocity": (0, 0.1, 5)}),
