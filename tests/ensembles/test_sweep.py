@@ -261,6 +261,16 @@ def test_chunks_workers_and_parts_change_no_bit(study):
     assert files("a.zarr") == files("c.zarr") == files("d.zarr")
 
 
+def test_a_mark_is_that_of_its_own_task(study):
+    """A copy under another name, as of a careless repair, marks nothing as done."""
+    ds = ph.sweep(study(), store="a.zarr")
+    marks = sorted(Path("a.zarr", "done").iterdir())
+    marks[1].write_bytes(marks[0].read_bytes())
+    store = SweepStore(Folder("a.zarr"))
+    assert store.mark(0) is not None and store.mark(1) is None
+    assert ph.sweep("study.toml", store="a.zarr").identical(ds) and store.mark(1)["chunk"] == 1
+
+
 def test_words_vectors_and_all_rows(study):
     path = study(
         BODY
