@@ -3,7 +3,8 @@
 ``schema`` specifies names, dimensions and units; ``build`` turns recorded states into a Dataset; ``files`` writes and
 reads netCDF and Zarr, guarded by ``digests`` and ``foreign``; ``charts`` converts attitudes to three numbers;
 ``convergence`` compares trajectories; ``export`` writes CCSDS messages (epochs from ``epochs``), ``molecules`` writes
-molecular dynamics files; ``observables`` computes correlations of many bodies, ``statistics`` their errors. Dataset is
+molecular dynamics files; ``frames`` sees orbits and attitudes from the orbit (LVLH, elements, ground track, shadow), by
+what the record tells of ``surroundings``; ``observables`` computes correlations of many bodies, ``statistics`` their errors. Dataset is
 never subclassed.
 """
 

@@ -1,0 +1,520 @@
+r"""Orbits and attitudes seen from the orbit: local frame, roll, pitch and yaw, elements, ground track, shadow.
+
+Pure functions of a Dataset. They find the gravity parameter, radius and rotation of the centre in the record of the run
+(``surroundings``); each can be given instead.
+
+The frame **LVLH** (local vertical, local horizontal) travels with the body: z points to the centre (nadir), y against
+the normal r x v of the orbit, x = y x z completes them, along the velocity on a circle. Roll, pitch and yaw are the
+angles phi, theta, psi of the attitude relative to it, turns about x, then y, then z of LVLH (Tait-Bryan, intrinsic
+"ZYX"): x_LVLH = R_z(psi) R_y(theta) R_x(phi) x_body [wertz1978, ch. 12].
+
+LVLH turns about the orbit normal at the rate h / r^2, h = |r x v|; further turning, of the orbit's plane, needs
+accelerations, which no trajectory holds, and is neglected: under J2 some 1e-3 of it.
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.algebra import orbits, rotation
+from polhode.arguments import number, vector, whole
+from polhode.errors import InvalidInput
+from polhode.trajectory.schema import trajectory
+from polhode.trajectory.surroundings import centre, place_of_sun, recorded, shadow_of, sun_is_far, turned
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+RECTILINEAR = 1e-12
+"""Periapsis over distance below which an orbit has no plane: elements are NaN."""
+ANGLE_NAMES = ("roll", "pitch", "yaw")
+ELEMENTS = {
+    "semi_major_axis": "semi-major axis, negative of hyperbolas",
+    "eccentricity": "eccentricity",
+    "inclination": "inclination to the xy-plane",
+    "node": "longitude of the ascending node, from x",
+    "argument_of_periapsis": "argument of periapsis, from the node",
+    "true_anomaly": "true anomaly, from periapsis",
+    "argument_of_latitude": "argument of latitude, from the node",
+    "mean_anomaly": "mean anomaly, of ellipses",
+    "period": "orbital period, of ellipses",
+    "periapsis": "distance of the periapsis",
+    "apoapsis": "distance of the apoapsis",
+    "distance": "distance from the centre",
+}
+"""Osculating elements and what they mean."""
+TARGETS = ("nadir", "velocity", "normal", "sun")
+"""Directions that a body axis can be compared with: to the centre, along the velocity, along r x v, to the Sun."""
+
+
+def gravity_parameter(ds: xr.Dataset, mu: float | None = None) -> float:
+    """The gravity parameter of the centre: ``mu`` if it is given, or that of the record.
+
+    Raises
+    ------
+    InvalidInput
+        Not positive; not given, and the trajectory does not tell it.
+    """
+    if mu is not None:
+        return number(mu, "mu", "m**3 / s**2", positive=True)
+    known = centre(ds)
+    if known is None:
+        raise InvalidInput("mu is missing: this trajectory does not tell the gravity parameter of a centre; give it")
+    return known.mu
+
+
+def _moving(ds: xr.Dataset, *needed: str) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Positions, velocities and their leading dimensions."""
+    trajectory(ds, "position", "velocity", *needed)
+    leading = tuple(ds["position"].dims[:-1])
+    r, v = (np.asarray(ds[name].transpose(*leading, "axis").values, dtype=float) for name in ("position", "velocity"))
+    return r, v, leading
+
+
+def _dataset(ds: xr.Dataset, variables: Any, title: str) -> xr.Dataset:
+    """A Dataset of further variables with the coordinates of a trajectory."""
+    import xarray as xr
+
+    made = xr.Dataset(variables)
+    kept = {name: ds[name] for name in ("time", "body", "member") if name in ds.coords and name in made.dims}
+    if "time" in ds.coords:
+        kept["time"] = ds["time"]
+    kept_attrs = {word: ds.attrs[word] for word in ("system", "units", "epoch") if word in ds.attrs}
+    return made.assign_coords(kept).assign_attrs({"title": title, **kept_attrs})
+
+
+def _unit(vectors: Any) -> Any:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return vectors / np.sqrt(np.einsum("...i,...i->...", vectors, vectors))[..., None]
+
+
+# ------------------------------------------------------------------ LVLH
+def lvlh_attitude(position: Any, velocity: Any) -> Any:
+    """Attitude of LVLH: quaternions (..., 4) that take its components to space.
+
+    Parameters
+    ----------
+    position, velocity : array (..., 3)
+        Relative to the centre.
+
+    Returns
+    -------
+    array (..., 4)
+        NaN where position and velocity are parallel or not finite.
+    """
+    z = -_unit(position)
+    y = -_unit(np.cross(position, velocity))
+    matrix = np.stack([np.cross(y, z), y, z], axis=-1)
+    usable = np.isfinite(matrix).all(axis=(-2, -1))
+    found = np.full((*usable.shape, 4), np.nan)
+    if usable.any():
+        found[usable] = rotation.quaternion_from_matrix(matrix[usable])
+    return found
+
+
+def lvlh(ds: xr.Dataset) -> xr.Dataset:
+    """Attitude relative to LVLH: z to nadir, y against the orbit normal r x v, x = y x z, along the track.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Trajectory with position, velocity and attitude about a centre at the origin, such as that of ``spacecraft``.
+
+    Returns
+    -------
+    xarray.Dataset
+        Along ``time`` (and ``body``, ``member``): ``lvlh_attitude``, quaternions from LVLH to space;
+        ``attitude_in_lvlh``, from the body to LVLH; ``roll_pitch_yaw`` (rad) along ``angle``, of the sequence yaw,
+        pitch, roll (intrinsic "ZYX"), roll and yaw from -pi to pi, pitch from -pi/2 to pi/2, where only the sum or
+        difference of the others is determined and roll is 0; ``angular_velocity_in_lvlh``, of the body relative to
+        LVLH, in the body frame (rad per unit of time), without what the plane of the orbit turns. NaN where the motion
+        is straight.
+
+    Raises
+    ------
+    InvalidInput
+        The Dataset has no position, velocity, attitude or angular velocity.
+    """
+    r, v, leading = _moving(ds, "attitude", "angular_velocity")
+    q = np.asarray(ds["attitude"].transpose(*leading, "quaternion").values, dtype=float)
+    w = np.asarray(ds["angular_velocity"].transpose(*leading, "axis").values, dtype=float)
+    frame = lvlh_attitude(r, v)
+    relative, rate = np.full_like(q, np.nan), np.full_like(w, np.nan)
+    angles = np.full_like(w, np.nan)
+    usable = np.isfinite(frame).all(axis=-1) & np.isfinite(q).all(axis=-1) & (np.abs(q).sum(axis=-1) > 0.0)
+    if usable.any():
+        some = rotation.multiply(rotation.conjugate(frame[usable]), q[usable])
+        relative[usable] = some
+        angles[usable] = yaw_pitch_roll(some)
+        turning = np.cross(r[usable], v[usable]) / np.einsum("ij,ij->i", r[usable], r[usable])[:, None]
+        rate[usable] = w[usable] - rotation.rotate_inverse(q[usable], turning)
+    rad, per_time = "rad", str(ds["angular_velocity"].attrs.get("units", ""))
+    variables: dict[str, Any] = {
+        "lvlh_attitude": (
+            (*leading, "quaternion"), frame, {"long_name": "attitude of LVLH, LVLH to space", "units": "1"},
+        ),
+        "attitude_in_lvlh": (
+            (*leading, "quaternion"), relative, {"long_name": "attitude relative to LVLH, body to LVLH", "units": "1"},
+        ),
+        "angular_velocity_in_lvlh": (
+            (*leading, "axis"), rate, {"long_name": "angular velocity relative to LVLH, body frame", "units": per_time},
+        ),
+    }  # fmt: skip
+    about = {"long_name": "roll, pitch and yaw relative to LVLH", "units": rad, "sequence": "ZYX"}
+    variables["roll_pitch_yaw"] = ((*leading, "angle"), angles[..., ::-1].copy(), about)
+    labels = {word: ds[word].values for word in ("axis", "quaternion") if word in ds.coords}
+    return _dataset(ds, variables, "attitude relative to LVLH").assign_coords(labels | {"angle": list(ANGLE_NAMES)})
+
+
+def yaw_pitch_roll(q: Any) -> Any:
+    """Yaw, pitch and roll (..., 3) of attitudes, for all attitudes: where pitch is +-pi/2 the roll is 0."""
+    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    sine = np.clip(2.0 * (w * y - x * z), -1.0, 1.0)
+    roll = np.arctan2(2.0 * (w * x + y * z), w * w - x * x - y * y + z * z)
+    yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
+    locked = np.abs(sine) > 1.0 - 1e-14
+    yaw = np.where(locked, np.arctan2(-2.0 * (x * y - w * z), w * w - x * x + y * y - z * z), yaw)
+    cosine = np.hypot(2.0 * (w * x + y * z), w * w - x * x - y * y + z * z)
+    return np.stack([yaw, np.arctan2(sine, np.where(locked, 0.0, cosine)), np.where(locked, 0.0, roll)], axis=-1)
+
+
+def pointing_error(ds: xr.Dataset, axis: Any = (0.0, 0.0, 1.0), toward: Any = "nadir") -> xr.DataArray:
+    """Angle between an axis of the body and a direction in space.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Trajectory with attitudes.
+    axis : array_like (3,)
+        Body frame, any length.
+    toward : {"nadir", "velocity", "normal", "sun"} or array_like (3,)
+        To the centre, along the velocity, along r x v, to the Sun of the run; or a direction in space.
+
+    Returns
+    -------
+    xarray.DataArray
+        rad, from 0 to pi, along ``time``.
+
+    Raises
+    ------
+    InvalidInput
+        The trajectory lacks what the direction needs.
+    """
+    import xarray as xr
+
+    trajectory(ds, "attitude")
+    leading = tuple(ds["attitude"].dims[:-1])
+    q = np.asarray(ds["attitude"].values, dtype=float)
+    along = vector(axis, "axis")
+    if not along.any():
+        raise InvalidInput("axis is zero; give a direction in the body frame")
+    if isinstance(toward, str):
+        if toward not in TARGETS:
+            raise InvalidInput(f"toward is {toward!r}; choose one of {', '.join(TARGETS)}, or give a direction")
+        r, v, _ = _moving(ds)
+        if toward == "sun":
+            sun = place_of_sun(ds)
+            if sun is None:
+                raise InvalidInput("toward is 'sun', but this run has no sunlight; give a direction instead")
+            shaped = sun.reshape(len(sun), *(1,) * (r.ndim - 2), 3)
+            target = shaped if sun_is_far(ds) else shaped - r
+        else:
+            target = {"nadir": -r, "velocity": v, "normal": np.cross(r, v)}[toward]
+    else:
+        target = vector(toward, "toward")
+    turned_axis = np.full((*q.shape[:-1], 3), np.nan)
+    usable = np.isfinite(q).all(axis=-1) & (np.abs(q).sum(axis=-1) > 0.0)
+    turned_axis[usable] = rotation.rotate(q[usable], along)
+    a, b = np.broadcast_arrays(turned_axis, target)
+    crossed = np.cross(a, b)
+    angle = np.arctan2(np.sqrt(np.einsum("...i,...i->...", crossed, crossed)), np.einsum("...i,...i->...", a, b))
+    words = toward if isinstance(toward, str) else "a direction"
+    made = xr.DataArray(angle, dims=leading, name="pointing_error")
+    made.attrs.update(long_name=f"angle between a body axis and {words}", units="rad")
+    return made.assign_coords(time=ds["time"])
+
+
+# ------------------------------------------------------------------ elements
+def relative_motion(ds: xr.Dataset, about: int | str | None = None) -> tuple[Any, Any, Any, tuple[Any, ...]]:
+    """Positions and velocities relative to what is orbited, and gravity parameters.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory.
+    about : {"heaviest", "barycentre"} or int, optional
+        Of bodies that attract each other: which of them, by default the heaviest, or their centre of mass. Of other
+        bodies the centre is at the origin.
+
+    Returns
+    -------
+    position, velocity : array (..., 3)
+    mu : array (...) or None
+        Of the motion of each body relative to this centre, to broadcast; None where the trajectory does not tell.
+    leading : tuple of str
+    """
+    r, v, leading = _moving(ds)
+    mus = gravity_parameters(ds)
+    if mus is None:
+        if about not in (None, "heaviest"):
+            raise InvalidInput("about is for bodies that attract each other; leave it out: the centre is at the origin")
+        known = centre(ds)
+        return r, v, None if known is None else known.mu, leading
+    if "body" not in leading:
+        return r, v, None, leading
+    at = leading.index("body")
+    r, v = (np.moveaxis(a, at, -2) for a in (r, v))
+    if about == "barycentre":
+        share = mus / mus.sum()
+        of_r, of_v = (np.einsum("...ij,i->...j", a, share)[..., None, :] for a in (r, v))
+        pulling = mus.sum() * (1.0 - share) ** 3  # two bodies: mu of the other, seen from the centre of mass
+    else:
+        k = int(np.argmax(mus)) if about in (None, "heaviest") else whole(about, "about")  # type: ignore[arg-type]
+        if not 0 <= k < len(mus):
+            raise InvalidInput(f"about is {k}, but there are bodies 0 to {len(mus) - 1}")
+        of_r, of_v, pulling = r[..., k : k + 1, :], v[..., k : k + 1, :], mus[k] + mus
+        pulling[k] = np.nan
+    r, v = (np.moveaxis(a - of, -2, at) for a, of in ((r, of_r), (v, of_v)))
+    shape = [1] * (r.ndim - 1)
+    shape[at] = len(mus)
+    return r, v, pulling.reshape(shape), leading
+
+
+def gravity_parameters(ds: xr.Dataset) -> Any:
+    """Gravity parameters (N,) of bodies that attract each other, from the record; None for other systems."""
+    if ds.attrs.get("system") != "gravitating_bodies":
+        return None
+    given = recorded(ds)
+    if "mu" in given:
+        return np.array(given["mu"], dtype=float)
+    if "mass" in given:
+        return float(given.get("G", 1.0)) * np.array(given["mass"], dtype=float)
+    return None
+
+
+def elements(ds: xr.Dataset, mu: float | None = None, about: int | str | None = None) -> xr.Dataset:
+    """Osculating orbital elements: those of the conic that each row would go on along without further forces.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Trajectory of orbits, spacecraft or gravitating bodies.
+    mu : float, optional
+        Gravity parameter of the centre, by default that of the run; of gravitating bodies, the sum of both.
+    about : {"heaviest"} or int, optional
+        Which of the gravitating bodies is the centre; by default the heaviest, whose own elements are NaN.
+
+    Returns
+    -------
+    xarray.Dataset
+        Along ``time`` (and ``body``, ``member``): ``semi_major_axis``, ``eccentricity``, ``inclination``, ``node``,
+        ``argument_of_periapsis``, ``true_anomaly``, ``argument_of_latitude``, ``mean_anomaly``, ``period``,
+        ``periapsis``, ``apoapsis``, ``distance``; angles in rad, conventions of ``polhode.kepler.classical_elements``.
+        NaN where there are none: not finite, straight, period and mean anomaly of an open orbit.
+
+    Raises
+    ------
+    InvalidInput
+        The trajectory has no position and velocity, or no gravity parameter is known.
+    """
+    if about == "barycentre":
+        raise InvalidInput("elements are about a body, not about the barycentre; choose a body, or 'heaviest'")
+    r, v, known, leading = relative_motion(ds, about)
+    if mu is not None or known is None:
+        known = gravity_parameter(ds, mu)
+    mus = np.broadcast_to(np.asarray(known, dtype=float), r.shape[:-1])
+    d = np.sqrt(np.einsum("...i,...i->...", r, r))
+    h = np.cross(r, v)
+    with np.errstate(all="ignore"):
+        p = np.einsum("...i,...i->...", h, h) / mus
+        energy = 0.5 * np.einsum("...i,...i->...", v, v) - mus / d
+        e = np.sqrt(np.maximum(0.0, 1.0 + 2.0 * energy * p / mus))
+        usable = np.isfinite(p) & np.isfinite(energy) & (p > RECTILINEAR * d * (1.0 + e)) & (d > 0.0)
+    found = {name: np.full(d.shape, np.nan) for name in ELEMENTS}
+    found["distance"] = d
+    if usable.any():
+        some = orbits.classical_elements(r[usable], v[usable], mus[usable])
+        size, ecc = some.semi_latus_rectum, np.asarray(some.eccentricity)
+        with np.errstate(all="ignore"):
+            a = -0.5 * mus[usable] / energy[usable]
+            closed = (ecc < 1.0) & (a > 0.0)
+            mean = np.full(ecc.shape, np.nan)
+            if closed.any():
+                mean[closed] = orbits.mean_from_true(np.asarray(some.true_anomaly)[closed], ecc[closed])
+            period = np.where(closed, 2.0 * pi * a * np.sqrt(np.abs(a) / mus[usable]), np.nan)
+            far = np.where(closed, size / (1.0 - ecc), np.inf)
+        latitude = np.mod(some.argument_of_periapsis + some.true_anomaly, 2.0 * pi)
+        values = (
+            a, ecc, some.inclination, some.node, some.argument_of_periapsis, some.true_anomaly, latitude, mean, period,
+            size / (1.0 + ecc), far,
+        )  # fmt: skip
+        for name, value in zip(ELEMENTS, values, strict=False):
+            found[name][usable] = value
+    length, time = str(ds["position"].attrs.get("units", "")), str(ds["time"].attrs.get("units", ""))
+    lengths = ("semi_major_axis", "periapsis", "apoapsis", "distance")
+    units = {name: length for name in lengths} | {"period": time, "eccentricity": "1"}
+    return _dataset(ds, {
+        name: (leading, values, {"long_name": ELEMENTS[name], "units": units.get(name, "rad")})
+        for name, values in found.items()
+    }, "osculating elements")  # fmt: skip
+
+
+# ------------------------------------------------------------------ ground track, altitude, shadow
+def _radius(ds: xr.Dataset, radius: float | None) -> float:
+    if radius is not None:
+        return number(radius, "radius", "m", positive=True)
+    known = centre(ds)
+    if known is None or known.radius is None:
+        raise InvalidInput("radius is missing: this trajectory does not tell that of the central body; give it")
+    return known.radius
+
+
+def altitude(ds: xr.Dataset, radius: float | None = None) -> xr.DataArray:
+    """Height above a sphere about the centre: distance less ``radius``, by default the equatorial radius of the centre.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Trajectory with positions.
+    radius : float, optional
+        In the units of the trajectory.
+
+    Returns
+    -------
+    xarray.DataArray
+        In the units of the position.
+
+    Raises
+    ------
+    InvalidInput
+        No positions, or no radius known.
+    """
+    import xarray as xr
+
+    trajectory(ds, "position")
+    r = np.asarray(ds["position"].values, dtype=float)
+    height = np.sqrt(np.einsum("...i,...i->...", r, r)) - _radius(ds, radius)
+    made = xr.DataArray(height, dims=ds["position"].dims[:-1], name="altitude")
+    made.attrs.update(long_name="altitude above a sphere", units=str(ds["position"].attrs.get("units", "")))
+    return made.assign_coords(time=ds["time"])
+
+
+def ground_track(ds: xr.Dataset, rotation_rate: float | None = None, radius: float | None = None) -> xr.Dataset:
+    """Longitude and latitude below each row, on a central body that rotates about z.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Trajectory of an orbit or a spacecraft.
+    rotation_rate : float, optional
+        Of the central body, rad per unit of time; by default that of the run's atmosphere, or of the known planet.
+    radius : float, optional
+        Of the sphere that ``altitude`` is measured from.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``longitude`` from -pi to pi and ``latitude`` (rad), geocentric: up to 0.0034 rad below the geodetic one on the
+        Earth; ``altitude`` where a radius is known. The prime meridian lies along x at time 0; about the Earth, if the
+        trajectory has an epoch, where the Earth rotation angle puts it [petit2010, eq. 5.15], with precession, nutation
+        and polar motion neglected (0.3 degrees by 2026, for axes of J2000).
+
+    Raises
+    ------
+    InvalidInput
+        No positions, or no rotation known.
+    """
+    trajectory(ds, "position")
+    known = centre(ds)
+    if rotation_rate is None:
+        rotation_rate = None if known is None else known.rotation
+        if rotation_rate is None:
+            raise InvalidInput("rotation_rate is missing: this trajectory does not tell how the central body rotates")
+    rate = number(rotation_rate, "rotation_rate", "rad / s")
+    leading = tuple(ds["position"].dims[:-1])
+    r = np.asarray(ds["position"].values, dtype=float)
+    angle = turned(ds, ds["time"].values, rate)
+    at = leading.index("time")
+    shape = [1] * (r.ndim - 1)
+    shape[at] = len(angle)
+    longitude = np.arctan2(r[..., 1], r[..., 0]) - angle.reshape(shape)
+    longitude = np.mod(longitude + pi, 2.0 * pi) - pi
+    latitude = np.arctan2(r[..., 2], np.hypot(r[..., 0], r[..., 1]))
+    variables: dict[str, Any] = {
+        "longitude": (leading, longitude, {"long_name": "longitude below the body", "units": "rad"}),
+        "latitude": (leading, latitude, {"long_name": "geocentric latitude below the body", "units": "rad"}),
+    }
+    if radius is not None or (known is not None and known.radius is not None):
+        height = altitude(ds, radius)
+        variables["altitude"] = (leading, height.values, dict(height.attrs))
+    return _dataset(ds, variables, "ground track")
+
+
+def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
+    """When the first body is in the shadow (penumbra included) of the centre.
+
+    Edges are sought between rows on the cubic through positions and velocities of both, so rows may be far apart.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Trajectory of an orbit or a spacecraft.
+    sun : array_like (3,), optional
+        Direction to the Sun, for a run without sunlight, or with another.
+    radius : float, optional
+        Of the body that casts the shadow, with ``sun``.
+
+    Returns
+    -------
+    array (k, 2)
+        Begin and end of each shadow, increasing; ends of the trajectory count as such. No rows where the run has no
+        shadow and none is asked for.
+
+    Raises
+    ------
+    InvalidInput
+        No positions and velocities; a direction, but no radius known.
+    """
+    cast = shadow_of(ds, sun, radius)
+    r, v, leading = _moving(ds)
+    if cast is None or leading not in (("time",), ("time", "body")):
+        return np.empty((0, 2))
+    if len(leading) == 2:
+        r, v = r[:, 0], v[:, 0]
+    times = np.asarray(ds["time"].values, dtype=float)
+    if len(times) > 1 and times[-1] < times[0]:
+        times, r, v = times[::-1], r[::-1], v[::-1]
+    usable = np.isfinite(r).all(axis=1) & np.isfinite(v).all(axis=1)
+    usable[1:] &= np.diff(times) > 0.0
+    times, r, v = times[usable], r[usable], v[usable]
+    if len(times) < 2:
+        return np.empty((0, 2))
+    t, path = _between(times, r, v, max(1, min(16, SOUGHT // len(times))))
+    depth = cast.depth(t, path)
+    inside = depth > 0.0
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    step = depth[edges + 1] - depth[edges]
+    crossing = t[edges] - depth[edges] * (t[edges + 1] - t[edges]) / np.where(step == 0.0, 1.0, step)
+    found = [*([t[0]] if inside[0] else []), *crossing.tolist(), *([t[-1]] if inside[-1] else [])]
+    return np.array(found).reshape(-1, 2)
+
+
+SOUGHT = 200_000
+"""Most places between rows at which a shadow is sought."""
+
+
+def _between(times: Any, r: Any, v: Any, many: int) -> tuple[Any, Any]:
+    """Times and places at rows and ``many - 1`` times between each two, on the cubics through rows."""
+    if many == 1:
+        return times, r
+    h = np.diff(times)
+    x = np.arange(many) / many
+    t = (times[:-1, None] + h[:, None] * x).ravel()
+    X, Y = x[None, :, None], 1.0 - x[None, :, None]
+    H = h[:, None, None]
+    a, b, c, d = (values[:, None] for values in (r[:-1], r[1:], v[:-1], v[1:]))
+    path = Y * Y * (1.0 + 2.0 * X) * a + X * X * (1.0 + 2.0 * Y) * b + H * X * Y * (Y * c - X * d)
+    return np.append(t, times[-1]), np.concatenate([path.reshape(-1, 3), r[-1:]])

@@ -1,0 +1,233 @@
+"""What a trajectory says of its surroundings: the body at its centre, the Sun, shadows; from the record of its run.
+
+Every Dataset of ``polhode.integrate`` holds the arguments of its system (attribute ``run``), so a file alone tells the
+gravity parameter, the radius and rotation of the central body, where the Sun is and which shadow the run reckoned with.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.arguments import number, vector
+from polhode.errors import InvalidInput
+from polhode.systems import paths, planets
+from polhode.trajectory.epochs import DAY, STARTS, Epoch, epoch_of, instants
+from polhode.trajectory.schema import trajectory
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ALIKE = 2e-3
+"""Largest relative difference of two gravity parameters that are taken for those of one planet (mu of EUROPA is known
+to 6e-6 and printed differently by papers)."""
+KNOWN = {
+    "Earth": planets.EARTH, "Moon": planets.MOON, "Mars": planets.MARS, "Europa": planets.EUROPA, "Sun": planets.SUN,
+}  # fmt: skip
+
+
+def recorded(ds: xr.Dataset) -> dict[str, Any]:
+    """The arguments of the system from the record of the run; empty where there is no record that can be read."""
+    try:
+        found = json.loads(ds.attrs["run"])["system"]["arguments"]
+    except (KeyError, TypeError, ValueError):
+        return {}
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+@dataclass(frozen=True)
+class Centre:
+    """The body at the origin that others orbit.
+
+    Attributes
+    ----------
+    mu : float
+        Its gravity parameter, in the units of the trajectory.
+    name : str
+        Of a known body, such as "Earth", if the trajectory is in SI units; else "".
+    radius : float or None
+        Of its surface: equatorial radius; None where neither forces nor name tell it.
+    rotation : float or None
+        Rate of its rotation about z, rad per unit of time.
+    """
+
+    mu: float
+    name: str = ""
+    radius: float | None = None
+    rotation: float | None = None
+
+
+def centre(ds: xr.Dataset) -> Centre | None:
+    """The body at the centre of an orbit or a spacecraft; None if the system has none, as for ``gravitating_bodies``.
+
+    Radius and rotation are those of the forces of the run (zonal gravity, shadow, turning atmosphere), else those of
+    the known planet with this gravity parameter; the latter only in SI units.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory.
+    """
+    trajectory(ds)
+    given = recorded(ds)
+    mu = given.get("mu")
+    if "position" not in ds or not isinstance(mu, int | float) or mu <= 0.0:
+        return None
+    metres = ds.attrs.get("units") == "SI"
+    name = next((word for word, one in KNOWN.items() if metres and abs(mu - one.mu) <= ALIKE * one.mu), "")
+    known = KNOWN.get(name)
+    forces = _forces(given)
+    radius = next((float(one["radius"]) for one in forces if one.get("kind") == "zonal" and "radius" in one), None)
+    if radius is None and known is not None:
+        radius = known.radius
+    if radius is None:
+        radius = next((float(one["radius"]) for one in forces if one.get("radius") and "shadow" in one), None)
+    if radius is None and given.get("surface"):
+        radius = float(given["surface"])
+    turning = [float(one["rotation"]) for one in forces if isinstance(one.get("rotation"), int | float)]
+    rotation = turning[0] if turning else known.rotation if known is not None else None
+    return Centre(float(mu), name, radius, rotation)
+
+
+def _forces(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Forces, atmosphere and sunlight of a record."""
+    found = given.get("forces")
+    all_of = [*(found if isinstance(found, list) else []), given.get("atmosphere"), given.get("sunlight")]
+    return [one for one in all_of if isinstance(one, Mapping)]
+
+
+def _light(ds: xr.Dataset) -> Mapping[str, Any] | None:
+    """The sunlight of a run: on plates, or as a force; the first that casts a shadow, if any does."""
+    given = recorded(ds)
+    lights = [one for one in _forces(given) if one.get("kind") == "radiation_pressure" or one is given.get("sunlight")]
+    lights.sort(key=lambda one: one.get("shadow", "none") == "none")
+    return lights[0] if lights else None
+
+
+def place_of_sun(ds: xr.Dataset, times: Any = None) -> Any:
+    """Where the Sun of a run is: positions (n, 3), or unit vectors towards it if it is infinitely far away.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory.
+    times : array (n,), optional
+        By default those of the rows.
+
+    Returns
+    -------
+    array (n, 3) or None
+        None where the run has no sunlight.
+    """
+    light = _light(trajectory(ds))
+    at = np.asarray(ds["time"].values if times is None else times, dtype=float)
+    return None if light is None else _along(_path(light), at)
+
+
+def sun_is_far(ds: xr.Dataset) -> bool:
+    """Whether the Sun of a run is infinitely far away, so that ``place_of_sun`` gives directions."""
+    return "direction" in (_light(ds) or {})
+
+
+def _path(light: Mapping[str, Any]) -> paths.Path:
+    given = (light.get(word) for word in ("direction", "position", "times", "positions", "circle"))
+    return paths.path_to_sun(*given)
+
+
+def _along(path: paths.Path, times: Any) -> Any:
+    """Places (n, 3) along a path; NaN beyond the ends of a table."""
+    form, numbers = path.numbers[0], np.array(path.numbers)
+    if form == paths.AT_REST:
+        return np.broadcast_to(numbers[1:4], (len(times), 3))
+    if form == paths.ON_CIRCLE:
+        angle = numbers[1] * times + numbers[2]
+        return np.cos(angle)[:, None] * numbers[3:6] + np.sin(angle)[:, None] * numbers[6:9]
+    from scipy.interpolate import CubicHermiteSpline
+
+    rows = numbers[2:].reshape(-1, paths.ROW)
+    return CubicHermiteSpline(rows[:, 0], rows[:, 1:4], rows[:, 4:7], extrapolate=False)(times)
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """What casts a shadow on a trajectory: a kind, a radius, and the way of the Sun."""
+
+    kind: str
+    radius: float
+    sun_radius: float
+    path: paths.Path
+
+    def depth(self, times: Any, positions: Any) -> Any:
+        """How deep in the shadow positions (n, 3) are: positive in it (penumbra included), a length or an angle."""
+        sun = _along(self.path, times)
+        r = positions
+        toward = sun / np.linalg.norm(sun, axis=1, keepdims=True)
+        if self.kind == "cylinder":
+            along = np.einsum("ij,ij->i", r, toward)
+            return -np.maximum(along, np.linalg.norm(np.cross(r, toward), axis=1) - self.radius)
+        d = sun - r
+        away, distance = np.linalg.norm(d, axis=1), np.linalg.norm(r, axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            of_sun, of_body = np.arcsin(self.sun_radius / away), np.arcsin(np.minimum(self.radius / distance, 1.0))
+            between = np.arccos(np.clip(-np.einsum("ij,ij->i", r, d) / (away * distance), -1.0, 1.0))
+        return of_sun + of_body - between
+
+
+def shadow_of(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Shadow | None:
+    """The shadow that a run reckoned with, or a cylindrical one behind a body, lit from the direction ``sun``.
+
+    Returns
+    -------
+    Shadow or None
+        None where the run has no shadow and none is asked for.
+
+    Raises
+    ------
+    InvalidInput
+        A direction without a radius: neither the argument nor the run tells it.
+    """
+    if sun is not None:
+        known = centre(ds)
+        radius = known.radius if radius is None and known is not None else radius
+        if radius is None:
+            raise InvalidInput("radius is missing: this trajectory does not tell how large the body that casts "
+                               "the shadow is; give it")  # fmt: skip
+        path = paths.path_to_sun(vector(sun, "sun"), None, None, None, None)
+        return Shadow("cylinder", number(radius, "radius", "m", positive=True), 0.0, path)
+    light = _light(ds)
+    if light is None or light.get("shadow", "none") == "none":
+        return None
+    radius, of_sun = (float(light.get(word) or 0.0) for word in ("radius", "sun_radius"))
+    return Shadow(str(light["shadow"]), radius, of_sun, _path(light))
+
+
+LEAPS_BEFORE_2000 = sum(start <= 0 for start in STARTS)
+ERA = (0.7790572732640, 1.00273781191135448)
+"""Earth rotation angle at 2000-01-01T12:00:00 UT1, in turns, and turns in a day [petit2010, eq. 5.15]."""
+
+
+def turned(ds: xr.Dataset, times: Any, rotation: float) -> Any:
+    """Angle (rad) of the prime meridian of the central body at some times.
+
+    That of the Earth is its rotation angle if the trajectory has an epoch and is in SI units (precession, nutation and
+    polar motion neglected); otherwise the meridian lies along x at time 0.
+    """
+    zero = 0.0
+    known = centre(ds)
+    if "epoch" in ds.attrs and known is not None and known.name == "Earth":
+        zero = 2.0 * pi * ((ERA[0] + ERA[1] * _days(epoch_of(ds.attrs["epoch"]))) % 1.0)
+    return zero + rotation * np.asarray(times, dtype=float)
+
+
+def _days(epoch: Epoch) -> float:
+    """Days of UT1 since 2000-01-01T12:00:00; UTC is taken for UT1, 0.9 s at most or 7e-5 rad of the Earth's rotation,
+    and TDB for TT."""
+    known = Epoch("TT", epoch.since) if epoch.scale == "TDB" else epoch
+    counted = instants(known, [0.0], "UTC")[0]
+    return float(counted - (bisect_right(STARTS, counted) - LEAPS_BEFORE_2000)) / DAY - 0.5
