@@ -4,8 +4,8 @@
 reads netCDF and Zarr, guarded by ``digests`` and ``foreign``; ``charts`` converts attitudes to three numbers;
 ``convergence`` compares trajectories; ``export`` writes CCSDS messages (epochs from ``epochs``), ``molecules`` writes
 molecular dynamics files; ``frames`` sees orbits and attitudes from the orbit (LVLH, elements, ground track, shadow), by
-what the record tells of ``surroundings``; ``observables`` computes correlations of many bodies, ``statistics`` their errors. Dataset is
-never subclassed.
+what the record of the run tells of its ``surroundings``; ``observables`` computes correlations of many bodies,
+``statistics`` their errors. Dataset is never subclassed.
 """
 
 from __future__ import annotations
