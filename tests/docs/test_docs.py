@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
+import importlib
 import inspect
 import re
 import subprocess
@@ -22,16 +22,14 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 @pytest.fixture(scope="module")
 def generate():
-    """The generator of ``docs/``, as a module; it leaves no trace in the import system."""
+    """The generator of ``docs/``, as a package; it leaves no trace in the import system."""
     before = list(sys.path), set(sys.modules)
-    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
+    sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "docs" / "_ext")]
+    yield importlib.import_module("generate")
     sys.path[:] = before[0]
-    for name in ("bibliography", "plain_docstrings"):
-        if name not in before[1]:
-            sys.modules.pop(name, None)
+    for name in set(sys.modules) - before[1]:
+        if name.partition(".")[0] in ("generate", "bibliography", "plain_docstrings"):
+            del sys.modules[name]
 
 
 def described_tables() -> set[str]:
@@ -62,21 +60,21 @@ def test_every_citation_resolves(generate):
     from polhode.methods.tableaux import TABLEAUX, tableau
     from polhode.systems import PROBLEMS
 
-    known = set(generate.bibliography.entries(generate.bib_text()))
+    known = set(generate.reference.bibliography.entries(generate.reference.bib_text()))
     used = {row.cite: f"method {row.name}" for row in METHODS.values()}
     used |= {free_flow(name).cite: f"free rotation {name}" for name in FLOW_NAMES}
     used |= {tableau(name).cite: f"tableau {name}" for name in TABLEAUX if tableau(name).cite}
     used |= {ready.cite: f"problem {name}" for name, ready in PROBLEMS.items()}
     for path in SOURCES:
-        used |= {key: path.name for key in generate.citations(path.read_text(encoding="utf-8"))}
+        used |= {key: path.name for key in generate.text.citations(path.read_text(encoding="utf-8"))}
     for path in PAGES:
         used |= {key: path.name for key in re.findall(r"\(#ref-(\w+)\)", path.read_text(encoding="utf-8"))}
     assert {key: place for key, place in used.items() if key not in known} == {}
 
 
 def test_references_become_plain_sentences(generate):
-    for key, entry in generate.bibliography.entries(generate.bib_text()).items():
-        sentence = generate.bibliography.sentence(entry)
+    for key, entry in generate.reference.bibliography.entries(generate.reference.bib_text()).items():
+        sentence = generate.reference.bibliography.sentence(entry)
         assert entry["year"] in sentence, key
         assert not set("{}\\") & set(sentence), sentence
 
@@ -84,12 +82,12 @@ def test_references_become_plain_sentences(generate):
 def test_sources_in_tables_keep_their_column(generate):
     doc = inspect.getdoc(importlib.import_module("polhode.systems.rigid_water"))
     rows = [line for line in doc.splitlines() if line.endswith("[berendsen1987]")]
-    assert rows and set(rows) <= set(generate.as_rst(doc).splitlines())
-    assert generate.as_rst("x = 1            [krysl2006]") == "x = 1    [krysl2006]"
+    assert rows and set(rows) <= set(generate.reference.as_rst(doc).splitlines())
+    assert generate.reference.as_rst("x = 1            [krysl2006]") == "x = 1    [krysl2006]"
 
 
 def test_tex_accents(generate):
-    plain = generate.bibliography.plain
+    plain = generate.reference.bibliography.plain
     assert plain(r"N{\o}rsett, S{\"a}fstr{\"o}m, Fass{\`o}, Veseli{\'c}, Kre{\v s}imir, {\"U}ber, 1--2") == (
         "Nørsett, Säfström, Fassò, Veselić, Krešimir, Über, 1–2"
     )
