@@ -10,6 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "_ext")]
 
+import buildcache  # noqa: E402
 import generate  # noqa: E402
 
 project = "polhode"
@@ -22,7 +23,9 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "myst_nb",
+    "sphinx_design",
     "mathml",
+    "strict",
     "plain_docstrings",
 ]
 exclude_patterns = ["_build", "_ext", "jupyter_execute", "**.ipynb_checkpoints"]
@@ -49,16 +52,21 @@ napoleon_use_rtype = False
 python_use_unqualified_type_names = True
 add_module_names = False
 
-# Markdown, and the pages that are executed: every code cell runs in every build, and a failure fails the build.
+# Markdown, and the pages that are executed: every code cell runs again when polhode's source, an example or a package
+# that computes has changed, and a failure fails the build.
+cache = buildcache.folder()
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "substitution"]
 myst_heading_anchors = 4
 myst_update_mathjax = False
-nb_execution_mode = "force"
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(cache / "notebooks")
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_execution_timeout = 300
 nb_execution_show_tb = True
 nb_merge_streams = True
 os.environ.setdefault("COLUMNS", "88")
+os.environ.pop("MPLBACKEND", None)  # pages draw with the backend of notebooks
 
-generate.write(HERE / "generated")
+generate.figures.draw(cache / "studies")
+generate.write(HERE / "generated", cache / "studies")

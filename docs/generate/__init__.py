@@ -9,9 +9,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+__all__ = ["figures", "write"]
+
 HERE = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(HERE / "_ext")]
 
+from . import figures  # noqa: E402
 from .methods import method_pages, tableaux_page  # noqa: E402
 from .reference import (  # noqa: E402
     api_page,
@@ -29,10 +32,14 @@ WRITTEN_BY_OTHERS = {"gallery"}
 """Folders of generated pages that an extension writes."""
 
 
-def write(folder: Path) -> list[Path]:
-    """Write all pages below ``folder``; files whose text is unchanged are not touched, obsolete ones are removed."""
+def write(folder: Path, drawn: Path | None = None) -> list[Path]:
+    """Write all pages below ``folder``; files whose text is unchanged are not touched, obsolete ones are removed.
+
+    ``drawn`` is the folder with the results of the studies, see ``figures.draw``; without it their pages have no
+    figures.
+    """
     pages: dict[str, str] = {}
-    pages |= method_pages() | {"tableaux.md": tableaux_page()} | system_pages() | study_pages() | example_pages()
+    pages |= method_pages() | {"tableaux.md": tableaux_page()} | system_pages() | study_pages(drawn) | example_pages()
     pages |= {
         "cli.md": cli_page(),
         "errors_table.md": errors_table(),
