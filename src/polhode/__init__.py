@@ -14,6 +14,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from polhode.in_xarray import whenever_imported as _whenever_imported
+
 _HOMES = {
     "problem": "systems", "thruster": "systems", "plate": "systems",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",
@@ -87,3 +89,6 @@ def _homes() -> dict[str, str]:
 
 def __dir__() -> list[str]:
     return sorted(["__version__", *_homes(), *_MODULES])
+
+
+_whenever_imported()

@@ -1,0 +1,539 @@
+"""The accessor ``ds.polhode``: what users do with a trajectory, as methods of its Dataset.
+
+    ds.polhode.euler("ZYX", degrees=True)         # any of the 24 Euler sequences, optionally without jumps
+    ds.polhode.rotation()                         # a SciPy Rotation, its scalar where SciPy wants it
+    ds.polhode.lvlh(degrees=True)                 # roll, pitch, yaw from the local vertical and horizontal
+    ds.polhode.elements()                         # osculating elements, a Dataset
+    ds.polhode.ground_track(degrees=True)         # longitude, latitude and altitude
+    ds.polhode.to_pandas()                        # one flat table: attitude_w, position_x, ...
+    ds.polhode.astropy_time()                     # the rows as an astropy Time
+    ds.polhode.plot(), ds.polhode.view(), ds.polhode.animate()
+
+Every Dataset has the accessor, whoever opened the file; a method says what it misses where the Dataset is not a
+trajectory, or is one without the variable it needs. Nothing is changed in place. ``body`` and ``member`` choose one of
+several; of Datasets results keep these dimensions where they are not given.
+
+The formulas live elsewhere: ``polhode.rotation``, ``polhode.trajectory.with_chart``, ``trajectory.frames``, ``epochs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.algebra import rotation as rotations
+from polhode.algebra.euler import SEQUENCES
+from polhode.arguments import choice, truth, whole
+from polhode.errors import InvalidInput, MissingExtra
+from polhode.trajectory import frames
+from polhode.trajectory.charts import with_chart
+from polhode.trajectory.epochs import epoch_of
+from polhode.trajectory.schema import AXES, QUATERNION
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from scipy.spatial.transform import Rotation
+
+METHODS = (
+    "euler", "rotation", "lvlh", "elements", "ground_track", "to_pandas", "astropy_time", "plot", "view", "animate",
+)  # fmt: skip
+"""What the accessor offers, in the order of its text."""
+CHOSEN = ("body", "member")
+"""Dimensions of which one entry can be chosen."""
+
+
+class TrajectoryAccessor:
+    """Methods of a trajectory, as ``ds.polhode``.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        From ``polhode.integrate`` or ``polhode.ensemble``, from a file, or a part of such a Dataset.
+
+    Examples
+    --------
+    >>> import polhode
+    >>> ds = polhode.integrate(polhode.free_body((1, 2, 3)), "exact", step=0.5, steps=4, angular_velocity=(0, 0, 1))
+    >>> [float(yaw.round(9)) for yaw in ds.polhode.euler("ZYX")[:, 0]]
+    [0.0, 0.5, 1.0, 1.5, 2.0]
+    >>> ds.polhode.to_pandas().columns[:4].to_list()
+    ['attitude_w', 'attitude_x', 'attitude_y', 'attitude_z']
+    """
+
+    def __init__(self, ds: xr.Dataset) -> None:
+        self._ds = ds
+
+    def __repr__(self) -> str:
+        ds = self._ds
+        if "polhode_version" not in ds.attrs:
+            return f"ds.polhode of a Dataset that polhode has not made; methods: {', '.join(METHODS)}"
+        sizes = ", ".join(f"{name}: {ds.sizes[name]}" for name in ("member", "time", "body") if name in ds.sizes)
+        title = ds.attrs.get("title", ds.attrs.get("system", "trajectory"))
+        return f"ds.polhode of {title} ({sizes}); methods: {', '.join(METHODS)}"
+
+    # ------------------------------------------------------------------ attitude
+    def euler(
+        self,
+        sequence: str = "ZYX",
+        *,
+        degrees: bool = False,
+        unwrap: bool = False,
+        body: int | None = None,
+        member: int | None = None,
+    ) -> xr.DataArray:
+        """Euler angles of the attitude, body to space.
+
+        Parameters
+        ----------
+        sequence : str
+            Any of SciPy's: capitals turn about the body's own axes (intrinsic), small letters about those of space
+            (extrinsic); angles in the order of the letters. ``"ZYX"`` is yaw, pitch, roll.
+        degrees : bool
+            Degrees instead of radians.
+        unwrap : bool
+            Follow the angles from row to row without jumps; each row is still computed from its own attitude.
+        body, member : int, optional
+            One of several; default all.
+
+        Returns
+        -------
+        xarray.DataArray
+            Along ``time`` (and ``member``, ``body``) and ``angle``. The outer angles in (-pi, pi], the middle one in
+            [-pi/2, pi/2], or in [0, pi] where the sequence repeats its first axis; with ``unwrap`` of any size.
+            Attributes ``units``, ``sequence``, and a ``note`` where rows are in gimbal lock. NaN where the attitude is.
+
+        Raises
+        ------
+        InvalidInput
+            No attitude; an unknown sequence; with ``unwrap`` rows that may be more than half a turn apart.
+        """
+        ds = self._chosen("euler", "attitude", body=body, member=member)
+        choice(sequence, "Euler sequence", SEQUENCES)
+        branch = "continuous" if truth(unwrap, "unwrap") else "principal"
+        attitude = _last(ds["attitude"], "quaternion")
+        q, known = _filled(attitude)
+        made = with_chart(ds.assign(attitude=(attitude.dims, q)), "euler_angles", sequence=sequence, branch=branch)
+        angles: xr.DataArray = _last(made["euler_angles"].transpose(*attitude.dims[:-1], ...), "angle").rename("euler")
+        if not known.all():
+            angles = angles.where(known[..., None])
+        return _in_degrees(angles, degrees)
+
+    def rotation(self, *, body: int | None = None, member: int | None = None) -> Rotation:
+        """The attitudes as a SciPy ``Rotation``, body to space: ``ds.polhode.rotation().apply(vector_in_body)``.
+
+        SciPy's quaternions have the scalar last, those of polhode first; here they are converted.
+
+        Parameters
+        ----------
+        body, member : int, optional
+            One of several; needed where there are several, since SciPy keeps no names of dimensions.
+
+        Returns
+        -------
+        scipy.spatial.transform.Rotation
+            One rotation per row, or a single one of a Dataset without ``time``.
+
+        Raises
+        ------
+        InvalidInput
+            No attitude; several bodies or members, and none is chosen; a row without attitude (NaN).
+        """
+        ds = self._one("rotation", "attitude", body=body, member=member)
+        return _scipy(ds["attitude"], ds)
+
+    # ------------------------------------------------------------------ orbit
+    def lvlh(
+        self,
+        *,
+        degrees: bool = False,
+        rotation: bool = False,
+        body: int | None = None,
+        member: int | None = None,
+    ) -> Any:
+        """Roll, pitch and yaw of the body relative to its orbit, or that rotation itself.
+
+        LVLH (local vertical, local horizontal) has z to the centre, y against the orbit normal, x along the motion on a
+        circle. Yaw, pitch, roll are the angles of the sequence ``"ZYX"`` of the attitude in it [wertz1978, ch. 12].
+
+        Parameters
+        ----------
+        degrees : bool
+            Degrees instead of radians.
+        rotation : bool
+            Return a SciPy ``Rotation``, body to LVLH, instead of angles.
+        body, member : int, optional
+            One of several; with ``rotation`` needed where there are several.
+
+        Returns
+        -------
+        xarray.DataArray or scipy.spatial.transform.Rotation
+            Along ``time`` (and others) and ``angle``, with the labels ``roll``, ``pitch``, ``yaw``; roll and yaw from
+            -pi to pi, pitch from -pi/2 to pi/2. NaN where the motion is straight.
+
+        Raises
+        ------
+        InvalidInput
+            No position, velocity or attitude; as ``rotation``.
+        """
+        needed = ("position", "velocity", "attitude", "angular_velocity")
+        if truth(rotation, "rotation"):
+            ds = self._one("lvlh", *needed, body=body, member=member)
+            return _scipy(frames.lvlh(ds)["attitude_in_lvlh"], ds)
+        ds = self._chosen("lvlh", *needed, body=body, member=member)
+        angles: xr.DataArray = frames.lvlh(ds)["roll_pitch_yaw"].rename("lvlh")
+        return _in_degrees(angles, degrees)
+
+    def elements(
+        self,
+        *,
+        mu: float | None = None,
+        about: int | str | None = None,
+        degrees: bool = False,
+        body: int | None = None,
+        member: int | None = None,
+    ) -> xr.Dataset:
+        """Osculating orbital elements of every row.
+
+        Parameters
+        ----------
+        mu : float, optional
+            Gravity parameter of the centre, by default that of the run.
+        about : {"heaviest"} or int, optional
+            Which of gravitating bodies is the centre; by default the heaviest, whose own elements are NaN.
+        degrees : bool
+            Angles in degrees instead of radians.
+        body, member : int, optional
+            One of several; default all.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``semi_major_axis``, ``eccentricity``, ``inclination``, ``node``, ``argument_of_periapsis``,
+            ``true_anomaly``, ``argument_of_latitude``, ``mean_anomaly``, ``period``, ``periapsis``, ``apoapsis``,
+            ``distance``, as of ``polhode.kepler.classical_elements``.
+
+        Raises
+        ------
+        InvalidInput
+            No position or velocity; no gravity parameter is known.
+        """
+        ds = self._chosen("elements", "position", "velocity", member=member)
+        return _in_degrees(_pick(frames.elements(ds, mu, about), "body", body), degrees)
+
+    def ground_track(
+        self,
+        *,
+        rotation_rate: float | None = None,
+        radius: float | None = None,
+        degrees: bool = False,
+        body: int | None = None,
+        member: int | None = None,
+    ) -> xr.Dataset:
+        """Longitude and latitude below each row on the rotating central body.
+
+        Parameters
+        ----------
+        rotation_rate : float, optional
+            Of the central body about z, rad per unit of time; by default that of the run, or of a known planet.
+        radius : float, optional
+            Of the sphere that ``altitude`` is measured from, by default that of the central body.
+        degrees : bool
+            Degrees instead of radians.
+        body, member : int, optional
+            One of several; default all.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``longitude`` (-pi to pi), geocentric ``latitude``, and ``altitude`` where a radius is known. The prime
+            meridian lies along x at time 0, or where the Earth's is if the run about the Earth has an epoch.
+
+        Raises
+        ------
+        InvalidInput
+            No position; no rotation known.
+        """
+        ds = self._chosen("ground_track", "position", body=body, member=member)
+        return _in_degrees(frames.ground_track(ds, rotation_rate, radius), degrees)
+
+    # ------------------------------------------------------------------ tables and times
+    def to_pandas(self, *, body: int | None = None, member: int | None = None) -> pd.DataFrame:
+        """One flat table: a row for each time, a column for each number of a variable.
+
+        Parameters
+        ----------
+        body, member : int, optional
+            One of several; default all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns such as ``energy``, ``attitude_w``, ``position_x``, with several bodies ``position_0_x``, with
+            forces ``work_drag``. The index is ``time``; with members, ``member`` and ``time``. Variables without
+            ``time`` (events, constants of molecules) are left out. ``frame.attrs["units"]`` are those of the columns.
+
+        Raises
+        ------
+        InvalidInput
+            No rows along ``time``.
+        MissingExtra
+            pandas is not installed.
+        """
+        ds = self._chosen("to_pandas", "time", body=body, member=member)
+        if "time" not in ds.dims:
+            raise InvalidInput("to_pandas: this Dataset has no dimension time, so there are no rows; take one with rows")
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("to_pandas needs pandas; pip install pandas") from None
+        outer = ("member", "time") if "member" in ds.dims else ("time",)
+        columns, units = dict[str, Any](), dict[str, str]()
+        for name, variable in ds.data_vars.items():
+            if "time" not in variable.dims:
+                continue
+            inner = [str(dim) for dim in variable.dims if dim not in outer]
+            absent = {dim: ds.sizes[dim] for dim in outer if dim not in variable.dims}
+            whole_ = variable.expand_dims(absent).transpose(*outer, *inner)
+            values = np.asarray(whole_.values).reshape(int(np.prod([ds.sizes[dim] for dim in outer])), -1)
+            for k, label in enumerate(_labels(ds, str(name), inner)):
+                while label in columns:  # two forces of one name
+                    label += "_"
+                columns[label] = values[:, k]
+                units[label] = str(variable.attrs.get("units", ""))
+        times = np.asarray(ds["time"].values)
+        if outer == ("time",):
+            index: Any = pandas.Index(times, name="time")
+        else:
+            numbers = ds["member"].values if "member" in ds.coords else np.arange(ds.sizes["member"])
+            both = [np.repeat(numbers, ds.sizes["time"]), np.broadcast_to(times, (len(numbers), ds.sizes["time"])).ravel()]
+            index = pandas.MultiIndex.from_arrays(both, names=["member", "time"])
+        frame = pandas.DataFrame(columns, index=index)
+        frame.attrs = {"units": units, "title": str(ds.attrs.get("title", ""))}
+        return frame
+
+    def astropy_time(self, epoch: Any = None) -> Any:
+        """The instants of the rows as an astropy ``Time``, in the time scale of the epoch.
+
+        Parameters
+        ----------
+        epoch : str, datetime or astropy Time, optional
+            The instant of time 0, UTC unless it says otherwise; by default that of the run (its setting ``epoch``).
+
+        Returns
+        -------
+        astropy.time.Time
+            To a nanosecond; leap seconds are counted in UTC.
+
+        Raises
+        ------
+        InvalidInput
+            No epoch, or times that are not in seconds.
+        MissingExtra
+            astropy is not installed.
+        """
+        ds = self._chosen("astropy_time", "time")
+        if ds.attrs.get("units") == "molecular":
+            raise InvalidInput("astropy_time: the times of this trajectory are picoseconds; an epoch counts seconds")
+        given = ds.attrs.get("epoch") if epoch is None else epoch
+        if given is None:
+            raise InvalidInput(
+                "astropy_time: epoch is missing; give the instant of time 0, such as '2030-01-01T00:00:00 UTC', here or "
+                "in the settings of the run"
+            )
+        start = epoch_of(given)
+        try:
+            from astropy.time import Time, TimeDelta
+        except ImportError:
+            raise MissingExtra("astropy_time needs astropy; pip install 'polhode[astropy]'") from None
+        seconds = int(start.since)
+        since = TimeDelta(seconds, float(start.since - seconds), format="sec")
+        times = np.asarray(ds["time"].values, dtype=float)
+        return Time("2000-01-01T00:00:00", scale=start.scale.lower()) + since + TimeDelta(times, format="sec")
+
+    # ------------------------------------------------------------------ pictures
+    def plot(self, *arguments: Any, body: int | None = None, member: int | None = None, **more: Any) -> Any:
+        """The dashboard of ``polhode.plots.dashboard``, with its arguments.
+
+        Parameters
+        ----------
+        *arguments, **more
+            As of ``polhode.plots.dashboard`` after the Dataset.
+        body, member : int, optional
+            One of several. A dashboard shows one run, so of members one is needed; ``polhode.plots.bands`` shows all.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        InvalidInput
+            Not a trajectory; several members, and none is chosen; as the dashboard.
+        """
+        import polhode
+
+        ds = self._picture("plot", body, member, "; polhode.plots.bands draws all of them")
+        return polhode.plots.dashboard(ds, *arguments, **more)
+
+    def view(
+        self, *others: Any, body: int | None = None, member: int | Sequence[int] | None = None, **more: Any
+    ) -> Any:
+        """The interactive view of ``polhode.view``, with its arguments.
+
+        Parameters
+        ----------
+        *others : xarray.Dataset
+            Further runs, shown beside this one.
+        body : int, optional
+            One of several bodies, of all these runs; default all.
+        member : int or sequence of int, optional
+            Members of an ensemble, shown side by side; needed where there are members.
+        **more
+            As of ``polhode.view``.
+
+        Returns
+        -------
+        polhode.viewer.View
+
+        Raises
+        ------
+        InvalidInput
+            Not a trajectory; members, and none is chosen; as ``polhode.view``.
+        """
+        import polhode
+
+        several = None if member is None or isinstance(member, int | np.integer) else list(member)
+        if several is None:
+            runs = [self._picture("view", body, member, "")]  # type: ignore[arg-type]
+        elif not several:
+            raise InvalidInput("view: member is empty; name at least one member")
+        else:
+            runs = [self._picture("view", body, one, "") for one in several]
+            more = {"labels": [f"member {one}" for one in several] if not others else None} | more
+        runs += [TrajectoryAccessor(other)._picture("view", body, None, "") for other in others]
+        return polhode.view(*runs, **more)
+
+    def animate(self, *arguments: Any, body: int | None = None, member: int | None = None, **more: Any) -> Any:
+        """The moving picture of ``polhode.animate``, with its arguments.
+
+        Parameters
+        ----------
+        *arguments, **more
+            As of ``polhode.animate`` after the Dataset.
+        body, member : int, optional
+            One of several; of members one is needed.
+
+        Raises
+        ------
+        InvalidInput
+            Not a trajectory; several members, and none is chosen; as ``polhode.animate``.
+        """
+        import polhode
+
+        return polhode.animate(self._picture("animate", body, member, ""), *arguments, **more)
+
+    # ------------------------------------------------------------------ what to work on
+    def _chosen(self, method: str, *needed: str, **chosen: int | None) -> xr.Dataset:
+        """The Dataset with what a method needs, of one body or member where one is chosen."""
+        ds = self._ds
+        missing = [name for name in needed if name not in ds.variables]
+        if missing and "polhode_version" not in ds.attrs:
+            raise InvalidInput(
+                f"{method}: this Dataset is not a trajectory: it has no {missing[0]}; take one that polhode.integrate "
+                "or polhode.load gives"
+            )
+        if missing:
+            system = ds.attrs.get("system", "run")
+            raise InvalidInput(
+                f"{method} needs {' and '.join(needed)}, but this trajectory of {system!r} has no {missing[0]}"
+            )
+        for dim, one in chosen.items():
+            ds = _pick(ds, dim, one)
+        return ds
+
+    def _one(self, method: str, *needed: str, **chosen: int | None) -> xr.Dataset:
+        """As ``_chosen``, and of one body and one member."""
+        ds = self._chosen(method, *needed, **chosen)
+        for dim in CHOSEN:
+            if dim in ds[needed[0]].dims:
+                many = ds.sizes[dim]
+                raise InvalidInput(f"{method}: {dim} is missing; there are {many}, give one of 0 to {many - 1}")
+        return ds
+
+    def _picture(self, method: str, body: int | None, member: int | None, besides: str) -> xr.Dataset:
+        """A run to be drawn, of one member."""
+        ds = self._chosen(method, "time", "energy_error", body=body, member=member)
+        if "member" in ds.dims:
+            many = ds.sizes["member"]
+            raise InvalidInput(f"{method}: member is missing; there are {many}, give one of 0 to {many - 1}{besides}")
+        return ds
+
+
+def _pick(ds: xr.Dataset, dim: str, one: int | None) -> xr.Dataset:
+    """The Dataset of one body or member, by its place; the Dataset itself where none is named."""
+    if one is None:
+        return ds
+    if dim not in ds.dims:
+        if whole(one, dim) != 0:
+            raise InvalidInput(f"{dim} is {one}, but this Dataset has one {dim}; leave it out")
+        return ds
+    many = ds.sizes[dim]
+    if not 0 <= whole(one, dim, -(2**53)) < many:
+        raise InvalidInput(f"{dim} is {one}; there are {many}, give one of 0 to {many - 1}")
+    return ds.isel({dim: int(one)})
+
+
+def _last(variable: xr.DataArray, dim: str) -> xr.DataArray:
+    """The variable with one dimension last."""
+    return variable.transpose(..., dim)
+
+
+def _filled(attitude: xr.DataArray) -> tuple[Any, Any]:
+    """Attitudes with those before in place of NaN, and where they are known."""
+    q = np.array(attitude.values, dtype=float)
+    known = np.isfinite(q).all(axis=-1) & (q != 0.0).any(axis=-1)
+    if known.all():
+        return q, known
+    if "time" in attitude.dims:
+        at = attitude.dims.index("time")
+        rows, seen = np.moveaxis(q, at, 0), np.moveaxis(known, at, 0)
+    else:
+        rows, seen = q[None], known[None]
+    rows[0][~seen[0]] = (1.0, 0.0, 0.0, 0.0)
+    for k in range(1, len(rows)):
+        rows[k][~seen[k]] = rows[k - 1][~seen[k]]
+    return q, known
+
+
+def _scipy(attitude: xr.DataArray, ds: xr.Dataset) -> Rotation:
+    """SciPy's rotations of attitudes along ``time``."""
+    q = np.asarray(_last(attitude, "quaternion").values, dtype=float)
+    unknown = np.flatnonzero(~np.atleast_1d(np.isfinite(q).all(axis=-1)))
+    if len(unknown):
+        raise InvalidInput(
+            f"row {unknown[0]} has no such attitude (NaN), and a Rotation cannot say so; leave such rows out: "
+            "ds.isel(time=slice(...))"
+        )
+    return rotations.to_scipy(q)
+
+
+def _in_degrees(found: Any, degrees: bool) -> Any:
+    """The angles of a DataArray or Dataset in degrees, if that is asked for."""
+    if not truth(degrees, "degrees"):
+        return found
+    if hasattr(found, "data_vars"):
+        return found.assign({name: _in_degrees(v, v.attrs.get("units") == "rad") for name, v in found.items()})
+    return found.copy(data=np.rad2deg(found.values)).assign_attrs(units="deg")
+
+
+def _labels(ds: xr.Dataset, name: str, dims: Sequence[str]) -> list[str]:
+    """Names of the columns of a variable, in the order of its numbers."""
+    names = [name]
+    for dim in dims:
+        known: Any = ds[dim].values if dim in ds.coords else {"axis": AXES, "quaternion": QUATERNION}.get(dim)
+        entries = range(ds.sizes[dim]) if known is None else known
+        names = [f"{before}_{entry}" for before in names for entry in entries]
+    return names
