@@ -37,8 +37,9 @@ class WithXarray:
             return None
         others = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
         spec = next((found for one in others if (found := one.find_spec(name, path, target)) is not None), None)
-        if spec is not None and hasattr(spec.loader, "exec_module"):
-            execute = spec.loader.exec_module
+        loader: Any = None if spec is None else spec.loader
+        if hasattr(loader, "exec_module"):
+            execute = loader.exec_module
 
             def exec_module(module: Any) -> None:
                 execute(module)
@@ -46,7 +47,7 @@ class WithXarray:
                     sys.meta_path.remove(self)
                 register()
 
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign, union-attr]
+            loader.exec_module = exec_module
         return spec
 
 

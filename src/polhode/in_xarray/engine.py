@@ -29,9 +29,7 @@ class TrajectoryBackend(BackendEntrypoint):
     open_dataset_parameters = ("filename_or_obj", "drop_variables", "lazy")
     supports_groups = False
 
-    def open_dataset(
-        self, filename_or_obj: Any, *, drop_variables: Any = None, lazy: bool | None = None
-    ) -> xr.Dataset:
+    def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None, lazy: bool | None = None) -> xr.Dataset:
         """Read a trajectory, or open a live store.
 
         Parameters

@@ -119,7 +119,8 @@ class TrajectoryAccessor:
         angles: xr.DataArray = _last(made["euler_angles"].transpose(*attitude.dims[:-1], ...), "angle").rename("euler")
         if not known.all():
             angles = angles.where(known[..., None])
-        return _in_degrees(angles, degrees)
+        found: xr.DataArray = _in_degrees(angles, degrees)
+        return found
 
     def rotation(self, *, body: int | None = None, member: int | None = None) -> Rotation:
         """The attitudes as a SciPy ``Rotation``, body to space: ``ds.polhode.rotation().apply(vector_in_body)``.
@@ -221,7 +222,8 @@ class TrajectoryAccessor:
             No position or velocity; no gravity parameter is known.
         """
         ds = self._chosen("elements", "position", "velocity", member=member)
-        return _in_degrees(_pick(frames.elements(ds, mu, about), "body", body), degrees)
+        found: xr.Dataset = _in_degrees(_pick(frames.elements(ds, mu, about), "body", body), degrees)
+        return found
 
     def ground_track(
         self,
@@ -257,7 +259,8 @@ class TrajectoryAccessor:
             No position; no rotation known.
         """
         ds = self._chosen("ground_track", "position", body=body, member=member)
-        return _in_degrees(frames.ground_track(ds, rotation_rate, radius), degrees)
+        found: xr.Dataset = _in_degrees(frames.ground_track(ds, rotation_rate, radius), degrees)
+        return found
 
     # ------------------------------------------------------------------ tables and times
     def to_pandas(self, *, body: int | None = None, member: int | None = None) -> pd.DataFrame:
@@ -284,7 +287,9 @@ class TrajectoryAccessor:
         """
         ds = self._chosen("to_pandas", "time", body=body, member=member)
         if "time" not in ds.dims:
-            raise InvalidInput("to_pandas: this Dataset has no dimension time, so there are no rows; take one with rows")
+            raise InvalidInput(
+                "to_pandas: this Dataset has no dimension time, so there are no rows; take one with rows"
+            )
         try:
             import pandas
         except ImportError:
@@ -296,8 +301,8 @@ class TrajectoryAccessor:
                 continue
             inner = [str(dim) for dim in variable.dims if dim not in outer]
             absent = {dim: ds.sizes[dim] for dim in outer if dim not in variable.dims}
-            whole_ = variable.expand_dims(absent).transpose(*outer, *inner)
-            values = np.asarray(whole_.values).reshape(int(np.prod([ds.sizes[dim] for dim in outer])), -1)
+            filled = variable.expand_dims(absent).transpose(*outer, *inner)
+            values = np.asarray(filled.values).reshape(int(np.prod([ds.sizes[dim] for dim in outer])), -1)
             for k, label in enumerate(_labels(ds, str(name), inner)):
                 while label in columns:  # two forces of one name
                     label += "_"
@@ -308,7 +313,10 @@ class TrajectoryAccessor:
             index: Any = pandas.Index(times, name="time")
         else:
             numbers = ds["member"].values if "member" in ds.coords else np.arange(ds.sizes["member"])
-            both = [np.repeat(numbers, ds.sizes["time"]), np.broadcast_to(times, (len(numbers), ds.sizes["time"])).ravel()]
+            both = [
+                np.repeat(numbers, ds.sizes["time"]),
+                np.broadcast_to(times, (len(numbers), ds.sizes["time"])).ravel(),
+            ]
             index = pandas.MultiIndex.from_arrays(both, names=["member", "time"])
         frame = pandas.DataFrame(columns, index=index)
         frame.attrs = {"units": units, "title": str(ds.attrs.get("title", ""))}
@@ -340,8 +348,8 @@ class TrajectoryAccessor:
         given = ds.attrs.get("epoch") if epoch is None else epoch
         if given is None:
             raise InvalidInput(
-                "astropy_time: epoch is missing; give the instant of time 0, such as '2030-01-01T00:00:00 UTC', here or "
-                "in the settings of the run"
+                "astropy_time: epoch is missing; give the instant of time 0, such as '2030-01-01T00:00:00 UTC', here "
+                "or in the settings of the run"
             )
         start = epoch_of(given)
         try:
@@ -433,7 +441,8 @@ class TrajectoryAccessor:
         """
         import polhode
 
-        return polhode.animate(self._picture("animate", body, member, ""), *arguments, **more)
+        ds = self._picture("animate", body, member, "")
+        return polhode.animate(ds, *arguments, **more)
 
     # ------------------------------------------------------------------ what to work on
     def _chosen(self, method: str, *needed: str, **chosen: int | None) -> xr.Dataset:
