@@ -25,6 +25,7 @@ extensions = [
     "myst_nb",
     "sphinx_design",
     "mathml",
+    "citations",
     "strict",
     "plain_docstrings",
 ]

@@ -1,13 +1,33 @@
-"""Docstrings as they are written here: an indented block is shown as it stands, and |x| is a length."""
+"""Docstrings as they are written here: an indented block is a formula of ``equations.toml``, Python, or shown as it
+stands; and |x| is a length."""
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from collections.abc import Sequence
+
+import equations
 
 _STARTS_SOMETHING = re.compile(r"\s*([-*+] |\d+\. |\.\. |>>> |=+( =+)*$|-{3,}|\||:)")
 
 _BORDER = re.compile(r"=+( =+)+")
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    """The indented lines at the start, with empty ones between them."""
+    end = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith("    ")), len(lines))
+    return list("\n".join(lines[:end]).rstrip().split("\n"))
+
+
+def is_python(block: Sequence[str]) -> bool:
+    """Whether a block is Python that does something."""
+    try:
+        body = ast.parse(textwrap.dedent("\n".join(block))).body
+    except SyntaxError:
+        return False
+    return any(not isinstance(one, ast.Expr) or isinstance(one.value, ast.Call) for one in body)
 
 
 def literal_blocks(lines: Sequence[str]) -> list[str]:
@@ -17,11 +37,21 @@ def literal_blocks(lines: Sequence[str]) -> list[str]:
     """
     result: list[str] = []
     before = border = ""  # the last line that is not empty; the last border of a table
+    skip = 0  # lines that a formula has replaced
     for k, line in enumerate(lines):
         opens = line.startswith("    ") and k > 0 and not lines[k - 1].strip()
         continues = before.startswith(" ") or before.endswith("::") or _STARTS_SOMETHING.match(before)
+        if skip:
+            skip -= 1
+            continue
         if opens and not continues:
-            result += [".. code-block:: text", ""]
+            block = indented(lines[k:])
+            formula = equations.displayed("\n".join(block))
+            if formula is not None:
+                result += formula
+                before, skip = "", len(block) - 1
+                continue
+            result += [f".. code-block:: {'python' if is_python(block) else 'text'}", ""]
         border = line if _BORDER.fullmatch(line) else border
         at = line.find("[")
         result.append(line if border[at - 1 : at + 1] == " =" else re.sub(r" {6,}\[", "    [", line))
@@ -50,11 +80,11 @@ def plain_bars(lines: Sequence[str]) -> list[str]:
 
 def as_rst(text: str) -> str:
     """A module docstring, or a part of one, as reStructuredText."""
-    return "\n".join(plain_bars(literal_blocks(text.splitlines())))
+    return "\n".join(plain_bars(equations.in_sentences(literal_blocks(text.splitlines()))))
 
 
 def _process(app, what, name, obj, options, lines):
-    lines[:] = plain_bars(literal_blocks(lines) if what == "module" else lines)
+    lines[:] = plain_bars(equations.in_sentences(literal_blocks(lines) if what == "module" else lines))
 
 
 def setup(app):
