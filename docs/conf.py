@@ -28,6 +28,7 @@ extensions = [
     "citations",
     "strict",
     "plain_docstrings",
+    "gallery",
 ]
 exclude_patterns = ["_build", "_ext", "jupyter_execute", "**.ipynb_checkpoints"]
 nitpicky = False
