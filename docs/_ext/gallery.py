@@ -9,9 +9,9 @@ A file is plain Python in the percent format (``# %%`` begins a cell, ``# %% [ma
     # alt: What its picture shows, for those who do not see it.
     # ---
 
-and ``# # Title`` as the first line of prose. The pages are written to ``docs/gallery``: the executed notebooks, the
-pictures, and under ``files`` what readers download. A notebook that is there and was made from the same cells, sources
-of polhode and versions is not executed again.
+(a longer line goes on in the next, after ``#   ``) and ``# # Title`` as the first line of prose. The pages are written
+to ``docs/generated/gallery``: the executed notebooks, the pictures, and under ``files`` what readers download. A
+notebook that is there and was made from the same cells, sources of polhode and versions is not executed again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "examples" / "gallery"
-PAGES = ROOT / "docs" / "gallery"
+PAGES = ROOT / "docs" / "generated" / "gallery"
 
 SECTIONS = {
     "Spacecraft": "Orbit and attitude in one: what turns a satellite, and what stops it turning.",
@@ -50,6 +50,7 @@ TIMEOUT = 300
 """Seconds after which a cell has failed."""
 THUMBNAIL = (720, 480)
 """Pixels of the picture of a card."""
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 SHARP = "import matplotlib_inline.backend_inline as inline\ninline.set_matplotlib_formats('retina')"
 """A first cell that no reader sees: twice as many pixels."""
 CELL = re.compile(r"^# %%(.*)$")
@@ -84,7 +85,7 @@ def read(path: Path) -> Example:
     marks = [k for k, line in enumerate(lines) if line == "# ---"]
     if len(marks) != 2 or marks[0] != 0:
         raise GalleryError(f"{path.name}: it begins with a header between two lines '# ---'")
-    header = dict(re.findall(r"^# (\w+): (.+)$", "\n".join(lines[1 : marks[1]]), re.MULTILINE))
+    header = dict(re.findall(r"^# (\w+): (.+)$", "\n".join(lines[1 : marks[1]]).replace("\n#   ", " "), re.MULTILINE))
     if missing := [field for field in FIELDS if field not in header]:
         raise GalleryError(f"{path.name}: its header lacks {', '.join(missing)}")
     if header["section"] not in SECTIONS:
@@ -136,10 +137,9 @@ def notebook(example: Example) -> dict[str, Any]:
     for k, (kind, text) in enumerate(example.cells):
         cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{k}", "metadata": {}, "source": text}
         cells.append(cell | ({"execution_count": None, "outputs": []} if kind == "code" else {}))
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {
         "cells": cells,
-        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "metadata": {"kernelspec": KERNEL, "language_info": {"name": "python"}},
         "nbformat": 4,
         "nbformat_minor": 5,
     }
@@ -200,8 +200,27 @@ def run(example: Example) -> dict[str, Any]:
                 raise GalleryError(f"examples/gallery/{example.name}.py warns: {''.join(output['text'])}")
             if output["output_type"] == "execute_result":
                 output["execution_count"] = k + 1
+        without_words(cell)
     picture(made, example.name)
     return made
+
+
+def without_words(cell: dict[str, Any]) -> None:
+    """Of a cell that draws, silence what its last line returns if that is nothing but words (a list of labels)."""
+    kinds = [output.get("data", {}) for output in cell["outputs"]]
+    if any("image/png" in data for data in kinds):
+        kept = [one for one in cell["outputs"] if set(one.get("data", {})) != {"text/plain"}]
+        if len(kept) < len(cell["outputs"]):
+            cell["outputs"], cell["source"] = kept, "".join(cell["source"]) + ";"
+
+
+def emptied(made: dict[str, Any]) -> dict[str, Any]:
+    """A notebook without its outputs, for download."""
+    cells = [
+        {**cell, "metadata": {}} | ({"execution_count": None, "outputs": []} if cell["cell_type"] == "code" else {})
+        for cell in made["cells"]
+    ]
+    return {**made, "cells": cells, "metadata": {"kernelspec": KERNEL, "language_info": {"name": "python"}}}
 
 
 def picture(made: dict[str, Any], name: str) -> bytes:
@@ -234,8 +253,8 @@ def index(shown: Sequence[Example]) -> str:
     """The page of cards."""
     text = (
         "# Gallery\n\n"
-        "Each picture was drawn by its page when this site was built, in at most 40 lines. Every page can be downloaded\n"
-        "as a notebook and as a script; the scripts are in `examples/gallery`.\n"
+        "Each picture was drawn by its page when this site was built, in at most 40 lines. Every page can be\n"
+        "downloaded as a notebook and as a script; the scripts are in `examples/gallery`.\n"
     )
     for section, sentence in SECTIONS.items():
         here = [one for one in shown if one.section == section]
@@ -276,7 +295,7 @@ def write(folder: Path = PAGES, source: Path = SOURCE, workers: int = 2) -> list
         written |= {
             folder / f"{one.name}.ipynb": json.dumps(with_downloads(page, one.name), indent=1).encode(),
             folder / "pictures" / f"{one.name}.png": thumbnail(picture(page, one.name)),
-            folder / "files" / f"{one.name}.ipynb": json.dumps(notebook(one), indent=1).encode(),
+            folder / "files" / f"{one.name}.ipynb": json.dumps(emptied(page), indent=1).encode(),
             folder / "files" / f"{one.name}.py": (source / f"{one.name}.py").read_bytes(),
         }
     for path, content in written.items():
@@ -290,8 +309,8 @@ def write(folder: Path = PAGES, source: Path = SOURCE, workers: int = 2) -> list
 
 def build(app: Any, config: Any) -> None:
     """Write the gallery before Sphinx looks for pages; its notebooks are not executed again."""
-    config.exclude_patterns += ["gallery/files", "gallery/executed"]
-    config.nb_execution_excludepatterns = [*config.nb_execution_excludepatterns, "gallery/*"]
+    config.exclude_patterns += ["generated/gallery/files", "generated/gallery/executed"]
+    config.nb_execution_excludepatterns = [*config.nb_execution_excludepatterns, "generated/gallery/*"]
     write()
 
 
