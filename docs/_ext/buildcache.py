@@ -21,9 +21,10 @@ KEPT = 3
 
 
 def sources(root: Path = ROOT) -> list[Path]:
-    """The files on which the outputs of a page may depend."""
+    """The files on which the outputs of a page may depend; those of the gallery are kept one by one, by ``gallery``."""
     every = [path for below in ("src/polhode", "examples") for path in (root / below).rglob("*")]
-    return sorted(path for path in every if path.suffix in SUFFIXES and path.is_file())
+    apart = root / "examples" / "gallery"
+    return sorted(path for path in every if path.suffix in SUFFIXES and path.is_file() and apart not in path.parents)
 
 
 def digest(root: Path = ROOT) -> str:

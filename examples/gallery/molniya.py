@@ -6,7 +6,7 @@
 #   argument of perigee over three years, flat at 63.4 degrees of inclination and drifting away at 58 and 68.
 # ---
 # %% [markdown]
-# # Molniya: apogee over the north for years
+# # Molniya
 #
 # A Molniya satellite climbs to 40 000 km over the north and hurries through its perigee in the south. The Earth's
 # oblateness would carry the perigee around, at a rate proportional to $5\cos^2 i - 1$; at 63.4° it stays.
@@ -36,13 +36,13 @@ def flown(inclination, days, **rows):
 
 # %%
 fig, (track, perigee) = plt.subplots(1, 2)
-ds, _ = flown(63.4, 1.02, t_eval=np.arange(0.0, 1.02 * day, 60.0))
+ds, _ = flown(63.4, 1.006, t_eval=np.arange(0.0, 1.006 * day, 20.0))
 x, y, z = ds.position.values.T
 east = (np.degrees(np.arctan2(y, x) - earth.rotation * ds.time.values) + 180) % 360 - 180
 north = np.degrees(np.arcsin(z / np.sqrt(x**2 + y**2 + z**2)))
-line = np.where(abs(np.diff(east, append=east[-1])) > 180, np.nan, east)  # not across the map at the date line
+line = np.where(abs(np.diff(east, append=east[-1])) > 180, np.nan, east)  # broken at the date line
 track.plot(line, north)
-track.plot(east[::30], north[::30], "o", markersize=4)
+track.plot(east[::90], north[::90], "o", markersize=4)
 track.set(title="Ground track", xlabel="longitude (deg)", ylabel="latitude (deg)", xlim=(-180, 180), ylim=(-90, 90))
 track.set(xticks=range(-180, 181, 90), yticks=range(-90, 91, 30))
 for inclination in (58.0, 63.4, 68.0):
