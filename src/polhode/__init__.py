@@ -27,7 +27,7 @@ _HOMES = {
     "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
     "where": "programs.tracer",
     "sweep": "ensembles.sweep", "open_sweep": "ensembles.sweep", "sweep_status": "ensembles.sweep",
-    "sweep_member": "ensembles.sweep",
+    "sweep_member": "ensembles.sweep", "view": "viewer.view",
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",

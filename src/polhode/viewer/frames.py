@@ -1,0 +1,174 @@
+"""Which rows of a run are shown, and what has to be said of them.
+
+Frames are spread evenly in time. Between two of them a body must not turn by more than a quarter: a picture of fewer
+frames would show another motion, such as a wheel that seems to stand. Where the rows themselves are dense enough, but
+not so many can be shown, the first part of the run is, and the facts say so; where they are not, the facts say that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+QUARTER = pi / 2
+"""Largest turn between two frames that is not told of."""
+NUMBERS = 250_000
+"""Most attitudes of many bodies: with more bodies, fewer frames."""
+FEWEST = 50
+"""Frames that many bodies have in any case."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Chosen rows.
+
+    Attributes
+    ----------
+    rows : array of int
+        Their numbers in the Dataset, in order of increasing time.
+    times : array
+        Their times, strictly increasing.
+    facts : list of (str, str)
+        What has to be said of the choice.
+    """
+
+    rows: Any
+    times: Any
+    facts: list[tuple[str, str]] = field(default_factory=list)
+
+
+def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> Frames:
+    """The rows to show.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        The run.
+    most : int
+        Most frames.
+    span : (float, float), optional
+        Times between which all is shown; default: all that ``most`` frames can show without being coarse.
+
+    Raises
+    ------
+    InvalidInput
+        There is no row, none with a time, or none within the span.
+    """
+    rows, times, facts = ordered(ds)
+    whole = times
+    if span is not None:
+        inside = (times >= span[0]) & (times <= span[1])
+        if not inside.any():
+            raise InvalidInput(
+                f"span is {span[0]:g} to {span[1]:g}, where this trajectory has no rows; its times are from "
+                f"{times[0]:g} to {times[-1]:g}"
+            )
+        rows, times = rows[inside], times[inside]
+    bodies = int(ds.sizes.get("body", 1))
+    most = min(most, max(FEWEST, NUMBERS // bodies)) if bodies > 1 else most
+    picked = evenly(times, most)
+    picked = picked[_finite(ds, rows[picked])]
+    if not len(picked):
+        raise InvalidInput("no row of this trajectory has finite numbers: there is nothing to show")
+    between, fastest = turns(ds, rows[picked], times[picked])
+    if between > QUARTER and span is None and bodies == 1 and len(rows) > len(picked) > 1 and fastest > 0.0:
+        spacing = float(np.median(np.diff(times)))
+        stride = int(QUARTER / (fastest * spacing))
+        if stride >= 1:
+            picked = np.arange(0, min(len(rows), most * stride), stride)
+            picked = picked[_finite(ds, rows[picked])]
+            between, _ = turns(ds, rows[picked], times[picked])
+    shown = times[picked]
+    left = len(ds["time"]) - len(whole)
+    if left:
+        facts.append(("left out", f"{left:,} rows without a time of their own"))
+    if shown[-1] < times[-1] or span is not None:
+        why = f"the motion is too fast for {most:,} frames of all; " if span is None else ""
+        told = f"t = {shown[0]:.6g} to {shown[-1]:.6g} of {whole[0]:.6g} to {whole[-1]:.6g}"
+        facts.append(("shown", f"{told}: {why}give span or frames for another part" if why else told))
+    if len(picked) < len(rows):
+        facts.append(("frames", f"{len(picked):,} of {len(whole):,} rows, evenly in time"))
+    if between > QUARTER:
+        facts.append((
+            "coarse", f"up to {np.degrees(between):,.0f} degrees of turn between two frames, so the motion between "
+            "them is not what it seems; record more rows (every, t_eval)" + (", or give more frames"
+                                                                             if len(picked) < len(rows) else ""),
+        ))  # fmt: skip
+    return Frames(rows[picked], shown, facts)
+
+
+def ordered(ds: xr.Dataset) -> tuple[Any, Any, list[tuple[str, str]]]:
+    """Numbers and times of the rows with strictly increasing times, and what is to be said.
+
+    Raises
+    ------
+    InvalidInput
+        There are none.
+    """
+    if "time" not in ds.variables or ds["time"].dims != ("time",):
+        raise InvalidInput("this Dataset is no trajectory: it has no times; take that of a run")
+    times = np.asarray(ds["time"].values, dtype=float)
+    rows = np.flatnonzero(np.isfinite(times))
+    if not len(rows):
+        raise InvalidInput("this trajectory has no rows: there is nothing to show")
+    facts = []
+    if times[rows[-1]] < times[rows[0]]:
+        rows = rows[::-1]
+        facts.append(("direction", "the run goes backwards in time; the page shows it by increasing time"))
+    t = times[rows]
+    before = np.concatenate([[-np.inf], np.maximum.accumulate(t)[:-1]])
+    rows = rows[t > before]
+    return rows, times[rows], facts
+
+
+def evenly(times: Any, most: int) -> Any:
+    """Indices of at most so many rows, those nearest to instants that are spread evenly; the first and the last too."""
+    n = len(times)
+    if n <= most:
+        return np.arange(n)
+    if most == 1:
+        return np.array([0])
+    asked = np.linspace(times[0], times[-1], most)
+    after = np.clip(np.searchsorted(times, asked), 1, n - 1)
+    nearer = np.where(asked - times[after - 1] <= times[after] - asked, after - 1, after)
+    nearer[0], nearer[-1] = 0, n - 1
+    return np.unique(nearer)
+
+
+def _finite(ds: xr.Dataset, rows: Any) -> Any:
+    """Which of the rows have finite attitudes and positions."""
+    good = np.ones(len(rows), dtype=bool)
+    for name in ("attitude", "position"):
+        if name in ds:
+            values = np.asarray(ds[name].isel(time=rows).values, dtype=float)
+            good &= np.isfinite(values).reshape(len(rows), -1).all(axis=1)
+    return good
+
+
+def turns(ds: xr.Dataset, rows: Any, times: Any) -> tuple[float, float]:
+    """Largest turn between two of the rows, rad, and the largest rate, of any body about itself or about a centre."""
+    if len(rows) < 2:
+        return 0.0, 0.0
+    rates = np.zeros(len(rows))
+    if "angular_velocity" in ds:
+        w = np.asarray(ds["angular_velocity"].isel(time=rows).values, dtype=float).reshape(len(rows), -1, 3)
+        rates = np.sqrt(np.einsum("fbi,fbi->fb", w, w)).max(axis=1)
+    centre = "position" in ds and "velocity" in ds and str(ds.attrs.get("system")) in ("orbit", "spacecraft")
+    if centre:
+        r, v = (
+            np.asarray(ds[name].isel(time=rows).values, dtype=float).reshape(len(rows), -1, 3)
+            for name in ("position", "velocity")
+        )
+        square = np.maximum(np.einsum("fbi,fbi->fb", r, r), 1e-300)
+        rates = np.maximum(rates, (np.linalg.norm(np.cross(r, v), axis=-1) / square).max(axis=1))
+    rates = np.nan_to_num(rates)
+    between = 0.5 * (rates[1:] + rates[:-1]) * np.diff(times)
+    return float(between.max()), float(rates.max())

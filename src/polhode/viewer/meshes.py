@@ -1,0 +1,72 @@
+"""Shapes of the user's own: files of triangles, or arrays of corners and faces."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polhode.arguments import array
+from polhode.arguments import path as checked_path
+from polhode.errors import FileProblem, InvalidInput, MissingExtra, shown
+
+SUFFIXES = (".stl", ".obj", ".ply", ".off", ".glb")
+MOST = 200_000
+"""Most triangles: a page with more is large and slow."""
+
+
+def mesh_of(given: Any) -> tuple[Any, Any] | None:
+    """Corners (V, 3) and triangles (F, 3) of a file, or of arrays ``(vertices, faces)``; None of None.
+
+    Raises
+    ------
+    InvalidInput
+        Neither a file name nor two arrays; a name with another ending; faces that name no corner; too many triangles.
+    FileProblem
+        No such file, or one that cannot be read.
+    MissingExtra
+        A file, and trimesh is not installed.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        return _checked(*_read(checked_path(given, "mesh")))
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        raise InvalidInput(f"mesh must be the name of a file or (vertices, faces), not {shown(given)}")
+    return _checked(*given)
+
+
+def _checked(vertices: Any, faces: Any) -> tuple[Any, Any]:
+    corners = array(vertices, "vertices of mesh", "m")
+    numbers = array(faces, "faces of mesh")
+    if corners.ndim != 2 or corners.shape[1] != 3 or not len(corners):
+        raise InvalidInput(f"vertices of mesh must have the shape (V, 3), not {corners.shape}")
+    if numbers.ndim != 2 or numbers.shape[1] != 3 or not len(numbers):
+        raise InvalidInput(f"faces of mesh must be triangles, of the shape (F, 3), not {numbers.shape}")
+    whole = numbers.astype(np.int64)
+    if (whole != numbers).any() or whole.min() < 0 or whole.max() >= len(corners):
+        raise InvalidInput(f"faces of mesh must be numbers of vertices, from 0 to {len(corners) - 1}")
+    if len(whole) > MOST:
+        raise InvalidInput(f"mesh has {len(whole):,} triangles; simplify it to {MOST:,} or fewer")
+    return corners, whole
+
+
+def _read(name: str) -> tuple[Any, Any]:
+    suffix = Path(name).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InvalidInput(f"mesh {name!r} must end in one of {', '.join(SUFFIXES)}")
+    if not Path(name).is_file():
+        raise FileProblem(f"there is no file {name!r}; check the name of the mesh")
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingExtra(
+            "to read a mesh the package trimesh is needed; pip install 'polhode[mesh]', or give (vertices, faces)"
+        ) from None
+    try:
+        found = trimesh.load(name, force="mesh", process=False, skip_materials=True)
+        return np.asarray(found.vertices, dtype=float), np.asarray(found.faces)
+    except Exception as problem:  # whatever a file that is no mesh makes of a reader
+        raise FileProblem(f"cannot read the mesh {name!r}: it is torn or not one ({type(problem).__name__})") from problem

@@ -1,0 +1,189 @@
+"""A scene: what there is to see of some runs, as plain data and one run of bytes.
+
+The scene is JSON: ``version``, ``title``, ``subtitle``, ``generator`` and ``runs``; each run has ``label``, ``facts``,
+``clock``, ``bodies``, ``cell``, ``pivot``, ``vectors``, ``poinsot``, ``orbit``, ``series`` and ``invariants``, and
+numbers of frames as references into the bytes (``polhode.viewer.arrays``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput, shown
+from polhode.trajectory.schema import renamed, trajectory
+from polhode.viewer import facts, frames, motions, orbits, series, shapes
+from polhode.viewer.arrays import Arrays
+from polhode.viewer.recorded import Recorded, record_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+VERSION = 1
+Mesh = tuple[Any, Any]
+
+
+def scene_of(
+    runs: Sequence[tuple[str, xr.Dataset]],
+    most: int,
+    span: tuple[float, float] | None = None,
+    mesh: Mesh | None = None,
+    title: str | None = None,
+) -> tuple[dict[str, Any], bytes]:
+    """The scene of runs, and its bytes.
+
+    Parameters
+    ----------
+    runs : sequence of (str, xarray.Dataset)
+        Labels, empty for those of the runs themselves, and Datasets.
+    most : int
+        Most frames of each.
+    span : (float, float), optional
+        Times to show.
+    mesh : (array (V, 3), array (F, 3)), optional
+        Shape of the bodies, in their axes.
+    title : str, optional
+        Heading of the page.
+
+    Raises
+    ------
+    InvalidInput
+        A Dataset that is no trajectory, or one without rows.
+    """
+    arrays = Arrays()
+    read = [_recorded(ds, most, span) for _, ds in runs]
+    labels = _labels([label for label, _ in runs], [run for run, _ in read])
+    made = [_run(run, label, arrays, told, mesh) for (run, told), label in zip(read, labels, strict=True)]
+    first = read[0][0]
+    names = list(dict.fromkeys(run.system for run, _ in read if run.system))
+    scene = {
+        "version": VERSION,
+        "title": title or str(first.whole.attrs.get("title") or " and ".join(names) or "trajectory"),
+        "subtitle": "  ·  ".join(part for part in (" and ".join(names), *_said(first, len(read))) if part),
+        "generator": f"polhode {_version()}",
+        "runs": made,
+    }
+    return _plain(scene), bytes(arrays)
+
+
+def _said(run: Recorded, many: int) -> list[str]:
+    return [f"{many} runs"] if many > 1 else [facts.method_of(run)]
+
+
+def _version() -> str:
+    from polhode import __version__
+
+    return str(__version__)
+
+
+def _labels(given: list[str], runs: list[Recorded]) -> list[str]:
+    """Labels as given; else method and step, with a number where two are the same."""
+    found = [label or facts.method_of(run) or run.system or "run" for label, run in zip(given, runs, strict=True)]
+    if len(set(found)) < len(found) and len({run.system for run in runs}) > 1:
+        found = [f"{run.system}, {text}" if not label else text
+                 for label, text, run in zip(given, found, runs, strict=True)]  # fmt: skip
+    return [f"{text} ({found[:k].count(text) + 1})" if found.count(text) > 1 else text for k, text in enumerate(found)]
+
+
+def _recorded(ds: Any, most: int, span: tuple[float, float] | None) -> tuple[Recorded, list[tuple[str, str]]]:
+    ds = renamed(trajectory(ds))
+    if "member" in ds.dims:
+        raise InvalidInput("this Dataset has members; take some by ds.isel(member=0), or members= of polhode.view")
+    if "time" not in ds.dims or not {"attitude", "position"} & set(ds.data_vars):
+        raise InvalidInput("this Dataset is no trajectory: it has no attitudes and no positions along times; take that "
+                           "of a run, such as polhode.integrate gives")  # fmt: skip
+    picked = frames.chosen(ds, most, span)
+    along = [name for name, variable in ds.data_vars.items() if "time" in variable.dims]
+    small = ds[along].isel(time=picked.rows).load()
+    return Recorded(ds, small, picked.rows), list(picked.facts)
+
+
+def _run(
+    run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]], mesh: Mesh | None
+) -> dict[str, Any]:
+    shape = shapes.of_run(run, arrays, mesh)
+    told.append(("shape", shape.words))
+    if run.bodies > 1 and not run.molecules and "attitude" in run.whole:
+        told.append(("bodies", f"{run.bodies}; arrows and curves are those of the first"))
+    elif run.bodies > 1:
+        told.append(("bodies", f"{run.bodies:,}"))
+    # Exact numbers come first: a page is compressed better by parts of one kind.
+    found: dict[str, Any] = {
+        "label": label,
+        "clock": {"values": arrays.exact(run.times), "unit": run.unit("time")},
+        "invariants": series.invariants(run, arrays),
+        "bodies": motions.bodies(run, arrays, shape),
+        "cell": motions.cell(run),
+        "vectors": motions.vectors(run, arrays),
+        "poinsot": motions.poinsot(run, arrays),
+        "orbit": orbits.of_run(run, arrays, told),
+        "series": series.of_run(run, arrays),
+    }
+    if shape.pivot is not None:
+        found["pivot"] = shape.pivot
+    return found | {"facts": facts.of_run(run, told)}
+
+
+def _plain(value: Any) -> Any:
+    """The same in types of JSON; a number that is not finite becomes null, which JSON has in its place."""
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def dumped(scene: dict[str, Any]) -> str:
+    """The scene as JSON."""
+    return json.dumps(scene, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+# ------------------------------------------------------------------ members
+MEMBERS = 4
+"""Members that are shown unless some are named."""
+
+
+def members_of(ds: xr.Dataset, members: Any) -> list[tuple[str, xr.Dataset]]:
+    """Members of an ensemble as runs, with labels: those named, else the first ones.
+
+    Raises
+    ------
+    InvalidInput
+        No such member; a Dataset without members or without trajectories of them.
+    """
+    if "member" not in ds.dims:
+        if members is not None:
+            raise InvalidInput("members are given, but this Dataset is that of one run; leave members out")
+        return [("", ds)]
+    n = int(ds.sizes["member"])
+    if "time" not in ds.dims:
+        raise InvalidInput("this Dataset has members, but no trajectories of them; run the ensemble without reduce")
+    picked = range(min(n, MEMBERS)) if members is None else members
+    found = []
+    for k in picked:
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k < n:
+            raise InvalidInput(f"members has {shown(k)}; there are {n} members, counted from 0")
+        one = ds.isel(member=int(k))
+        one.attrs = _of_member(ds, int(k))
+        found.append((f"member {int(k)}", one.drop_vars("member", errors="ignore")))
+    if not found:
+        raise InvalidInput("members is empty; name those to show")
+    return found
+
+
+def _of_member(ds: xr.Dataset, k: int) -> dict[str, Any]:
+    """Attributes of a member: of its system it has the arguments that were varied, where they are recorded."""
+    attrs, record = dict(ds.attrs), record_of(ds)
+    arguments = (record.get("system") or {}).get("arguments")
+    if isinstance(arguments, dict):
+        own = {name: np.asarray(ds[name].isel(member=k).values).tolist() for name in arguments
+               if name in ds.variables and "member" in ds[name].dims and "time" not in ds[name].dims}  # fmt: skip
+        record = record | {"system": record["system"] | {"arguments": arguments | own}}
+        attrs["run"] = json.dumps(record)
+    return attrs

@@ -1,0 +1,180 @@
+"""Curves over time beside the picture, and the numbers shown as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.trajectory.convergence import momentum_errors
+from polhode.viewer import motions, orbits
+from polhode.viewer.arrays import COARSE, Arrays
+from polhode.viewer.recorded import Recorded
+
+MOST_LINES = 8
+"""Most lines of one plot."""
+INVARIANTS = (
+    "energy", "energy_error", "conserved_energy", "kinetic_energy", "potential_energy", "vertical_angular_momentum",
+    "axial_angular_momentum", "attitude_energy", "orbital_energy", "temperature", "pressure",
+)  # fmt: skip
+"""Scalars over time whose values are shown."""
+LENGTHS = {
+    "angular_momentum_space": "length of the angular momentum in space", "total_momentum": "length of the total momentum",
+    "total_angular_momentum": "length of the total angular momentum", "spin": "length of the spin",
+}  # fmt: skip
+"""Vectors over time whose lengths are."""
+
+Curve = tuple[str, Any]
+Group = dict[str, Any]
+
+
+def of_run(run: Recorded, arrays: Arrays) -> list[Group]:
+    """The entry ``series`` of a run."""
+    groups: list[Group] = []
+
+    def add(name: str, unit: str, curves: list[Curve], log: bool = False, fine: bool = False) -> None:
+        kept = [(label, values) for label, values in curves if np.isfinite(values).any()][:MOST_LINES]
+        if kept:
+            lines = [{"label": label, "values": arrays.single(values, COARSE + 8 * fine)} for label, values in kept]
+            groups.append({"group": name, "unit": unit, "log": log, "lines": lines})
+
+    errors = energy_errors(run)
+    if errors is not None:
+        unit = "" if _relative(run) else run.unit("energy")
+        add("Energy error", unit, [("energy", errors)], log=True)
+    add("Momentum errors", "", _momentum_errors(run), log=True)
+    w = run.first("angular_velocity")
+    if w is not None and not run.molecules:
+        unit = run.unit("angular_velocity") or "rad / time"
+        add("Angular velocity, body axes", unit, [(name, w[:, k]) for k, name in enumerate("xyz")])
+    if run.system in ("heavy_top", "soft_wall", "gravity_gradient"):
+        add("Tilt from the vertical", "deg", [tilt(run)])
+    if run.system in orbits.AROUND:
+        _of_orbit(run, add)
+    elif "position" in run.whole and not run.molecules:
+        _of_positions(run, add)
+    if "temperature" in run.whole:
+        names = {"temperature": "all", "temperature_translational": "translation", "temperature_rotational": "rotation"}
+        add("Temperature", run.unit("temperature"),
+            [(word, _row(run, name)) for name, word in names.items() if name in run.ds])  # fmt: skip
+        if "pressure" in run.ds:
+            add("Pressure", run.unit("pressure"), [("pressure", _row(run, "pressure"))])
+    parts = {"kinetic_energy": "kinetic", "potential_energy": "potential", "energy": "total"}
+    curves = [(word, _row(run, name)) for name, word in parts.items() if name in run.ds]
+    if len(curves) == 3:
+        add("Energy", run.unit("energy"), curves)
+    return groups
+
+
+def invariants(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
+    """The entry ``invariants`` of a run: exact values."""
+    found = []
+    for name in INVARIANTS:
+        if name in run.ds and run.ds[name].dims == ("time",):
+            words = name.replace("_", " ")
+            found.append({"name": words, "values": arrays.exact(_row(run, name)), "unit": run.unit(name)})
+    for name, words in LENGTHS.items():
+        if name in run.ds and run.ds[name].dims == ("time", "axis"):
+            values = np.linalg.norm(_row(run, name), axis=1)
+            found.append({"name": words, "values": arrays.exact(values), "unit": run.unit(name)})
+    return found
+
+
+def _row(run: Recorded, name: str) -> Any:
+    return np.asarray(run.ds[name].values, dtype=float)
+
+
+def _relative(run: Recorded) -> bool:
+    return "energy_error" in run.whole
+
+
+# ------------------------------------------------------------------ errors
+def energy_errors(run: Recorded) -> Any:
+    """Size of the energy error at each frame: the largest of the rows from this frame to the next."""
+    name = "energy_error" if _relative(run) else "energy_change"
+    if name not in run.whole or run.whole[name].dims != ("time",):
+        return None
+    return _largest(run, np.abs(np.asarray(run.whole[name].values, dtype=float)))
+
+
+def _largest(run: Recorded, sizes: Any) -> Any:
+    """Largest value of the rows from each frame to the next; the last frame has its own."""
+    rows = run.rows
+    if len(rows) < 2 or len(rows) == len(sizes):
+        return sizes[rows]
+    if rows[0] > rows[-1]:
+        sizes, rows = sizes[::-1], len(sizes) - 1 - rows
+    return np.fmax.reduceat(sizes[: rows[-1] + 1], rows)
+
+
+def _momentum_errors(run: Recorded) -> list[Curve]:
+    """Errors of the momenta that are conserved."""
+    names = [name for name in str(run.whole.attrs.get("conserves", "")).split(", ") if name in run.whole]
+    vectors = [*names, *(name for name in ("angular_momentum_space", "momentum") if name in run.whole)]
+    if not names or run.whole.sizes["time"] < 2:
+        return []
+    small = run.whole[list(dict.fromkeys(vectors))]
+    thinned = small.isel(time=np.concatenate([[0], run.rows])).load() if _large(small) else None
+    if thinned is not None:
+        thinned.attrs = dict(run.whole.attrs)
+        return [(_words(name), values[1:]) for name, (values, _) in momentum_errors(thinned).items()]
+    small = small.load().assign_attrs(run.whole.attrs)
+    return [(_words(name), _largest(run, values)) for name, (values, _) in momentum_errors(small).items()]
+
+
+def _large(ds: Any) -> bool:
+    return bool(ds.nbytes > 2**28)
+
+
+def _words(name: str) -> str:
+    return name.removesuffix("_space").replace("_", " ") + (", space" if name.endswith("_space") else "")
+
+
+# ------------------------------------------------------------------ angles, heights
+def tilt(run: Recorded) -> Curve:
+    """Angle between the vertical and the axis of a pinned body: through its centre of mass, else z."""
+    try:
+        axis = np.asarray(run.arguments.get("center_of_mass"), dtype=float).reshape(3)
+    except (TypeError, ValueError):
+        axis = np.zeros(3)
+    axis = axis if np.isfinite(axis).all() and axis.any() else np.array([0.0, 0.0, 1.0])
+    up = rotation.rotate(run.first("attitude"), axis / np.linalg.norm(axis))
+    return "axis", np.degrees(np.arctan2(np.hypot(up[:, 0], up[:, 1]), up[:, 2]))
+
+
+def unwound(angles: Any) -> Any:
+    """Angles (deg) with NaN where they jump by a turn, so that no line is drawn across."""
+    found = np.array(angles, dtype=float)
+    found[1:][np.abs(np.diff(angles)) > 180.0] = np.nan
+    return found
+
+
+def _of_orbit(run: Recorded, add: Any) -> None:
+    r = run.first("position")
+    distance = np.linalg.norm(r, axis=1)
+    planet = orbits.planet_of(run)
+    if run.first("attitude") is not None and orbits._circles(run):
+        relative = rotation.multiply(rotation.conjugate(orbits.lvlh(run)), run.first("attitude"))
+        angles = np.degrees(rotation.euler_from_quaternion(relative, "ZYX"))
+        add("Attitude to the local vertical (LVLH)", "deg",
+            [(word, unwound(angles[:, k])) for k, word in enumerate(("yaw", "pitch", "roll"))])  # fmt: skip
+        down = rotation.rotate_inverse(run.first("attitude"), -r / distance[:, None])
+        add("Body z to the centre", "deg",
+            [("angle", np.degrees(np.arctan2(np.hypot(down[:, 0], down[:, 1]), down[:, 2])))])  # fmt: skip
+    if planet is not None:
+        add("Altitude", "km", [(f"above the mean radius of {planet[0]}", (distance - planet[1].mean_radius) / 1e3)],
+            fine=True)  # fmt: skip
+    else:
+        add("Distance from the centre", run.unit("position"), [("distance", distance)], fine=True)
+
+
+def _of_positions(run: Recorded, add: Any) -> None:
+    r = motions.place(run)
+    unit = run.unit("position")
+    if run.bodies == 1:
+        add("Position", unit, [(name, r[:, 0, k]) for k, name in enumerate("xyz")], fine=True)
+        return
+    names = motions.names_of(run) or [f"body {k}" for k in range(run.bodies)]
+    where = "Distance from the barycentre" if motions.barycentric(run) else "Distance from the origin"
+    add(where, unit, [(names[k], np.linalg.norm(r[:, k], axis=1)) for k in range(run.bodies)], fine=True)

@@ -1,0 +1,212 @@
+"""Shapes of bodies: solids of uniform density with the moments of the run, molecules, points; and what to call them.
+
+A cuboid of mass m with sides a, b, c has the moments m (b^2 + c^2)/12, ...; so sides follow from moments,
+a^2 = 6 (I_y + I_z - I_x)/m. A solid cone of height h and radius r has, about its tip, the moments m (3/5) (h^2 + r^2/4)
+and m (3/10) r^2, and its centre of mass at 3 h/4: so a cone follows from the ratio of the moments of a symmetric top
+and from its centre of mass.
+"""
+
+from __future__ import annotations
+
+from math import cos, pi, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.viewer.arrays import Arrays
+from polhode.viewer.recorded import Recorded
+
+THINNEST = 0.04
+"""Least side of a cuboid, as a part of its largest: a plate or a rod stays visible."""
+SIDES = 8
+"""Sides of a cone: its edges show that it spins."""
+WIDEST = 4.0
+"""Largest radius of a cone over its height."""
+POINT = 0.02
+"""Radius of a point mass, as a part of the extent of its path."""
+ATOMS = {
+    "H": (0.031, "#e6e6e6"), "C": (0.077, "#555555"), "N": (0.070, "#3f64c9"), "O": (0.066, "#d0342c"),
+    "X": (0.0, ""), "M": (0.0, ""),
+}  # fmt: skip
+"""Radius (nm) and colour of atoms; what has none is a charge without mass."""
+BOND = 1.35
+"""Atoms are drawn so many times as large, so that those that are bound touch."""
+PLUS, MINUS = "#d55e00", "#0072b2"
+"""Ends of a dipole."""
+GRAVITY = 9.81
+"""Acceleration by which a weight is read as a mass, where the record states none; of the shape alone."""
+
+
+class Shape(NamedTuple):
+    """A list of shapes, one for all bodies or one for each; where the fixed point is; what the shape is."""
+
+    shapes: list[dict[str, Any]]
+    pivot: list[float] | None
+    words: str
+
+
+def of_run(run: Recorded, arrays: Arrays, mesh: tuple[Any, Any] | None) -> Shape:
+    """Shapes of the bodies of a run."""
+    if mesh is not None:
+        pivot = [0.0, 0.0, 0.0] if run.system == "heavy_top" else None
+        return Shape([_mesh(arrays, *mesh)], pivot, "your mesh, in the axes of the body")
+    if run.molecules:
+        return _molecule(run)
+    if run.inertia:
+        return _top(run, arrays) if run.system == "heavy_top" else _solids(run, arrays)
+    extent = _extent(run)
+    if run.bodies > 1 and run.mass is not None:
+        sizes = np.cbrt(run.mass / run.mass.max())
+        return Shape([{"kind": "sphere", "radius": float(POINT * extent * max(one, 0.35))} for one in sizes], None,
+                     "points; sizes by the cube root of the mass, not to scale")  # fmt: skip
+    kind = "body" if "attitude" in run.whole else "point"
+    return Shape([{"kind": "sphere", "radius": POINT * extent}], None, f"a {kind}, not to scale")
+
+
+def _extent(run: Recorded) -> float:
+    r = run.of("position")
+    if r is None:
+        return 1.0 / POINT
+    size = float(np.ptp(r.reshape(-1, 3), axis=0).max()) or float(np.abs(r).max())
+    return size if size > 0.0 else 1.0
+
+
+# ------------------------------------------------------------------ solids
+def sides(moments: Any, mass: float | None) -> Any:
+    """Sides of the cuboid with these principal moments; without a mass, such that the largest is 1.
+
+    Moments that no body has (one exceeds the sum of the others) give a side of zero; none is drawn thinner than
+    THINNEST of the largest.
+    """
+    moments = np.asarray(moments, dtype=float)
+    largest = float(moments.max())
+    if not np.isfinite(largest) or largest <= 0.0:
+        return np.ones(3)
+    relative = moments / largest
+    found = np.sqrt(np.maximum(0.0, 6.0 * (relative.sum() - 2.0 * relative)))
+    found = np.maximum(found, THINNEST * found.max())
+    scale = sqrt(largest / mass) if mass else 1.0 / float(found.max())
+    return found * scale
+
+
+def _solids(run: Recorded, arrays: Arrays) -> Shape:
+    masses = run.mass if run.mass is not None and "position" in run.whole else None
+    if masses is None and run.arguments.get("mass") is not None:
+        masses = run.mass
+    many = len(run.inertia) > 1 or (masses is not None and len(set(masses.tolist())) > 1)
+    shapes = []
+    for k in range(run.bodies if many else 1):
+        moments, frame = run.inertia[k if len(run.inertia) > 1 else 0]
+        shapes.append(_box(arrays, sides(moments, None if masses is None else float(masses[k])), frame))
+    moments = run.inertia[0][0]
+    impossible = moments.max() > (1.0 + 1e-9) * (moments.sum() - moments.max())
+    words = "cuboid of uniform density with these moments" + ("" if masses is not None else "; its size is free")
+    if impossible:
+        words = "thin cuboid: no body has these moments, one of which exceeds the sum of the others"
+    return Shape(shapes, None, words)
+
+
+def _box(arrays: Arrays, size: Any, frame: Any, centre: Any = (0.0, 0.0, 0.0)) -> dict[str, Any]:
+    """A cuboid along the principal axes; a mesh where they are not those of the body."""
+    if abs(abs(frame[0]) - 1.0) < 1e-12:
+        return {"kind": "box", "size": [float(a) for a in size]}
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * 0.5 * np.asarray(size)
+    faces = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6],
+             [0, 6, 4], [1, 5, 7], [1, 7, 3]]  # fmt: skip
+    return _mesh(arrays, rotation.rotate(frame, corners), faces)
+
+
+def _mesh(arrays: Arrays, vertices: Any, faces: Any) -> dict[str, Any]:
+    return {"kind": "mesh", "vertices": arrays.single(vertices), "faces": arrays.whole(faces)}
+
+
+def _top(run: Recorded, arrays: Arrays) -> Shape:
+    """A top: a cone on its tip where it is symmetric about the axis of its centre of mass, else a cuboid."""
+    moments, frame = run.inertia[0]
+    try:
+        centre = np.asarray(run.arguments.get("center_of_mass"), dtype=float).reshape(3)
+    except (TypeError, ValueError):
+        centre = np.zeros(3)
+    distance = float(np.linalg.norm(centre))
+    if not np.isfinite(distance) or distance == 0.0:
+        shape = _solids(run, arrays)
+        return Shape(shape.shapes, [0.0, 0.0, 0.0], shape.words + ", held at its centre of mass")
+    axis = centre / distance
+    turn = rotation.matrix_from_quaternion(frame)
+    tensor = turn @ np.diag(moments) @ turn.T
+    along = float(axis @ tensor @ axis)
+    across = 0.5 * (float(np.trace(tensor)) - along)
+    even = along * np.outer(axis, axis) + across * (np.eye(3) - np.outer(axis, axis))
+    if np.abs(tensor - even).max() <= 1e-9 * np.abs(tensor).max() and along < 1.96 * across:
+        height = 4.0 / 3.0 * distance
+        ratio = along / across
+        radius = min(height * sqrt(2.0 * ratio / (1.0 - ratio / 2.0)), WIDEST * height)
+        words = f"solid cone on its tip, with {SIDES} sides: same ratio of the moments, same centre of mass"
+        return Shape([_cone(arrays, axis, height, radius)], [float(-c) for c in centre], words)
+    stated = run.argument("mass")
+    weight = run.argument("weight")
+    mass = stated or (abs(weight) / GRAVITY if weight else float(np.trace(tensor)) / (2.0 * distance**2))
+    own = tensor
+    for _ in range(60):  # until it is the inertia of some body
+        own = tensor - mass * (distance**2 * np.eye(3) - np.outer(centre, centre))
+        values = np.linalg.eigvalsh(own)
+        if values[0] > 0.0 and values[2] <= values[0] + values[1]:
+            break
+        mass *= 0.8
+    values, axes = np.linalg.eigh(own)
+    axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
+    frame = rotation.quaternion_from_matrix(axes)
+    shape = _box(arrays, sides(np.maximum(values, 1e-12 * abs(values).max()), mass), frame)
+    return Shape([shape], [float(-c) for c in centre], "cuboid of uniform density with these moments")
+
+
+def _cone(arrays: Arrays, axis: Any, height: float, radius: float) -> dict[str, Any]:
+    """A pyramid on its tip whose section has the second moments of a circle; relative to its centre of mass."""
+    corner = radius * sqrt(3.0 / (2.0 + cos(2.0 * pi / SIDES)))
+    aside = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    aside /= np.linalg.norm(aside)
+    other = np.cross(axis, aside)
+    angles = 2.0 * pi * np.arange(SIDES) / SIDES
+    rim = corner * (np.cos(angles)[:, None] * aside + np.sin(angles)[:, None] * other) + 0.25 * height * axis
+    vertices = np.concatenate([[-0.75 * height * axis], [0.25 * height * axis], rim])
+    faces = []
+    for k in range(SIDES):
+        here, there = 2 + k, 2 + (k + 1) % SIDES
+        faces += [[0, there, here], [1, here, there]]
+    return _mesh(arrays, vertices, faces)
+
+
+# ------------------------------------------------------------------ molecules
+def _molecule(run: Recorded) -> Shape:
+    if "site_position" in run.whole and "site" in run.whole.variables:
+        names = [str(name).rstrip("0123456789") for name in run.whole["site"].values]
+        atoms = []
+        for name, at in zip(names, run.whole["site_position"].values, strict=True):
+            radius, colour = ATOMS.get(name, ATOMS["C"])
+            if radius:
+                atoms.append({"at": [float(x) for x in at], "radius": BOND * radius, "colour": colour})
+        return Shape([{"kind": "atoms", "atoms": atoms}], None, "atoms of the molecule; radii are covalent")
+    sigma = run.argument("sigma") or _spacing(run)
+    if "dipole" not in run.whole:
+        return Shape([{"kind": "sphere", "radius": 0.5 * sigma}], None, "spheres")
+    shapes = []
+    given = np.asarray(run.whole["dipole"].values, dtype=float).reshape(-1, 3)
+    for d in given[:1] if len(np.unique(given, axis=0)) == 1 else given:
+        length = float(np.linalg.norm(d))
+        along = d / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+        ends = [{"at": [float(x) for x in s * 0.18 * sigma * along], "radius": 0.26 * sigma, "colour": colour}
+                for s, colour in ((1.0, PLUS), (-1.0, MINUS))]  # fmt: skip
+        shapes.append({"kind": "atoms", "atoms": ends})
+    return Shape(shapes, None, "dipoles: orange the positive end, blue the negative one")
+
+
+def _spacing(run: Recorded) -> float:
+    r = run.of("position")
+    if r is None:
+        return 1.0
+    if "box" in run.whole:
+        volume = float(np.prod(run.whole["box"].values))
+    else:
+        volume = float(np.prod(np.maximum(np.ptp(r[0], axis=0), 1e-300)))
+    return float(np.cbrt(volume / max(1, run.bodies))) or 1.0
