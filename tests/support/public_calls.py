@@ -145,6 +145,12 @@ def members():
 
 
 @functools.cache
+def several():
+    """An ensemble of two members, all rows of which are kept."""
+    return ph.ensemble(ph.free_body(INERTIA), "v2/mr", members={"angular_velocity": [W, W]}, step=0.05, steps=4)
+
+
+@functools.cache
 def table():
     return ph.compare(ph.free_body(INERTIA), ["v2/mr"], [0.05, 0.1], t_end=1.0, angular_velocity=W)
 
@@ -308,6 +314,8 @@ CALLS = {
     "cite": [{"what": "krysl2006"}],
     "point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH], "system": lambda:
                                                                     ph.free_body(INERTIA)}],
+    "view": [{"ds": turning, "labels": ["a top"], "mesh": (CORNERS, FACES), "frames": 10, "span": [0.0, 1.0],
+              "title": "seen"}, {"ds": several, "members": [1, 0]}],
     # elliptic
     **{f"elliptic.{name}": [{"u": 0.7, "mc": 0.4}] for name in ("sn", "cn", "dn", "am", "jacobi")},
     "elliptic.K": [{"mc": 0.4}], "elliptic.E": [{"mc": 0.4}], "elliptic.Pi_complete": [{"n": 0.3, "mc": 0.4}],

@@ -19,6 +19,7 @@ COMMANDS = {
     "info": "How far the run of a live store is: rows, size, rate, time to go.",
     "tail": "The last rows of a live store, also while it grows.",
     "sweep": "Run a scenario for many values of its keys, on one machine or many.",
+    "view": "Look at a run in a browser: one page with the moving body in it.",
     "methods": "List the methods and what they keep.",
     "systems": "List the systems and ready-made problems.",
     "compare": "Compare methods on a scenario: errors, orders, cost.",

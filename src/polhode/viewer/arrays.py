@@ -91,4 +91,4 @@ def read(arrays: bytes, reference: Reference) -> Any:
     types = {"float64": "<f8", "float32": "<f4", "int16": "<i2", "uint32": "<u4"}
     count = int(np.prod(reference["shape"], dtype=int))
     raw = np.frombuffer(arrays, types[reference["type"]], count, reference["at"]).reshape(reference["shape"])
-    return raw * reference["scale"] if "scale" in reference else raw
+    return raw.astype(float) * reference["scale"] if "scale" in reference else raw

@@ -66,7 +66,12 @@ def _read(name: str) -> tuple[Any, Any]:
             "to read a mesh the package trimesh is needed; pip install 'polhode[mesh]', or give (vertices, faces)"
         ) from None
     try:
-        found = trimesh.load(name, force="mesh", process=False, skip_materials=True)
-        return np.asarray(found.vertices, dtype=float), np.asarray(found.faces)
+        found: Any = trimesh.load(name, force="mesh", process=False, skip_materials=True)
+        vertices, faces = np.asarray(found.vertices, dtype=float), np.asarray(found.faces)
     except Exception as problem:  # whatever a file that is no mesh makes of a reader
-        raise FileProblem(f"cannot read the mesh {name!r}: it is torn or not one ({type(problem).__name__})") from problem
+        raise FileProblem(
+            f"cannot read the mesh {name!r}: it is torn or not one ({type(problem).__name__})"
+        ) from problem
+    if not len(faces) or not np.isfinite(vertices).all():
+        raise FileProblem(f"the mesh {name!r} has no triangles, or corners that are no numbers; check the file")
+    return vertices, faces

@@ -24,11 +24,14 @@ def attitude(run: Recorded) -> Any:
     q = run.of("attitude")
     if q is None:
         return None
-    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
-    steps = np.einsum("fbi,fbi->fb", q[1:], q[:-1])
+    return steady(q / np.linalg.norm(q, axis=-1, keepdims=True))
+
+
+def steady(q: Any) -> Any:
+    """Quaternions (F, ..., 4), each on the side of the one before."""
+    steps = np.einsum("...i,...i->...", q[1:], q[:-1])
     flips = np.cumprod(np.where(steps < 0.0, -1.0, 1.0), axis=0)
-    q[1:] *= flips[..., None]
-    return q
+    return np.concatenate([q[:1], q[1:] * flips[..., None]])
 
 
 def bodies(run: Recorded, arrays: Arrays, shape: shapes.Shape) -> dict[str, Any]:
@@ -90,7 +93,7 @@ def barycentre(run: Recorded, r: Any) -> Any:
 
 
 def spin(run: Recorded) -> tuple[Any, Any] | None:
-    """Angular momentum about the centre of mass or the fixed point, and angular velocity, of the first body in space."""
+    """Angular momentum of the first body, about its centre of mass or fixed point, and angular velocity; in space."""
     q, m, w = (run.first(name) for name in ("attitude", "angular_momentum", "angular_velocity"))
     if q is None or m is None or w is None:
         return None
@@ -138,8 +141,8 @@ def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
 
     The angular momentum in the body is given over its initial length; ``energy`` is T / |m|^2 there. The tip of the
     angular velocity is given as w / sqrt(2 T), on the inertia ellipsoid sum I_i x_i^2 = 1 rolling on the plane
-    at distance sqrt(2 T)/|m|. Both hold at each instant where torques act; the curve and the plane, of the whole motion,
-    are given for a free one.
+    at distance sqrt(2 T)/|m|. Both hold at each instant where torques act; the curve and the plane, which are those of
+    the whole motion, are given for a free one.
     """
     found = spin(run)
     if found is None or run.molecules or run.bodies > 1 or not run.inertia:

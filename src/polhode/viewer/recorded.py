@@ -127,9 +127,9 @@ class Recorded:
         try:
             given = np.asarray(self.arguments.get("inertia"), dtype=float)
             if given.shape in ((3,), (3, 3)) and not (given.ndim == 2 and self.bodies == 3 and not _tensor(given)):
-                return [tuple(principal(given, triangle=False))]
+                return [_pair(given)]
             if len(given) == self.bodies:
-                return [tuple(principal(one, triangle=False)) for one in given]
+                return [_pair(one) for one in given]
         except (TypeError, ValueError):
             pass
         return self._fitted()
@@ -149,6 +149,11 @@ class Recorded:
             return []
         axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
         return [(1.0 / values, rotation.quaternion_from_matrix(axes))]
+
+
+def _pair(given: Any) -> tuple[Any, Any]:
+    found = principal(given, triangle=False)
+    return found.moments, found.frame
 
 
 def _tensor(given: Any) -> bool:

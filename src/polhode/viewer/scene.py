@@ -18,7 +18,7 @@ from polhode.errors import InvalidInput, shown
 from polhode.trajectory.schema import renamed, trajectory
 from polhode.viewer import facts, frames, motions, orbits, series, shapes
 from polhode.viewer.arrays import Arrays
-from polhode.viewer.recorded import Recorded, record_of
+from polhode.viewer.recorded import Recorded
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -102,9 +102,7 @@ def _recorded(ds: Any, most: int, span: tuple[float, float] | None) -> tuple[Rec
     return Recorded(ds, small, picked.rows), list(picked.facts)
 
 
-def _run(
-    run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]], mesh: Mesh | None
-) -> dict[str, Any]:
+def _run(run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]], mesh: Mesh | None) -> dict[str, Any]:
     shape = shapes.of_run(run, arrays, mesh)
     told.append(("shape", shape.words))
     if run.bodies > 1 and not run.molecules and "attitude" in run.whole:
@@ -162,8 +160,10 @@ def members_of(ds: xr.Dataset, members: Any) -> list[tuple[str, xr.Dataset]]:
             raise InvalidInput("members are given, but this Dataset is that of one run; leave members out")
         return [("", ds)]
     n = int(ds.sizes["member"])
-    if "time" not in ds.dims:
+    if not any(name in ds and "time" in ds[name].dims for name in ("attitude", "position")):
         raise InvalidInput("this Dataset has members, but no trajectories of them; run the ensemble without reduce")
+    if members is not None and not isinstance(members, list | tuple | range | np.ndarray):
+        raise InvalidInput(f"members must be a list of their numbers, not {shown(members)}")
     picked = range(min(n, MEMBERS)) if members is None else members
     found = []
     for k in picked:
@@ -178,12 +178,15 @@ def members_of(ds: xr.Dataset, members: Any) -> list[tuple[str, xr.Dataset]]:
 
 
 def _of_member(ds: xr.Dataset, k: int) -> dict[str, Any]:
-    """Attributes of a member: of its system it has the arguments that were varied, where they are recorded."""
-    attrs, record = dict(ds.attrs), record_of(ds)
-    arguments = (record.get("system") or {}).get("arguments")
-    if isinstance(arguments, dict):
-        own = {name: np.asarray(ds[name].isel(member=k).values).tolist() for name in arguments
-               if name in ds.variables and "member" in ds[name].dims and "time" not in ds[name].dims}  # fmt: skip
-        record = record | {"system": record["system"] | {"arguments": arguments | own}}
-        attrs["run"] = json.dumps(record)
+    """Attributes of a member, with the record of its run: that of all members, with the arguments that were varied."""
+    attrs = dict(ds.attrs)
+    try:
+        record = dict(json.loads(str(attrs.get("ensemble", "")))["first"])
+        arguments = dict(record["system"]["arguments"])
+    except (ValueError, KeyError, TypeError):
+        return attrs
+    for name in arguments:
+        if name in ds.variables and "member" in ds[name].dims and "time" not in ds[name].dims:
+            arguments[name] = np.asarray(ds[name].isel(member=k).values).tolist()
+    attrs["run"] = json.dumps(record | {"system": record["system"] | {"arguments": arguments}})
     return attrs

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.trajectory import frames as seen
 from polhode.trajectory.convergence import momentum_errors
+from polhode.trajectory.surroundings import centre
 from polhode.viewer import motions, orbits
 from polhode.viewer.arrays import COARSE, Arrays
 from polhode.viewer.recorded import Recorded
@@ -20,7 +22,8 @@ INVARIANTS = (
 )  # fmt: skip
 """Scalars over time whose values are shown."""
 LENGTHS = {
-    "angular_momentum_space": "length of the angular momentum in space", "total_momentum": "length of the total momentum",
+    "angular_momentum_space": "length of the angular momentum in space",
+    "total_momentum": "length of the total momentum",
     "total_angular_momentum": "length of the total angular momentum", "spin": "length of the spin",
 }  # fmt: skip
 """Vectors over time whose lengths are."""
@@ -151,20 +154,21 @@ def unwound(angles: Any) -> Any:
 
 
 def _of_orbit(run: Recorded, add: Any) -> None:
-    r = run.first("position")
+    r, q = run.first("position"), run.first("attitude")
     distance = np.linalg.norm(r, axis=1)
-    planet = orbits.planet_of(run)
-    if run.first("attitude") is not None and orbits._circles(run):
-        relative = rotation.multiply(rotation.conjugate(orbits.lvlh(run)), run.first("attitude"))
-        angles = np.degrees(rotation.euler_from_quaternion(relative, "ZYX"))
+    known = centre(run.whole)
+    frame = orbits.lvlh(run)
+    if q is not None and frame is not None:
+        angles = np.degrees(seen.yaw_pitch_roll(rotation.multiply(rotation.conjugate(frame), q)))
         add("Attitude to the local vertical (LVLH)", "deg",
             [(word, unwound(angles[:, k])) for k, word in enumerate(("yaw", "pitch", "roll"))])  # fmt: skip
-        down = rotation.rotate_inverse(run.first("attitude"), -r / distance[:, None])
+        down = rotation.rotate_inverse(q, -r / distance[:, None])
         add("Body z to the centre", "deg",
             [("angle", np.degrees(np.arctan2(np.hypot(down[:, 0], down[:, 1]), down[:, 2])))])  # fmt: skip
-    if planet is not None:
-        add("Altitude", "km", [(f"above the mean radius of {planet[0]}", (distance - planet[1].mean_radius) / 1e3)],
-            fine=True)  # fmt: skip
+    if known is not None and known.radius is not None:
+        unit, factor = ("km", 1e-3) if run.units == "SI" else (run.unit("position"), 1.0)
+        above = f"above the radius of {known.name}" if known.name else "above the surface"
+        add("Altitude", unit, [(above, (distance - known.radius) * factor)], fine=True)
     else:
         add("Distance from the centre", run.unit("position"), [("distance", distance)], fine=True)
 

@@ -130,8 +130,8 @@ def _top(run: Recorded, arrays: Arrays) -> Shape:
         centre = np.zeros(3)
     distance = float(np.linalg.norm(centre))
     if not np.isfinite(distance) or distance == 0.0:
-        shape = _solids(run, arrays)
-        return Shape(shape.shapes, [0.0, 0.0, 0.0], shape.words + ", held at its centre of mass")
+        solid = _solids(run, arrays)
+        return Shape(solid.shapes, [0.0, 0.0, 0.0], solid.words + ", held at its centre of mass")
     axis = centre / distance
     turn = rotation.matrix_from_quaternion(frame)
     tensor = turn @ np.diag(moments) @ turn.T

@@ -113,7 +113,8 @@ def html_path(path: Any) -> str:
 
 @answering
 def view(
-    *datasets: xr.Dataset | str | os.PathLike[str],
+    ds: xr.Dataset | str | os.PathLike[str],
+    *others: xr.Dataset | str | os.PathLike[str],
     labels: Sequence[str] | None = None,
     mesh: Any = None,
     frames: int = FRAMES,
@@ -126,9 +127,11 @@ def view(
 
     Parameters
     ----------
-    *datasets : xarray.Dataset or path
-        Trajectories, as from ``polhode.integrate`` or ``polhode.load``, or their files or live stores. Several are
-        shown beside each other, on one clock. Of an ensemble, members are.
+    ds : xarray.Dataset or path
+        Trajectory, as from ``polhode.integrate`` or ``polhode.load``, or its file or live store; of an ensemble, its
+        members are shown.
+    *others : xarray.Dataset or path
+        More of them, shown beside it on the same clock.
     labels : sequence of str, optional
         What to call them; default: their methods and steps.
     mesh : path or (vertices, faces), optional
@@ -145,14 +148,14 @@ def view(
     title : str, optional
         Heading of the page.
     live : bool
-        Follow a run that is going on: a widget for notebooks that grows with the live store given as a path (needs
-        ``polhode[notebook]``).
+        Follow a run while it goes on: a widget for notebooks that grows with the live store given as a path, which need
+        not be there yet (needs ``polhode[notebook]``).
 
     Returns
     -------
     View
         A notebook displays it; ``show()`` opens a browser, ``save(path)`` writes a page of its own, ``html()`` is its
-        text. With ``live`` a ``LiveView``.
+        text. With ``live`` a widget; ``wait()`` waits for the end of its run, ``stop()`` leaves it.
 
     Raises
     ------
@@ -170,20 +173,18 @@ def view(
     >>> ph.view(ds)
     <View of 1 run, 201 frames: show(), save(path), html()>
     """
-    if not datasets:
-        raise InvalidInput("there is nothing to show; give the Dataset of a run")
     most = whole(frames, "frames", 2, MOST_FRAMES)
     between = None if span is None else _span(span)
     heading = None if title is None else text(title, "title", 1000)
     shape = mesh_of(mesh)
     if truth(live, "live"):
-        from polhode.viewer.live import LiveView
+        from polhode.viewer.live import live_view
 
-        if len(datasets) > 1 or members is not None:
+        if others or members is not None:
             raise InvalidInput("a live view follows one run; give one store")
-        return LiveView(datasets[0], _names(labels, 1)[0], most, between, shape, heading)
+        return live_view(ds, _names(labels, 1)[0], most, between, shape, heading, HEIGHT)
     runs: list[tuple[str, xr.Dataset]] = []
-    for one in datasets:
+    for one in (ds, *others):
         runs += members_of(read(one), members)
     if len(runs) > MOST_RUNS:
         raise InvalidInput(f"there are {len(runs)} runs to show; a page holds {MOST_RUNS} or fewer")

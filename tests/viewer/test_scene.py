@@ -1,0 +1,349 @@
+"""What a scene holds is what the Dataset holds; every system has one."""
+
+import functools
+import json
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from each_system import EVERY
+from polhode.errors import InvalidInput
+from polhode.viewer.arrays import read
+from polhode.viewer.page import references
+from polhode.viewer.scene import dumped
+
+EARTH = ph.planets.EARTH
+R, V = [7.0e6, 1.0e5, -2.0e5], [100.0, 7.4e3, 900.0]
+SI = {"units": "SI", "epoch": "2030-01-01T00:00:00"}
+
+
+@functools.cache
+def top(**words):
+    system = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    words = {"step": 1e-3, "t_end": 0.5, "angular_velocity": (0, 0, 50)} | words
+    return ph.integrate(system, "trapm", attitude=ph.rotation.exp_quaternion((0.3, 0, 0)), **words)
+
+
+@functools.cache
+def free():
+    return ph.integrate(ph.free_body([2.0, 3.0, 4.5]), step=0.05, steps=400, angular_velocity=[0.01, 1.0, 0.3])
+
+
+@functools.cache
+def craft(steps=2000, every=1):
+    light = ph.forces.radiation_pressure(1e-6, direction=(1, 0, 0), shadow="cylinder", radius=6.4e6)
+    system = ph.spacecraft([2.0, 3.0, 4.5], EARTH.mu, 10.0, forces=[ph.forces.zonal(**EARTH.zonal), light])
+    return ph.integrate(system, "v2/mr", step=5.0, steps=steps, every=every, position=R, velocity=V,
+                        angular_velocity=[0.001, 0.0, 0.01], settings=SI)  # fmt: skip
+
+
+def numbers(view, reference):
+    return read(view.arrays, reference)
+
+
+def fact(view, name, run=0):
+    return dict(view.scene["runs"][run]["facts"])[name]
+
+
+def angle_between(a, b):
+    """Largest angle between attitudes (rad), from their differences, which is exact for small ones."""
+    b = b * np.sign(np.einsum("...i,...i->...", a, b))[..., None]
+    return 4.0 * np.arcsin(np.linalg.norm(a - b, axis=-1).max() / 2.0)
+
+
+# ------------------------------------------------------------------ numbers
+def test_attitudes_come_back_to_a_tenth_of_a_milliradian_and_shown_values_exactly():
+    for ds in (top(), free(), craft()):
+        view = ph.view(ds)
+        run = view.scene["runs"][0]
+        q = numbers(view, run["bodies"]["attitude"])[:, 0]
+        q = q / np.linalg.norm(q, axis=1, keepdims=True)
+        assert angle_between(ds.attitude.values, q) < 1e-4
+        assert (np.einsum("fi,fi->f", q[1:], q[:-1]) > 0.0).all()
+        assert np.array_equal(numbers(view, run["clock"]["values"]), ds.time.values)
+        shown = {one["name"]: numbers(view, one["values"]) for one in run["invariants"]}
+        assert np.array_equal(shown["energy"], ds.energy.values)
+        assert np.array_equal(shown["energy error"], ds.energy_error.values)
+        length = np.linalg.norm(ds.angular_momentum_space.values, axis=1)
+        assert np.array_equal(shown["length of the angular momentum in space"], length)
+
+
+def test_arrows_stand_where_momentum_and_velocity_do():
+    ds = top()
+    view = ph.view(ds)
+    arrows = {one["name"]: numbers(view, one["space"]) for one in view.scene["runs"][0]["vectors"]}
+    size = np.abs(ds.angular_momentum_space.values).max()
+    assert np.abs(arrows["angular momentum"] - ds.angular_momentum_space.values).max() < 1e-4 * size
+    turned = ph.rotation.rotate(ds.attitude.values, ds.angular_velocity.values)
+    assert np.abs(arrows["angular velocity"] - turned).max() < 1e-4 * np.abs(turned).max()
+
+
+def test_every_reference_lies_within_the_numbers():
+    view = ph.view(craft())
+    for one in references(view.scene):
+        width = {"float64": 8, "float32": 4, "uint32": 4, "int16": 2}[one["type"]]
+        assert one["at"] % 8 == 0 and one["at"] + width * int(np.prod(one["shape"])) <= len(view.arrays)
+
+
+def test_poinsot_of_a_free_body():
+    ds = free()
+    view = ph.view(ds)
+    drawn = view.scene["runs"][0]["poinsot"]
+    moments, m = np.array(drawn["moments"]), ds.angular_momentum.values
+    polhode = numbers(view, drawn["polhode"])
+    assert np.abs(polhode - m / np.linalg.norm(m[0])).max() < 1e-4
+    # It lies on the sphere and on the ellipsoid of energy; the herpolhode on the ellipsoid of inertia's plane.
+    assert np.abs((polhode**2 / (2.0 * moments)).sum(axis=1) - drawn["energy"]).max() < 1e-4
+    curve = numbers(view, drawn["curve"])
+    assert np.abs(np.linalg.norm(curve, axis=1) - 1.0).max() < 1e-4
+    nearest = np.linalg.norm(polhode[:, None] - curve[None], axis=-1).min(axis=1)
+    assert nearest.max() < 0.02
+    tip = numbers(view, drawn["herpolhode"])
+    assert np.abs(tip @ drawn["plane"]["normal"] - drawn["plane"]["distance"]).max() < 1e-4
+    assert ph.view(top()).scene["runs"][0]["poinsot"]["plane"] is None
+
+
+def test_frame_of_a_tilted_inertia():
+    turn = ph.rotation.matrix_from_quaternion(ph.rotation.exp_quaternion((0.3, -0.4, 0.9)))
+    tensor = turn @ np.diag([2.0, 3.0, 4.5]) @ turn.T
+    ds = ph.integrate(ph.free_body(tensor), step=0.05, steps=40, angular_velocity=[0.01, 1.0, 0.3])
+    view = ph.view(ds)
+    run = view.scene["runs"][0]
+    axes = np.reshape(run["poinsot"]["frame"], (3, 3))
+    assert np.abs(axes.T @ np.diag(run["poinsot"]["moments"]) @ axes - tensor).max() < 1e-12
+    mesh = run["bodies"]["shapes"][0]
+    corners, faces = numbers(view, mesh["vertices"]).astype(float), numbers(view, mesh["faces"])
+    drawn = ph.inertia.mesh(corners, faces, mass=1.0)  # a closed mesh, whose faces look outwards
+    assert np.abs(drawn.inertia / np.trace(drawn.inertia) - tensor / np.trace(tensor)).max() < 1e-5
+
+
+# ------------------------------------------------------------------ shapes
+@pytest.mark.parametrize("moments", [(2.0, 3.0, 4.5), (1.0, 1.0, 2.0), (4.0, 4.0, 4.0)])
+def test_cuboid_has_the_proportions_of_the_moments(moments):
+    ds = ph.integrate(ph.free_body(moments), step=0.1, steps=2, angular_velocity=[0.1, 0.2, 0.3])
+    size = np.array(ph.view(ds).scene["runs"][0]["bodies"]["shapes"][0]["size"])
+    made = np.diag(ph.inertia.box(1.0, size).inertia)
+    plate = size.min() < 0.05
+    assert np.allclose(made / made.sum(), np.array(moments) / np.sum(moments), atol=2e-3 if plate else 1e-12)
+
+
+def test_moments_that_no_body_has_are_drawn_thin_and_told():
+    ds = free()
+    view = ph.view(ds.assign_attrs(run=ds.attrs["run"].replace("[2.0, 3.0, 4.5]", "[1.0, 2.0, 9.0]")))
+    size = view.scene["runs"][0]["bodies"]["shapes"][0]["size"]
+    assert min(size) > 0.03 * max(size) and "no body has these moments" in fact(view, "shape")
+
+
+def test_top_stands_on_its_tip_with_its_centre_of_mass_and_moments():
+    system = ph.heavy_top(inertia=(3, 5, 5), center_of_mass=(0.5, 0, 0), weight=20.0)
+    view = ph.view(ph.integrate(system, "trapm", step=1e-3, steps=5, angular_velocity=(20, 0, 0)))
+    run = view.scene["runs"][0]
+    mesh = run["bodies"]["shapes"][0]
+    corners, faces = numbers(view, mesh["vertices"]).astype(float), numbers(view, mesh["faces"])
+    assert run["pivot"] == [-0.5, 0.0, 0.0] and np.allclose(corners[0], run["pivot"])
+    about_tip = ph.inertia.mesh(corners - corners[0], faces, mass=1.0)
+    assert np.allclose(about_tip.center_of_mass, [0.5, 0, 0], atol=1e-5)
+    moments = np.diag(about_tip.inertia + np.diag([0.0, 0.25, 0.25]))
+    assert np.allclose(moments / moments.sum(), np.array([3, 5, 5]) / 13, atol=1e-4)
+
+
+def test_uneven_top_is_a_cuboid_beside_its_fixed_point():
+    system = ph.heavy_top(inertia=(3, 4, 5), center_of_mass=(0.2, 0.1, 1.0), weight=9.81)
+    run = ph.view(ph.integrate(system, "trapm", step=1e-3, steps=5, angular_velocity=(20, 0, 0))).scene["runs"][0]
+    assert run["pivot"] == [-0.2, -0.1, -1.0] and "cuboid" in dict(run["facts"])["shape"]
+
+
+def test_molecules_are_atoms_in_their_box():
+    water = ph.rigid_water(8, box=3.0, cutoff=1.0)
+    start, _ = ph.initial.cubic(2, spacing=1.5, seed=1)
+    ds = ph.integrate(water, "v2", step=0.001, steps=5, **start)
+    view = ph.view(ds)
+    run = view.scene["runs"][0]
+    atoms = run["bodies"]["shapes"][0]["atoms"]
+    assert [round(atom["radius"], 3) for atom in atoms] == [0.089, 0.042, 0.042] and run["cell"] == [3.0] * 3
+    r = numbers(view, run["bodies"]["position"])
+    assert r.shape == (6, 8, 3) and r.min() >= 0.0 and r.max() <= 3.0
+    assert np.abs(r - np.mod(ds.position.values, 3.0)).max() < 1e-4
+    assert [one["group"] for one in run["series"]].count("Temperature") == 1
+
+
+def test_dipoles_show_their_two_ends():
+    view = ph.view(ph.integrate(ph.dipoles(8, box=10.0, cutoff=3.0), step=1e-3, steps=2, **lattice()))
+    plus, minus = view.scene["runs"][0]["bodies"]["shapes"][0]["atoms"]
+    assert np.allclose(plus["at"], -np.array(minus["at"])) and plus["colour"] != minus["colour"]
+
+
+def lattice():
+    return ph.initial.cubic(2, spacing=5.0, seed=1)[0]
+
+
+# ------------------------------------------------------------------ frames
+def test_frames_are_spread_evenly_in_time_with_the_ends():
+    ds = craft()
+    view = ph.view(ds, frames=101)
+    times = numbers(view, view.scene["runs"][0]["clock"]["values"])
+    assert len(times) == 101 and times[0] == 0.0 and times[-1] == ds.time.values[-1]
+    assert np.ptp(np.diff(times)) <= 10.0 and fact(view, "frames").startswith("101 of 2,001 rows")
+    path = numbers(view, view.scene["runs"][0]["orbit"]["path"])
+    assert path.shape == (2001, 1, 3)  # the path is drawn finer than the frames
+
+
+def test_too_few_frames_for_a_spin_show_a_part_and_say_so():
+    ds = top(t_end=2.0, every=2)  # 50 rad/s, rows each 2 ms
+    whole = ph.view(ds, frames=200)
+    times = numbers(whole, whole.scene["runs"][0]["clock"]["values"])
+    assert times[-1] == ds.time.values[-1] and 0.0 < np.diff(times).max() * 50.0 < np.pi / 2
+    part = ph.view(ds, frames=20)
+    times = numbers(part, part.scene["runs"][0]["clock"]["values"])
+    assert len(times) == 20 and np.diff(times).max() * 50.0 <= np.pi / 2
+    assert fact(part, "shown").startswith(f"t = 0 to {times[-1]:.6g} of 0 to 2")
+    asked = ph.view(ds, frames=20, span=(0.0, 2.0))
+    assert len(numbers(asked, asked.scene["runs"][0]["clock"]["values"])) == 20
+    assert fact(asked, "coarse").startswith("up to 304 degrees of turn")
+
+
+def test_sparse_rows_are_said_to_be_coarse():
+    ds = top(t_end=2.0, every=100)
+    assert fact(ph.view(ds), "coarse").startswith("up to 286 degrees of turn")
+    assert "coarse" not in dict(ph.view(free()).scene["runs"][0]["facts"])
+
+
+def test_errors_between_frames_are_not_lost():
+    ds = free().copy(deep=True)
+    ds.energy_error[123] = -0.5
+    view = ph.view(ds, frames=20)
+    curve = numbers(view, view.scene["runs"][0]["series"][0]["lines"][0]["values"])
+    assert curve.max() == 0.5 and fact(view, "largest energy error").startswith("0.5,")
+
+
+def test_backwards_incomplete_single_and_broken_rows():
+    back = ph.integrate(ph.free_body([2.0, 3.0, 4.5]), step=0.05, t_end=-1.0, angular_velocity=[0.1, 1.0, 0.3])
+    view = ph.view(back)
+    times = numbers(view, view.scene["runs"][0]["clock"]["values"])
+    assert times[0] == -1.0 and (np.diff(times) > 0.0).all() and "backwards" in fact(view, "direction")
+    energy = view.scene["runs"][0]["invariants"][0]
+    assert np.array_equal(numbers(view, energy["values"]), back.energy.values[::-1])
+
+    assert ph.view(free().isel(time=[0])).scene["runs"][0]["clock"]["values"]["shape"] == [1]
+    ds = free().copy(deep=True)
+    ds.attitude[5] = np.nan
+    ds.energy[7] = np.nan
+    view = ph.view(ds)
+    assert view.scene["runs"][0]["clock"]["values"]["shape"] == [400]
+    dumped(view.scene)
+    ds.attitude[:] = np.nan
+    with pytest.raises(InvalidInput, match="finite"):
+        ph.view(ds)
+    with pytest.raises(InvalidInput, match="no rows"):
+        ph.view(free().isel(time=slice(0, 0)))
+    told = ph.view(free().assign_attrs(incomplete="stopped at step 3")).scene["runs"][0]["facts"]
+    assert told[0] == ["incomplete", "stopped at step 3"]
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e200])
+def test_huge_and_tiny_units(scale):
+    ds = ph.integrate(ph.particle(2.0, stiffness=(1, 2, 3)), step=0.1, steps=5, position=[1.0, 2.0, 3.0])
+    ds = ds.assign(position=ds.position * scale)
+    view = ph.view(ds)
+    back = numbers(view, view.scene["runs"][0]["bodies"]["position"])[:, 0]
+    assert np.abs(back / scale - ds.position.values / scale).max() < 1e-5
+    assert json.loads(dumped(view.scene))["runs"][0]["bodies"]["shapes"][0]["radius"] > 0.0
+
+
+# ------------------------------------------------------------------ orbits
+def test_spacecraft_about_the_earth():
+    ds = craft()
+    view = ph.view(ds)
+    orbit = view.scene["runs"][0]["orbit"]
+    assert orbit["central"] == {"name": "Earth", "radius": EARTH.radius, "rotation_rate": EARTH.rotation}
+    r = numbers(view, view.scene["runs"][0]["bodies"]["position"])[:, 0]
+    assert np.abs(r - ds.position.values).max() < 1e-6 * np.abs(ds.position.values).max()
+    frame = numbers(view, orbit["lvlh"])
+    down = ph.rotation.rotate(frame / np.linalg.norm(frame, axis=1, keepdims=True), [0.0, 0.0, 1.0])
+    assert np.abs(down + r / np.linalg.norm(r, axis=1, keepdims=True)).max() < 1e-4
+    track = numbers(view, orbit["ground_track"])
+    told = ph.trajectory.frames.ground_track(ds)
+    assert np.abs(track[:, 1] - np.degrees(told.latitude.values)).max() < 0.006
+    assert len(orbit["shadow"]) == 2 and all(a < b for a, b in orbit["shadow"])
+    groups = [one["group"] for one in view.scene["runs"][0]["series"]]
+    assert {"Altitude", "Attitude to the local vertical (LVLH)", "Body z to the centre"} <= set(groups)
+
+
+def test_a_centre_that_is_not_known_is_told():
+    ds = ph.integrate(ph.orbit(1.0), "v2", step=0.05, steps=20, position=[1, 0, 0], velocity=[0, 1, 0])
+    view = ph.view(ds)
+    orbit = view.scene["runs"][0]["orbit"]
+    assert orbit["ground_track"] is None and "not in the record" in fact(view, "ground track")
+    assert orbit["central"]["radius"] == pytest.approx(0.1, rel=1e-2) and "tenth" in fact(view, "centre")
+
+
+def test_gravitating_bodies_move_about_their_barycentre():
+    ds = ph.integrate(ph.gravitating_bodies(mu=[3.0, 1.0]), "v2", step=0.01, steps=50,
+                      position=[[5, 0, 0], [6, 0, 0]], velocity=[[0, 1, 0], [0, 3, 0]])  # fmt: skip
+    view = ph.view(ds)
+    r = numbers(view, view.scene["runs"][0]["bodies"]["position"])
+    assert np.abs(r[:, 0] * 3.0 + r[:, 1]).max() < 1e-5 and "barycentre" in fact(view, "positions")
+
+
+# ------------------------------------------------------------------ several
+def test_several_runs_have_labels_and_their_own_clocks():
+    other = ph.integrate(ph.free_body([2.0, 3.0, 4.5]), "mkrk:gauss4", step=0.1, steps=20, angular_velocity=[0.1, 1, 0])
+    view = ph.view(free(), other)
+    assert [run["label"] for run in view.scene["runs"]] == ["exact, step 0.05", "mkrk:gauss4, step 0.1"]
+    assert ph.view(free(), free()).scene["runs"][1]["label"] == "exact, step 0.05 (2)"
+    assert [run["label"] for run in ph.view(free(), other, labels=["a", "b"]).scene["runs"]] == ["a", "b"]
+    with pytest.raises(InvalidInput, match="1 labels for 2 runs"):
+        ph.view(free(), other, labels=["a"])
+    with pytest.raises(InvalidInput, match="9 runs"):
+        ph.view(*[free()] * 9)
+
+
+def test_members_of_an_ensemble():
+    system = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    given = {"angular_velocity": [[0.1, 0, 50 + k] for k in range(6)], "weight": [20.0 + k for k in range(6)]}
+    ds = ph.ensemble(system, "trapm", members=given, step=1e-3, steps=5)
+    view = ph.view(ds)
+    assert [run["label"] for run in view.scene["runs"]] == [f"member {k}" for k in range(4)]
+    assert view.scene["runs"][0]["pivot"] == [0.0, 0.0, -1.0]  # the record of the system is found
+    view = ph.view(ds, members=[5])
+    w = view.scene["runs"][0]["series"][-3]
+    assert view.scene["runs"][0]["label"] == "member 5" and w["lines"]
+    for wrong in ([6], [-1], [True], ["a"], []):
+        with pytest.raises(InvalidInput, match="member"):
+            ph.view(ds, members=wrong)
+    with pytest.raises(InvalidInput, match="one run"):
+        ph.view(free(), members=[0])
+    with pytest.raises(InvalidInput, match="no trajectory"):
+        ph.view(ph.ensemble(system, "trapm", members=given, step=1e-3, steps=5, reduce={"energy": ["mean"]}))
+
+
+def test_what_is_no_trajectory_is_refused():
+    table = ph.compare(ph.free_body((1, 2, 3)), ["v2/mr"], [0.05], t_end=0.2, angular_velocity=[0.1, 0.2, 0.3])
+    for wrong in (table, 3, None, free().drop_vars("time"), free().drop_vars(["attitude"])):
+        with pytest.raises(InvalidInput, match=r"Dataset|times"):
+            ph.view(wrong)
+
+
+# ------------------------------------------------------------------ every system
+STARTS = {
+    "particle": {"position": [1.0, 0.5, 0.2]},
+    "orbit": {"position": [1.0, 0, 0], "velocity": [0, 1.0, 0.1]},
+    "spacecraft": {"position": [1.0, 0, 0], "velocity": [0, 1.0, 0.1], "angular_velocity": [0.1, 0.2, 0.3]},
+    "gravitating_bodies": {"position": [[1.0, 0, 0], [-1.0, 0, 0]], "velocity": [[0, 0.5, 0], [0, -0.5, 0]]},
+    "dipoles": lattice, "rigid_water": lambda: ph.initial.cubic(2, spacing=1.0, seed=1)[0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted({*EVERY, "free_body"}))
+def test_every_system_has_a_scene(name):
+    system = EVERY[name]() if name in EVERY else ph.free_body([2.0, 3.0, 4.5])
+    start = STARTS.get(name, {"angular_velocity": [0.1, 0.2, 0.3]})
+    ds = ph.integrate(system, step=0.02, steps=8, **(start() if callable(start) else start))
+    view = ph.view(ds)
+    text = dumped(view.scene)  # allow_nan=False
+    run = json.loads(text)["runs"][0]
+    assert run["clock"]["values"]["shape"] == [9] and run["bodies"]["shapes"] and run["series"] and run["invariants"]
+    assert run["bodies"]["attitude"] or run["bodies"]["position"]
+    assert len(run["bodies"]["shapes"]) in (1, run["bodies"]["count"])
+    assert {name for name, _ in run["facts"]} >= {"system", "method", "shape", "conventions", "units"}
