@@ -36,7 +36,7 @@ def steady(q: Any) -> Any:
 
 def bodies(run: Recorded, arrays: Arrays, shape: shapes.Shape) -> dict[str, Any]:
     """The entry ``bodies`` of a run."""
-    q, r = attitude(run), place(run)
+    q, r = attitude(run), positions(run)
     found: dict[str, Any] = {
         "count": run.bodies,
         "attitude": None if q is None else arrays.short(q, 1.0),
@@ -68,7 +68,7 @@ def cell(run: Recorded) -> list[float] | None:
     return [float(a) for a in run.whole["box"].values] if "box" in run.whole else None
 
 
-def place(run: Recorded) -> Any:
+def positions(run: Recorded) -> Any:
     """Positions (F, B, 3) as they are shown: wrapped into the box; of gravitating bodies about their barycentre."""
     r = run.of("position")
     if r is None:

@@ -174,7 +174,7 @@ def _of_orbit(run: Recorded, add: Any) -> None:
 
 
 def _of_positions(run: Recorded, add: Any) -> None:
-    r = motions.place(run)
+    r = motions.positions(run)
     unit = run.unit("position")
     if run.bodies == 1:
         add("Position", unit, [(name, r[:, 0, k]) for k, name in enumerate("xyz")], fine=True)
