@@ -148,7 +148,10 @@ def test_an_example_that_fails_warns_or_draws_nothing_is_named(tmp_path, old, ne
 
 def test_the_style_of_plots_is_a_style_of_matplotlib():
     with plt.style.context("polhode.plots.style"):
-        for key, value in RC.items():
-            mine = matplotlib.rcParams[key]
-            assert mine == value or f"#{mine}" == value or tuple(mine) == tuple(value), key
-        assert [f"#{colour}" for colour in matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]] == list(COLOURS)
+        written_there = {key: matplotlib.rcParams[key] for key in RC}
+        colours = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
+    with matplotlib.rc_context(RC):
+        assert {key: str(value).lstrip("#") for key, value in written_there.items()} == {
+            key: str(matplotlib.rcParams[key]).lstrip("#") for key in RC
+        }
+    assert colours == list(COLOURS)
