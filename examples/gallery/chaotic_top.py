@@ -30,14 +30,27 @@ u, e = rng.normal(size=(2, members, 3))
 u[:, 2] = -abs(u[:, 2])  # the axis hangs, so that there is energy left
 u /= np.linalg.norm(u, axis=1)[:, None]
 e = np.cross(u, e)
-a, b, c = (e**2 / inertia).sum(1) / 2, (vertical * u * e / inertia).sum(1), (vertical**2 * u**2 / inertia).sum(1) / 2 + u[:, 2]
+a, b, c = (
+    (e**2 / inertia).sum(1) / 2,
+    (vertical * u * e / inertia).sum(1),
+    (vertical**2 * u**2 / inertia).sum(1) / 2 + u[:, 2],
+)
 size = (-b + np.sqrt(b**2 - 4 * a * (c - energy))) / (2 * a)
-attitudes = [ph.rotation.quaternion_from_matrix(np.stack([np.cross(np.cross(v, w), v), np.cross(v, w), v])) for v, w in zip(
-    u, np.cross(u, e) / np.linalg.norm(np.cross(u, e), axis=1)[:, None], strict=True)]
-ds = ph.ensemble(top, "rkn6_14a", step=0.1, t_end=1500, members={
-    "attitude": np.array(attitudes), "angular_momentum": vertical * u + size[:, None] * e})
-print(f"energy and vertical momentum of all: {energy}, {vertical}, to {float(abs(ds.energy - energy).max()):.0e} and "
-      f"{float(abs(ds.vertical_angular_momentum - vertical).max()):.0e}")
+attitudes = [
+    ph.rotation.quaternion_from_matrix(np.stack([np.cross(np.cross(v, w), v), np.cross(v, w), v]))
+    for v, w in zip(u, np.cross(u, e) / np.linalg.norm(np.cross(u, e), axis=1)[:, None], strict=True)
+]
+ds = ph.ensemble(
+    top,
+    "rkn6_14a",
+    step=0.1,
+    t_end=1500,
+    members={"attitude": np.array(attitudes), "angular_momentum": vertical * u + size[:, None] * e},
+)
+print(
+    f"energy and vertical momentum of all: {energy}, {vertical}, to {float(abs(ds.energy - energy).max()):.0e} and "
+    f"{float(abs(ds.vertical_angular_momentum - vertical).max()):.0e}"
+)
 
 # %%
 up = ph.rotation.rotate_inverse(ds.attitude.values, (0, 0, 1))
@@ -49,6 +62,11 @@ for k in range(members):
     part = rise[k, top_at] / (rise[k, top_at] - rise[k, top_at + 1])  # of the step, until the axis stops rising
     x, y, m = ((1 - part) * v[k, top_at] + part * v[k, top_at + 1] for v in (up[..., 0], up[..., 1], along))
     axes.plot(np.degrees(np.arctan2(x, y)), m, ".", markersize=1.5)
-axes.set(xlabel="turn of the top about its axis (degrees)", ylabel="momentum about its axis", xlim=(-180, 180), xticks=range(-180, 181, 90))
+axes.set(
+    xlabel="turn of the top about its axis (degrees)",
+    ylabel="momentum about its axis",
+    xlim=(-180, 180),
+    xticks=range(-180, 181, 90),
+)
 axes.grid(False)
 plt.show()

@@ -35,7 +35,9 @@ for method, colour in (("euler_direct", "C1"), ("euler", "C0"), ("rotation_vecto
             angles.plot(ds.time, np.degrees(ds.euler_angles[:, k]), look, color=f"C{k + 3}", label=name)
 angles.axhline(90, color="0.7", linestyle=":")
 angles.axhline(-90, color="0.7", linestyle=":")
-angles.set(xlabel="time (s)", ylabel="angle (degrees)", yticks=range(-180, 181, 90), title="Euler angles, as stored by euler")
+angles.set(
+    xlabel="time (s)", ylabel="angle (degrees)", yticks=range(-180, 181, 90), title="Euler angles, as stored by euler"
+)
 angles.legend()
 errors.set(xlabel="time (s)", ylabel="error of the attitude (rad)", title="Error, all with Runge-Kutta of order 4")
 errors.legend(loc="center right")

@@ -27,7 +27,9 @@ numbers = (spring, friction, earth, np.cos(latitude), np.sin(latitude))
 
 def level(t, q, omega, parameters):
     spring, friction, earth, cosine, sine = parameters
-    up = ph.rotation.rotate_inverse(q, (cosine * np.cos(earth * t), cosine * np.sin(earth * t), sine))  # turns, with the Earth
+    up = ph.rotation.rotate_inverse(
+        q, (cosine * np.cos(earth * t), cosine * np.sin(earth * t), sine)
+    )  # turns, with the Earth
     slow = friction * (omega[0] * up[0] + omega[1] * up[1] - earth * sine)  # rate of the axis about the vertical
     return (spring * up[2] * up[1] - slow * up[0], -spring * up[2] * up[0] - slow * up[1], 0.0)
 
@@ -41,8 +43,15 @@ north, east = np.array((-np.sin(latitude), 0, np.cos(latitude))), np.array((0, 1
 for degrees, colour in ((150, "C1"), (60, "C0"), (-90, "C2")):
     axis = np.cos(np.radians(degrees)) * north + np.sin(np.radians(degrees)) * east
     frame = np.stack([up, np.cross(axis, up), axis], axis=1)  # columns: body axes, in space
-    ds = ph.integrate(wheel, "s4_6", step=0.02, t_end=5400, every=250, attitude=frame,
-                      angular_velocity=frame.T @ (0, 0, earth) + (0, 0, spin))
+    ds = ph.integrate(
+        wheel,
+        "s4_6",
+        step=0.02,
+        t_end=5400,
+        every=250,
+        attitude=frame,
+        angular_velocity=frame.T @ (0, 0, earth) + (0, 0, spin),
+    )
     pointing, turned = ph.rotation.rotate(ds.attitude.values, (0, 0, 1)), earth * ds.time.values
     pointing = ph.rotation.rotate(ph.rotation.exp_quaternion(np.outer(-turned, (0, 0, 1))), pointing)
     heading = np.degrees(np.arctan2(pointing @ east, pointing @ north))

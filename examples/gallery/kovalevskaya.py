@@ -37,13 +37,17 @@ for k, (name, inertia) in enumerate(tops.items()):
     top = ph.heavy_top(inertia, center_of_mass=(1, 0, 0), weight=1.0)
     ds = ph.integrate(top, "rkn6_14a", step=0.05, t_end=300, **start)
     constant = fourth(ds)
-    print(f"{name}: the fourth constant varies by {np.ptp(constant) / constant.mean():.0e} of itself, "
-          f"the energy by {float(abs(ds.energy_error).max()):.0e}")
+    print(
+        f"{name}: the fourth constant varies by {np.ptp(constant) / constant.mean():.0e} of itself, "
+        f"the energy by {float(abs(ds.energy_error).max()):.0e}"
+    )
     right.plot(ds.time, constant / constant[0], color=f"C{k}", label=name)
     if k == 0:
         axis = ph.rotation.rotate(ds.attitude.values, (1, 0, 0))
         left.plot(axis[:, 0], axis[:, 1], color="C0", linewidth=0.7)
 left.set(aspect="equal", title="Its centre of mass, seen from above", xlabel="x", ylabel="y")
-right.set(xlabel="time", ylim=(0, 2.9), ylabel="fourth constant / its value at the start", title="Kovalevskaya's constant")
+right.set(
+    xlabel="time", ylim=(0, 2.9), ylabel="fourth constant / its value at the start", title="Kovalevskaya's constant"
+)
 right.legend(loc="upper left")
 plt.show()

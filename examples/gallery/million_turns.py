@@ -29,9 +29,20 @@ print(f"up to a million turns: energy off by at most {energy.max():.0e}, momentu
 # %%
 figure, axes = plt.subplots(figsize=(7.6, 4.6))
 body = ph.free_body(inertia)
-for method, steps_a_turn, colour in (("akw", 40, "C4"), ("mkrk:rk4", 40, "C1"), ("mkrk:gauss6", 40, "C2"), ("exact", 1, "C5")):
-    ds = ph.integrate(body, method, step=turn / steps_a_turn, steps=5000 * steps_a_turn, every=25 * steps_a_turn,
-                      angular_momentum=momentum)
+for method, steps_a_turn, colour in (
+    ("akw", 40, "C4"),
+    ("mkrk:rk4", 40, "C1"),
+    ("mkrk:gauss6", 40, "C2"),
+    ("exact", 1, "C5"),
+):
+    ds = ph.integrate(
+        body,
+        method,
+        step=turn / steps_a_turn,
+        steps=5000 * steps_a_turn,
+        every=25 * steps_a_turn,
+        angular_momentum=momentum,
+    )
     truth = ph.free_motion(inertia, momentum, ds.time.values[1:]).attitude
     error = ph.rotation.angle_between(ds.attitude.values[1:], truth)
     word = "one step a turn" if steps_a_turn == 1 else f"{steps_a_turn} steps a turn"

@@ -34,8 +34,14 @@ def seen(points):
 
 
 for axes, (name, rate) in zip(panels, let_go.items(), strict=True):
-    ds = ph.integrate(top, "rkn6_14a", step=0.02, t_end=24, attitude=ph.rotation.exp_quaternion((tilt, 0, 0)),
-                      angular_velocity=(0, rate * np.sin(tilt), spin))
+    ds = ph.integrate(
+        top,
+        "rkn6_14a",
+        step=0.02,
+        t_end=24,
+        attitude=ph.rotation.exp_quaternion((tilt, 0, 0)),
+        angular_velocity=(0, rate * np.sin(tilt), spin),
+    )
     axis = ph.rotation.rotate(ds.attitude.values, (0, 0, 1))
     a, b = along * spin, rate * np.sin(tilt) ** 2 + along * spin * np.cos(tilt)
     alpha, beta = rate**2 * np.sin(tilt) ** 2 + 2 * np.cos(tilt), 2.0
@@ -45,7 +51,9 @@ for axes, (name, rate) in zip(panels, let_go.items(), strict=True):
     print(f"{name}: cosine of the tilt from {low:.4f} to {upper:.4f}; the run keeps these bounds to {error:.0e}")
     axes.fill(np.cos(turned), np.sin(turned), color="#f1f3f6")
     for u in (low, upper):
-        circle = np.stack([np.sqrt(1 - u * u) * np.cos(turned), np.sqrt(1 - u * u) * np.sin(turned), u + 0 * turned], axis=-1)
+        circle = np.stack(
+            [np.sqrt(1 - u * u) * np.cos(turned), np.sqrt(1 - u * u) * np.sin(turned), u + 0 * turned], axis=-1
+        )
         axes.plot(*seen(circle), color="0.5", linewidth=0.8)
     axes.plot(*seen(axis), color="C0", linewidth=1.4)
     for point, look in ((np.zeros(3), "x"), (axis[-1], "o")):

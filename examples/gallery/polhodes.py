@@ -40,7 +40,9 @@ def draw(start, colour, width):
         axes.plot(*np.where(side, [points @ right, points @ up], np.nan), color=colour, linewidth=width, alpha=strength)
 
 
-for tilt in np.concatenate([np.linspace(0.1, 0.94, 7) * angle, np.pi / 2 - np.linspace(0.94, 0.1, 7) * (np.pi / 2 - angle)]):
+for tilt in np.concatenate(
+    [np.linspace(0.1, 0.94, 7) * angle, np.pi / 2 - np.linspace(0.94, 0.1, 7) * (np.pi / 2 - angle)]
+):
     start = np.array((np.sin(np.pi / 2 - tilt), 0, np.sin(tilt)))
     share = 2 * np.sum(start**2 / inertia) - 1 / inertia[0] - 1 / inertia[2]
     colour = colours(0.5 + 0.5 * share / (1 / inertia[0] - 1 / inertia[2]))

@@ -33,8 +33,15 @@ for name, sign, colour in (("fast", 1, "C1"), ("slow", -1, "C0")):
     some = slice(5, None, 30)
     rates = np.zeros((len(theory[some]), 3))
     rates[:, 1], rates[:, 2] = theory[some] * np.sin(tilt), spin[some]
-    ds = ph.ensemble(top, "rkn6_14a", step=0.01, t_end=1.0, every=100, members={"angular_velocity": rates},
-                     attitude=ph.rotation.exp_quaternion((tilt, 0, 0)))
+    ds = ph.ensemble(
+        top,
+        "rkn6_14a",
+        step=0.01,
+        t_end=1.0,
+        every=100,
+        members={"angular_velocity": rates},
+        attitude=ph.rotation.exp_quaternion((tilt, 0, 0)),
+    )
     start, end = (ph.rotation.rotate(ds.attitude.isel(time=k).values, (0, 0, 1)) for k in (0, -1))
     turned = np.arctan2(end[:, 1], end[:, 0]) - np.arctan2(start[:, 1], start[:, 0])
     turned += 2 * np.pi * np.round((theory[some] - turned) / (2 * np.pi))  # whole turns

@@ -8,7 +8,7 @@
 # %% [markdown]
 # # The sleeping top
 #
-# **How fast must a top spin to stand upright?** Three hundred tops, from slow to fast, start a little off the vertical. How far does
+# **How fast must a top spin to stand upright?** Tops, from slow to fast, start a little off the vertical. How far does
 # each lean over? Above the threshold $\omega^2 = 4 I_1 W \ell / I_3^2$ a top "sleeps"; the lines are the theory, the root of a cubic.
 
 # %%
@@ -25,7 +25,7 @@ spins = np.linspace(0.02, 1.6, 80) * threshold
 
 
 def largest_tilt(tilt, spin):
-    """Where a top that starts at rest but for its spin turns back, in degrees: a root of its cubic, less the one it starts from."""
+    """Where a top let go at rest but for its spin turns back, in degrees."""
     beta, c = 2 * weight / across, (along * spin / across) ** 2
     u = (c - np.sqrt(c**2 + 4 * beta * (beta - c * np.cos(tilt)))) / (2 * beta)
     return np.degrees(np.arccos(u))
@@ -36,8 +36,14 @@ figure, axes = plt.subplots(figsize=(7.5, 4.4))
 worst = 0.0
 for degrees, colour in ((20, "C4"), (5, "C5"), (0.1, "C0")):
     tilt = np.radians(degrees)
-    ds = ph.ensemble(top, "rkn6_14a", step=0.1, t_end=80, members={"angular_velocity": spins[:, None] * (0, 0, 1)},
-                     attitude=ph.rotation.exp_quaternion((tilt, 0, 0)))
+    ds = ph.ensemble(
+        top,
+        "rkn6_14a",
+        step=0.1,
+        t_end=80,
+        members={"angular_velocity": spins[:, None] * (0, 0, 1)},
+        attitude=ph.rotation.exp_quaternion((tilt, 0, 0)),
+    )
     height = ph.rotation.rotate(ds.attitude.values, (0, 0, 1))[..., 2].min(axis=1)
     measured, theory = np.degrees(np.arccos(height)), largest_tilt(tilt, spins)
     worst = max(worst, abs(measured - theory).max())
