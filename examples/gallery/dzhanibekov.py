@@ -8,9 +8,9 @@
 # %% [markdown]
 # # The wing nut that turns over in space
 #
-# **Why does a wing nut that spins freely in orbit flip, again and again?** It spins about the axis of its middle moment of
-# inertia, which is unstable. The motion is known exactly, so nothing is integrated here: `ph.free_motion` returns the attitude
-# at any time.
+# **Why does a wing nut that spins freely in orbit flip, again and again?** It spins about the axis of its middle
+# moment of inertia, which is unstable. The motion is known exactly, so nothing is integrated here: `ph.free_motion`
+# returns the attitude at any time.
 
 # %%
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ inertia, momentum = np.array((1.0, 2.0, 3.0)), np.array((0.0, 2.0, 1e-3))
 flips = ph.poinsot.free_motion_periods(inertia, momentum).polhode / 2
 
 # %% [markdown]
-# The time between flips by the textbook: a quarter period of an elliptic function, $K(k)$, grows as the logarithm of how well the
-# spin was aimed.
+# The time between flips by the textbook: a quarter period of an elliptic function, $K(k)$, grows as the logarithm of
+# how well the spin was aimed.
 
 # %%
 twice_energy, square = np.sum(momentum**2 / inertia), np.sum(momentum**2)
@@ -52,4 +52,3 @@ for k, (name, colour) in enumerate((("smallest", "C5"), ("middle", "C1"), ("larg
     bottom.plot(t, along[:, k], color=colour, label=f"axis of the {name} moment")
 bottom.set(xlabel="time", ylabel="momentum along", xlim=(0, t[-1]))
 bottom.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-plt.show()

@@ -8,8 +8,9 @@
 # %% [markdown]
 # # The wobble of a rigid Earth
 #
-# **How long does the pole take to go around?** Euler predicted in 1765 that the pole of a rigid Earth circles its axis of figure in
-# $A/(C - A)$ days. (The real Earth yields, and takes 433 days: Chandler's wobble.) The exact free motion gives the period and the path.
+# **How long does the pole take to go around?** Euler predicted in 1765 that the pole of a rigid Earth circles its axis
+# of figure in $A/(C - A)$ days. (The real Earth yields, and takes 433 days: Chandler's wobble.) The exact free motion
+# gives the period and the path.
 
 # %%
 import matplotlib.pyplot as plt
@@ -37,4 +38,3 @@ axes.plot(0, 0, "+", color="C1", markersize=14)
 axes.annotate("axis of figure", (0, 0), (0, -16), textcoords="offset points", ha="center", color="C1")
 axes.set(xlabel="x of the pole (m)", ylabel="y of the pole (m)", aspect="equal", xlim=(-4.2, 4.2), ylim=(-4.2, 4.2))
 figure.colorbar(dots, label="days", shrink=0.8)
-plt.show()

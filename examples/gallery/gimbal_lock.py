@@ -8,9 +8,9 @@
 # %% [markdown]
 # # Through gimbal lock with Euler angles
 #
-# **Must a program that stores Euler angles fail at 90 degrees of pitch?** Only if it integrates their rates, which are infinite there.
-# A box tumbles past the pole twice. By their rates the angles go astray at the first passage; with the same four stages, but
-# composing the rotation of each step, they pass [Holzinger and Gerstmayr 2021].
+# **Must a program that stores Euler angles fail at 90 degrees of pitch?** Only if it integrates their rates, which are
+# infinite there. A box tumbles past the pole twice. By their rates the angles go astray at the first passage; with the
+# same four stages, but composing the rotation of each step, they pass [Holzinger and Gerstmayr 2021].
 
 # %%
 import matplotlib.pyplot as plt
@@ -41,4 +41,3 @@ angles.set(
 angles.legend()
 errors.set(xlabel="time (s)", ylabel="error of the attitude (rad)", title="Error, all with Runge-Kutta of order 4")
 errors.legend(loc="center right")
-plt.show()

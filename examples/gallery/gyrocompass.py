@@ -9,9 +9,10 @@
 # %% [markdown]
 # # A gyrocompass finds north
 #
-# **How does a spinning wheel know where north is?** A spring holds its axis level while the Earth turns beneath it. The torque that keeps
-# it level makes it swing about the meridian, and friction in the vertical bearing lets it come to rest there. Spring and friction are a
-# Python function; by theory a swing takes $2 \pi / \sqrt{H \Omega \cos\lambda / M - (c / 2 M)^2}$, with $M = I + H^2/k$.
+# **How does a spinning wheel know where north is?** A spring holds its axis level while the Earth turns beneath it.
+# The torque that keeps it level makes it swing about the meridian, and friction in the vertical bearing lets it come
+# to rest there. Spring and friction are a Python function; by theory a swing takes $2 \pi / \sqrt{H \Omega \cos\lambda
+# / M - (c / 2 M)^2}$, with $M = I + H^2/k$.
 
 # %%
 import matplotlib.pyplot as plt
@@ -27,9 +28,7 @@ numbers = (spring, friction, earth, np.cos(latitude), np.sin(latitude))
 
 def level(t, q, omega, parameters):
     spring, friction, earth, cosine, sine = parameters
-    up = ph.rotation.rotate_inverse(
-        q, (cosine * np.cos(earth * t), cosine * np.sin(earth * t), sine)
-    )  # turns, with the Earth
+    up = ph.rotation.rotate_inverse(q, (cosine * np.cos(earth * t), cosine * np.sin(earth * t), sine))
     slow = friction * (omega[0] * up[0] + omega[1] * up[1] - earth * sine)  # rate of the axis about the vertical
     return (spring * up[2] * up[1] - slow * up[0], -spring * up[2] * up[0] - slow * up[1], 0.0)
 
@@ -43,15 +42,8 @@ north, east = np.array((-np.sin(latitude), 0, np.cos(latitude))), np.array((0, 1
 for degrees, colour in ((150, "C1"), (60, "C0"), (-90, "C2")):
     axis = np.cos(np.radians(degrees)) * north + np.sin(np.radians(degrees)) * east
     frame = np.stack([up, np.cross(axis, up), axis], axis=1)  # columns: body axes, in space
-    ds = ph.integrate(
-        wheel,
-        "s4_6",
-        step=0.02,
-        t_end=5400,
-        every=250,
-        attitude=frame,
-        angular_velocity=frame.T @ (0, 0, earth) + (0, 0, spin),
-    )
+    start = {"attitude": frame, "angular_velocity": frame.T @ (0, 0, earth) + (0, 0, spin)}
+    ds = ph.integrate(wheel, "s4_6", step=0.02, t_end=5400, every=100, start=start)
     pointing, turned = ph.rotation.rotate(ds.attitude.values, (0, 0, 1)), earth * ds.time.values
     pointing = ph.rotation.rotate(ph.rotation.exp_quaternion(np.outer(-turned, (0, 0, 1))), pointing)
     heading = np.degrees(np.arctan2(pointing @ east, pointing @ north))
@@ -63,4 +55,3 @@ print(f"a swing takes {(late[-1] - late[-4]) / 3 / 60:.2f} min, by theory for sm
 axes.axhline(0, color="0.6", linestyle=":")
 axes.set(xlabel="time (min)", ylabel="heading of the axis (degrees east of north)", yticks=range(-90, 181, 30))
 axes.legend()
-plt.show()

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # Kovalevskaya's top
 #
-# **Which heavy tops are not chaotic?** Euler's (no weight), Lagrange's (symmetric), and one more, found by Sofia Kovalevskaya in 1888:
-# moments 2 : 2 : 1 and the centre of mass in the equator. It has a fourth constant of motion. Change one moment by a few per cent, and
-# that constant is gone.
+# **Which heavy tops are not chaotic?** Euler's (no weight), Lagrange's (symmetric), and one more, found by Sofia
+# Kovalevskaya in 1888: moments 2 : 2 : 1 and the centre of mass in the equator. It has a fourth constant of motion.
+# Change one moment by a few per cent, and that constant is gone.
 
 # %%
 import matplotlib.pyplot as plt
@@ -50,4 +50,3 @@ right.set(
     xlabel="time", ylim=(0, 2.9), ylabel="fourth constant / its value at the start", title="Kovalevskaya's constant"
 )
 right.legend(loc="upper left")
-plt.show()

@@ -8,10 +8,11 @@
 # %% [markdown]
 # # Why Explorer 1 fell over
 #
-# **Is a satellite stable that spins about its long axis?** A rigid one is. Explorer 1 was not rigid, and tumbled within hours: losses
-# inside lower the energy, the momentum stays, and the spin goes over to the axis of the largest moment. Here the losses are those of a
-# ball in oil within the body. A ball has no attitude that matters, so its spin is kept where a moving body has its velocity, with
-# its moment of inertia for a mass; what the oil does to the ball it does, reversed, to the body.
+# **Is a satellite stable that spins about its long axis?** A rigid one is. Explorer 1 was not rigid, and tumbled
+# within hours: losses inside lower the energy, the momentum stays, and the spin goes over to the axis of the largest
+# moment. Here the losses are those of a ball in oil within the body. A ball has no attitude that matters, so its spin
+# is kept where a moving body has its velocity, with its moment of inertia for a mass; what the oil does to the ball it
+# does, reversed, to the body.
 
 # %%
 import matplotlib.pyplot as plt
@@ -59,4 +60,3 @@ for k, name in enumerate(("long axis", "middle axis", "largest moment")):
     over_time.plot(ds.time, ds.angular_velocity[:, k], color=("C1", "0.7", "C0")[k], label=name)
 over_time.set(xlabel="time", ylabel="angular velocity along", title="From one end of the sphere to the other")
 over_time.legend(loc="upper right")
-plt.show()

@@ -8,8 +8,9 @@
 # %% [markdown]
 # # A million turns without a step
 #
-# **Can a tumbling body be followed for a million turns?** Without torque it need not be integrated: its motion is known in elliptic
-# functions, straight to any time. The best that steps can do is to keep energy and momentum; the phase is lost in the end.
+# **Can a tumbling body be followed for a million turns?** Without torque it need not be integrated: its motion is
+# known in elliptic functions, straight to any time. The best that steps can do is to keep energy and momentum; the
+# phase is lost in the end.
 
 # %%
 import matplotlib.pyplot as plt
@@ -51,4 +52,3 @@ axes.loglog(turns, np.maximum(in_space, 1e-17), ".", color="0.6", markersize=2, 
 axes.loglog(turns, np.maximum(energy, 1e-17), ".", color="C0", markersize=2, label="energy, no steps")
 axes.set(xlabel="turns", ylabel="error (rad, or relative)", ylim=(1e-17, 1e5))
 axes.legend(loc="upper left", ncols=2, fontsize=8)
-plt.show()

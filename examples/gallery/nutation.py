@@ -8,8 +8,8 @@
 # %% [markdown]
 # # Loops, cusps and waves of a top
 #
-# **How does a top's axis move?** It precesses and nods. Whether the nodding draws loops, cusps or waves depends on the rate of
-# precession with which the top is let go. The circles are the bounds of the nodding, roots of the cubic
+# **How does a top's axis move?** It precesses and nods. Whether the nodding draws loops, cusps or waves depends on the
+# rate of precession with which the top is let go. The circles are the bounds of the nodding, roots of the cubic
 # $(\alpha - \beta u)(1 - u^2) - (b - a u)^2$ in the cosine $u$ of the tilt.
 
 # %%
@@ -34,14 +34,8 @@ def seen(points):
 
 
 for axes, (name, rate) in zip(panels, let_go.items(), strict=True):
-    ds = ph.integrate(
-        top,
-        "rkn6_14a",
-        step=0.02,
-        t_end=24,
-        attitude=ph.rotation.exp_quaternion((tilt, 0, 0)),
-        angular_velocity=(0, rate * np.sin(tilt), spin),
-    )
+    start = {"rotation_vector": (tilt, 0, 0), "angular_velocity": (0, rate * np.sin(tilt), spin)}
+    ds = ph.integrate(top, "rkn6_14a", step=0.02, t_end=24, start=start)
     axis = ph.rotation.rotate(ds.attitude.values, (0, 0, 1))
     a, b = along * spin, rate * np.sin(tilt) ** 2 + along * spin * np.cos(tilt)
     alpha, beta = rate**2 * np.sin(tilt) ** 2 + 2 * np.cos(tilt), 2.0
@@ -51,15 +45,11 @@ for axes, (name, rate) in zip(panels, let_go.items(), strict=True):
     print(f"{name}: cosine of the tilt from {low:.4f} to {upper:.4f}; the run keeps these bounds to {error:.0e}")
     axes.fill(np.cos(turned), np.sin(turned), color="#f1f3f6")
     for u in (low, upper):
-        circle = np.stack(
-            [np.sqrt(1 - u * u) * np.cos(turned), np.sqrt(1 - u * u) * np.sin(turned), u + 0 * turned], axis=-1
-        )
+        x, y = np.sqrt(1 - u * u) * np.array([np.cos(turned), np.sin(turned)])
+        circle = np.stack([x, y, np.full_like(x, u)], axis=-1)
         axes.plot(*seen(circle), color="0.5", linewidth=0.8)
     axes.plot(*seen(axis), color="C0", linewidth=1.4)
-    for point, look in ((np.zeros(3), "x"), (axis[-1], "o")):
-        axes.plot(*seen(point), look, color="C1")
-    axes.plot(*seen(np.array([np.zeros(3), axis[-1]])), color="C1", linewidth=2.5)
+    axes.plot(*seen(np.array([np.zeros(3), axis[-1]])), "o-", color="C1", linewidth=2.5)
     axes.set_title(f"{name}: let go at {rate:g} rad/s")
     axes.set(aspect="equal", ylim=(-0.45, 1.05))
     axes.axis("off")
-plt.show()

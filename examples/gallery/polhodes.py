@@ -8,9 +8,9 @@
 # %% [markdown]
 # # All free spins of one body
 #
-# **Which spins of a body are stable?** Seen from the body, the angular momentum moves on a sphere along a closed curve, its
-# polhode. About the axes of the smallest and the largest moment the curves are small circles; the separatrix through the middle
-# axis divides them.
+# **Which spins of a body are stable?** Seen from the body, the angular momentum moves on a sphere along a closed
+# curve, its polhode. About the axes of the smallest and the largest moment the curves are small circles; the
+# separatrix through the middle axis divides them.
 
 # %%
 import matplotlib.pyplot as plt
@@ -57,4 +57,3 @@ for k, word in enumerate(("smallest moment", "middle moment", "largest moment"))
 axes.axis("off")
 scale = plt.cm.ScalarMappable(plt.Normalize(0.5 / inertia[2], 0.5 / inertia[0]), colours)
 figure.colorbar(scale, ax=axes, shrink=0.6, label="kinetic energy / momentum²")
-plt.show()

@@ -8,9 +8,9 @@
 # %% [markdown]
 # # Two speeds of precession
 #
-# **How fast does a tilted top precess without nodding?** Theory has two answers, the slow and the fast root of
-# $I_1 \cos\theta\, \Omega^2 - I_3 \omega\, \Omega + W \ell = 0$, and none below a least spin. Each point is a top that was let go at one
-# of them.
+# **How fast does a tilted top precess without nodding?** Theory has two answers, the slow and the fast root of $I_1
+# \cos\theta\, \Omega^2 - I_3 \omega\, \Omega + W \ell = 0$, and none below a least spin. Each point is a top that was
+# let go at one of them.
 
 # %%
 import matplotlib.pyplot as plt
@@ -51,4 +51,3 @@ axes.axvline(least, color="0.5", linestyle="--")
 axes.annotate("none: the top\nmust nod", (least, 4), (-8, 0), textcoords="offset points", ha="right", color="0.5")
 axes.set(xlabel="spin about the axis (rad/s)", ylabel="rate of precession (rad/s)", ylim=(0, None), xlim=(2.5, None))
 axes.legend()
-plt.show()

@@ -7,9 +7,9 @@
 # %% [markdown]
 # # Poinsot's ellipsoid rolls on a plane
 #
-# **What does a free body's motion look like?** Poinsot's answer of 1834: the ellipsoid of inertia rolls without slipping on a
-# fixed plane. The point of contact is the tip of the angular velocity; it draws the polhode on the ellipsoid and the herpolhode
-# on the plane.
+# **What does a free body's motion look like?** Poinsot's answer of 1834: the ellipsoid of inertia rolls without
+# slipping on a fixed plane. The point of contact is the tip of the angular velocity; it draws the polhode on the
+# ellipsoid and the herpolhode on the plane.
 
 # %%
 import matplotlib.pyplot as plt
@@ -50,4 +50,3 @@ axes.set_aspect("equal")
 axes.view_init(12, -60)
 axes.axis("off")
 figure.legend(loc="upper left", bbox_to_anchor=(0.02, 0.97), frameon=False)
-plt.show()

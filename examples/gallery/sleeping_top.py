@@ -9,7 +9,8 @@
 # # The sleeping top
 #
 # **How fast must a top spin to stand upright?** Tops, from slow to fast, start a little off the vertical. How far does
-# each lean over? Above the threshold $\omega^2 = 4 I_1 W \ell / I_3^2$ a top "sleeps"; the lines are the theory, the root of a cubic.
+# each lean over? Above the threshold $\omega^2 = 4 I_1 W \ell / I_3^2$ a top "sleeps"; the lines are the theory, the
+# root of a cubic.
 
 # %%
 import matplotlib.pyplot as plt
@@ -54,4 +55,3 @@ axes.axvline(1, color="0.5", linestyle="--")
 axes.annotate("sleeps", (1.02, 150), color="0.5")
 axes.set(xlabel="spin / threshold", ylabel="largest tilt (degrees)", ylim=(0, 180), xlim=(0, 1.6))
 axes.legend(title="started")
-plt.show()
