@@ -1,0 +1,172 @@
+"use strict";
+// The views of an orbit: in space about its centre to scale, seen from the orbit, and the track on the ground.
+polhodeViewer.orbit = (() => {
+  const { numbers, shapes } = polhodeViewer, { attitude, row, text } = numbers;
+  const { colours } = polhodeViewer.stage;
+  const LINES = ["#0072b2", "#d55e00", "#009e73", "#aa4a8a", "#e69f00", "#56b4e9", "#7a828d"];
+  const SHOWN = 0.045;  // size of a body, which is not to scale, over its distance from the camera
+
+  function pathOf(run) {
+    return run.orbit.path || run.bodies.position;
+  }
+
+  const space = {
+    name: "Orbit",
+    about: "The orbit to scale; the body itself is magnified",
+    offered: (run) => Boolean(run.orbit && run.bodies.position),
+    lvlh: (run) => Boolean(run.orbit.lvlh),
+    make(run, stage) {
+      const { bodies, orbit } = run, many = bodies.count, path = pathOf(run), all = new THREE.Group(), scene = new THREE.Group();
+      let extent = orbit.central ? orbit.central.radius : 0;
+      for (let i = 0; i < path.length; i += 3) extent = Math.max(extent, Math.hypot(path[i], path[i + 1], path[i + 2]));
+      const size = 1 / (extent || 1);
+      let planet = null;
+      if (orbit.central) {
+        const r = orbit.central.radius * size, flat = 1 - (orbit.central.flattening || 0);
+        planet = new THREE.Group();
+        const ball = new THREE.Mesh(new THREE.SphereGeometry(r, 96, 64).scale(1, 1, flat), shapes.surface("#5b8fc0"));
+        planet.add(ball, shapes.graticule([r, r, r * flat], "#eaf2fa", 30, 0.55));
+        scene.add(planet);
+      }
+      for (let b = 0; b < many; b++) {
+        const points = new Float32Array(3 * path.rows);
+        for (let k = 0; k < path.rows; k++) for (let j = 0; j < 3; j++) points[3 * k + j] = size * path[3 * (k * many + b) + j];
+        scene.add(shapes.line(points, LINES[b % LINES.length], many > 12 ? 0.5 : 0.85));
+      }
+      const names = orbit.names && orbit.names.length ? orbit.names : [];
+      const movers = Array.from({ length: many }, (_, b) => {
+        const group = new THREE.Group(), shape = bodies.shapes[Math.min(b, bodies.shapes.length - 1)];
+        if (bodies.attitude) {
+          const solid = shapes.solid(shape);
+          solid.scale.setScalar(1 / shapes.reach(shape));
+          group.add(solid, shapes.axes(2.1, ["x", "y", "z"], 0.03));
+        } else group.add(new THREE.Mesh(new THREE.SphereGeometry(0.35, 20, 14), shapes.surface(LINES[b % LINES.length])));
+        if (names[b] && many <= 12) {
+          const label = shapes.word(names[b], colours().ink, 0.8);
+          label.position.z = 0.9;
+          group.add(label);
+        }
+        scene.add(group);
+        return group;
+      });
+      const arrows = many > 1 || !bodies.attitude ? [] : run.vectors.filter((one) => one.name !== "to the centre").map((one) => {
+        const arrow = shapes.arrow(one.colour, 0.03), label = shapes.word(SHORT[one.name] || one.name, one.colour, 0.36);
+        movers[0].parent.add(arrow, label);
+        return { ...one, arrow, label };
+      });
+      if (!orbit.central || many > 1) scene.add(shapes.axes(0.25, ["x", "y", "z"], 0.008));
+      all.add(scene);
+      stage.show(all);
+      let local = false;
+      const view = () => (local ? stage.home([-1.1, -1.9, -0.9], 0.36) : stage.home([2.2, 1.5, 1.1], 4.3));
+      view();
+      const where = new THREE.Vector3();
+      return {
+        update(k, part, inBody, inOrbit) {
+          if (inOrbit !== local) {
+            local = inOrbit;
+            view();
+          }
+          const t = run.times[k] + (part > 0 ? part * (run.times[k + 1] - run.times[k]) : 0);
+          if (planet && orbit.central.rotation_rate) planet.rotation.z = (orbit.central.rotation_rate * t) % (2 * Math.PI);
+          for (let b = 0; b < many; b++) {
+            movers[b].position.set(...row(bodies.position, k, part, 3, 3 * b).map((a) => a * size));
+            if (bodies.attitude) shapes.set(movers[b], attitude(bodies.attitude, k, part, b));
+          }
+          // Seen from the orbit, the local axes stand still: x along the motion, y against the orbit's normal, z down.
+          scene.quaternion.identity();
+          scene.position.set(0, 0, 0);
+          if (local) {
+            const q = attitude(orbit.lvlh, k, part);
+            shapes.set(scene, [q[0], -q[1], -q[2], -q[3]]);
+            scene.position.copy(movers[0].position).applyQuaternion(scene.quaternion).negate();
+          }
+          scene.updateMatrixWorld(true);
+          for (const mover of movers) mover.scale.setScalar(SHOWN * mover.getWorldPosition(where).distanceTo(stage.camera.position));
+          for (const { arrow, label, space: values } of arrows) {
+            const v = row(values, k, part, 3), length = Math.hypot(...v), unit = movers[0].scale.x;
+            for (const one of [arrow, label]) one.position.copy(movers[0].position);
+            arrow.scale.setScalar(unit);
+            shapes.point(arrow, v, 2.7);
+            label.visible = arrow.visible;
+            label.scale.set(...[0.36 * label.material.map.image.width / 64, 0.36, 1].map((a) => a * unit));
+            if (length > 0) label.position.addScaledVector(new THREE.Vector3(...v), (2.95 * unit) / length);
+          }
+        },
+        describe(k) {
+          const r = row(bodies.position, k, 0, 3), shade = inShadow(run, run.times[k]) ? ", in shadow" : "";
+          return `${many > 1 ? `${many} bodies; the first` : "the body"} at ${r.map((a) => text(a, 4)).join(", ")}${shade}`;
+        },
+      };
+    },
+  };
+  const SHORT = { "angular momentum": "L", "angular velocity": "ω" };
+
+  const inShadow = (run, t) => Boolean(run.orbit && run.orbit.shadow && run.orbit.shadow.some(([a, b]) => t >= a && t <= b));
+
+  // ------------------------------------------------------------------ ground track, in two dimensions
+  const track = {
+    name: "Ground track",
+    about: "The point below the body: longitude and latitude",
+    offered: (run) => Boolean(run.orbit && run.orbit.ground_track),
+    flat: true,
+    make(run, canvas) {
+      const points = run.orbit.ground_track, context = canvas.getContext("2d");
+      return {
+        update(k, part) {
+          const ratio = Math.min(2, devicePixelRatio || 1), width = canvas.clientWidth, height = canvas.clientHeight;
+          if (!width || !height) return;
+          canvas.width = width * ratio;
+          canvas.height = height * ratio;
+          context.setTransform(ratio, 0, 0, ratio, 0, 0);
+          const tint = colours(), left = 34, top = 8, wide = Math.min(width - left - 10, 2 * (height - top - 24)), tall = wide / 2;
+          const x = (lon) => left + ((((lon + 180) % 360) + 360) % 360 / 360) * wide, y = (lat) => top + ((90 - lat) / 180) * tall;
+          context.fillStyle = tint.background;
+          context.fillRect(0, 0, width, height);
+          context.font = "11px system-ui, sans-serif";
+          context.lineWidth = 1;
+          for (let lon = -180; lon <= 180; lon += 60) {
+            const at = left + ((lon + 180) / 360) * wide;
+            stroke([[at, top], [at, top + tall]], tint.grid);
+            context.fillStyle = tint.faint;
+            context.textAlign = "center";
+            context.fillText(`${lon}°`, at, top + tall + 15);
+          }
+          for (let lat = -90; lat <= 90; lat += 30) {
+            stroke([[left, y(lat)], [left + wide, y(lat)]], lat ? tint.grid : tint.faint);
+            context.textAlign = "right";
+            context.fillText(`${lat}°`, left - 5, y(lat) + 4);
+          }
+          const parts = [[]];
+          for (let i = 0; i < points.rows; i++) {
+            const at = [x(points[2 * i]), y(points[2 * i + 1])], last = parts[parts.length - 1];
+            if (last.length && Math.abs(at[0] - last[last.length - 1][0]) > 0.5 * wide) parts.push([at]); else last.push(at);
+          }
+          context.lineWidth = 1.3;
+          for (const one of parts) stroke(one, "#0072b2");
+          const here = [x(points[2 * k]), y(points[2 * k + 1])];
+          if (part > 0) {
+            const next = [x(points[2 * k + 2]), y(points[2 * k + 3])];
+            if (Math.abs(next[0] - here[0]) < 0.5 * wide) here.forEach((a, i) => { here[i] = a + part * (next[i] - a); });
+          }
+          context.beginPath();
+          context.arc(...here, 6, 0, 2 * Math.PI);
+          context.fillStyle = inShadow(run, run.times[k]) ? "#4a4a4a" : "#d55e00";
+          context.fill();
+          context.strokeStyle = tint.background;
+          context.lineWidth = 2;
+          context.stroke();
+        },
+        describe: (k) => `below the body: longitude ${text(points[2 * k], 4)}°, latitude ${text(points[2 * k + 1], 4)}°`,
+      };
+      function stroke(line, colour) {
+        context.beginPath();
+        line.forEach((one, i) => (i ? context.lineTo(...one) : context.moveTo(...one)));
+        context.strokeStyle = colour;
+        context.stroke();
+      }
+    },
+  };
+
+  return { space, track, inShadow, LINES };
+})();

@@ -1,0 +1,356 @@
+"use strict";
+// The viewer: pictures of all runs at one moment, a clock, plots, and what there is to know of the runs.
+polhodeViewer.mount = (() => {
+  const { numbers, views, orbit, charts } = polhodeViewer, { text, units } = numbers;
+  const VIEWS = [views.body, orbit.space, views.cell, views.polhode, views.herpolhode, orbit.track];
+  const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
+  const SECONDS = 12;  // in which a run plays at speed 1
+  const MOST_FRAMES = 30;  // a second at speed 1, so that few frames play quickly
+
+  function element(name, attributes = {}, ...inside) {
+    const found = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key in found && key !== "list") found[key] = value; else found.setAttribute(key, value);
+    }
+    found.append(...inside);
+    return found;
+  }
+
+  class Viewer {
+    constructor(root, scene, buffer) {
+      this.root = root;
+      this.time = 0;
+      this.playing = false;
+      this.speed = 1;
+      this.inBody = false;
+      this.inOrbit = false;
+      this.asked = 0;
+      this.draws = { count: 0, milliseconds: 0 };
+      this.dark = matchMedia("(prefers-color-scheme: dark)");
+      this.recolour = () => this.choose(this.view);
+      this.dark.addEventListener("change", this.recolour);
+      this.keys = (event) => this.key(event);
+      root.addEventListener("keydown", this.keys);
+      this.resized = new ResizeObserver(() => this.resize());
+      this.load(scene, buffer);
+    }
+
+    // ---------------------------------------------------------------- what is shown
+    load(scene, buffer) {
+      this.scene = scene;
+      this.runs = numbers.unpack(scene.runs, buffer);
+      for (const run of this.runs) run.times = run.clock.values;
+      const least = Math.min(...this.runs.map((run) => run.times[0])), most = Math.max(...this.runs.map((run) => run.times[run.times.length - 1]));
+      this.span = [least, most];
+      // The slider goes by the frames of the run that has most of them.
+      this.master = this.runs.reduce((a, b) => (b.times.length > a.times.length ? b : a));
+      [this.unitSize, this.unit] = numbers.timeUnit(most - least, this.master.clock.unit);
+      if (!this.loaded) this.time = this.master.times[0];
+      this.offered = VIEWS.filter((one) => this.runs.some((run) => one.offered(run)));
+      this.build();
+      this.loaded = true;
+      this.choose(this.offered.includes(this.view) ? this.view : this.offered[0]);
+    }
+
+    build() {
+      this.clean();
+      const { scene } = this;
+      const box = element("section", { className: "pv" });
+      box.setAttribute("aria-label", scene.title);
+      box.append(element("header", {}, element("h1", { textContent: scene.title }), element("p", { textContent: scene.subtitle || "" })));
+      box.append(this.bar(), this.pictures(), this.clock(), this.plots(), this.facts());
+      this.root.replaceChildren(box);
+      this.resized.observe(box);
+    }
+
+    bar() {
+      const tabs = element("div", { role: "group" });
+      tabs.setAttribute("aria-label", "View");
+      this.tabs = this.offered.map((view) => {
+        const tab = element("button", { type: "button", textContent: view.name, title: view.about });
+        tab.addEventListener("click", () => this.choose(view));
+        tabs.append(tab);
+        return tab;
+      });
+      const frames = element("div", { role: "group" });
+      frames.setAttribute("aria-label", "Frame of reference");
+      const button = (words, act) => {
+        const found = element("button", { type: "button", textContent: words });
+        found.addEventListener("click", () => { act(); this.marks(); this.draw(); });
+        frames.append(found);
+        return found;
+      };
+      this.frames = {
+        space: button("Space frame", () => { this.inBody = false; }), body: button("Body frame", () => { this.inBody = true; }),
+        inertial: button("Inertial camera", () => { this.inOrbit = false; }), lvlh: button("LVLH camera", () => { this.inOrbit = true; }),
+      };
+      this.home = element("button", { type: "button", textContent: "Reset camera" });
+      this.home.addEventListener("click", () => this.panels.forEach((one) => one.stage?.reset()));
+      return element("div", { className: "pv-bar" }, tabs, frames, this.home);
+    }
+
+    pictures() {
+      const all = element("div", { className: "pv-runs" });
+      this.panels = this.runs.map((run) => {
+        const holder = element("div", { className: "pv-stage" }), values = element("dl", { className: "pv-values" });
+        const shown = run.invariants.map((one) => {
+          const value = element("dd");
+          values.append(element("div", {}, element("dt", { textContent: one.name }), value));
+          return { ...one, value };
+        });
+        const figure = element("figure", { className: "pv-run" });
+        if (this.runs.length > 1) figure.append(element("figcaption", { textContent: run.label }));
+        figure.append(holder, values);
+        all.append(figure);
+        return { run, holder, shown, stage: null, picture: null, canvas: null };
+      });
+      return all;
+    }
+
+    clock() {
+      this.play_ = element("button", { type: "button", textContent: "▶ Play" });
+      this.play_.addEventListener("click", () => (this.playing ? this.pause() : this.play()));
+      this.slider = element("input", { type: "range", min: 0, max: this.master.times.length - 1, step: 1, value: 0 });
+      this.slider.setAttribute("aria-label", "Time");
+      this.slider.addEventListener("input", () => { this.pause(); this.setFrame(Number(this.slider.value)); });
+      const speed = element("select");
+      speed.setAttribute("aria-label", "Speed");
+      for (const one of SPEEDS) speed.append(element("option", { value: one, textContent: `${one} ×`, selected: one === this.speed }));
+      speed.addEventListener("change", () => { this.speed = Number(speed.value); });
+      this.stamp = element("output");
+      return element("div", { className: "pv-clock" }, this.play_, this.slider, speed, this.stamp);
+    }
+
+    plots() {
+      const all = element("div", { className: "pv-charts" });
+      const shadow = this.runs.flatMap((run) => (run.orbit && run.orbit.shadow) || []);
+      this.charts = charts.gather(this.runs).map((group) => {
+        group.timeUnit = this.master.clock.unit;
+        const found = charts.chart(group, this.span, shadow, (t) => { this.pause(); this.setTime(this.master.times[numbers.before(this.master.times, t)]); });
+        all.append(found.box);
+        return found;
+      });
+      return all;
+    }
+
+    facts() {
+      const all = element("div", { className: "pv-facts" });
+      for (const run of this.runs) {
+        const table = element("table");
+        if (this.runs.length > 1) table.append(element("caption", { textContent: run.label }));
+        for (const [name, words] of run.facts) {
+          const head = element("th", { textContent: name });
+          head.setAttribute("scope", "row");
+          table.append(element("tr", {}, head, element("td", { textContent: words })));
+        }
+        all.append(element("div", {}, table));
+      }
+      const help = "Keys: space plays, , and . step a frame, Home and End go to the ends; on a picture arrows turn the camera, + and − come nearer and go away, 0 resets it.";
+      const open = !this.closed && matchMedia("(min-width: 700px)").matches;
+      return element("details", { open }, element("summary", { textContent: this.runs.length > 1 ? "About these runs" : "About this run" }), all,
+        element("p", { className: "pv-help", textContent: `${help} ${this.scene.generator}.` }));
+    }
+
+    // ---------------------------------------------------------------- views
+    choose(view) {
+      this.view = view;
+      for (const panel of this.panels) {
+        this.strip(panel);
+        if (!view) continue;
+        if (!view.offered(panel.run)) {
+          panel.holder.append(element("p", { textContent: `This run has no view "${view.name}".` }));
+          continue;
+        }
+        if (!view.flat && !polhodeViewer.stage.possible()) {
+          panel.holder.append(element("p", { role: "alert", textContent: "This browser cannot draw in three dimensions: it has no WebGL 2. The plots and numbers below are shown all the same." }));
+          continue;
+        }
+        const canvas = element("canvas", { tabIndex: 0, role: "img" });
+        panel.canvas = canvas;
+        panel.holder.append(canvas);
+        if (view.flat) panel.picture = view.make(panel.run, canvas);
+        else {
+          panel.stage = new polhodeViewer.stage.Stage(canvas, (moved) => this.together(moved));
+          panel.picture = view.make(panel.run, panel.stage);
+          if (view.lvlh) panel.stage.draw = () => this.place(panel);
+        }
+      }
+      this.marks();
+      this.draw();
+    }
+
+    // All pictures are seen from the same side.
+    together(moved) {
+      if (this.moving) return;
+      this.moving = true;
+      for (const { stage } of this.panels) {
+        if (!stage || stage === moved) continue;
+        stage.camera.position.copy(moved.camera.position);
+        stage.controls.update();
+        stage.ask();
+      }
+      this.moving = false;
+    }
+
+    marks() {
+      this.tabs.forEach((tab, i) => tab.setAttribute("aria-pressed", String(this.offered[i] === this.view)));
+      const turning = Boolean(this.view && this.view.frames), local = Boolean(this.view && this.view.lvlh && this.runs.some((run) => run.orbit && this.view.lvlh(run)));
+      for (const [name, shown, pressed] of [["space", turning, !this.inBody], ["body", turning, this.inBody], ["inertial", local, !this.inOrbit], ["lvlh", local, this.inOrbit]]) {
+        this.frames[name].hidden = !shown;
+        this.frames[name].setAttribute("aria-pressed", String(pressed));
+      }
+      this.home.hidden = !this.view || Boolean(this.view.flat);
+    }
+
+    place({ run, picture }) {
+      const [k, part] = this.moments(run);
+      picture.update(k, part, this.inBody, this.inOrbit && Boolean(run.orbit && run.orbit.lvlh));
+    }
+
+    moments(run) {
+      const [k, part] = numbers.moment(run.times, this.time);
+      return this.playing ? [k, part] : [k, 0];
+    }
+
+    draw() {
+      const begun = performance.now();
+      for (const panel of this.panels) {
+        const [k] = this.moments(panel.run);
+        if (panel.picture) {
+          this.place(panel);
+          panel.stage?.ask();
+        }
+        for (const one of panel.shown) one.value.textContent = `${text(one.values[k], 8)} ${units(one.unit)}`.trim();
+      }
+      for (const one of this.charts) one.update(this.time);
+      const frame = numbers.before(this.master.times, this.time), count = this.master.times.length;
+      const words = `${text(this.time / this.unitSize, 6)} ${this.unit}`.trim();
+      this.slider.value = frame;
+      this.slider.setAttribute("aria-valuetext", `time ${words}, frame ${frame + 1} of ${count}`);
+      this.stamp.textContent = `t = ${words}   ·   frame ${(frame + 1).toLocaleString("en")} of ${count.toLocaleString("en")}`;
+      if (!this.playing) {
+        for (const { canvas, picture, run } of this.panels) {
+          if (picture) canvas.setAttribute("aria-label", `${this.view.name}: ${picture.describe(this.moments(run)[0])}`);
+        }
+      }
+      this.draws.count++;
+      this.draws.milliseconds += performance.now() - begun;
+    }
+
+    resize() {
+      for (const panel of this.panels) {
+        if (panel.stage) panel.stage.ask();
+        else if (panel.picture) this.place(panel);
+      }
+    }
+
+    // ---------------------------------------------------------------- the clock
+    setTime(t) {
+      this.time = Math.min(this.span[1], Math.max(this.span[0], t));
+      this.draw();
+    }
+
+    setFrame(k) {
+      this.setTime(this.master.times[Math.min(this.master.times.length - 1, Math.max(0, Math.round(k)))]);
+    }
+
+    play() {
+      if (this.playing) return;
+      if (this.time >= this.span[1]) this.time = this.span[0];
+      this.playing = true;
+      this.play_.textContent = "❚❚ Pause";
+      let last = null;
+      const seconds = Math.min(SECONDS, Math.max(2, this.master.times.length / MOST_FRAMES));
+      const tick = (now) => {
+        if (!this.playing) return;
+        if (last !== null) {
+          this.time += ((Math.min(now - last, 100) / 1000) * this.speed * (this.span[1] - this.span[0])) / seconds;
+          if (this.time >= this.span[1]) { this.time = this.span[1]; this.pause(); return; }
+          this.draw();
+        }
+        last = now;
+        this.asked = requestAnimationFrame(tick);
+      };
+      this.asked = requestAnimationFrame(tick);
+    }
+
+    // Stop at the frame before; what is shown then are rows of the run.
+    pause() {
+      cancelAnimationFrame(this.asked);
+      if (!this.playing) return;
+      this.playing = false;
+      this.play_.textContent = "▶ Play";
+      this.setTime(this.master.times[numbers.before(this.master.times, this.time)]);
+    }
+
+    key(event) {
+      if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "SELECT") return;
+      const frame = numbers.before(this.master.times, this.time), slider = event.target === this.slider;
+      if (event.key === " " && !["BUTTON", "SUMMARY"].includes(event.target.tagName)) this.playing ? this.pause() : this.play();
+      else if (event.key === "." || event.key === ",") { this.pause(); this.setFrame(frame + (event.key === "." ? 1 : -1)); }
+      else if (event.key === "Home" && !slider) { this.pause(); this.setFrame(0); }
+      else if (event.key === "End" && !slider) { this.pause(); this.setTime(this.span[1]); }
+      else return;
+      event.preventDefault();
+    }
+
+    // ---------------------------------------------------------------- the outside
+    append(scene, buffer) {
+      const end = this.time >= this.span[1], cameras = this.panels.map(({ stage }) => stage && stage.camera.position.clone());
+      const { playing } = this;
+      this.pause();
+      this.closed = !this.root.querySelector("details")?.open;
+      this.load(scene, buffer);
+      this.panels.forEach(({ stage }, i) => {
+        if (stage && cameras[i]) { stage.camera.position.copy(cameras[i]); stage.controls.update(); }
+      });
+      if (end) this.setTime(this.span[1]); else this.setTime(this.time);
+      if (playing && !end) this.play();
+    }
+
+    state() {
+      return {
+        frame: numbers.before(this.master.times, this.time), frames: this.master.times.length, time: this.time, playing: this.playing,
+        view: this.view ? this.view.name : null, views: this.offered.map((one) => one.name), inBody: this.inBody, inOrbit: this.inOrbit,
+        runs: this.panels.map(({ run, shown, stage }) => {
+          const [k] = this.moments(run);
+          return {
+            label: run.label, frame: k, time: run.times[k],
+            invariants: Object.fromEntries(shown.map((one) => [one.name, one.values[k]])),
+            quaternion: run.bodies.attitude ? numbers.attitude(run.bodies.attitude, k, 0) : null,
+            camera: stage ? { position: stage.camera.position.toArray(), target: stage.controls.target.toArray() } : null,
+          };
+        }),
+        draws: { ...this.draws },
+      };
+    }
+
+    strip(panel) {
+      panel.stage?.show(new THREE.Group());
+      panel.stage?.destroy();
+      panel.stage = panel.picture = panel.canvas = null;
+      panel.holder.replaceChildren();
+    }
+
+    clean() {
+      this.resized.disconnect();
+      for (const panel of this.panels || []) this.strip(panel);
+    }
+
+    destroy() {
+      this.pause();
+      this.clean();
+      this.dark.removeEventListener("change", this.recolour);
+      this.root.removeEventListener("keydown", this.keys);
+      this.root.replaceChildren();
+    }
+  }
+
+  return (root, scene, buffer) => {
+    const viewer = new Viewer(root, scene, buffer), handle = {};
+    for (const name of ["setTime", "setFrame", "play", "pause", "append", "state", "destroy"]) handle[name] = viewer[name].bind(viewer);
+    handle.choose = (name) => viewer.choose(viewer.offered.find((one) => one.name === name) || viewer.view);
+    handle.frame = (inBody, inOrbit) => { viewer.inBody = inBody; viewer.inOrbit = inOrbit; viewer.marks(); viewer.draw(); };
+    return handle;
+  };
+})();

@@ -1,0 +1,289 @@
+"use strict";
+// The views of a body and of many: each puts things on a stage and moves them to a moment (frame k, part of the next step).
+polhodeViewer.views = (() => {
+  const { numbers, shapes } = polhodeViewer, { attitude, row, text } = numbers;
+  const { colours } = polhodeViewer.stage;
+  const MOST = 25, TRACE = 600;
+
+  const vector = (values, k, part) => row(values, k, part, 3);
+  const rotate = (q, v) => new THREE.Vector3(...v).applyQuaternion(new THREE.Quaternion(q[1], q[2], q[3], q[0])).toArray();
+
+  // ------------------------------------------------------------------ a body, in space or in its own axes
+  const body = {
+    name: "Body",
+    about: "The body turning in space",
+    offered: (run) => Boolean(run.bodies.attitude) && !run.cell && (!run.bodies.position || run.bodies.count === 1),
+    frames: true,
+    make(run, stage) {
+      const all = new THREE.Group(), many = Math.min(run.bodies.count, MOST), across = Math.ceil(Math.sqrt(many));
+      const one = (b) => run.bodies.shapes[Math.min(b, run.bodies.shapes.length - 1)];
+      const pivot = run.pivot || [0, 0, 0];
+      const size = 1 / (Math.max(...Array.from({ length: many }, (_, b) => shapes.reach(one(b)))) + 0.5 * Math.hypot(...pivot));
+      const turning = [], apart = 2.4;
+      for (let b = 0; b < many; b++) {
+        const place = new THREE.Group(), held = new THREE.Group(), solid = shapes.solid(one(b));
+        place.position.set(0, apart * ((b % across) - 0.5 * (across - 1)), -apart * (Math.floor(b / across) - 0.5 * (Math.ceil(many / across) - 1)));
+        solid.scale.setScalar(size);
+        solid.position.set(...pivot.map((a) => -a * size));
+        held.add(solid);
+        if (many === 1) held.add(shapes.axes(1.3, ["x", "y", "z"], 0.009));
+        place.add(held);
+        all.add(place);
+        turning.push(held);
+      }
+      const arrows = many > 1 ? [] : run.vectors.map((one) => {
+        const arrow = shapes.arrow(one.colour, 0.016), label = shapes.word(SHORT[one.name] || one.name, one.colour, 0.13);
+        all.add(arrow, label);
+        return { arrow, label, ...one };
+      });
+      let trace = null;
+      if (many === 1) {
+        all.add(floor(run.pivot ? 0 : -1.75));
+        const q = run.bodies.attitude, axis = longest(run), points = new Float32Array(3 * q.rows);
+        for (let k = 0; k < q.rows; k++) points.set(rotate(attitude(q, k, 0), axis.map((a) => 1.42 * a)), 3 * k);
+        trace = shapes.line(points, shapes.AXES[axis.indexOf(1)], 0.75);
+        all.add(trace);
+      }
+      stage.show(all);
+      stage.home([2.6, 1.7, 1.1], many === 1 ? 6.2 : 3.4 * across + 2);
+      return {
+        update(k, part, inBody) {
+          const q0 = attitude(run.bodies.attitude, k, part);
+          turning.forEach((held, b) => shapes.set(held, b ? attitude(run.bodies.attitude, k, part, b) : q0));
+          shapes.set(all, inBody && many === 1 ? [q0[0], -q0[1], -q0[2], -q0[3]] : [1, 0, 0, 0]);
+          for (const { arrow, label, space } of arrows) {
+            const v = vector(space, k, part), length = Math.hypot(...v);
+            shapes.point(arrow, v, 1.65);
+            label.visible = arrow.visible;
+            if (length > 0) label.position.set(...v.map((a) => (1.78 * a) / length));
+          }
+          if (trace) trace.geometry.setDrawRange(Math.max(0, k - TRACE), Math.min(k, TRACE) + 1);
+        },
+        describe(k) {
+          const q = attitude(run.bodies.attitude, k, 0);
+          return `the body with attitude quaternion ${q.map((a) => text(a, 3)).join(", ")} (w, x, y, z; body to space)`;
+        },
+      };
+    },
+  };
+  const SHORT = { "angular momentum": "L", "angular velocity": "ω", "to the centre": "centre" };
+
+  // The axis along which the body is longest, whose tip leaves a trace; of a top its own.
+  function longest(run) {
+    const shape = run.bodies.shapes[0];
+    if (run.pivot) {
+      const k = run.pivot.map(Math.abs).indexOf(Math.max(...run.pivot.map(Math.abs)));
+      return [0, 1, 2].map((i) => +(i === k));
+    }
+    const sizes = shape.size || shape.axes;
+    const k = sizes ? sizes.indexOf(Math.max(...sizes)) : 2;
+    return [0, 1, 2].map((i) => +(i === k));
+  }
+
+  // Circles below the body with the directions of space.
+  function floor(height) {
+    const group = new THREE.Group(), tint = colours().grid, many = 72;
+    for (const radius of [0.75, 1.5]) {
+      const points = new Float32Array(3 * (many + 1));
+      for (let i = 0; i <= many; i++) points.set([radius * Math.cos((2 * Math.PI * i) / many), radius * Math.sin((2 * Math.PI * i) / many), 0], 3 * i);
+      group.add(shapes.line(points, tint));
+    }
+    ["x", "y"].forEach((name, k) => {
+      const end = [0, 0, 0];
+      end[k] = 1.7;
+      group.add(shapes.line(new Float32Array([...end.map((a) => -a), ...end]), tint));
+      const label = shapes.word(name, colours().faint, 0.13);
+      label.position.set(...end.map((a) => 1.08 * a));
+      group.add(label);
+    });
+    group.position.z = height;
+    return group;
+  }
+
+  // ------------------------------------------------------------------ momentum in the body: sphere, ellipsoid, polhode
+  function turned(frame) {
+    const f = frame || [1, 0, 0, 0, 1, 0, 0, 0, 1], group = new THREE.Group();
+    group.quaternion.setFromRotationMatrix(new THREE.Matrix4().set(f[0], f[3], f[6], 0, f[1], f[4], f[7], 0, f[2], f[5], f[8], 0, 0, 0, 0, 1));
+    return group;
+  }
+
+  function translucent(axes, colour, opacity) {
+    const found = new THREE.Mesh(new THREE.SphereGeometry(1, 64, 48).scale(...axes), shapes.surface(colour, false, opacity));
+    found.material.side = THREE.FrontSide;
+    return found;
+  }
+
+  const polhode = {
+    name: "Polhode",
+    about: "The angular momentum in the body: on its sphere, and on the ellipsoid of energy",
+    offered: (run) => Boolean(run.poinsot),
+    make(run, stage) {
+      const { moments, frame, energy, curve, polhode: path } = run.poinsot;
+      const all = new THREE.Group(), principal = turned(frame), axes = moments.map((one) => Math.sqrt(2 * energy * one));
+      const biggest = Math.max(1, ...axes), held = new THREE.Group();
+      principal.add(translucent(axes, "#e69f00", 0.42), shapes.graticule(axes.map((a) => a * 0.999), "#b06f00", 30, 0.35));
+      all.add(principal, translucent([1, 1, 1], "#56b4e9", 0.28), shapes.graticule([1, 1, 1], colours().faint, 30, 0.18));
+      const letters = shapes.axes(1.3 * biggest, ["m x", "m y", "m z"], 0.007);
+      const trace = shapes.line(lifted(path), "#0072b2");
+      trace.material.linewidth = 2;
+      all.add(trace, letters);
+      if (curve) {
+        const closed = shapes.line(lifted(curve), "#d55e00"), other = shapes.line(lifted(curve).map((a) => -a), "#d55e00", 0.35);
+        all.add(closed, other);
+      }
+      const tip = new THREE.Mesh(new THREE.SphereGeometry(0.035, 24, 16), shapes.surface("#d55e00")), arrow = shapes.arrow("#0072b2", 0.011);
+      all.add(tip, arrow);
+      held.add(all);
+      all.scale.setScalar(1 / biggest);
+      stage.show(held);
+      stage.home([2.2, 1.6, 1.2], 4.6);
+      return {
+        update(k, part) {
+          const m = vector(path, k, part);
+          tip.position.set(...m);
+          shapes.point(arrow, m, Math.hypot(...m));
+          trace.geometry.setDrawRange(curve ? 0 : Math.max(0, k - TRACE), curve ? 0 : Math.min(k, TRACE) + 1);
+        },
+        describe: (k) => `the angular momentum in body axes over its initial size: ${vector(path, k, 0).map((a) => text(a, 3)).join(", ")}`,
+      };
+    },
+  };
+
+  // Points a little above the sphere, so that lines are seen.
+  function lifted(values) {
+    const found = new Float32Array(values.length);
+    for (let i = 0; i < values.length; i++) found[i] = 1.006 * values[i];
+    return found;
+  }
+
+  // ------------------------------------------------------------------ Poinsot's ellipsoid rolling on its plane
+  const herpolhode = {
+    name: "Herpolhode",
+    about: "Poinsot: the inertia ellipsoid rolls on the invariable plane",
+    offered: (run) => Boolean(run.poinsot && run.poinsot.plane && run.poinsot.herpolhode),
+    make(run, stage) {
+      const { moments, frame, herpolhode: tips, plane } = run.poinsot;
+      const all = new THREE.Group(), axes = moments.map((one) => 1 / Math.sqrt(one)), biggest = Math.max(...axes);
+      const normal = new THREE.Vector3(...plane.normal), down = new THREE.Group(), rolling = new THREE.Group(), principal = turned(frame);
+      down.quaternion.setFromUnitVectors(normal, new THREE.Vector3(0, 0, -1));
+      principal.add(translucent(axes, "#56b4e9", 0.75), shapes.graticule(axes, colours().edge, 30, 0.55));
+      rolling.add(principal);
+      let wide = 0;
+      for (let k = 0; k < tips.rows; k++) {
+        const v = new THREE.Vector3(...vector(tips, k, 0));
+        wide = Math.max(wide, v.addScaledVector(normal, -v.dot(normal)).length());
+      }
+      const radius = 1.25 * Math.max(wide, 0.5 * biggest), points = new Float32Array(tips);
+      const disc = new THREE.Mesh(new THREE.CircleGeometry(radius, 96), shapes.surface("#9aa7b4", false, 0.35));
+      disc.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
+      disc.position.copy(normal).multiplyScalar(1.004 * plane.distance);
+      const whole = shapes.line(points, "#009e73", 0.3), trace = shapes.line(points.slice(), "#009e73");
+      const tip = new THREE.Mesh(new THREE.SphereGeometry(0.03 * biggest, 24, 16), shapes.surface("#d55e00"));
+      const arrow = shapes.arrow("#d55e00", 0.011 * biggest);
+      down.add(rolling, disc, whole, trace, tip, arrow);
+      all.add(down);
+      const size = 1 / Math.max(biggest, radius);
+      all.scale.setScalar(size);
+      all.position.z = 0.4 * plane.distance * size;
+      stage.show(all);
+      stage.home([2.2, 1.5, 0.9], 4.4);
+      return {
+        update(k, part) {
+          const w = vector(tips, k, part);
+          shapes.set(rolling, attitude(run.bodies.attitude, k, part));
+          tip.position.set(...w);
+          shapes.point(arrow, w, Math.hypot(...w));
+          trace.geometry.setDrawRange(0, k + 1);
+        },
+        describe: (k) => `the inertia ellipsoid on its plane; angular velocity in space, scaled: ${vector(tips, k, 0).map((a) => text(a, 3)).join(", ")}`,
+      };
+    },
+  };
+
+  // ------------------------------------------------------------------ many bodies in their box
+  const cell = {
+    name: "Cell",
+    about: "Bodies in their box",
+    offered: (run) => Boolean(run.bodies.position) && (Boolean(run.cell) || (Boolean(run.bodies.attitude) && run.bodies.count > 1)),
+    make(run, stage) {
+      const { bodies } = run, many = bodies.count, all = new THREE.Group();
+      const [low, box] = bounds(run), size = 2 / Math.max(...box);
+      const parts = [];
+      const kinds = bodies.shapes.length === 1 ? [[bodies.shapes[0], [...Array(many).keys()]]] : bodies.shapes.map((one, b) => [one, [b]]);
+      for (const [shape, members] of kinds) {
+        const pieces = shape.kind === "atoms" ? shape.atoms : [{ at: [0, 0, 0], radius: 1, colour: colours().body, shape }];
+        for (const piece of pieces) {
+          const form = piece.shape ? shapes.geometry(piece.shape) : new THREE.SphereGeometry(piece.radius, many > 300 ? 12 : 20, many > 300 ? 8 : 14);
+          const mesh = new THREE.InstancedMesh(form, shapes.surface(piece.colour, Boolean(piece.shape && piece.shape.kind === "box")), members.length);
+          mesh.frustumCulled = false;
+          all.add(mesh);
+          parts.push({ mesh, members, at: piece.at });
+        }
+      }
+      const edges = new THREE.LineSegments(new THREE.EdgesGeometry(new THREE.BoxGeometry(...box)), new THREE.LineBasicMaterial({ color: colours().faint }));
+      edges.position.set(...box.map((a, i) => low[i] + 0.5 * a));
+      all.add(edges);
+      all.scale.setScalar(size);
+      all.position.set(...box.map((a, i) => -size * (low[i] + 0.5 * a)));
+      stage.show(all);
+      stage.home([2.4, 1.5, 1.0], 5.4);
+      return {
+        update(k, part) {
+          for (const { mesh, members, at } of parts) {
+            poses(mesh.instanceMatrix.array, bodies, members, at, k, part, run.cell);
+            mesh.instanceMatrix.needsUpdate = true;
+          }
+        },
+        describe: () => `${many.toLocaleString("en")} bodies${run.cell ? " in their periodic box" : ""}`,
+      };
+    },
+  };
+
+  function bounds(run) {
+    if (run.cell) return [[0, 0, 0], run.cell];
+    const r = run.bodies.position, low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+    for (let i = 0; i < r.length; i++) {
+      if (r[i] < low[i % 3]) low[i % 3] = r[i];
+      if (r[i] > high[i % 3]) high[i % 3] = r[i];
+    }
+    const margin = Math.max(...run.bodies.shapes.map(shapes.reach));
+    const least = 0.05 * Math.max(...high.map((a, i) => a - low[i])) + margin;
+    return [low.map((a) => a - least), high.map((a, i) => a - low[i] + 2 * least)];
+  }
+
+  // Columns of 4 x 4 matrices: attitude and place of each body, at a point of its own axes.
+  function poses(matrices, bodies, members, at, k, part, cell) {
+    const r = bodies.position, q = bodies.attitude, many = bodies.count;
+    for (let i = 0; i < members.length; i++) {
+      const b = members[i], from = 3 * (k * many + b), to = 16 * i;
+      let w = 1, x = 0, y = 0, z = 0;
+      if (q) {
+        const a = 4 * (k * many + b);
+        w = q[a]; x = q[a + 1]; y = q[a + 2]; z = q[a + 3];
+        if (part > 0) {
+          const c = a + 4 * many, sign = w * q[c] + x * q[c + 1] + y * q[c + 2] + z * q[c + 3] < 0 ? -part : part;
+          w = (1 - part) * w + sign * q[c]; x = (1 - part) * x + sign * q[c + 1];
+          y = (1 - part) * y + sign * q[c + 2]; z = (1 - part) * z + sign * q[c + 3];
+        }
+        const size = 1 / (Math.sqrt(w * w + x * x + y * y + z * z) || 1);
+        w *= size; x *= size; y *= size; z *= size;
+      }
+      const m = matrices;
+      m[to] = 1 - 2 * (y * y + z * z); m[to + 1] = 2 * (x * y + w * z); m[to + 2] = 2 * (x * z - w * y); m[to + 3] = 0;
+      m[to + 4] = 2 * (x * y - w * z); m[to + 5] = 1 - 2 * (x * x + z * z); m[to + 6] = 2 * (y * z + w * x); m[to + 7] = 0;
+      m[to + 8] = 2 * (x * z + w * y); m[to + 9] = 2 * (y * z - w * x); m[to + 10] = 1 - 2 * (x * x + y * y); m[to + 11] = 0;
+      for (let j = 0; j < 3; j++) {
+        let place = r[from + j];
+        if (part > 0) {
+          let step = r[from + 3 * many + j] - place;
+          if (cell) step -= cell[j] * Math.round(step / cell[j]);
+          place += part * step;
+        }
+        m[to + 12 + j] = place + m[to + j] * at[0] + m[to + 4 + j] * at[1] + m[to + 8 + j] * at[2];
+      }
+      m[to + 15] = 1;
+    }
+  }
+
+  return { body, polhode, herpolhode, cell, poses };
+})();
