@@ -4,7 +4,7 @@ polhodeViewer.charts = (() => {
   const { numbers } = polhodeViewer, { text, units } = numbers;
   const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#aa4a8a", "#e69f00", "#56b4e9", "#7a828d", "#8c6d31"];
   const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
-  const WIDE = 460, TALL = 170, LEFT = 62, RIGHT = 10, TOP = 8, BOTTOM = 24, BINS = 360;
+  const WIDE = 460, TALL = 180, LEFT = 62, RIGHT = 14, TOP = 8, BOTTOM = 36, BINS = 360;
   const SVG = "http://www.w3.org/2000/svg";
 
   function make(name, attributes = {}, parent = null) {
@@ -95,10 +95,10 @@ polhodeViewer.charts = (() => {
       label.textContent = text(log ? 10 ** one : Math.abs(one) < 1e-9 * (top - bottom) ? 0 : one, log ? 1 : 4);
     }
     for (const one of ticks(span[0] / size, span[1] / size || 1, 5)) {
-      const label = make("text", { x: x(one * size), y: TALL - 6, "text-anchor": "middle" }, svg);
-      label.textContent = text(one, 4);
+      const at = x(one * size), label = make("text", { x: at, y: TALL - BOTTOM + 14, "text-anchor": at > WIDE - 24 ? "end" : "middle" }, svg);
+      label.textContent = text(one, 6);
     }
-    const stamp = make("text", { x: WIDE - RIGHT, y: TALL - BOTTOM - 5, "text-anchor": "end", class: "pv-unit" }, svg);
+    const stamp = make("text", { x: 0.5 * (LEFT + WIDE - RIGHT), y: TALL - 6, "text-anchor": "middle" }, svg);
     stamp.textContent = unit ? `time (${unit})` : "time";
     for (const line of group.lines) {
       make("path", { d: points(line, height, x, y), class: "pv-line", stroke: line.colour, "stroke-dasharray": line.dash }, svg);

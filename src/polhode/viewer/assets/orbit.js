@@ -24,7 +24,7 @@ polhodeViewer.orbit = (() => {
       if (orbit.central) {
         const r = orbit.central.radius * size, flat = 1 - (orbit.central.flattening || 0);
         planet = new THREE.Group();
-        const ball = new THREE.Mesh(new THREE.SphereGeometry(r, 96, 64).scale(1, 1, flat), shapes.surface("#5b8fc0"));
+        const ball = new THREE.Mesh(new THREE.SphereGeometry(r, 256, 128).scale(1, 1, flat), shapes.surface("#5b8fc0"));
         planet.add(ball, shapes.graticule([r, r, r * flat], "#eaf2fa", 30, 0.55));
         scene.add(planet);
       }
@@ -39,7 +39,7 @@ polhodeViewer.orbit = (() => {
         if (bodies.attitude) {
           const solid = shapes.solid(shape);
           solid.scale.setScalar(1 / shapes.reach(shape));
-          group.add(solid, shapes.axes(2.1, ["x", "y", "z"], 0.03));
+          group.add(solid, shapes.axes(2.1, ["x", "y", "z"], 0.03, false));
         } else group.add(new THREE.Mesh(new THREE.SphereGeometry(0.35, 20, 14), shapes.surface(LINES[b % LINES.length])));
         if (names[b] && many <= 12) {
           const label = shapes.word(names[b], colours().ink, 0.8);
@@ -50,7 +50,7 @@ polhodeViewer.orbit = (() => {
         return group;
       });
       const arrows = many > 1 || !bodies.attitude ? [] : run.vectors.filter((one) => one.name !== "to the centre").map((one) => {
-        const arrow = shapes.arrow(one.colour, 0.03), label = shapes.word(SHORT[one.name] || one.name, one.colour, 0.36);
+        const arrow = shapes.arrow(one.colour, 0.03), label = shapes.word(SHORT[one.name] || one.name, one.colour, 0.36, false);
         movers[0].parent.add(arrow, label);
         return { ...one, arrow, label };
       });
@@ -58,7 +58,12 @@ polhodeViewer.orbit = (() => {
       all.add(scene);
       stage.show(all);
       let local = false;
-      const view = () => (local ? stage.home([-1.1, -1.9, -0.9], 0.36) : stage.home([2.2, 1.5, 1.1], 4.3));
+      // From outside: above the place of the start. Along the orbit: from behind, aside and above.
+      const start = new THREE.Vector3(path[0], path[1], path[2]).normalize(), later = 3 * many * Math.max(1, Math.floor(path.rows / 16));
+      const normal = new THREE.Vector3(path[0], path[1], path[2]).cross(new THREE.Vector3(path[later], path[later + 1], path[later + 2])).normalize();
+      const side = start.clone().addScaledVector(normal, normal.z < 0 ? -0.75 : 0.75);
+      if (normal.length() < 0.5 || many > 1) side.set(2.2, 1.5, 1.6);
+      const view = () => (local ? stage.home([-1.6, 1.3, 0.8], 0.36) : stage.home(side.toArray(), 3.5));
       view();
       const where = new THREE.Vector3();
       return {
@@ -79,6 +84,7 @@ polhodeViewer.orbit = (() => {
           if (local) {
             const q = attitude(orbit.lvlh, k, part);
             shapes.set(scene, [q[0], -q[1], -q[2], -q[3]]);
+            scene.quaternion.premultiply(DOWN);
             scene.position.copy(movers[0].position).applyQuaternion(scene.quaternion).negate();
           }
           scene.updateMatrixWorld(true);
@@ -101,6 +107,7 @@ polhodeViewer.orbit = (() => {
     },
   };
   const SHORT = { "angular momentum": "L", "angular velocity": "ω" };
+  const DOWN = new THREE.Quaternion(1, 0, 0, 0);  // half a turn about x: the centre, along z of the orbit, is shown below
 
   const inShadow = (run, t) => Boolean(run.orbit && run.orbit.shadow && run.orbit.shadow.some(([a, b]) => t >= a && t <= b));
 

@@ -88,8 +88,8 @@ polhodeViewer.shapes = (() => {
     const at = (lon, lat) => points.push(
       lift * axes[0] * Math.cos(lat * rad) * Math.cos(lon * rad), lift * axes[1] * Math.cos(lat * rad) * Math.sin(lon * rad),
       lift * axes[2] * Math.sin(lat * rad));
-    for (let lon = 0; lon < 360; lon += every) for (let lat = -90; lat < 90; lat += 6) { at(lon, lat); at(lon, lat + 6); }
-    for (let lat = -90 + every; lat < 90; lat += every) for (let lon = 0; lon < 360; lon += 6) { at(lon, lat); at(lon + 6, lat); }
+    for (let lon = 0; lon < 360; lon += every) for (let lat = -90; lat < 90; lat += 3) { at(lon, lat); at(lon, lat + 3); }
+    for (let lat = -90 + every; lat < 90; lat += every) for (let lon = 0; lon < 360; lon += 3) { at(lon, lat); at(lon + 3, lat); }
     const form = new THREE.BufferGeometry();
     form.setAttribute("position", new THREE.BufferAttribute(new Float32Array(points), 3));
     return new THREE.LineSegments(form, new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity }));
@@ -116,7 +116,7 @@ polhodeViewer.shapes = (() => {
   }
 
   // A word that faces the camera, about so high.
-  function word(text, colour, height = 0.1) {
+  function word(text, colour, height = 0.1, above = true) {
     const canvas = document.createElement("canvas"), context = canvas.getContext("2d"), font = "600 48px system-ui, sans-serif";
     context.font = font;
     canvas.width = Math.ceil(context.measureText(text).width) + 12;
@@ -127,20 +127,20 @@ polhodeViewer.shapes = (() => {
     context.fillText(text, 6, 34);
     const texture = new THREE.CanvasTexture(canvas);
     texture.colorSpace = THREE.SRGBColorSpace;
-    const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: texture, depthTest: false, transparent: true }));
+    const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: texture, depthTest: !above, transparent: true }));
     sprite.scale.set((height * canvas.width) / canvas.height, height, 1);
     sprite.renderOrder = 10;
     return sprite;
   }
 
   // Three axes with their letters.
-  function axes(length, names, thickness = 0.01) {
+  function axes(length, names, thickness = 0.01, above = true) {
     const group = new THREE.Group();
     names.forEach((name, k) => {
       const one = arrow(AXES[k], thickness * length), direction = [0, 0, 0];
       direction[k] = 1;
       point(one, direction, length);
-      const label = word(name, AXES[k], 0.11 * length);
+      const label = word(name, AXES[k], 0.085 * length, above);
       label.position.set(...direction.map((a) => 1.1 * a * length));
       group.add(one, label);
     });

@@ -96,8 +96,10 @@ polhodeViewer.stage = (() => {
         this.scene.remove(this.things);
         this.things.traverse((one) => {
           one.geometry?.dispose();
-          one.material?.map?.dispose();
-          one.material?.dispose?.();
+          for (const material of [one.material ?? []].flat()) {
+            material.map?.dispose();
+            material.dispose();
+          }
         });
       }
       this.things = things;

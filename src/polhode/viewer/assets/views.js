@@ -45,7 +45,7 @@ polhodeViewer.views = (() => {
         all.add(trace);
       }
       stage.show(all);
-      stage.home([2.6, 1.7, 1.1], many === 1 ? 6.2 : 3.4 * across + 2);
+      stage.home([2.6, 1.7, 1.1], many === 1 ? 4.9 : 3.4 * across + 2);
       return {
         update(k, part, inBody) {
           const q0 = attitude(run.bodies.attitude, k, part);
@@ -136,7 +136,7 @@ polhodeViewer.views = (() => {
       held.add(all);
       all.scale.setScalar(1 / biggest);
       stage.show(held);
-      stage.home([2.2, 1.6, 1.2], 4.6);
+      stage.home([2.2, 1.6, 1.2], 4.0);
       return {
         update(k, part) {
           const m = vector(path, k, part);
@@ -186,7 +186,7 @@ polhodeViewer.views = (() => {
       all.scale.setScalar(size);
       all.position.z = 0.4 * plane.distance * size;
       stage.show(all);
-      stage.home([2.2, 1.5, 0.9], 4.4);
+      stage.home([2.2, 1.5, 0.9], 3.8);
       return {
         update(k, part) {
           const w = vector(tips, k, part);
@@ -226,7 +226,7 @@ polhodeViewer.views = (() => {
       all.scale.setScalar(size);
       all.position.set(...box.map((a, i) => -size * (low[i] + 0.5 * a)));
       stage.show(all);
-      stage.home([2.4, 1.5, 1.0], 5.4);
+      stage.home([2.4, 1.5, 1.0], 5.0);
       return {
         update(k, part) {
           for (const { mesh, members, at } of parts) {
