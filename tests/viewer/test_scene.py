@@ -65,8 +65,9 @@ def test_attitudes_come_back_to_a_tenth_of_a_milliradian_and_shown_values_exactl
         shown = {one["name"]: numbers(view, one["values"]) for one in run["invariants"]}
         assert np.array_equal(shown["energy"], ds.energy.values)
         assert np.array_equal(shown["energy error"], ds.energy_error.values)
+        about = " about the centre" if ds.attrs["system"] == "spacecraft" else ""
         length = np.linalg.norm(ds.angular_momentum_space.values, axis=1)
-        assert np.array_equal(shown["length of the angular momentum in space"], length)
+        assert np.array_equal(shown[f"length of angular momentum{about}"], length)
 
 
 def test_arrows_stand_where_momentum_and_velocity_do():
@@ -297,6 +298,18 @@ def test_several_runs_have_labels_and_their_own_clocks():
         ph.view(free(), other, labels=["a"])
     with pytest.raises(InvalidInput, match="9 runs"):
         ph.view(*[free()] * 9)
+
+
+def test_headings_say_it_once():
+    def said(*given, **words):
+        scene = ph.view(*given, **words).scene
+        return scene["title"], scene["subtitle"]
+
+    assert said(top()) == ("Heavy top", "trapm, step 0.001")
+    assert said(craft()) == ("Spacecraft", "v2/mr, step 5 s")
+    assert said(top(), free()) == ("Heavy top and free body", "2 runs")
+    assert said(top().assign_attrs(title="Mine")) == ("Mine", "heavy top  ·  trapm, step 0.001")
+    assert said(top(), title="Ours")[0] == "Ours"
 
 
 def test_members_of_an_ensemble():

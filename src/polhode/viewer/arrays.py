@@ -15,7 +15,7 @@ WHOLE = 32767
 """Largest raw number of an int16."""
 ALIGNED = 8
 LARGEST, SMALLEST = 1e30, 1e-30
-"""Sizes between which numbers are stored as float32 without a scale."""
+"""Sizes between which numbers are stored as float32."""
 FINE, COARSE = 20, 12
 """Bits of the mantissa that positions, and curves, keep: rounded numbers are compressed better."""
 
@@ -51,13 +51,14 @@ class Arrays:
         return self._add(np.asarray(values, dtype="<u4"), "uint32")
 
     def single(self, values: Any, bits: int = FINE) -> Reference:
-        """float32 with so many bits of the mantissa; NaN and infinity stay."""
+        """float32 with so many bits of the mantissa; NaN and infinity stay. float64 where float32 has no such sizes."""
         values = np.asarray(values, dtype=float)
         size = _size(values)
-        scale = 1.0 if not size or SMALLEST < size < LARGEST else size
-        with np.errstate(over="ignore", under="ignore"):
-            raw = (values / scale).astype("<f4")
-        return self._add(_rounded(raw, bits), "float32", scale)
+        if size and not SMALLEST < size < LARGEST:
+            return self.exact(values)
+        with np.errstate(under="ignore"):
+            raw = values.astype("<f4")
+        return self._add(_rounded(raw, bits), "float32")
 
     def short(self, values: Any, size: float | None = None) -> Reference:
         """int16 of 32767 steps up to ``size`` (default: the largest); where a number is not finite, float32."""
@@ -65,7 +66,9 @@ class Arrays:
         if not np.isfinite(values).all():
             return self.single(values, COARSE)
         size = _size(values) if size is None else size
-        if not size or size / WHOLE == 0.0:
+        if size and not SMALLEST < size < LARGEST:
+            return self.exact(values)
+        if not size:
             return self._add(np.zeros(values.shape, dtype="<i2"), "int16")
         return self._add(np.rint(values / size * WHOLE).astype("<i2"), "int16", size / WHOLE)
 

@@ -25,7 +25,7 @@ def method_of(run: Recorded) -> str:
     """The method as it is written, and the steps it took."""
     attrs = run.whole.attrs
     steps = f"rtol {number(attrs['rtol'])}" if "rtol" in attrs else ""
-    steps = steps or (f"step {number(attrs['step'])}" if "step" in attrs else "")
+    steps = steps or (_in(f"step {number(attrs['step'])}", run.unit("time")) if "step" in attrs else "")
     return ", ".join(part for part in (str(attrs.get("method", "")), steps) if part)
 
 

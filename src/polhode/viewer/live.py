@@ -145,6 +145,12 @@ def widget_class() -> Any:
             self._follower.start()
 
         def _look(self, store: Path, label: str, words: dict[str, Any]) -> None:
+            try:
+                self._follow(store, label, words)
+            finally:
+                self.going = False
+
+        def _follow(self, store: Path, label: str, words: dict[str, Any]) -> None:
             seen, begun = (0, False), False
             while not self._stopped.is_set():
                 running, ds = _so_far(store)
@@ -162,7 +168,6 @@ def widget_class() -> Any:
                 if begun and not running:
                     break
                 self._stopped.wait(wait)
-            self.going = False
 
         def wait(self, seconds: float | None = None) -> bool:
             """Wait until the run has ended and all of it is shown, at most so many seconds; whether it has."""
@@ -184,6 +189,8 @@ def _so_far(store: Path) -> tuple[bool, Any]:
     from polhode.runs.resume import load
     from polhode.runs.store_parts import in_use
 
+    if not is_store(store):
+        return False, None
     running = in_use(store)  # before the rows are read, so that the last ones are not missed
     try:
         return running, load(store, lazy=True)

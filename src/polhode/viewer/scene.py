@@ -58,20 +58,28 @@ def scene_of(
     read = [_recorded(ds, most, span) for _, ds in runs]
     labels = _labels([label for label, _ in runs], [run for run, _ in read])
     made = [_run(run, label, arrays, told, mesh) for (run, told), label in zip(read, labels, strict=True)]
-    first = read[0][0]
-    names = list(dict.fromkeys(run.system for run, _ in read if run.system))
+    heading, below = _headings([run for run, _ in read])
     scene = {
         "version": VERSION,
-        "title": title or str(first.whole.attrs.get("title") or " and ".join(names) or "trajectory"),
-        "subtitle": "  ·  ".join(part for part in (" and ".join(names), *_said(first, len(read))) if part),
+        "title": title or heading,
+        "subtitle": below,
         "generator": f"polhode {_version()}",
         "runs": made,
     }
     return _plain(scene), bytes(arrays)
 
 
-def _said(run: Recorded, many: int) -> list[str]:
-    return [f"{many} runs"] if many > 1 else [facts.method_of(run)]
+def _headings(runs: list[Recorded]) -> tuple[str, str]:
+    """Title and subtitle: what the user called it, or the systems; methods and steps, or how many runs there are."""
+    names = list(dict.fromkeys(run.system.replace("_", " ") for run in runs if run.system))
+    systems = " and ".join(names)
+    given = str(runs[0].whole.attrs.get("title", ""))
+    own = bool(given) and not given.startswith(f"{runs[0].system}, ") and "member" not in given.partition(":")[0]
+    told = [f"{len(runs)} runs"] if len(runs) > 1 else [facts.method_of(runs[0])]
+    if own:
+        told.insert(0, systems)
+    heading = given if own else systems[:1].upper() + systems[1:]
+    return heading or "Trajectory", "  ·  ".join(part for part in told if part)
 
 
 def _version() -> str:

@@ -17,14 +17,13 @@ from polhode.viewer.recorded import Recorded
 MOST_LINES = 8
 """Most lines of one plot."""
 INVARIANTS = (
-    "energy", "energy_error", "conserved_energy", "kinetic_energy", "potential_energy", "vertical_angular_momentum",
-    "axial_angular_momentum", "attitude_energy", "orbital_energy", "temperature", "pressure",
+    "energy", "energy_error", "conserved_energy", "vertical_angular_momentum", "axial_angular_momentum",
+    "attitude_energy", "orbital_energy", "temperature", "pressure",
 )  # fmt: skip
 """Scalars over time whose values are shown."""
 LENGTHS = {
-    "angular_momentum_space": "length of the angular momentum in space",
-    "total_momentum": "length of the total momentum",
-    "total_angular_momentum": "length of the total angular momentum", "spin": "length of the spin",
+    "angular_momentum_space": "angular momentum", "total_momentum": "total momentum",
+    "total_angular_momentum": "total angular momentum", "spin": "spin",
 }  # fmt: skip
 """Vectors over time whose lengths are."""
 
@@ -80,7 +79,8 @@ def invariants(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
     for name, words in LENGTHS.items():
         if name in run.ds and run.ds[name].dims == ("time", "axis"):
             values = np.linalg.norm(_row(run, name), axis=1)
-            found.append({"name": words, "values": arrays.exact(values), "unit": run.unit(name)})
+            about = " about the centre" if name == "angular_momentum_space" and run.system in orbits.AROUND else ""
+            found.append({"name": f"length of {words}{about}", "values": arrays.exact(values), "unit": run.unit(name)})
     return found
 
 
