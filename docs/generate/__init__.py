@@ -22,7 +22,7 @@ from .reference import (  # noqa: E402
     cli_page,
     dataset_page,
     errors_table,
-    module_page,
+    module_pages,
     references_page,
 )
 from .studies import example_pages, study_pages  # noqa: E402
@@ -45,25 +45,10 @@ def write(folder: Path, drawn: Path | None = None) -> list[Path]:
         "errors_table.md": errors_table(),
         "dataset.md": dataset_page(),
         "api.md": api_page(),
-        "inertia.md": module_page("Inertia", "polhode.systems.inertia", "polhode.inertia"),
-        "initial.md": module_page("Initial states of many bodies", "polhode.systems.initial", "polhode.initial"),
-        "forces.md": module_page("Forces on an orbit", "polhode.systems.forces", "polhode.forces"),
-        "variational.md": module_page("Discrete mechanics", "polhode.algebra.variational", "polhode.variational"),
-        "kepler.md": module_page("Two-body orbits", "polhode.algebra.orbits", "polhode.kepler"),
-        "poinsot.md": module_page("Poinsot's picture of a free motion", "polhode.runs.poinsot", "polhode.poinsot"),
-        "constrained.md": module_page(
-            "Momentum and attitude as matrices", "polhode.systems.constrained", "polhode.constrained"
-        ),
-        "export.md": module_page("Exports", "polhode.trajectory.export", "polhode.export"),
-        "observables.md": module_page("Observables", "polhode.trajectory.observables", "polhode.observables"),
-        "sampling.md": module_page("Distributions of members", "polhode.ensembles.sampling", "polhode.sampling"),
-        "reduce.md": module_page("Reductions over members", "polhode.ensembles.reductions", "polhode.reduce"),
-        "events.md": module_page("Events of a motion", "polhode.systems.events", "polhode.events"),
-        "planets.md": module_page("Constants of planets", "polhode.systems.planets", "polhode.planets"),
-        "rotation.md": module_page("Rotations", "polhode.algebra.rotation", "polhode.rotation"),
         "references.md": references_page(),
         "changelog.md": changelog_page(),
     }
+    pages |= module_pages()
     for name, text in pages.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

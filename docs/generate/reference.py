@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import inspect
 import re
+import textwrap
+from itertools import pairwise
+from typing import Any
 
 import bibliography
 from plain_docstrings import as_rst
@@ -39,6 +43,31 @@ ROOMS = {
     "ensembles.sweep": "Sweeps",
 }
 """Heading on the API page for each module of public names; a module not listed gets its own name as heading."""
+
+
+MODULES = {
+    "constrained": "Momentum and attitude as matrices",
+    "elliptic": "Elliptic functions",
+    "events": "Events of a motion",
+    "export": "Exports",
+    "forces": "Forces on an orbit",
+    "inertia": "Inertia",
+    "initial": "Initial states of many bodies",
+    "kepler": "Two-body orbits",
+    "observables": "Observables",
+    "planets": "Constants of planets",
+    "plots": "Pictures",
+    "poinsot": "Poinsot's picture of a free motion",
+    "reduce": "Reductions over members",
+    "rotation": "Rotations",
+    "sampling": "Distributions of members",
+    "variational": "Discrete mechanics",
+}
+"""Title of the page of each module of functions; ``systems``, ``methods``, ``trajectory`` and ``errors`` are on that of
+all names."""
+
+LONGEST = 60
+"""Characters of the longest value of a constant that is shown."""
 
 
 def cli_page() -> str:
@@ -98,24 +127,44 @@ def dataset_page() -> str:
 def public(home: str, name: str, module: str = "") -> str:
     """The directive that documents one public name, of polhode itself or of a module of it."""
     thing = getattr(getattr(polhode, module), name) if module else getattr(polhode, name)
-    name = f"{module}.{name}" if module else name
+    known_as = f"polhode.{module}.{name}" if module else f"polhode.{name}"
     if inspect.isclass(thing):
         fields = ", ".join(field.name for field in dataclasses.fields(thing)) if dataclasses.is_dataclass(thing) else ""
+        fields = ", ".join(getattr(thing, "_fields", ())) or fields
         besides = f"   :exclude-members: {fields}\n" if fields else ""  # described in the docstring
         shown = "   :show-inheritance:\n" if issubclass(thing, Exception) else ""
-        return f".. autoclass:: polhode.{name}\n   :members:\n{besides}{shown}"
+        members = "" if issubclass(thing, tuple) else f"   :members:\n{besides}"
+        return f".. autoclass:: {known_as}\n{members}{shown}"
     if inspect.isroutine(thing) or inspect.isfunction(thing):
-        return f".. autofunction:: polhode.{name}\n"
-    name = name.rpartition(".")[2]
-    return f".. autodata:: {home_of_data(home, name)}.{name}\n   :no-value:\n"
+        return f".. autofunction:: {known_as}\n"
+    return constant(known_as, thing, home)
 
 
-def home_of_data(home: str, name: str) -> str:
-    """The module in which a public table is defined."""
-    for path in sorted((ROOT / "src" / "polhode" / home.replace(".", "/")).glob("*.py")):
-        if re.search(rf"^{name}\b[^=\n]*= ", path.read_text(encoding="utf-8"), re.MULTILINE):
-            return f"polhode.{home}" + ("" if path.stem == "__init__" else f".{path.stem}")
-    return f"polhode.{home}"
+def constant(known_as: str, value: Any, home: str) -> str:
+    """The directive of a public constant: its value where that is short, and the docstring below it in the source."""
+    text = as_rst(described(known_as.rpartition(".")[2], home))
+    shown = repr(value) if isinstance(value, int | float | str | tuple) else ""
+    option = f"   :value: {shown}\n" if 0 < len(shown) <= LONGEST and "\n" not in shown else ""
+    return f".. py:data:: {known_as}\n{option}\n{textwrap.indent(text, '   ')}\n"
+
+
+def described(name: str, home: str) -> str:
+    """The docstring below the assignment of a constant in a module or the files of a package.
+
+    Raises
+    ------
+    LookupError
+        There is none.
+    """
+    package = ROOT / "src" / "polhode" / home.replace(".", "/")
+    for path in [package.with_suffix(".py")] if package.with_suffix(".py").exists() else sorted(package.glob("*.py")):
+        for node, after in pairwise(ast.parse(path.read_text(encoding="utf-8")).body):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if not any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                continue
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                return inspect.cleandoc(str(after.value.value))
+    raise LookupError(f"the constant {name} of polhode.{home} has no docstring below it")
 
 
 def api_page() -> str:
@@ -128,33 +177,49 @@ def api_page() -> str:
             continue
         groups.setdefault(ROOMS.get(home, home), []).append(public(home, name))
     for home in ("systems", "methods", "trajectory"):
-        groups[ROOMS[home]] += [public(home, name, home) for name in polhode._MOVED[home]]
-    text = "# Python reference\n\nEverything here is an attribute of `polhode`, loaded when it is first used.\n"
+        groups[ROOMS[home]] += [public(home, name, home) for name in beside(home)]
+    text = (
+        "# Python reference\n\nEverything here is an attribute of `polhode`, loaded when it is first used. Modules with\n"
+        "a page of their own: "
+        + ", ".join(f"[`polhode.{name}`]({name}.md)" for name in sorted(MODULES))
+        + ". The text `polhode.__version__` is the version.\n"
+    )
     for heading, parts in groups.items():
         if parts:
             text += f"\n## {heading}\n\n" + rst("\n".join(parts))
-    text += "\n## Pictures\n\n" + rst(".. autofunction:: polhode.plots.dashboard")
     text += "\n## Exceptions\n\nWhen each is raised: [Errors and exit codes](../errors.md).\n\n"
     text += rst("\n".join(public("errors", name, "errors") for name in polhode._MOVED["errors"]))
     return text
 
 
-def module_page(title: str, module: str, known_as: str) -> str:
-    """The page of a module with a short public name: its docstring and its public functions."""
-    thing = importlib.import_module(module)
-    names = getattr(thing, "__all__", None) or [
-        name
-        for name, value in vars(thing).items()
-        if not name.startswith("_") and getattr(value, "__module__", None) == module
+def beside(home: str) -> list[str]:
+    """Public names of a module that are not those of polhode itself, those for users first."""
+    names = [*polhode._MOVED[home], *getattr(polhode, home).__all__]
+    return [
+        name for name in dict.fromkeys(names) if not (name in polhode._homes() and name not in polhode._MOVED[home])
     ]
-    text = inspect.getdoc(thing) or ""
-    parts = []
-    for name in names:
+
+
+def module_pages() -> dict[str, str]:
+    """The pages of modules with a short public name."""
+    return {f"{name}.md": module_page(title, name) for name, title in MODULES.items()}
+
+
+def module_page(title: str, known_as: str) -> str:
+    """The page of a module with a short public name: its docstring and its public names, functions last."""
+    home = polhode._MODULES[known_as]
+    thing = getattr(polhode, known_as)
+    parts: dict[str, list[str]] = {"Constants": [], "Classes": [], "Functions": []}
+    for name in thing.__all__:
         value = getattr(thing, name)
-        kind = "autoclass" if inspect.isclass(value) else "autofunction" if callable(value) else "autodata"
-        members = inspect.isclass(value) and not issubclass(value, tuple)
-        parts.append(f".. {kind}:: {known_as}.{name}\n" + ("   :members:\n" if members else ""))
-    return f"# {title}\n\n" + rst(as_rst(text)) + "\n## Functions\n\n" + rst("\n".join(parts))
+        kind = "Classes" if inspect.isclass(value) else "Functions" if callable(value) else "Constants"
+        parts[kind].append(public(home, name, known_as))
+    text = inspect.getdoc(thing) or ""
+    return (
+        f"# {title}\n\n"
+        + rst(as_rst(text))
+        + "".join(f"\n## {heading}\n\n" + rst("\n".join(pieces)) for heading, pieces in parts.items() if pieces)
+    )
 
 
 def bib_text() -> str:

@@ -113,6 +113,29 @@ def test_no_page_has_a_table_of_its_own_contents(generate, tmp_path):
         assert not re.search(r"\{contents\}|\.\. contents::", path.read_text(encoding="utf-8")), path.name
 
 
+def test_every_public_name_has_its_place_in_the_reference(generate, tmp_path):
+    import inspect
+
+    text = "\n".join(path.read_text(encoding="utf-8") for path in generate.write(tmp_path) if path.parent == tmp_path)
+    shown = set(re.findall(r"^\.\. (?:auto\w+|py:data):: polhode\.([\w.]+)$", text, re.MULTILINE))
+    for name in set(polhode.__all__) - {"__version__"}:
+        thing = getattr(polhode, name)
+        if inspect.ismodule(thing):
+            names = polhode._MOVED["errors"] if name == "errors" else thing.__all__
+            assert not {one for one in names if {one, f"{name}.{one}"}.isdisjoint(shown)}, name
+        else:
+            assert name in shown
+
+
+def test_constants_have_their_own_words(generate):
+    """Not those of their type, such as "Convert a string or number to an integer"."""
+    directive = generate.reference.public("systems.planets", "ASTRONOMICAL_UNIT", "planets")
+    assert directive.startswith(".. py:data:: polhode.planets.ASTRONOMICAL_UNIT\n   :value: 149597870700")
+    assert "metres" in directive.lower() or " m" in directive
+    with pytest.raises(LookupError, match="no docstring"):
+        generate.reference.described("nothing", "systems.planets")
+
+
 def test_names_of_others_are_on_the_page_of_methods(generate, tmp_path):
     from polhode.methods import OTHER_NAMES
 

@@ -89,6 +89,7 @@ CONVENTIONS = (
     "angular momentum and velocity in the body frame unless the name ends in _space; "
     "position, momentum and velocity in the space frame; angles in radians"
 )
+"""The attribute ``conventions`` of every trajectory: frames, signs, the order of a quaternion's components."""
 
 UNITS = {
     "consistent": {
