@@ -179,8 +179,8 @@ def api_page() -> str:
     for home in ("systems", "methods", "trajectory"):
         groups[ROOMS[home]] += [public(home, name, home) for name in beside(home)]
     text = (
-        "# Python reference\n\nEverything here is an attribute of `polhode`, loaded when it is first used. Modules with\n"
-        "a page of their own: "
+        "# Python reference\n\nEverything here is an attribute of `polhode`, loaded when it is first used. Modules\n"
+        "with a page of their own: "
         + ", ".join(f"[`polhode.{name}`]({name}.md)" for name in sorted(MODULES))
         + ". The text `polhode.__version__` is the version.\n"
     )
