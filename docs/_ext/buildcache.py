@@ -16,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 COMPUTES = ("numpy", "numba", "scipy", "xarray", "matplotlib")
 SUFFIXES = (".py", ".toml", ".bib", ".js", ".css", ".obj", ".stl")
+KEPT_BY_OTHERS = {"gallery"}
+"""Folders of examples whose results have a cache of their own."""
 KEPT = 3
 """Folders of older sources that stay: those of a few branches."""
 

@@ -98,6 +98,7 @@ def test_every_typed_number_has_a_reason_and_stands_on_its_page(extension):
 def test_results_are_kept_for_the_same_sources_only(extension, tmp_path, monkeypatch):
     cache = extension("buildcache")
     monkeypatch.delenv("POLHODE_DOCS_CACHE", raising=False)
+    monkeypatch.delenv("POLHODE_DOCS_DIGEST", raising=False)
     source = tmp_path / "src" / "polhode" / "a.py"
     source.parent.mkdir(parents=True)
     source.write_text("x = 1\n")
@@ -114,6 +115,7 @@ def test_results_are_kept_for_the_same_sources_only(extension, tmp_path, monkeyp
 def test_old_results_are_removed(extension, tmp_path, monkeypatch):
     cache = extension("buildcache")
     monkeypatch.setenv("POLHODE_DOCS_CACHE", str(tmp_path / "kept"))
+    monkeypatch.delenv("POLHODE_DOCS_DIGEST", raising=False)
     source = tmp_path / "src" / "polhode" / "a.py"
     source.parent.mkdir(parents=True)
     for k in range(cache.KEPT + 2):
