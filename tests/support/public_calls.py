@@ -315,7 +315,7 @@ CALLS = {
     "point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH], "system": lambda:
                                                                     ph.free_body(INERTIA)}],
     "view": [{"ds": turning, "labels": ["a top"], "mesh": (CORNERS, FACES), "frames": 10, "span": [0.0, 1.0],
-              "title": "seen"}, {"ds": several, "members": [1, 0]}],
+              "title": "seen"}, {"ds": several, "members": [1, 0]}, {"ds": turning, "live": True}],
     # elliptic
     **{f"elliptic.{name}": [{"u": 0.7, "mc": 0.4}] for name in ("sn", "cn", "dn", "am", "jacobi")},
     "elliptic.K": [{"mc": 0.4}], "elliptic.E": [{"mc": 0.4}], "elliptic.Pi_complete": [{"n": 0.3, "mc": 0.4}],

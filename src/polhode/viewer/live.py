@@ -81,7 +81,9 @@ def live_view(
     """
     words = {"most": most, "span": span, "mesh": mesh, "title": title}
     made = widget_class()(height=height)
-    if not isinstance(source, str | Path) and hasattr(source, "data_vars"):
+    import xarray as xr
+
+    if isinstance(source, xr.Dataset):
         made.show_run(label, source, words)
         return made
     store = Path(checked_path(source))
