@@ -231,6 +231,39 @@ def test_command_without_a_display_or_with_something_wrong(polhode, tmp_path, mo
     assert "polhode view fast-top.nc" in polhode("view", "--help")[1]
 
 
+SCENARIO = """
+title = "From a file"
+[system]
+type = "free_body"
+inertia = [2.0, 3.0, 4.5]
+[initial]
+angular_velocity = [0.1, 0.2, 1.0]
+[run]
+step = 0.05
+t_end = 1.0
+"""
+
+
+def test_command_runs_a_scenario_and_a_first_look(polhode, tmp_path):
+    (tmp_path / "body.toml").write_text(SCENARIO)
+    code, out, _, _ = polhode("view", "body.toml", "--no-open")
+    assert (code, out) == (0, "body.html\n") and "<title>From a file</title>" in (tmp_path / "body.html").read_text()
+    code, out, _, _ = polhode("view", "--demo", "--no-open")
+    assert (code, out) == (0, "fast-top.html\n") and "<title>A fast top</title>" in (tmp_path / out[:-1]).read_text()
+
+
+def test_words_complete_with_what_can_be_shown(polhode, tmp_path):
+    from polhode.cli.text import complete_trajectory
+
+    for name in ("b.toml", "c.txt"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "long.zarr").mkdir()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "d.nc").write_text("")
+    assert complete_trajectory(None, None, "") == ["folder/", "a.nc", "b.toml", "long.zarr"]
+    assert complete_trajectory(None, None, "fo") == ["folder/", "folder/d.nc"]
+
+
 def test_live_stores_are_shown(tmp_path):
     run(50, store=tmp_path / "live.zarr")
     view = ph.view(tmp_path / "live.zarr")

@@ -45,6 +45,15 @@ def complete_scenario(context: Context, parameter: Parameter, incomplete: str) -
 
     A folder that is the only match comes with what is in it, so that a shell puts no space behind its slash.
     """
+    return _files(incomplete, (".toml",), ())
+
+
+def complete_trajectory(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
+    """Trajectories, ``*.nc`` and the folders ``*.zarr``; scenario files; and other folders with a slash."""
+    return _files(incomplete, (".nc", ".toml"), (".zarr",))
+
+
+def _files(incomplete: str, suffixes: tuple[str, ...], of_folders: tuple[str, ...]) -> list[str]:
     from pathlib import Path
 
     before, slash, word = incomplete.rpartition("/")
@@ -53,9 +62,10 @@ def complete_scenario(context: Context, parameter: Parameter, incomplete: str) -
     except OSError:
         return []
     shown = [one for one in entries if one.name.startswith(word) and word.startswith(".") >= one.name.startswith(".")]
-    folders = [f"{before}{slash}{one.name}/" for one in shown if one.is_dir()]
-    files = [f"{before}{slash}{one.name}" for one in shown if one.suffix == ".toml" and not one.is_dir()]
-    inside = complete_scenario(context, parameter, folders[0]) if len(folders) == 1 and word and not files else []
+    folders = [f"{before}{slash}{one.name}/" for one in shown if one.is_dir() and one.suffix not in of_folders]
+    files = [f"{before}{slash}{one.name}" for one in shown
+             if one.suffix in (of_folders if one.is_dir() else suffixes)]  # fmt: skip
+    inside = _files(folders[0], suffixes, of_folders) if len(folders) == 1 and word and not files else []
     return [*folders, *files, *inside]
 
 

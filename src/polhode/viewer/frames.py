@@ -90,7 +90,7 @@ def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> Frame
     left = len(ds["time"]) - len(whole)
     if left:
         facts.append(("left out", f"{left:,} rows without a time of their own"))
-    if shown[-1] < times[-1] or span is not None:
+    if shown[-1] < whole[-1] or shown[0] > whole[0]:
         why = f"the motion is too fast for {most:,} frames of all; " if span is None else ""
         told = f"t = {shown[0]:.6g} to {shown[-1]:.6g} of {whole[0]:.6g} to {whole[-1]:.6g}"
         facts.append(("shown", f"{told}: {why}give span or frames for another part" if why else told))

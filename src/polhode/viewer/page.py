@@ -20,6 +20,8 @@ from polhode.viewer.scene import dumped
 ASSETS = Path(__file__).parent / "assets"
 THREE = "three.min.js"
 """three.js; the scripts of the viewer are listed in ``order.txt``."""
+LARGE = 2**21
+"""Bytes above which numbers are compressed faster."""
 
 START = """
 "use strict";
@@ -125,12 +127,12 @@ def packed(scene: dict[str, Any], arrays: bytes) -> tuple[str, str]:
         if not rows * columns:
             continue
         raw = np.frombuffer(arrays, kind, rows * columns, one["at"]).reshape(rows, columns)
-        tried = [(len(zlib.compress(arranged(raw, order), 6)), order) for order in range(3)]
+        tried = [(len(zlib.compress(arranged(raw, order), 1)), order) for order in range(3)]
         order = min(tried)[1]
         moved = arranged(raw, order)
         found[one["at"] : one["at"] + len(moved)] = moved
         layout.append([one["at"], rows, columns, raw.itemsize, order])
-    text = base64.b64encode(gzip.compress(bytes(found), 9, mtime=0)).decode("ascii")
+    text = base64.b64encode(gzip.compress(bytes(found), 9 if len(found) < LARGE else 6, mtime=0)).decode("ascii")
     return json.dumps(layout, separators=(",", ":")), text
 
 
