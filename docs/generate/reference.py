@@ -21,7 +21,7 @@ from .text import HERE, ROOT, code, first_line, linked, rst, table
 
 ROOMS = {
     "runs.integrate": "Running",
-    "runs.display": "Running",
+    "display": "Running",
     "runs.state": "Running",
     "runs.steps": "Running",
     "runs.settings": "Running",
@@ -41,6 +41,7 @@ ROOMS = {
     "checks": "Comparing and checking",
     "runs.free_motion": "Free motion",
     "ensembles.sweep": "Sweeps",
+    "plots": "Pictures",
 }
 """Heading on the API page for each module of public names; a module not listed gets its own name as heading."""
 

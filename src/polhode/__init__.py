@@ -21,11 +21,11 @@ _HOMES = {
     "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",
     "ensemble": "ensembles.ensemble", "ensemble_of": "ensembles.of_scenario",
     "Tolerance": "runs.steps", "State": "runs.state", "Settings": "runs.settings", "Store": "runs.store",
-    "Progress": "runs.display", "read_scenario": "runs.scenario",
+    "Progress": "display", "read_scenario": "runs.scenario",
     "check_method": "checks", "check_system": "checks",
     "free_motion": "runs.free_motion", "point_motion": "runs.point_motion",
     "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
-    "where": "programs.tracer",
+    "where": "programs.tracer", "animate": "plots",
     "sweep": "ensembles.sweep", "open_sweep": "ensembles.sweep", "sweep_status": "ensembles.sweep",
     "sweep_member": "ensembles.sweep", "view": "viewer.view",
 }  # fmt: skip

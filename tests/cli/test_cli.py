@@ -63,7 +63,8 @@ def test_help_loads_nothing_heavy(words):
 
 
 @pytest.mark.parametrize(
-    "name", ["run", "resume", "view", "methods", "systems", "schema", "cite", "compare", "export", "doctor", "new"]
+    "name",
+    ["run", "resume", "view", "animate", "methods", "systems", "schema", "cite", "compare", "export", "doctor", "new"],
 )
 def test_help_teaches_by_example(polhode, name):
     code, out, _ = polhode(name, "--help")

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 
 import polhode as ph
 from polhode.cli import group
+from polhode.display import duration
 from polhode.kernel import jit
 from polhode.methods import METHODS, OTHER_NAMES, each_default, method, tableau_names
 from polhode.methods.free_flows import FLOW_NAMES
-from polhode.runs.display import duration
 from polhode.runs.request import SET, STARTED, TOLERANCE
 from polhode.runs.scenario import schema
 from polhode.runs.scenario.signatures import initial_table, system_table

@@ -416,6 +416,10 @@ CALLS = {
     "open_sweep": [{"store": swept_store}], "sweep_status": [{"store": swept_store}],
     "sweep_member": [{"scenario": swept, "member": 1, "table": {"seed": 1}, "allow_code": False}],
     # plots
+    "animate": [{"ds": turning, "path": lambda: target("film.gif"), "seconds": 0.2, "fps": 10, "size": [320, 200],
+                "panels": "body", "speed": 1.0, "frame": "body", "shape": "ellipsoid", "progress": False}],
+    "plots.animate": [{"ds": turning, "path": lambda: target("film.gif"), "seconds": 0.1, "fps": 10, "size": [320, 200],
+                       "panels": "body", "speed": 1.0, "frame": "body", "shape": "ellipsoid", "progress": False}],
     "plots.dashboard": [{"ds": turning, "path": lambda: target("picture.png")}],
     "plots.work_precision": [{"table": table, "path": lambda: target("work.png")}],
     "plots.bands": [{"ds": members, "names": "x", "path": lambda: target("bands.png")}],

@@ -23,6 +23,7 @@ COMMANDS = {
     "methods": "List the methods and what they keep.",
     "systems": "List the systems and ready-made problems.",
     "compare": "Compare methods on a scenario: errors, orders, cost.",
+    "animate": "Write a film of a trajectory: GIF, animated PNG, MP4, WebM.",
     "export": "Write a trajectory for flight software (CCSDS) or molecular dynamics.",
     "reproduce": "Recompute the figures and claims of a paper.",
     "schema": "Print the JSON schema of scenario files.",

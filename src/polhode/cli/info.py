@@ -37,7 +37,7 @@ def command(store: Path, as_json: bool) -> None:
 
 def table(found: Status) -> str:
     """The status for people."""
-    from polhode.runs.display import duration
+    from polhode.display import duration
 
     def at(t: float | None) -> str:
         return "?" if t is None else f"{t:.9g}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polhode.runs.display import duration
+from polhode.display import duration
 
 if TYPE_CHECKING:
     import xarray as xr

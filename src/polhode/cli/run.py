@@ -17,6 +17,8 @@ import click
 
 from polhode.cli.members import is_ensemble, picture_of_members, summary_of_members, table_of_members
 from polhode.cli.text import complete_method, complete_scenario
+from polhode.display import Display as AnyDisplay
+from polhode.display import duration
 from polhode.errors import (
     FileProblem,
     Interrupted,
@@ -26,13 +28,11 @@ from polhode.errors import (
     UserFunctionError,
 )
 from polhode.kernel.interrupts import Noticed
-from polhode.runs import display
-from polhode.runs.display import duration
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from polhode.runs.display import Progress
+    from polhode.display import Progress
     from polhode.runs.scenario import Scenario
 
 SPOKEN = {
@@ -274,7 +274,7 @@ def caught(
 
 
 # ------------------------------------------------------------------ progress
-class Display(display.Display):
+class Display(AnyDisplay):
     """Progress of a run; notes for the interrupt handler that it has begun."""
 
     def __init__(self, quiet: bool, interrupts: InterruptHandler) -> None:

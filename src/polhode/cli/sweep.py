@@ -174,7 +174,7 @@ def _check(store: str, quiet: bool) -> None:
 
 def _tell(now: SweepStatus, store: str, as_json: bool) -> None:
     """How far a sweep is."""
-    from polhode.runs.display import duration
+    from polhode.display import duration
 
     known = now.rate == now.rate and now.done < now.members
     if as_json:
@@ -222,7 +222,7 @@ def summary(ds: xr.Dataset, now: SweepStatus) -> dict[str, Any]:
 
 def table(facts: dict[str, Any]) -> str:
     """The summary as a short table for people."""
-    from polhode.runs.display import duration
+    from polhode.display import duration
 
     rows = [("members", f"{facts['done']} of {facts['members']}, {facts['failed']} failed")]
     rows += [("", line) for line in facts["reasons"]]

@@ -95,7 +95,7 @@ def _read(path: Path, allow_code: bool) -> Any:
     """The path of a trajectory, or the trajectory of a scenario."""
     if path.suffix != ".toml":
         return path
-    from polhode.runs.display import Display
+    from polhode.display import Display
     from polhode.runs.scenario import read_scenario
 
     with Display() as display:

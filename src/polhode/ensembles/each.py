@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN
 from polhode.ensembles.members import Varied
 from polhode.ensembles.outcome import STATUS, attributes_of, code_of, coordinates_of
 from polhode.ensembles.plan import Plan
 from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
-from polhode.runs.display import Progress
 from polhode.runs.integrate import RUNS, carry_out
 
 if TYPE_CHECKING:

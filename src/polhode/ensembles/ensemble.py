@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from polhode.arguments import choice, memory, whole
+from polhode.display import Display, Progress, teller
 from polhode.ensembles.each import Members
 from polhode.ensembles.engines import NOT_RUN, Block, Engine
 from polhode.ensembles.members import Kind, Varied
@@ -27,7 +28,6 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.interrupts import Noticed
 from polhode.methods import Method
-from polhode.runs.display import Display, Progress, teller
 from polhode.runs.integrate import RUNS
 from polhode.runs.request import Request
 from polhode.runs.resolution import coarse_loads, coarse_orbit

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from polhode.display import Progress
 from polhode.ensembles.ensemble import ensemble
 from polhode.ensembles.sampling import Members, members
 from polhode.errors import InvalidInput, PolhodeError, shown
-from polhode.runs.display import Progress
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
 from polhode.runs.state import ATTITUDES, TURNING

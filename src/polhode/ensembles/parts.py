@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from polhode.display import Progress
 from polhode.ensembles import ensemble as home
 from polhode.ensembles.ensemble import Ensemble
 from polhode.ensembles.outcome import warn_of
 from polhode.ensembles.plan import Plan
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.errors import InvalidInput
-from polhode.runs.display import Progress
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.arguments import array, number, numbers
+from polhode.display import teller
 from polhode.errors import (
     Interrupted,
     InvalidInput,
@@ -22,7 +23,6 @@ from polhode.errors import (
 )
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
-from polhode.runs.display import teller
 from polhode.runs.integrate import integrate
 from polhode.runs.request import in_units_of
 from polhode.runs.result import release

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.display import Display, Progress, teller
 from polhode.errors import (
     CoarseStepWarning,
     FileProblem,
@@ -26,7 +27,6 @@ from polhode.kernel.interrupts import Noticed, held
 from polhode.methods import Method
 from polhode.runs import stepping
 from polhode.runs.adaptive_run import AdaptiveRun
-from polhode.runs.display import Display, Progress, teller
 from polhode.runs.energy_guard import blown_up, first_blown
 from polhode.runs.event_detection import Ended
 from polhode.runs.request import Request, requested

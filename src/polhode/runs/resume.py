@@ -12,8 +12,8 @@ import xarray as xr
 
 from polhode.arguments import path as checked_path
 from polhode.arguments import truth
+from polhode.display import Progress
 from polhode.errors import Interrupted, InvalidInput, PolhodeError
-from polhode.runs.display import Progress
 from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.request import Request
 from polhode.runs.result import finish

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from polhode.arguments import mapping, truth, whole
 from polhode.arguments import path as checked_path
+from polhode.display import SECONDS_BETWEEN_LINES, Display, Progress, duration, teller
 from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.members import Block, kept_of
 from polhode.ensembles.sweep.plan import Plan, Study, maker
@@ -28,7 +29,6 @@ from polhode.errors import (
     shown,
     warn,
 )
-from polhode.runs.display import SECONDS_BETWEEN_LINES, Display, Progress, duration, teller
 from polhode.runs.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import Any
 
 import xarray as xr
 
+from polhode.display import Progress
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.methods import method as find_method
-from polhode.runs.display import Progress
 from polhode.runs.integrate import carry_out
 from polhode.runs.request import Request, grouped, requested
 from polhode.runs.state import State

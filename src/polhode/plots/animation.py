@@ -1,0 +1,311 @@
+"""Films of runs: a body that turns, its polhode, an orbit, molecules in their box, with the energy error so far."""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.arguments import choice, number, whole
+from polhode.display import Display, Progress, teller
+from polhode.errors import InvalidInput, shown
+from polhode.plots import film_files, moving_panels, style
+from polhode.plots.film_frames import Frames, frames_of
+from polhode.trajectory.schema import trajectory
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FPS = 30
+MOST_FRAMES = 20_000
+SIZE = {1: (560, 500), 2: (760, 470), 3: (1080, 470)}
+"""Pixels of a film with so many panels beside the energy."""
+LARGEST_SHOWN = 20_000_000
+"""Bytes of the largest film that a notebook shows."""
+HOURS = 3.0 * 3600.0
+DAYS = 3.0 * 86400.0
+KINDS = {".gif": "image/gif", ".png": "image/png", ".apng": "image/png", ".mp4": "video/mp4", ".webm": "video/webm"}
+
+
+@dataclass(frozen=True)
+class Film:
+    """A film that was written: usable as a path, and shown by a notebook.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    frames, fps : int
+        How many frames, and how many a second.
+    notes : tuple of str
+        What a viewer should know, such as that rows are coarse: one sentence each.
+    """
+
+    path: Path
+    frames: int
+    fps: int
+    notes: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return self.frames / self.fps
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def _repr_html_(self) -> str:
+        """The film itself, playing."""
+        try:
+            data = self.path.read_bytes()
+        except OSError:
+            return f"<code>{escape(str(self.path))}</code> is no longer there"
+        if len(data) > LARGEST_SHOWN:
+            return f"<code>{escape(str(self.path))}</code>: {len(data) / 1e6:.0f} MB, too large to be shown here"
+        kind = KINDS[self.path.suffix.lower()]
+        source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+        if kind.startswith("image"):
+            return f'<img src="{source}" alt="film of a run" style="max-width:100%">'
+        return f'<video src="{source}" style="max-width:100%" controls loop autoplay muted></video>'
+
+
+def animate(
+    ds: xr.Dataset,
+    path: str | os.PathLike[str],
+    *,
+    seconds: float | None = None,
+    fps: int = FPS,
+    size: tuple[int, int] | None = None,
+    panels: str | Iterable[str] | None = None,
+    speed: float | None = None,
+    frame: str = "space",
+    shape: str = "solid",
+    progress: Callable[[Progress], None] | bool | None = None,
+) -> Film:
+    """Write a film of a run: GIF, animated PNG, MP4 or WebM.
+
+    A body is drawn as a cuboid of uniform density with its moments of inertia (a heavy top as a cone on its tip), with
+    its axes, its angular momentum L and the path of one of its axes so far; beside it its polhode, or its orbit about
+    the central body to scale; molecules as dots in their box; below, the energy error so far. Between rows the body
+    turns evenly where they are close, else the nearest row is shown, and the film says so. Nothing is at ``path``
+    until the film is complete, and what was there stays until then.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        From ``polhode.integrate`` or a file.
+    path : path
+        Ends in ``.gif``, ``.apng`` or ``.png``, ``.mp4`` or ``.webm``; the last two need ffmpeg.
+    seconds : float, optional
+        How long the film is. Default: 6 s, or as long as the run takes at ``speed``.
+    fps : int
+        Frames a second; at most 50 in a GIF.
+    size : (int, int), optional
+        Width and height in pixels, even numbers. Default: 760 x 470 for two panels.
+    panels : str or sequence of str, optional
+        Up to three of ``body``, ``polhode``, ``orbit`` and ``cell`` from left to right, and ``energy`` below them; as
+        names or as one string separated by commas. Default: those that suit the system.
+    speed : float, optional
+        Time of the run per second of film. Default: all of the run, or, of a body that would turn too far from frame
+        to frame to be followed, as much of its beginning as can be.
+    frame : {"space", "body"}
+        Whether the body turns, or what is around it as seen from the body.
+    shape : {"solid", "ellipsoid"}
+        How a body is drawn: as a cuboid or a cone, or as an ellipsoid.
+    progress : function or True, optional
+        Called with a ``Progress`` for each frame; True shows a bar.
+
+    Returns
+    -------
+    Film
+        Path, frames, and ``notes``: what a viewer should know. A notebook shows it.
+
+    Raises
+    ------
+    InvalidInput
+        The Dataset is not a trajectory with at least two rows, an option is impossible, or ffmpeg is missing.
+    FileProblem
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> ph.animate(ds, "top.gif", seconds=4, panels="body,polhode")  # doctest: +SKIP
+    """
+    trajectory(ds)
+    if "energy_error" not in ds or "time" not in ds.dims:
+        raise InvalidInput("this Dataset is no trajectory: it has no variable 'energy_error' along 'time'")
+    if {"member", "draw"} & set(ds.dims):
+        raise InvalidInput("this Dataset has many members; take one, such as ds.isel(member=0)")
+    target = film_files.film_path(path)
+    many = whole(fps, "fps", 1, 50 if target.suffix.lower() == ".gif" else 120)
+    chosen = moving_panels.usual_panels(ds) if panels is None else moving_panels.checked_panels(ds, panels)
+    choice(frame, "frame", ("space", "body"))
+    choice(shape, "shape", ("solid", "ellipsoid"))
+    frames = frames_of(ds, _positive(seconds, "seconds"), many, _positive(speed, "speed"), 0, MOST_FRAMES)
+    pixels = _size(size, sum(name != "energy" for name in chosen))
+    if progress is True:
+        with Display() as display:
+            display.counted = "frames"
+            return _film(ds, target, frames, chosen, (pixels, frame, shape), display)
+    report = teller(None if progress is False else progress, "progress", "True or a function")
+    return _film(ds, target, frames, chosen, (pixels, frame, shape), report)
+
+
+def _positive(value: Any, name: str) -> float | None:
+    if value is None:
+        return None
+    found = float(number(value, name))
+    if not found > 0.0:
+        raise InvalidInput(f"{name} is {found:g}; it must be greater than 0")
+    return found
+
+
+def _size(size: Any, panels: int) -> tuple[int, int]:
+    if size is None:
+        return SIZE[max(1, panels)]
+    try:
+        wide, high = size
+    except (TypeError, ValueError):
+        raise InvalidInput(f"size must be width and height in pixels, such as (760, 470), not {shown(size)}") from None
+    found = (whole(wide, "size[0]", 160, 4096), whole(high, "size[1]", 120, 4096))
+    if found[0] % 2 or found[1] % 2:
+        raise InvalidInput(f"size is {found[0]} x {found[1]}; films need even numbers of pixels")
+    return found
+
+
+def _film(
+    ds: xr.Dataset, target: Path, frames: Frames, panels: tuple[str, ...], look: tuple[tuple[int, int], str, str],
+    report: Callable[[Progress], None],
+) -> Film:  # fmt: skip
+    import matplotlib
+
+    count = len(frames.times)
+    report(Progress(0, count, 0.0, "preparing"))
+    with matplotlib.rc_context(style.RC):
+        figure, show = picture_of(ds, frames, panels, *look)
+        taken = Taken(figure)
+        begun = time.perf_counter()
+        furthest = 0
+
+        def pixels(k: int) -> Any:
+            nonlocal furthest
+            show(k)
+            if k == furthest:  # the frames that choose the colours are drawn twice
+                furthest += 1
+                report(Progress(furthest, count, time.perf_counter() - begun, "running", furthest / count))
+            return taken.pixels()
+
+        film_files.write(pixels, look[0], count, frames.fps, target)
+    return Film(target, count, frames.fps, tuple(frames.notes))
+
+
+class Taken:
+    """What a figure looks like, time and again: what never moves, such as the labels of axes, is drawn once.
+
+    A moving artist is one whose ``animated`` is set, and everything in axes without frame but their text at the foot.
+    """
+
+    def __init__(self, figure: Any) -> None:
+        self.canvas = figure.canvas
+        self.moving: list[tuple[Any, list[Any]]] = []
+        for axes in figure.axes:
+            if not axes.axison:
+                for artist in [*axes.lines, *axes.patches, *axes.collections, *axes.texts]:
+                    artist.set_animated(artist.get_transform() is not axes.transAxes)
+            moving = [artist for artist in axes.get_children() if artist.get_animated()]
+            self.moving.append((axes, moving))
+        self.texts = [text for text in figure.texts if text.get_animated()]
+        self.canvas.draw()
+        self.still = self.canvas.copy_from_bbox(figure.bbox)
+
+    def pixels(self) -> Any:
+        """The figure as it is now (high, wide, 3)."""
+        self.canvas.restore_region(self.still)
+        for axes, moving in self.moving:
+            for artist in sorted(moving, key=lambda one: one.get_zorder()):
+                axes.draw_artist(artist)
+        for text in self.texts:
+            text.draw(self.canvas.get_renderer())
+        return np.asarray(self.canvas.buffer_rgba())[..., :3].copy()
+
+
+def picture_of(
+    ds: xr.Dataset, frames: Frames, panels: tuple[str, ...], pixels: tuple[int, int], frame: str, shape: str
+) -> tuple[Any, moving_panels.Show]:
+    """The figure of a film, and a function that shows the frame of a number in it."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    dots = style.DPI * (
+        min(pixels[0] / SIZE[max(1, sum(name != "energy" for name in panels))][0], pixels[1] / 470) or 1.0
+    )
+    dots = max(40.0, dots)
+    figure = Figure(figsize=(pixels[0] / dots, pixels[1] / dots), dpi=dots)
+    FigureCanvasAgg(figure)
+    wide, high = figure.get_size_inches()
+    factor, unit = _clock(ds, frames)
+    head, foot = 0.52 / high, (0.98 / high if "energy" in panels else 0.10 / high)
+    pictures = [name for name in panels if name != "energy"]
+    shows: list[moving_panels.Show] = []
+    pad = 0.12 / wide
+    each = (1.0 - 2.0 * pad) / max(1, len(pictures))
+    for k, name in enumerate(pictures):
+        axes = figure.add_axes((pad + k * each, foot, each - pad / 2, 1.0 - head - foot))
+        if name == "body":
+            shows.append(moving_panels.draw_body(axes, ds, frames, 0, shape, frame))
+        else:
+            make = {"polhode": moving_panels.draw_polhode, "orbit": moving_panels.draw_orbit,
+                    "cell": moving_panels.draw_cell}[name]  # fmt: skip
+            shows.append(make(axes, ds, frames, 0))
+    if "energy" in panels:
+        height = 0.40 / high if pictures else 1.0 - head - 0.6 / high
+        axes = figure.add_axes((0.62 / wide, 0.36 / high, 1.0 - 0.85 / wide, height))
+        shows.append(moving_panels.draw_energy(axes, ds, frames, 0, factor, unit))
+    attrs = ds.attrs
+    titled = str(attrs["title"]) if "scenario" in attrs and attrs.get("title") else ""
+    what = titled or f"{attrs.get('system', 'trajectory')}, {str(attrs.get('method', '')).partition(':')[0]}".rstrip(
+        ", "
+    )
+    room = max(12, int((wide - 1.7) / 0.1))
+    figure.text(0.12 / wide, 1.0 - 0.2 / high, what if len(what) <= room else what[: room - 1] + "…", fontsize=11,
+                fontweight="bold", va="center")  # fmt: skip
+    clock = figure.text(
+        1.0 - 0.14 / wide, 1.0 - 0.2 / high, "", fontsize=11, va="center", ha="right", family="monospace", animated=True
+    )
+    marked = [
+        note for note in frames.notes if note.startswith(("rows are coarse", "the run is incomplete", "the body"))
+    ]
+    if marked:
+        words = marked[0].partition(",")[0].partition(";")[0]
+        figure.text(0.12 / wide, 1.0 - 0.41 / high, words, fontsize=8.5, color=style.VERMILION, va="center")
+    largest = max(abs(frames.times[0]), abs(frames.times[-1])) * factor
+    digits = 0 if largest >= 1000 else 1 if largest >= 100 else 2 if largest >= 1.0 else 4
+    after = f" {unit}" if unit else ""
+
+    def show(k: int) -> None:
+        for one in shows:
+            one(k)
+        clock.set_text(f"t = {frames.times[k] * factor:,.{digits}f}{after}")
+
+    return figure, show
+
+
+def _clock(ds: xr.Dataset, frames: Frames) -> tuple[float, str]:
+    """By what times are multiplied to be read, and their unit: seconds become hours or days where there are many."""
+    unit = "" if ds.attrs.get("units", "consistent") == "consistent" else str(ds["time"].attrs.get("units", ""))
+    largest = max(abs(frames.times[0]), abs(frames.times[-1]))
+    if unit == "s" and largest > DAYS:
+        return 1.0 / 86400.0, "d"
+    if unit == "s" and largest > HOURS:
+        return 1.0 / 3600.0, "h"
+    return 1.0, unit
