@@ -184,7 +184,7 @@ def _size(size: Any, panels: int) -> tuple[int, int]:
 
 
 def _film(
-    ds: xr.Dataset, target: Path, frames: Frames, panels: tuple[str, ...], look: tuple[tuple[int, int], str, str],
+    ds: xr.Dataset, target: Path, frames: Frames, panels: tuple[str, ...], drawing: tuple[tuple[int, int], str, str],
     report: Callable[[Progress], None],
 ) -> Film:  # fmt: skip
     import matplotlib
@@ -192,7 +192,7 @@ def _film(
     count = len(frames.times)
     report(Progress(0, count, 0.0, "preparing"))
     with matplotlib.rc_context(style.RC):
-        figure, show = picture_of(ds, frames, panels, *look)
+        figure, show = picture_of(ds, frames, panels, *drawing)
         taken = Taken(figure)
         begun = time.perf_counter()
         furthest = 0
@@ -205,7 +205,7 @@ def _film(
                 report(Progress(furthest, count, time.perf_counter() - begun, "running", furthest / count))
             return taken.pixels()
 
-        film_files.write(pixels, look[0], count, frames.fps, target)
+        film_files.write(pixels, drawing[0], count, frames.fps, target)
     return Film(target, count, frames.fps, tuple(frames.notes))
 
 
