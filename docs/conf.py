@@ -29,6 +29,7 @@ extensions = [
     "strict",
     "plain_docstrings",
     "gallery",
+    "measured",
 ]
 exclude_patterns = ["_build", "_ext", "jupyter_execute", "**.ipynb_checkpoints"]
 nitpicky = False

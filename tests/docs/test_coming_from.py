@@ -1,0 +1,97 @@
+"""Pages for those who come from other programs: their code is what was measured, their tables what was written."""
+
+import importlib.util
+import json
+import math
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "docs" / "coming_from"
+MEASURED = json.loads((ROOT / "benchmarks" / "coming_from.json").read_text(encoding="utf-8"))
+
+
+def loaded(path, monkeypatch):
+    """A module outside of packages."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    return loaded(ROOT / "benchmarks" / "coming_from.py", monkeypatch)
+
+
+def test_every_case_is_measured_and_on_its_page(benchmark):
+    assert set(MEASURED) == set(benchmark.CASES)
+    for case, (files, _) in benchmark.CASES.items():
+        page = (PAGES / f"{case}.md").read_text(encoding="utf-8")
+        assert re.findall(r"```\{measured\} (\w+)", page) == [case]
+        shown = re.findall(r"literalinclude\} \.\./\.\./benchmarks/peer_examples/(\w+\.py)", page)
+        assert sorted(shown) == sorted(files.values())
+        assert set(MEASURED[case]["programs"]) == {"polhode", *files}
+        for row in MEASURED[case]["rows"]:
+            numbers = [row[program] for program in MEASURED[case]["programs"]]
+            assert all(math.isfinite(number) for number in numbers)
+            assert not row["what"].startswith(("the run", "imports")) or min(numbers) > 0
+
+
+def test_every_page_is_in_the_list_and_says_what_is_missing():
+    index = (PAGES / "index.md").read_text(encoding="utf-8")
+    for page in PAGES.glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert page.stem == "index" or (f"({page.name})" in index and f"\n{page.stem}\n" in index)
+        assert page.stem == "index" or re.search(r"^## What .* that polhode does not$", text, re.MULTILINE)
+
+
+def test_files_of_peers_have_one_measured_part(benchmark):
+    files = {path.name for path in (ROOT / "benchmarks" / "peer_examples").glob("*.py")}
+    assert files == {name for files, _ in benchmark.CASES.values() for name in files.values()}
+    for name in files:
+        before, measured, after = benchmark.theirs(name)
+        assert before.strip() and measured.strip() and "result = {" in after
+        for part in (before, measured, after):
+            compile(part, name, "exec")
+
+
+@pytest.mark.parametrize("case", ["scipy", "rebound", "basilisk"])
+def test_the_code_of_the_page_has_the_errors_of_the_table(case, benchmark):
+    before, measured = benchmark.cells(case)
+    names = {}
+    exec(before, names)
+    exec(measured, names)
+    exec(benchmark.OURS, names)
+    _, compare = benchmark.CASES[case]
+    told = {row["what"]: row["polhode"] for row in MEASURED[case]["rows"]}
+    for what, unit, value in compare({}):
+        found = value(names["result"])
+        assert unit in ("", "rad", "m", "au")
+        assert found <= 1e-15 or 0.05 < found / told[what] < 20, what
+
+
+def test_tables_are_shown_in_their_units(monkeypatch):
+    measured = loaded(ROOT / "docs" / "_ext" / "measured.py", monkeypatch)
+    assert [measured.shown(x, "s") for x in (2.345, 0.0123, 3.4e-6, 123.4)] == ["2.3 s", "12 ms", "3.4 µs", "123 s"]
+    assert [measured.shown(x, "") for x in (28000, 1.23e-9, -2585.8888, None)] == [
+        "28 000",
+        "1.2e-09",
+        "-2585.889",
+        "-",
+    ]
+    rows = measured.rows_of(MEASURED["scipy"])
+    assert rows[0][0] == "" and len({len(row) for row in rows}) == 1
+    assert any("(rad)" in row[0] for row in rows)
+
+
+def test_errors_are_those_of_the_last_row(benchmark):
+    turn = np.array([np.cos(0.1), np.sin(0.1), 0.0, 0.0])
+    matrix = [1, 0, 0, 0, np.cos(0.2), -np.sin(0.2), 0, np.sin(0.2), np.cos(0.2)]
+    np.testing.assert_allclose(abs(benchmark.quaternion({"matrix": matrix}) @ turn), 1.0)
+    np.testing.assert_allclose(benchmark.quaternion({"attitude": list(3 * turn)}), turn)
