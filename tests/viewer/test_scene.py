@@ -75,9 +75,9 @@ def test_arrows_stand_where_momentum_and_velocity_do():
     view = ph.view(ds)
     arrows = {one["name"]: numbers(view, one["space"]) for one in view.scene["runs"][0]["vectors"]}
     size = np.abs(ds.angular_momentum_space.values).max()
-    assert np.abs(arrows["angular momentum"] - ds.angular_momentum_space.values).max() < 1e-4 * size
+    assert np.abs(arrows["angular momentum"] - ds.angular_momentum_space.values).max() < 2e-4 * size
     turned = ph.rotation.rotate(ds.attitude.values, ds.angular_velocity.values)
-    assert np.abs(arrows["angular velocity"] - turned).max() < 1e-4 * np.abs(turned).max()
+    assert np.abs(arrows["angular velocity"] - turned).max() < 2e-4 * np.abs(turned).max()
 
 
 def test_every_reference_lies_within_the_numbers():
@@ -93,15 +93,15 @@ def test_poinsot_of_a_free_body():
     drawn = view.scene["runs"][0]["poinsot"]
     moments, m = np.array(drawn["moments"]), ds.angular_momentum.values
     polhode = numbers(view, drawn["polhode"])
-    assert np.abs(polhode - m / np.linalg.norm(m[0])).max() < 1e-4
+    assert np.abs(polhode - m / np.linalg.norm(m[0])).max() < 2e-4
     # It lies on the sphere and on the ellipsoid of energy; the herpolhode on the ellipsoid of inertia's plane.
-    assert np.abs((polhode**2 / (2.0 * moments)).sum(axis=1) - drawn["energy"]).max() < 1e-4
+    assert np.abs((polhode**2 / (2.0 * moments)).sum(axis=1) - drawn["energy"]).max() < 2e-4
     curve = numbers(view, drawn["curve"])
-    assert np.abs(np.linalg.norm(curve, axis=1) - 1.0).max() < 1e-4
+    assert np.abs(np.linalg.norm(curve, axis=1) - 1.0).max() < 3e-4
     nearest = np.linalg.norm(polhode[:, None] - curve[None], axis=-1).min(axis=1)
     assert nearest.max() < 0.02
     tip = numbers(view, drawn["herpolhode"])
-    assert np.abs(tip @ drawn["plane"]["normal"] - drawn["plane"]["distance"]).max() < 1e-4
+    assert np.abs(tip @ drawn["plane"]["normal"] - drawn["plane"]["distance"]).max() < 3e-4
     assert ph.view(top()).scene["runs"][0]["poinsot"]["plane"] is None
 
 
@@ -322,6 +322,9 @@ def test_members_of_an_ensemble():
     view = ph.view(ds, members=[5])
     w = view.scene["runs"][0]["series"][-3]
     assert view.scene["runs"][0]["label"] == "member 5" and w["lines"]
+    alone = ph.view(ds.isel(member=5))
+    assert dict(alone.scene["runs"][0], label="") == dict(view.scene["runs"][0], label="")
+    assert ph.view(ds.isel(member=[2, 5])).scene["runs"][1]["label"] == "member 5"
     for wrong in ([6], [-1], [True], ["a"], []):
         with pytest.raises(InvalidInput, match="member"):
             ph.view(ds, members=wrong)
@@ -329,6 +332,13 @@ def test_members_of_an_ensemble():
         ph.view(free(), members=[0])
     with pytest.raises(InvalidInput, match="no trajectory"):
         ph.view(ph.ensemble(system, "trapm", members=given, step=1e-3, steps=5, reduce={"energy": ["mean"]}))
+
+
+def test_one_body_of_several():
+    for name in ("gravitating_bodies", "dipoles"):
+        start = STARTS[name]
+        ds = ph.integrate(EVERY[name](), step=1e-3, steps=4, **(start() if callable(start) else start))
+        assert ph.view(ds.isel(body=1)).scene["runs"][0]["bodies"]["count"] == 1
 
 
 def test_what_is_no_trajectory_is_refused():
@@ -360,3 +370,8 @@ def test_every_system_has_a_scene(name):
     assert run["bodies"]["attitude"] or run["bodies"]["position"]
     assert len(run["bodies"]["shapes"]) in (1, run["bodies"]["count"])
     assert {name for name, _ in run["facts"]} >= {"system", "method", "shape", "conventions", "units"}
+
+
+def test_a_page_of_five_thousand_frames_is_less_than_a_megabyte():
+    """With three.js and the viewer in it, also of a spacecraft whose path has more points than frames."""
+    assert len(ph.view(craft(steps=20_000, every=2)).html().encode()) < 1_000_000

@@ -13,10 +13,12 @@ import numpy as np
 
 WHOLE = 32767
 """Largest raw number of an int16."""
+DRAWN = 4095
+"""Steps of what is only drawn: a tenth of a pixel."""
 ALIGNED = 8
 LARGEST, SMALLEST = 1e30, 1e-30
 """Sizes between which numbers are stored as float32."""
-FINE, COARSE = 20, 12
+FINE, COARSE = 19, 10
 """Bits of the mantissa that positions, and curves, keep: rounded numbers are compressed better."""
 
 Reference = dict[str, Any]
@@ -60,8 +62,8 @@ class Arrays:
             raw = values.astype("<f4")
         return self._add(_rounded(raw, bits), "float32")
 
-    def short(self, values: Any, size: float | None = None) -> Reference:
-        """int16 of 32767 steps up to ``size`` (default: the largest); where a number is not finite, float32."""
+    def short(self, values: Any, size: float | None = None, steps: int = WHOLE) -> Reference:
+        """int16 of so many steps up to ``size`` (default: the largest); where a number is not finite, float32."""
         values = np.asarray(values, dtype=float)
         if not np.isfinite(values).all():
             return self.single(values, COARSE)
@@ -70,7 +72,7 @@ class Arrays:
             return self.exact(values)
         if not size:
             return self._add(np.zeros(values.shape, dtype="<i2"), "int16")
-        return self._add(np.rint(values / size * WHOLE).astype("<i2"), "int16", size / WHOLE)
+        return self._add(np.rint(values / size * steps).astype("<i2"), "int16", size / steps)
 
 
 def _size(values: Any) -> float:

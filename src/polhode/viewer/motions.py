@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.viewer import shapes
-from polhode.viewer.arrays import Arrays
+from polhode.viewer.arrays import DRAWN, Arrays
 from polhode.viewer.recorded import Recorded
 
 MOMENTUM, VELOCITY, CENTRE = "#0072b2", "#d55e00", "#009e73"
@@ -106,15 +106,15 @@ def vectors(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
     if found is None or run.molecules:
         return []
     arrows = [
-        {"name": "angular momentum", "colour": MOMENTUM, "space": arrays.short(found[0])},
-        {"name": "angular velocity", "colour": VELOCITY, "space": arrays.short(found[1])},
+        {"name": "angular momentum", "colour": MOMENTUM, "space": arrays.short(found[0], steps=DRAWN)},
+        {"name": "angular velocity", "colour": VELOCITY, "space": arrays.short(found[1], steps=DRAWN)},
     ]
     r = run.first("position")
     if run.system == "spacecraft" and r is not None:
-        arrows.append({"name": "to the centre", "colour": CENTRE, "space": arrays.short(-_unit(r))})
+        arrows.append({"name": "to the centre", "colour": CENTRE, "space": arrays.short(-_unit(r), steps=DRAWN)})
     if run.system == "gravity_gradient":
         up = np.broadcast_to([0.0, 0.0, 1.0], (len(run.times), 3))
-        arrows.append({"name": "to the centre", "colour": CENTRE, "space": arrays.short(up)})
+        arrows.append({"name": "to the centre", "colour": CENTRE, "space": arrays.short(up, steps=DRAWN)})
     return arrows
 
 
@@ -162,14 +162,16 @@ def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
         from polhode.runs.poinsot import polhode_curve
 
         tensor = axes.T @ np.diag(moments) @ axes if abs(abs(frame[0]) - 1.0) > 1e-12 else moments
-        curve = arrays.short(polhode_curve(0.5 * (tensor + np.transpose(tensor)), m[0], POINTS).angular_momentum / size)
+        curve = arrays.short(
+            polhode_curve(0.5 * (tensor + np.transpose(tensor)), m[0], POINTS).angular_momentum / size, steps=DRAWN
+        )
         plane = {"normal": [float(x) for x in found[0][0] / size], "distance": float(np.sqrt(twice[0]) / size)}
     return {
         "moments": [float(one) for one in moments],
         "frame": [float(one) for one in axes.ravel()],
-        "polhode": arrays.short(m / size),
+        "polhode": arrays.short(m / size, steps=DRAWN),
         "energy": float(0.5 * twice[0] / size / size),
         "curve": curve,
-        "herpolhode": arrays.short(tip),
+        "herpolhode": arrays.short(tip, steps=DRAWN),
         "plane": plane,
     }

@@ -60,7 +60,7 @@ def path(run: Recorded, arrays: Arrays, rows: Any) -> dict[str, Any] | None:
     r = r[np.isfinite(r).reshape(len(rows), -1).all(axis=1)]
     if motions.barycentric(run):
         r = r - motions.barycentre(run, r)
-    return arrays.single(r, FINE - 4)
+    return arrays.single(r, FINE - 5)
 
 
 # ------------------------------------------------------------------ the central body

@@ -20,6 +20,8 @@ from polhode.viewer.scene import dumped
 ASSETS = Path(__file__).parent / "assets"
 THREE = "three.min.js"
 """three.js; the scripts of the viewer are listed in ``order.txt``."""
+ORDERS = 4
+"""Orders of differences that are tried, from 0."""
 LARGE = 2**21
 """Bytes above which numbers are compressed faster."""
 
@@ -127,7 +129,7 @@ def packed(scene: dict[str, Any], arrays: bytes) -> tuple[str, str]:
         if not rows * columns:
             continue
         raw = np.frombuffer(arrays, kind, rows * columns, one["at"]).reshape(rows, columns)
-        tried = [(len(zlib.compress(arranged(raw, order), 1)), order) for order in range(3)]
+        tried = [(len(zlib.compress(arranged(raw, order), 1)), order) for order in range(ORDERS)]
         order = min(tried)[1]
         moved = arranged(raw, order)
         found[one["at"] : one["at"] + len(moved)] = moved

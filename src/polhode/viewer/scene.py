@@ -104,6 +104,8 @@ def _recorded(ds: Any, most: int, span: tuple[float, float] | None) -> tuple[Rec
     if "time" not in ds.dims or not {"attitude", "position"} & set(ds.data_vars):
         raise InvalidInput("this Dataset is no trajectory: it has no attitudes and no positions along times; take that "
                            "of a run, such as polhode.integrate gives")  # fmt: skip
+    if "run" not in ds.attrs:
+        ds = _of_member(ds)
     picked = frames.chosen(ds, most, span)
     along = [name for name, variable in ds.data_vars.items() if "time" in variable.dims]
     small = ds[along].isel(time=picked.rows).load()
@@ -178,23 +180,21 @@ def members_of(ds: xr.Dataset, members: Any) -> list[tuple[str, xr.Dataset]]:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k < n:
             raise InvalidInput(f"members has {shown(k)}; there are {n} members, counted from 0")
         one = ds.isel(member=int(k))
-        one.attrs = _of_member(ds, int(k))
-        found.append((f"member {int(k)}", one.drop_vars("member", errors="ignore")))
+        name = one["member"].item() if "member" in one.coords else int(k)
+        found.append((f"member {name}", one.drop_vars("member", errors="ignore")))
     if not found:
         raise InvalidInput("members is empty; name those to show")
     return found
 
 
-def _of_member(ds: xr.Dataset, k: int) -> dict[str, Any]:
-    """Attributes of a member, with the record of its run: that of all members, with the arguments that were varied."""
-    attrs = dict(ds.attrs)
+def _of_member(ds: xr.Dataset) -> xr.Dataset:
+    """A member of an ensemble with the record of its run: that of all members, with the arguments that were varied."""
     try:
-        record = dict(json.loads(str(attrs.get("ensemble", "")))["first"])
+        record = dict(json.loads(str(ds.attrs["ensemble"]))["first"])
         arguments = dict(record["system"]["arguments"])
     except (ValueError, KeyError, TypeError):
-        return attrs
+        return ds
     for name in arguments:
-        if name in ds.variables and "member" in ds[name].dims and "time" not in ds[name].dims:
-            arguments[name] = np.asarray(ds[name].isel(member=k).values).tolist()
-    attrs["run"] = json.dumps(record | {"system": record["system"] | {"arguments": arguments}})
-    return attrs
+        if name in ds.variables and not {"member", "time"} & set(ds[name].dims):
+            arguments[name] = np.asarray(ds[name].values).tolist()
+    return ds.assign_attrs(run=json.dumps(record | {"system": record["system"] | {"arguments": arguments}}))

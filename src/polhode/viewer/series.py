@@ -23,7 +23,7 @@ INVARIANTS = (
 """Scalars over time whose values are shown."""
 LENGTHS = {
     "angular_momentum_space": "angular momentum", "total_momentum": "total momentum",
-    "total_angular_momentum": "total angular momentum", "spin": "spin",
+    "total_angular_momentum": "total angular momentum",
 }  # fmt: skip
 """Vectors over time whose lengths are."""
 
