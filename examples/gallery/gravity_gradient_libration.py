@@ -2,16 +2,16 @@
 # section: Spacecraft
 # order: 10
 # caption: How hard a push in pitch a hanging satellite stands before it tumbles; measured, and by theory.
-# alt: Pitch angle against orbits and its phase portrait for four pushes; three swing to and fro, the
-#   hardest tumbles over and over.
+# alt: Pitch angle against orbits and its phase portrait for four pushes; three swing to and fro, the hardest
+#   tumbles over and over.
 # ---
 # %% [markdown]
 # # Gravity-gradient libration
 #
-# The Earth pulls the near end of a long satellite harder than the far end, so that it hangs along the vertical and
-# swings there. How hard a push in pitch does it stand before it tumbles? On a circular orbit with mean motion $n$ the
-# pitch is a pendulum, $\ddot\theta = -\tfrac32 n^2 k \sin 2\theta$ with $k = (I_x - I_z)/I_y$: small swings have the
-# frequency $\sqrt{3k}\,n$, and a push in pitch rate of more than $\sqrt{3k}\,n$ tumbles it.
+# The Earth pulls the near end of a long satellite harder than the far end, so that it hangs along the vertical
+# and swings there. How hard a push in pitch does it stand before it tumbles? On a circular orbit with mean motion
+# $n$ the pitch is a pendulum, $\ddot\theta = -\tfrac32 n^2 k \sin 2\theta$ with $k = (I_x - I_z)/I_y$: small
+# swings have the frequency $\sqrt{3k}\,n$, and a push in pitch rate of more than $\sqrt{3k}\,n$ tumbles it.
 
 # %%
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 # section: Orbits
 # order: 10
 # caption: Half a day a revolution, eleven hours of it over the north. The critical inclination keeps it there.
-# alt: Left, the ground track of a Molniya orbit over two revolutions, with two loops over the north; right, the
-#   argument of perigee over three years, flat at 63.4 degrees of inclination and drifting away at 58 and 68.
+# alt: Left, the ground track of a Molniya orbit over two revolutions, with two loops over the north; right,
+#   the argument of perigee over three years, flat at 63.4 degrees of inclination and drifting away at 58 and
+#   68.
 # ---
 # %% [markdown]
 # # Molniya
@@ -32,7 +33,8 @@ def flown(inclination, days, **rows):
 
 
 # %% [markdown]
-# Left, two revolutions seen from the turning Earth, a dot every half hour. Right, what the perigee does in three years.
+# Left, two revolutions seen from the turning Earth, a dot every half hour. Right, what the perigee does in three
+# years.
 
 # %%
 fig, (track, perigee) = plt.subplots(1, 2)

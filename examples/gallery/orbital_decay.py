@@ -1,0 +1,43 @@
+# ---
+# section: Orbits
+# order: 60
+# caption: Drag makes an eccentric orbit round before it brings it down; a heavier satellite stays up longer.
+# alt: Altitudes of perigee and apogee against days for three ballistic coefficients; the apogee falls first,
+#   then both.
+# ---
+# %% [markdown]
+# # Coming down
+#
+# A satellite is left with its perigee at 200 km and its apogee at 2000 km. Drag acts where the air is, at the
+# perigee, and lowers the apogee. When will it be down? The air is a table of altitudes and densities; the run
+# ends by itself at 100 km.
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+
+import polhode as ph
+
+plt.style.use("polhode.plots.style")
+earth, day = ph.planets.EARTH, 86400.0
+air = np.array(
+    [(100, 5.3e-7), (150, 2.1e-9), (200, 2.8e-10), (300, 1.9e-11), (400, 2.8e-12), (600, 1.1e-13), (1000, 3e-15)]
+)
+air[:, 0] = 1e3 * air[:, 0] + earth.radius  # height (km) and density (kg/m3) in quiet times
+r, v = ph.kepler.state(earth.mu, periapsis=earth.radius + 200e3, eccentricity=0.12, inclination=0.9)
+ground = ph.events.altitude(100e3, earth.radius, "falling", terminal=True)
+
+# %%
+fig, axes = plt.subplots()
+for k, kilograms in enumerate((50, 100, 200)):
+    drag = ph.forces.drag(coefficient=2.2 / kilograms, table=air, rotation=earth.rotation)  # 1 m2
+    craft = ph.orbit(earth.mu, mass=kilograms, forces=[drag])
+    run = dict(step=60.0, t_end=400 * day, every=100, position=r, velocity=v, events=[ground])
+    ds = ph.integrate(craft, "s6_10", **run)
+    a, e = (ph.kepler.classical_elements(ds.position, ds.velocity, earth.mu)[i] for i in (0, 1))
+    apogee, perigee = (a / (1 - e) - earth.radius) / 1e3, (a / (1 + e) - earth.radius) / 1e3
+    axes.fill_between(ds.time / day, perigee, apogee, alpha=0.25, color=f"C{k}", linewidth=0)
+    axes.plot(ds.time / day, apogee, color=f"C{k}", label=f"{kilograms} kg/m²: {float(ds.time[-1]) / day:.1f} days")
+    axes.plot(ds.time / day, perigee, color=f"C{k}")
+axes.set(xlabel="days", ylabel="km", title="Apogee and perigee above the ground", ylim=(0, 2100))
+axes.legend()
