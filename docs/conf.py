@@ -36,8 +36,9 @@ nitpicky = False
 
 html_theme = "furo"
 html_title = f"polhode {release}"
-html_static_path = ["_static"]
+html_static_path = ["_static", "generated/static"]
 html_css_files = ["polhode.css"]
+html_js_files = ["hero.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sphinx = False
@@ -72,4 +73,6 @@ os.environ.setdefault("COLUMNS", "88")
 os.environ.pop("MPLBACKEND", None)  # pages draw with the backend of notebooks
 
 generate.figures.draw(cache / "studies")
+generate.landing.draw(cache / "landing")
+generate.landing.place(cache / "landing", HERE / "generated" / "landing", HERE / "generated" / "static")
 generate.write(HERE / "generated", cache / "studies")

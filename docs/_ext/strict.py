@@ -64,8 +64,8 @@ class Reader(HTMLParser):
         if tag == "a":
             self.page.places.add(given.get("name", ""))
             self.page.links.append(given.get("href", ""))
-        for name in ("src", "poster", "data-src"):
-            if name in given and tag in ("img", "iframe", "video", "source", "embed"):
+        for name in ("src", "poster", "srcset", "data-view"):
+            if name in given and tag in ("img", "iframe", "video", "source", "embed", "figure") and given[name]:
                 self.page.pictures.append(given[name])
         if tag == "section":
             self.inside.append(len(self.page.sections))

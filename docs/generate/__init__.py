@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-__all__ = ["figures", "write"]
+__all__ = ["figures", "landing", "write"]
 
 HERE = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(HERE / "_ext")]
 
-from . import figures  # noqa: E402
+from . import figures, landing  # noqa: E402
 from .methods import method_pages, tableaux_page  # noqa: E402
 from .reference import (  # noqa: E402
     api_page,

@@ -49,6 +49,40 @@ def draw(folder: Path) -> None:
             return  # without it the first page shows the animation
 
 
+HERO = """<figure class="hero" data-view="{view}">
+<picture>
+<source media="(prefers-reduced-motion: reduce)" srcset="{still}">
+<img src="{moving}" width="{width}" height="{height}"
+alt="A box spun about its middle axis turns over and over; its angular momentum runs along a polhode on the sphere">
+</picture>
+<figcaption>{caption}</figcaption>
+</figure>
+"""
+SHOWN = (
+    "Exact, not integrated: a body spun about its middle axis turns over, while its angular momentum follows a polhode."
+)
+
+
+def place(drawn: Path | None, folder: Path, static: Path) -> None:
+    """Put the files where pages find them: pictures into ``folder``, what the moving body needs into ``static``.
+
+    Without ``drawn`` the pieces of the first page are there, and empty.
+    """
+    for target in (folder, static):
+        target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(drawn.iterdir()) if drawn else ():
+        copied = (folder if path.stem in DOORS else static) / path.name
+        if not copied.exists() or copied.read_bytes() != path.read_bytes():
+            copied.write_bytes(path.read_bytes())
+    view = "_static/view.html" if (static / "view.html").exists() else ""
+    caption = SHOWN + (' <button type="button" hidden>Turn it yourself</button>' if view else "")
+    hero = HERO.format(
+        view=view, still="_static/tumbling.png", moving="_static/tumbling.webp", width=SIZE[0], height=SIZE[1],
+        caption=caption,
+    )  # fmt: skip
+    (folder / "hero.html").write_text(hero, encoding="utf-8")
+
+
 # ------------------------------------------------------------------ the moving body
 def tumbling() -> list[Image.Image]:
     """Frames of one period of a free body that flips over, beside its momentum on the sphere with the polhodes."""
@@ -263,7 +297,15 @@ def methods() -> Image.Image:
             return Image.open(io.BytesIO(file.getvalue())).convert("RGB")
 
 
+def sphere() -> Image.Image:
+    """The momentum sphere with its polhodes."""
+    scene = Scene(SIZE, (0.8, 0.75, 0.45), 1.15)
+    polhodes(scene)
+    return scene.done()
+
+
 DOORS: dict[str, Callable[[], Image.Image]] = {
     "spacecraft": spacecraft, "orbits": orbits, "tops": tops, "molecules": molecules, "methods": methods,
+    "gallery": sphere,
 }  # fmt: skip
 """The picture of each door."""
