@@ -112,7 +112,15 @@ def _palette(samples: Any) -> tuple[Any, Any]:
     for start in range(0, len(grid), 4096):
         part = grid[start : start + 4096]
         nearest[start : start + 4096] = np.argmin(((part[:, None] - chosen) ** 2).sum(axis=-1), axis=1)
+    for colour in common[::-1]:
+        nearest[_bins(colour[None])[0]] = int(np.flatnonzero((chosen == colour).all(axis=1))[0])
     return chosen.astype(np.uint8), nearest
+
+
+def _bins(pixels: Any) -> Any:
+    """Number of each colour (..., 3) among those of 5 bits a channel."""
+    p = (pixels.astype(np.int32) * 31 + 127) // 255
+    return (p[..., 0] << 10) | (p[..., 1] << 5) | p[..., 2]
 
 
 def _write_pictures(pixels: Pixels, count: int, fps: int, draft: Path) -> None:
@@ -126,8 +134,7 @@ def _write_pictures(pixels: Pixels, count: int, fps: int, draft: Path) -> None:
     def pictures() -> Iterator[Image.Image]:
         before = None
         for k in range(count):
-            p = (pixels(k).astype(np.int32) * 31 + 127) // 255
-            indices = nearest[(p[..., 0] << 10) | (p[..., 1] << 5) | p[..., 2]]
+            indices = nearest[_bins(pixels(k))]
             shown = indices if before is None else np.where(indices == before, np.uint8(unchanged), indices)
             if before is not None and (shown == unchanged).all():
                 shown[0, 0] = indices[0, 0]  # some readers leave out a frame without any change
