@@ -76,3 +76,18 @@ def test_what_is_in_the_wheel_works(wheel, tmp_path):
     words = [sys.executable, "-P", "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
     assert done.stdout.split() == [str(tmp_path / "polhode" / "__init__.py"), "True"]
+
+
+def test_xarray_finds_the_engine_of_an_installed_wheel(wheel, tmp_path):
+    """By the entry point, without polhode being imported by hand."""
+    path, _ = wheel
+    with zipfile.ZipFile(path) as held:
+        held.extractall(tmp_path)
+    code = (
+        "import sys, xarray as xr; found = xr.backends.list_engines()['polhode'];"
+        "print(sys.modules[type(found).__module__].__file__, hasattr(xr.Dataset, 'polhode'))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    words = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
+    assert done.stdout.split() == [str(tmp_path / "polhode" / "in_xarray" / "engine.py"), "True"]

@@ -159,6 +159,19 @@ def test_ground_track_against_formulas(craft):
     np.testing.assert_allclose(moved - moved[0], east - east[0], atol=1e-6)
 
 
+def test_altitude_and_pointing(craft, pair):
+    r = craft.position.values
+    height = craft.polhode.altitude()
+    np.testing.assert_allclose(height, np.linalg.norm(r, axis=1) - EARTH.radius, rtol=1e-9)
+    assert height.attrs["units"] == "m" and pair.polhode.altitude(radius=0.5, body=1).dims == ("time",)
+    angle = craft.polhode.pointing_error((0, 2, 0), "velocity", degrees=True)
+    v = craft.velocity.values / np.linalg.norm(craft.velocity.values, axis=1)[:, None]
+    cosine = (craft.polhode.rotation().apply((0, 1, 0)) * v).sum(axis=1)
+    np.testing.assert_allclose(np.cos(np.deg2rad(angle)), cosine, atol=1e-12)
+    with pytest.raises(InvalidInput, match="radius is missing"):
+        pair.polhode.altitude()
+
+
 # ------------------------------------------------------------------ tables and times
 def test_to_pandas_is_flat(craft, pair, members):
     table = craft.polhode.to_pandas()
@@ -221,15 +234,25 @@ def test_pictures_come_from_the_public_functions(craft, pair, members, monkeypat
     (one, other), more = calls.pop()
     assert one.identical(craft) and other.identical(pair) and more == {"title": "both"}
     members.polhode.view(member=[0, 2])
-    runs, more = calls.pop()
-    assert [int(run.member) for run in runs] == [0, 2] and more == {"labels": ["member 0", "member 2"]}
-    for draw in ("plot", "view", "animate"):
+    (run,), more = calls.pop()
+    assert run.identical(members) and more == {"members": [0, 2]}
+    members.polhode.view(member=3)
+    assert calls.pop()[1] == {"members": [3]}
+    with pytest.raises(InvalidInput, match="member is 4; there are 4"):
+        members.polhode.view(member=4)
+    for draw in ("plot", "animate"):
         with pytest.raises(InvalidInput, match=f"{draw}: member is missing; there are 4"):
             getattr(members.polhode, draw)()
 
 
-def test_plot_draws(craft):
+def test_pictures_are_drawn(craft, members, tmp_path):
     assert craft.polhode.plot().get_axes()
+    assert 'id="polhode-scene"' in craft.polhode.view(frames=20).html()
+    assert len(members.polhode.view(member=[1, 3], frames=5).scene["runs"]) == 2
+    craft.isel(time=slice(0, 6)).polhode.animate(
+        tmp_path / "a.gif", seconds=0.2, fps=10, size=(300, 200), panels="body"
+    )
+    assert (tmp_path / "a.gif").stat().st_size > 1000
 
 
 # ------------------------------------------------------------------ what is refused

@@ -5,6 +5,8 @@
     ds.polhode.lvlh(degrees=True)                 # roll, pitch, yaw from the local vertical and horizontal
     ds.polhode.elements()                         # osculating elements, a Dataset
     ds.polhode.ground_track(degrees=True)         # longitude, latitude and altitude
+    ds.polhode.altitude()                         # above a sphere
+    ds.polhode.pointing_error(toward="sun")       # angle of an axis of the body from a direction
     ds.polhode.to_pandas()                        # one flat table: attitude_w, position_x, ...
     ds.polhode.astropy_time()                     # the rows as an astropy Time
     ds.polhode.plot(), ds.polhode.view(), ds.polhode.animate()
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 METHODS = (
-    "euler", "rotation", "lvlh", "elements", "ground_track", "to_pandas", "astropy_time", "plot", "view", "animate",
+    "euler", "rotation", "lvlh", "elements", "ground_track", "altitude", "pointing_error", "to_pandas",
+    "astropy_time", "plot", "view", "animate",
 )  # fmt: skip
 """What the accessor offers, in the order of its text."""
 CHOSEN = ("body", "member")
@@ -262,6 +265,66 @@ class TrajectoryAccessor:
         found: xr.Dataset = _in_degrees(frames.ground_track(ds, rotation_rate, radius), degrees)
         return found
 
+    def altitude(
+        self, *, radius: float | None = None, body: int | None = None, member: int | None = None
+    ) -> xr.DataArray:
+        """Height above a sphere about the centre.
+
+        Parameters
+        ----------
+        radius : float, optional
+            Of the sphere, by default the equatorial radius of the central body.
+        body, member : int, optional
+            One of several; default all.
+
+        Returns
+        -------
+        xarray.DataArray
+            In the unit of the position.
+
+        Raises
+        ------
+        InvalidInput
+            No position; no radius known.
+        """
+        return frames.altitude(self._chosen("altitude", "position", body=body, member=member), radius)
+
+    def pointing_error(
+        self,
+        axis: Any = (0.0, 0.0, 1.0),
+        toward: Any = "nadir",
+        *,
+        degrees: bool = False,
+        body: int | None = None,
+        member: int | None = None,
+    ) -> xr.DataArray:
+        """Angle between an axis of the body and a direction.
+
+        Parameters
+        ----------
+        axis : array_like (3,)
+            In the body frame, of any length.
+        toward : {"nadir", "velocity", "normal", "sun"} or array_like (3,)
+            To the centre, along the velocity, along r x v, to the Sun of the run; or a direction in space.
+        degrees : bool
+            Degrees instead of radians.
+        body, member : int, optional
+            One of several; default all.
+
+        Returns
+        -------
+        xarray.DataArray
+            From 0 to pi.
+
+        Raises
+        ------
+        InvalidInput
+            No attitude; what the direction needs is missing.
+        """
+        ds = self._chosen("pointing_error", "attitude", body=body, member=member)
+        angle: xr.DataArray = _in_degrees(frames.pointing_error(ds, axis, toward), degrees)
+        return angle
+
     # ------------------------------------------------------------------ tables and times
     def to_pandas(self, *, body: int | None = None, member: int | None = None) -> pd.DataFrame:
         """One flat table: a row for each time, a column for each number of a variable.
@@ -398,30 +461,25 @@ class TrajectoryAccessor:
         body : int, optional
             One of several bodies, of all these runs; default all.
         member : int or sequence of int, optional
-            Members of an ensemble, shown side by side; needed where there are members.
+            Members of an ensemble, shown side by side; default: the first few.
         **more
             As of ``polhode.view``.
 
         Returns
         -------
-        polhode.viewer.View
+        View
 
         Raises
         ------
         InvalidInput
-            Not a trajectory; members, and none is chosen; as ``polhode.view``.
+            Not a trajectory; as ``polhode.view``.
         """
         import polhode
 
-        several = None if member is None or isinstance(member, int | np.integer) else list(member)
-        if several is None:
-            runs = [self._picture("view", body, member, "")]  # type: ignore[arg-type]
-        elif not several:
-            raise InvalidInput("view: member is empty; name at least one member")
-        else:
-            runs = [self._picture("view", body, one, "") for one in several]
-            more = {"labels": [f"member {one}" for one in several] if not others else None} | more
-        runs += [TrajectoryAccessor(other)._picture("view", body, None, "") for other in others]
+        if member is not None:
+            self._chosen("view", "time", member=member if isinstance(member, int) else None)
+            more = {"members": [member] if isinstance(member, int | np.integer) else list(member)} | more
+        runs = [TrajectoryAccessor(ds)._chosen("view", "time", "energy_error", body=body) for ds in (self._ds, *others)]
         return polhode.view(*runs, **more)
 
     def animate(self, *arguments: Any, body: int | None = None, member: int | None = None, **more: Any) -> Any:
