@@ -149,6 +149,12 @@ def test_top_stands_on_its_tip_with_its_centre_of_mass_and_moments():
     assert np.allclose(moments / moments.sum(), np.array([3, 5, 5]) / 13, atol=1e-4)
 
 
+def test_inertia_about_the_centre_of_mass_is_that_about_the_tip():
+    system = ph.heavy_top((0.5, 0.5, 1), (0, 0, 1), mass=2.0, inertia_about="center_of_mass")
+    view = ph.view(ph.integrate(system, "trapm", step=1e-3, steps=5, angular_velocity=(0.1, 0, 20)))
+    assert view.scene["runs"][0]["poinsot"]["moments"] == [2.5, 2.5, 1.0]
+
+
 def test_uneven_top_is_a_cuboid_beside_its_fixed_point():
     system = ph.heavy_top(inertia=(3, 4, 5), center_of_mass=(0.2, 0.1, 1.0), weight=9.81)
     run = ph.view(ph.integrate(system, "trapm", step=1e-3, steps=5, angular_velocity=(20, 0, 0))).scene["runs"][0]

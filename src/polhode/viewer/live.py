@@ -131,7 +131,7 @@ def widget_class() -> Any:
         arrays = traitlets.Bytes(b"").tag(sync=True)
         told = traitlets.Unicode("").tag(sync=True)
         going = traitlets.Bool(False).tag(sync=True)
-        height = traitlets.Int(640).tag(sync=True)
+        height = traitlets.Int(820).tag(sync=True)
 
         def show_run(self, label: str, ds: Any, words: dict[str, Any]) -> None:
             """Show a Dataset in place of what is shown."""

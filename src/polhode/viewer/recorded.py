@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.systems.inertia import principal
+from polhode.errors import PolhodeError
+from polhode.systems.inertia import parallel_axis, principal
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -127,12 +128,19 @@ class Recorded:
         try:
             given = np.asarray(self.arguments.get("inertia"), dtype=float)
             if given.shape in ((3,), (3, 3)) and not (given.ndim == 2 and self.bodies == 3 and not _tensor(given)):
-                return [_pair(given)]
+                return [_pair(self._about_fixed_point(given))]
             if len(given) == self.bodies:
                 return [_pair(one) for one in given]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, KeyError, PolhodeError):  # a record of another version
             pass
         return self._fitted()
+
+    def _about_fixed_point(self, given: Any) -> Any:
+        """The inertia of a top about its fixed point, which the record may hold about its centre of mass."""
+        if self.arguments.get("inertia_about") != "center_of_mass":
+            return given
+        tensor = np.diag(given) if given.ndim == 1 else given
+        return parallel_axis(tensor, self.arguments["mass"], self.arguments["center_of_mass"])
 
     def _fitted(self) -> list[tuple[Any, Any]]:
         """That which belongs to the momenta and velocities of the rows, where they determine it."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 VERSION = 1
+LONGEST = 300
+"""Most characters of a title that a file states."""
 Mesh = tuple[Any, Any]
 
 
@@ -73,7 +75,7 @@ def _headings(runs: list[Recorded]) -> tuple[str, str]:
     """Title and subtitle: what the user called it, or the systems; methods and steps, or how many runs there are."""
     names = list(dict.fromkeys(run.system.replace("_", " ") for run in runs if run.system))
     systems = " and ".join(names)
-    given = str(runs[0].whole.attrs.get("title", ""))
+    given = str(runs[0].whole.attrs.get("title", ""))[:LONGEST]
     own = bool(given) and not given.startswith(f"{runs[0].system}, ") and "member" not in given.partition(":")[0]
     told = [f"{len(runs)} runs"] if len(runs) > 1 else [facts.method_of(runs[0])]
     if own:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FRAMES = 5000
 MOST_FRAMES = 200_000
 MOST_RUNS = 8
-HEIGHT = 640
+HEIGHT = 820
 """Height of a view in a notebook, pixels."""
 
 
