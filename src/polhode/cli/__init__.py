@@ -20,6 +20,7 @@ COMMANDS = {
     "tail": "The last rows of a live store, also while it grows.",
     "sweep": "Run a scenario for many values of its keys, on one machine or many.",
     "view": "Look at a run in a browser: one page with the moving body in it.",
+    "plot": "Draw a trajectory again, or panels of it, as PNG, PDF or SVG.",
     "methods": "List the methods and what they keep.",
     "systems": "List the systems and ready-made problems.",
     "compare": "Compare methods on a scenario: errors, orders, cost.",

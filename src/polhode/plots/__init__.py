@@ -12,8 +12,8 @@ Systems, methods and runs do not belong here: a plot uses only the contents of a
 from __future__ import annotations
 
 from polhode.plots.animation import animate
-from polhode.plots.dashboard import dashboard
+from polhode.plots.dashboard import dashboard, figure
 from polhode.plots.members import bands, corner, success
 from polhode.plots.work_precision import work_precision
 
-__all__ = ["animate", "bands", "corner", "dashboard", "success", "work_precision"]
+__all__ = ["animate", "bands", "corner", "dashboard", "figure", "success", "work_precision"]

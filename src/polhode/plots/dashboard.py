@@ -1,111 +1,250 @@
-"""The dashboard of a run: errors of the conserved quantities, the attitude, and the polhode on its sphere."""
+"""Pictures of a run: the dashboard of its system, and figures of chosen panels in the sizes of a journal."""
 
 from __future__ import annotations
 
 import os
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from polhode.arguments import choice
 from polhode.errors import InvalidInput
 from polhode.plots import style
-from polhode.plots.molecules import draw_bodies, draw_distances
-from polhode.plots.orbit_panels import draw_orbit, draw_phase
-from polhode.plots.sphere_panels import draw_axis_in_space, draw_polhode
+from polhode.plots.axes import fit_sides, fit_titles
+from polhode.plots.panels import ALONG, WIDE, Panel, chosen, usual
+from polhode.plots.shown import Shown
 from polhode.plots.style import VERMILION
-from polhode.plots.time_panels import draw_energy, draw_momenta, draw_motion
 from polhode.trajectory.schema import trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+SIZES = {"page": 7.0, "column": 3.4}
+"""Widths of figures (inches): of a page, and of one of two columns."""
+DPI_OF_PAPER = 300
+Box = tuple[float, float, float, float]
+"""Left, bottom, width, height (inches)."""
+
+
+def checked(ds: xr.Dataset) -> Shown:
+    """The trajectory to draw.
+
+    Raises
+    ------
+    InvalidInput
+        Not a trajectory, one of an ensemble, or without rows.
+    """
+    trajectory(ds)
+    if "energy_error" not in ds or "time" not in ds.dims:
+        raise InvalidInput("this Dataset is no trajectory: it has no variable 'energy_error' along 'time'")
+    if "member" in ds.dims:
+        raise InvalidInput("this Dataset is of an ensemble: take one member, ds.isel(member=0), or polhode.plots.bands")
+    if not ds.sizes["time"]:
+        raise InvalidInput("this trajectory has no rows: there is nothing to draw")
+    return Shown(ds)
+
 
 def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Plot a run: energy error, errors of the conserved momenta, attitude, and the polhode on its sphere.
+    """Plot a run in the panels that suit its system.
 
-    For molecules, temperatures, bodies with their dipoles and the distribution of distances replace attitude, polhode
-    and body axis. For other bodies that translate, the orbit replaces the body axis; for a point mass, position, orbit
-    and phase plane replace all three. Of several bodies the first is shown; energy and momenta are of all. A million
-    rows are drawn in well under a second, without losing extremes of the errors.
+    Spacecraft show body rates, angles relative to LVLH, attitude energy and spin apart from the orbit's, altitude,
+    elements, the orbit with its centre to scale, ground track and polhode; orbits and bodies that attract each other
+    all orbits, distances, elements; tops nutation, precession, the path of the axis; rigid bodies rates, attitude and
+    polhode; point masses path and phase plane; molecules temperatures, energies, bodies and the distribution of
+    distances; each with the errors of energy and conserved momenta. Of several rigid bodies the first is shown; energy
+    and momenta are of all. Where the run has shadows, panels are grey in them. Times and lengths of runs in SI units
+    are shown in hours, days, kilometres where they are large. A million rows are drawn in about a second, without
+    losing extremes of the errors. ``polhode.plots.figure`` draws panels of choice.
 
     Parameters
     ----------
     ds : xarray.Dataset
         From ``polhode.integrate`` or a file, or the ``trajectory`` of a failed run.
     path : path, optional
-        Also write a PNG of 1200 x 900 pixels to this file, atomically.
+        Also write a PNG (100 pixels per inch), PDF or SVG to this file, atomically.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Independent of pyplot; a notebook displays it, ``savefig`` writes it.
+        12 x 9 inches, or 15 x 9.5 where there are more than six panels. Independent of pyplot; a notebook displays it,
+        ``savefig`` writes it.
 
     Raises
     ------
     InvalidInput
-        The Dataset is not a trajectory or has no rows, or ``path`` does not end in ``.png``.
+        The Dataset is not a trajectory or has no rows, or ``path`` does not end in ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
     """
-    trajectory(ds)
-    if "energy_error" not in ds or "time" not in ds.dims:
-        raise InvalidInput("this Dataset is no trajectory: it has no variable 'energy_error' along 'time'")
-    if not ds.sizes["time"]:
-        raise InvalidInput("this trajectory has no rows: there is nothing to draw")
+    shown = checked(ds)
     if path is not None:
-        style.png_path(path)
+        style.picture_path(path)
     import matplotlib
 
     from polhode.plots.picture import Picture
 
     with matplotlib.rc_context(style.RC):
-        figure = Picture(figsize=(12, 9), dpi=style.DPI)
-        _heading(figure, ds)
-        left = figure.add_gridspec(3, 1, left=0.075, right=0.545, top=0.86, bottom=0.065, hspace=0.42)
-        draw_energy(figure.add_subplot(left[0]), ds)
-        draw_momenta(figure.add_subplot(left[1]), ds)
-        draw_motion(figure.add_subplot(left[2]), ds)
-        boxes = [(0.635, 0.465, 0.35, 0.4), (0.635, 0.02, 0.35, 0.4)]
-        molecules = "temperature" in ds
-        if molecules:
-            draw_bodies(figure.add_axes((0.6, 0.42, 0.38, 0.42), projection="3d"), ds)
-            draw_distances(figure.add_axes((0.66, 0.065, 0.315, 0.27)), ds)
-        elif "attitude" in ds:
-            draw_polhode(figure.add_axes(boxes[0]), ds)
-        if "position" in ds and not molecules:
-            box = boxes[1] if "attitude" in ds else boxes[0]
-            draw_orbit(figure, box, ds)
-        if "attitude" not in ds:
-            draw_phase(figure.add_axes((0.68, 0.065, 0.29, 0.32)), ds)
-        elif "position" not in ds and not molecules:
-            draw_axis_in_space(figure.add_axes(boxes[1]), ds)
+        panels = usual(shown)
+        size, boxes = _arranged(panels, "incomplete" in ds.attrs)
+        figure = Picture(figsize=size, dpi=style.DPI)
+        _heading(figure, ds, shown)
+        _draw(figure, shown, panels, boxes)
         if path is not None:
             style.write(figure, path)
     return figure
 
 
-def _heading(figure: Any, ds: xr.Dataset) -> None:
-    attrs = ds.attrs
+def figure(
+    ds: xr.Dataset, panels: str | Sequence[str], size: str = "page", path: str | os.PathLike[str] | None = None
+) -> Figure:
+    """Plot panels of choice for a paper: no heading, small letters, the width of a page or a column.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory.
+    panels : str or sequence of str
+        Names of panels, such as ``["energy", "lvlh"]`` or ``"energy,lvlh"``; ``polhode plot --list FILE`` prints those
+        that a file offers. ``"elements"`` are five panels.
+    size : {"page", "column"}
+        7 inches wide, panels in two columns; or 3.4 inches wide, panels below each other.
+    path : path, optional
+        Also write a PDF or SVG, with its fonts and without dates, or a PNG of 300 pixels per inch, atomically.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InvalidInput
+        As for ``dashboard``; an unknown panel, or one that needs what this trajectory lacks.
+    FileProblem
+        The file cannot be written.
+    """
+    shown = checked(ds)
+    choice(size, "size", tuple(SIZES))
+    found = chosen(panels, shown)
+    if path is not None:
+        style.picture_path(path)
+    import matplotlib
+
+    from polhode.plots.picture import Picture
+
+    with matplotlib.rc_context(style.PAPER):
+        height, boxes = _stacked(found, SIZES[size])
+        picture = Picture(figsize=(SIZES[size], height), dpi=150)
+        _draw(picture, shown, found, boxes)
+        if path is not None:
+            style.write(picture, path, DPI_OF_PAPER)
+    return picture
+
+
+# ------------------------------------------------------------------ where panels are
+def _arranged(panels: Sequence[Panel], heading: bool) -> tuple[tuple[float, float], list[Box]]:
+    """Size of a dashboard and the cell of each panel: those along time left, the others in a column at the right."""
+    times = [panel for panel in panels if panel.shape == ALONG]
+    others = [panel for panel in panels if panel.shape != ALONG]
+    many = len(panels) > 6
+    wide, high = (15.0, 9.5) if many else (12.0, 9.0)
+    top, bottom = high - (0.95 if heading else 0.7), 0.1
+    columns = 2 if many and len(times) > 4 else 1
+    right = 4.6 if others else 0.0
+    rows = -(-len(times) // columns)
+    across, down = (wide - right - 0.1) / columns, (top - bottom) / max(1, rows)
+    cells: dict[str, Box] = {}
+    for k, panel in enumerate(times):
+        column, row = divmod(k, rows)
+        cells[panel.name] = (0.1 + column * across, top - (row + 1) * down, across, down)
+    shares = [0.62 if panel.shape == WIDE else 1.0 for panel in others]
+    if len(others) == 1:
+        shares = [1.0]
+    y, each = top, (top - bottom) / (sum(shares) or 1.0)
+    for share, panel in zip(shares, others, strict=True):
+        tall = min(each * share, 5.2)
+        y -= tall
+        cells[panel.name] = (wide - right, y, right, tall)
+    return (wide, high), [cells[panel.name] for panel in panels]
+
+
+def _stacked(panels: Sequence[Panel], wide: float) -> tuple[float, list[Box]]:
+    """Height of a figure for a paper and the cell of each panel."""
+    columns = 1 if wide < 5.0 or len(panels) == 1 else 2
+    across = wide / columns
+    heights = {ALONG: min(0.62 * across, 2.6) + 0.15, WIDE: 0.5 * across + 0.75}
+    rows = [panels[k : k + columns] for k in range(0, len(panels), columns)]
+    downs = [max(heights.get(panel.shape, min(across, 4.5)) for panel in row) for row in rows]
+    total = sum(downs) + 0.04
+    boxes, y = [], total - 0.02
+    for row, down in zip(rows, downs, strict=True):
+        y -= down
+        boxes += [(k * across, y, across, down) for k in range(len(row))]
+    return total, boxes
+
+
+MARGINS = {ALONG: (0.82, 0.86, 0.5, 0.46), WIDE: (0.72, 0.22, 0.5, 0.46)}
+"""Left, right, above and below the axes of a panel (inches) in letters of 9.5 points; of pictures without axes less."""
+BARE = {"orbit": (0.25, 0.15, 0.5, 0.1), "polhode": (0.3, 0.2, 0.5, 0.1), "axis": (0.3, 0.2, 0.5, 0.1),
+        "bodies": (0.1, 0.2, 0.45, 0.2)}  # fmt: skip
+IN_SPACE = (0.25, 0.4, 0.5, 0.3)
+
+
+def _margins(panel: Panel, shown: Shown) -> Box:
+    if panel.name in BARE:
+        return BARE[panel.name]
+    if panel.space(shown):
+        return IN_SPACE
+    return MARGINS.get(panel.shape, (0.82, 0.3, 0.5, 0.5))
+
+
+def _draw(figure: Any, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box]) -> None:
+    """Draw each panel into its cell."""
+    wide, high = figure.get_figwidth(), figure.get_figheight()
+    import matplotlib
+
+    letters = float(matplotlib.rcParams["font.size"]) / style.RC["font.size"]
+    cells = []
+    columns: dict[tuple[float, str], list[Any]] = {}
+    for panel, (x, y, w, h) in zip(panels, boxes, strict=True):
+        left, right, above, below = (letters * side for side in _margins(panel, shown))
+        place = ((x + left) / wide, (y + below) / high, (w - left - right) / wide, (h - above - below) / high)
+        axes = figure.add_axes(place, projection="3d" if panel.space(shown) else None)
+        panel.draw(axes, shown)
+        cells.append((axes, (x / wide, (x + w - 0.05) / wide)))
+        if panel.name not in BARE and not panel.space(shown):
+            columns.setdefault((x, panel.shape), []).append(cells[-1])
+    fit_sides(figure, list(columns.values()))
+    fit_titles(figure, cells)
+
+
+# ------------------------------------------------------------------ heading
+def _heading(figure: Any, ds: xr.Dataset, shown: Shown) -> None:
+    attrs, high = ds.attrs, figure.get_figheight()
     method = str(attrs.get("method", ""))
     described = str(attrs.get("method_description", ""))
     steps_taken = f"rtol {_number(attrs['rtol'])}" if "rtol" in attrs else f"step {_number(attrs.get('step'))}"
     what = f"{attrs.get('system', 'trajectory')}  ·  {method}  ·  {steps_taken}"
     titled = "scenario" in attrs and attrs.get("title")  # a title given by the user goes first
     head = textwrap.shorten(str(attrs["title"]), 90, placeholder=" ...") if titled else what
-    figure.text(0.022, 0.968, head, fontsize=15, fontweight="bold", va="center")
-    times = ds["time"].values
-    unit = "" if attrs.get("units", "consistent") == "consistent" else f" {ds['time'].attrs.get('units', '')}"
+    figure.text(0.022, 1.0 - 0.29 / high, head, fontsize=15, fontweight="bold", va="center")
+    times = np.asarray(ds["time"].values, dtype=float) / shown.clock[0]
+    unit = "" if attrs.get("units", "consistent") == "consistent" else f" {shown.clock[1]}"
     parts = [what] if titled else [described] if described else []
     if "steps" in attrs:
         parts.append(f"{int(attrs['steps']):,} steps")
     rows = (
-        f"{len(times):,} rows from t = {times[0]:g} to {times[-1]:g}" if len(times) > 1 else f"1 row, t = {times[0]:g}"
-    )
+        f"{len(times):,} rows from t = {times[0]:.6g} to {times[-1]:.6g}"
+        if len(times) > 1 else f"1 row, t = {times[0]:.6g}"
+    )  # fmt: skip
     parts.append(rows + unit)
-    figure.text(0.022, 0.938, "  ·  ".join(parts), fontsize=10, color="#5a5a5a", va="center")
+    line = textwrap.shorten("  ·  ".join(parts), 170, placeholder=" ...")
+    figure.text(0.022, 1.0 - 0.56 / high, line, fontsize=10, color="#5a5a5a", va="center")
     if "incomplete" in attrs:
-        note = textwrap.shorten(f"Incomplete run: {attrs['incomplete']}", 175, placeholder=" ...")
-        figure.text(0.022, 0.912, note, fontsize=9.5, color=VERMILION, va="center")
+        note = textwrap.shorten(f"Incomplete run: {attrs['incomplete']}", 165, placeholder=" ...")
+        figure.text(0.022, 1.0 - 0.79 / high, note, fontsize=9.5, color=VERMILION, va="center")
 
 
 def _number(value: Any) -> str:

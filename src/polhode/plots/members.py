@@ -85,7 +85,7 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
     names : str or sequence of str
         Variables along ``time``, such as ``"angular_velocity"``.
     path : path, optional
-        Also write a PNG to this file, atomically.
+        Also write a PNG, PDF or SVG to this file, atomically.
 
     Returns
     -------
@@ -96,13 +96,13 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
     ------
     InvalidInput
         No such variable, one that does not depend on time, attitudes (their components have no bands), more than 12
-        panels, or ``path`` does not end in ``.png``.
+        panels, or ``path`` does not end in ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
     """
     trajectory(ds)
     if path is not None:
-        style.png_path(path)
+        style.picture_path(path)
     panels = [panel for name in _names(names, "names") for panel in _panels(ds, name)]
     if len(panels) > MOST_PANELS:
         raise InvalidInput(f"these are {len(panels)} panels; draw at most {MOST_PANELS} at a time")
@@ -220,7 +220,7 @@ def _bands(axes: Any, ds: xr.Dataset, title: str, values: Any, how: Any, last: b
     axes.set_xlim(*((first, end) if end > first else (first - 0.5, first + 0.5)))
     if last:
         axes.set_xlabel(style.with_units("time", str(ds[TIME].attrs.get("units", ""))), labelpad=2)
-    style.label_ends(axes, ends, gap=0.11)
+    style.label_ends(axes, ends)
 
 
 # ------------------------------------------------------------------ numbers of members
@@ -299,7 +299,7 @@ def corner(
     names : str or sequence of str, optional
         Variables or coordinates of the members, 12 numbers at most; unless given, what varied.
     path : path, optional
-        Also write a PNG to this file, atomically.
+        Also write a PNG, PDF or SVG to this file, atomically.
     row : int
         The row at which variables along ``time`` are taken, the last unless given.
 
@@ -310,13 +310,14 @@ def corner(
     Raises
     ------
     InvalidInput
-        No ensemble, no such variable or row, more than 12 numbers, or ``path`` does not end in ``.png``.
+        No ensemble, no such variable or row, more than 12 numbers, or ``path`` does not end in
+        ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
     """
     _members_of(ds)
     if path is not None:
-        style.png_path(path)
+        style.picture_path(path)
     chosen = _varied(ds) if names is None else _names(names, "names")
     if not chosen:
         raise InvalidInput("nothing varies in this ensemble; name the variables to draw")
@@ -403,7 +404,7 @@ def success(
         each, of one vector two. Unless given, two of what varied. Of several numbers those are taken whose means differ
         most between success and failure, in standard deviations.
     path : path, optional
-        Also write a PNG to this file, atomically.
+        Also write a PNG, PDF or SVG to this file, atomically.
     passed : array_like of bool (members,), optional
         A condition of your own, besides running to the end: where it is False the member has missed it.
 
@@ -421,7 +422,7 @@ def success(
     """
     _members_of(ds)
     if path is not None:
-        style.png_path(path)
+        style.picture_path(path)
     reasons = _reasons(ds, passed)
     (x_label, x), (y_label, y) = _plane(ds, None if names is None else _names(names, "names"), reasons == "")
     import matplotlib

@@ -8,6 +8,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.plots import style
+from polhode.plots.axes import plain_ticks
 from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, VERMILION
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ def draw_temperatures(axes: Any, ds: xr.Dataset, times: Any) -> str:
     for _, (values, colour) in curves.items():
         axes.plot(times, values.values, color=colour, linewidth=0.9 if colour != INK else 1.4)
     latter = slice(len(times) // 2, None)
+    finite = np.concatenate([np.asarray(values.values)[np.isfinite(values.values)] for values, _ in curves.values()])
+    if finite.size:
+        room = 0.05 * (float(finite.max() - finite.min()) or 1.0)
+        axes.set_ylim(float(finite.min()) - room, float(finite.max()) + room)
     ends = [(float(np.mean(values.values[latter])), name, colour) for name, (values, colour) in curves.items()]
     style.label_ends(axes, ends)
     means = [np.mean(values.values[latter]) for values, _ in list(curves.values())[:2]]
@@ -68,8 +73,9 @@ def draw_bodies(axes: Any, ds: xr.Dataset) -> None:
         getattr(axes, f"{name}axis").set_pane_color((1.0, 1.0, 1.0, 0.0))
     axes.set_box_aspect(np.maximum(high - low, 1e-3 * np.max(high - low) or 1.0))
     axes.grid(False)
-    axes.tick_params(labelsize=7.5)
-    axes.set_title(f"Bodies and dipoles at t = {float(last.time):.6g}", y=1.03)
+    axes.tick_params(labelsize=7.5, pad=-1)
+    axes.locator_params(nbins=4)
+    axes.set_title(f"Bodies and dipoles at t = {float(last.time):.6g}")
 
 
 def draw_distances(axes: Any, ds: xr.Dataset) -> None:
@@ -89,3 +95,5 @@ def draw_distances(axes: Any, ds: xr.Dataset) -> None:
     axes.set_xlabel(style.with_units("r", str(distribution.r.attrs.get("units", ""))))
     axes.set_xlim(0.0, float(distribution.r[-1]))
     axes.set_ylim(bottom=0.0)
+    exponent = plain_ticks(axes.yaxis, float(axes.get_ylim()[1]))
+    axes.set_ylabel("g" if name == "g" else style.with_units("density", "", exponent))

@@ -1,68 +1,473 @@
-"""Panels of the dashboard for translation: the orbit in space, and a phase plane."""
+"""Panels of translation: orbits with their central body to scale, paths, ground track, phase plane."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from polhode.algebra import rotation
 from polhode.plots import style
-from polhode.plots.rows import body_of, in_order, joined, scattered
-from polhode.plots.style import BLUE, VERMILION
+from polhode.plots.axes import plain_ticks, title
+from polhode.plots.between import filled, unresolved
+from polhode.plots.craft_panels import heaviest, names_of
+from polhode.plots.rows import joined, scattered
+from polhode.plots.shown import DEGREE, Shown, in_units
+from polhode.plots.style import BLUE, FAINT, GREY, INK, ORANGE, SKY, VERMILION
+from polhode.plots.time_panels import XYZ, coordinates
+from polhode.trajectory.frames import ground_track, relative_motion
+from polhode.trajectory.surroundings import place_of_sun
 
-if TYPE_CHECKING:
-    import xarray as xr
+TURNS = 12.0
+"""Of more turns the first and the last are drawn as lines, the others as dots."""
+DOTS = 6000
+ROUND = np.linspace(0.0, 2.0 * np.pi, 181)
+APART = "dots: rows are too far apart for a line"
 
 
-def draw_orbit(figure: Any, box: tuple[float, float, float, float], ds: xr.Dataset) -> None:
-    """Plot the path in space, with equal scales where the ranges allow."""
-    axes = figure.add_axes(box, projection="3d")
-    r = in_order(ds, "position")
-    r = r[np.isfinite(r).all(axis=1)]
-    low, high = r.min(axis=0), r.max(axis=0)
-    reach = float((high - low).max()) or float(np.abs(r[0]).max()) or 1.0
-    chosen = scattered(len(r))
-    points = r[chosen]
-    if not joined(points, len(r), reach):
-        axes.plot(*points.T, linestyle="", marker="o", markersize=4.0 if len(r) <= 400 else 1.4, color=BLUE, mew=0)
+def _curve(shown: Shown, r: Any, v: Any, t: Any) -> tuple[Any, Any, bool]:
+    """The path (m, 3) through rows with NaN in gaps, the rows beside gaps, and whether there are gaps."""
+    size = 0.5 * float(np.linalg.norm(np.ptp(r, axis=0))) or 1.0
+    gaps = unresolved(t, r, v, size)
+    _, path = filled(t, r, v, gaps)
+    beside = np.zeros(len(r), dtype=bool)
+    beside[:-1] |= gaps
+    beside[1:] |= gaps
+    return path, r[beside], bool(gaps.any())
+
+
+def _moving(shown: Shown, body: int = 0) -> tuple[Any, Any, Any]:
+    """Times (of the trajectory), positions and velocities of one body, rows that are finite and increase in time."""
+    t, r, v = shown.seconds, shown.all_bodies("position")[:, body], shown.all_bodies("velocity")[:, body]
+    usable = np.isfinite(r).all(axis=1) & np.isfinite(v).all(axis=1)
+    usable[1:] &= np.diff(t) > 0.0
+    return t[usable], r[usable], v[usable]
+
+
+# ------------------------------------------------------------------ about a centre
+def _seen_from(r: Any, v: Any, tilt: float) -> Any:
+    """Camera matrix (right, up, towards the viewer): an angle off the normal of the orbit, z upwards."""
+    normal = np.cross(r, v).mean(axis=0)
+    size = float(np.linalg.norm(normal))
+    n = normal / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
+    if n[2] < 0.0:
+        n = -n
+    up = np.array([0.0, 0.0, 1.0]) - n[2] * n
+    if np.linalg.norm(up) < 0.25:  # nearly equatorial: lean towards -y
+        lean = np.array([0.42, -0.91, 0.0])
+        lean -= (lean @ n) * n
     else:
-        axes.plot(*points.T, color=BLUE, linewidth=1.0)
-    middle = (low + high) / 2
-    for k, name in enumerate("xyz"):
-        half = 0.55 * (reach if high[k] - low[k] > 0.02 * reach else 0.5 * reach)
-        getattr(axes, f"set_{name}lim")(middle[k] - half, middle[k] + half)
-        getattr(axes, f"set_{name}label")(name, labelpad=-4)
-        side = getattr(axes, f"{name}axis")
-        side.set_pane_color((1.0, 1.0, 1.0, 0.0))
-        side.set_tick_params(pad=-2, labelsize=8)
-        side.get_major_locator().set_params(nbins=5)
-    axes.set_box_aspect((1, 1, 1), zoom=0.95)
-    style.mark_ends(axes, r[0], r[-1])
-    axes.text(*r[0], "  start", fontsize=8.5)
-    if float(np.linalg.norm(r[0] - r[-1])) > 0.03 * reach:
-        axes.text(*r[-1], "  end", fontsize=8.5)
-    units = ds["position"].attrs.get("units", "")
-    figure.text(
-        box[0], box[1] + box[3] + 0.008, style.with_units(f"Orbit in space{body_of(ds)}", units),
-        fontsize=10.5, fontweight="bold", va="bottom",
+        side = np.cross(n, up / np.linalg.norm(up))
+        lean = 0.8 * side / np.linalg.norm(side) + 0.6 * up / np.linalg.norm(up)
+    toward = np.cos(tilt) * n + np.sin(tilt) * lean / np.linalg.norm(lean)
+    toward /= np.linalg.norm(toward)
+    up = np.array([0.0, 0.0, 1.0]) - toward[2] * toward
+    up /= np.linalg.norm(up)
+    return np.array([np.cross(up, toward), up, toward])
+
+
+def _hidden(points: Any, radius: float) -> Any:
+    """Which points (n, 3), as the camera sees them, are behind a sphere about the origin."""
+    return (points[:, 2] < 0.0) & (np.hypot(points[:, 0], points[:, 1]) < radius)
+
+
+def _strand(axes: Any, path: Any, radius: float, colour: str, width: float, zorder: float) -> None:
+    """A path as the camera sees it: behind the centre's plane paler, behind the centre itself not at all."""
+    behind = path[:, 2] < 0.0
+    hidden = _hidden(path, radius) if radius else np.zeros(len(path), dtype=bool)
+    for side, strength, order in ((~behind, 1.0, zorder + 2.0), (behind, 0.5, zorder)):
+        grown = side.copy()
+        grown[1:] |= side[:-1]
+        shown = grown & ~hidden
+        if shown.any():
+            axes.plot(
+                np.where(shown, path[:, 0], np.nan), np.where(shown, path[:, 1], np.nan), color=colour, linewidth=width,
+                alpha=strength, zorder=order, solid_capstyle="round",
+            )  # fmt: skip
+
+
+def _globe(axes: Any, camera: Any, radius: float) -> None:
+    """The central body to scale, with its equator and some circles."""
+    from matplotlib.patches import Circle
+
+    axes.add_patch(Circle((0, 0), radius, facecolor="#e4ecf4", edgecolor="#9fb2c6", linewidth=0.8, zorder=4.0))
+    circles = [
+        np.column_stack([np.cos(b) * np.cos(ROUND), np.cos(b) * np.sin(ROUND), np.full_like(ROUND, np.sin(b))])
+        for b in np.radians((-60, -30, 0, 30, 60))
+    ]
+    circles += [
+        np.column_stack([np.cos(ROUND) * np.cos(l), np.cos(ROUND) * np.sin(l), np.sin(ROUND)])
+        for l in np.radians(np.arange(0, 180, 30))
+    ]
+    for k, circle in enumerate(circles):
+        seen = radius * circle @ camera.T
+        front = seen[:, 2] >= 0.0
+        x, y = (np.where(front, seen[:, j], np.nan) for j in (0, 1))
+        axes.plot(x, y, color="#8fa5bc" if k == 2 else "#c3d0dd", linewidth=0.8 if k == 2 else 0.5, zorder=4.5)
+
+
+def _nice(length: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not longer."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(next(k for k in (5.0, 2.0, 1.0) if k * power <= length * (1.0 + 1e-12)) * power)
+
+
+def _scale_bar(axes: Any, middle: Any, half: tuple[float, float], units: str, reach: float) -> None:
+    """A bar of a round length in the lower right corner."""
+    length = _nice(0.5 * half[0])
+    factor, unit = in_units(units, reach)
+    size = length * factor
+    text = f"{size:,.0f}" if 1.0 <= size < 1e5 else style.scientific(size, 1) if size >= 1e5 else f"{size:g}"
+    y, right = middle[1] - 0.95 * half[1], middle[0] + 0.96 * half[0]
+    axes.plot([right - length, right], [y, y], color=INK, linewidth=1.4, zorder=9, solid_capstyle="butt")
+    axes.annotate(
+        f"{text} {style.pretty_units(unit)}".strip(), (right - 0.5 * length, y), (0, 3), textcoords="offset points",
+        ha="center", va="bottom", zorder=9, fontsize=_small(),
     )  # fmt: skip
 
 
-def draw_phase(axes: Any, ds: xr.Dataset) -> None:
-    """Plot momentum against position, for the component with the largest range."""
-    r, p = in_order(ds, "position"), in_order(ds, "momentum")
+def _small() -> float:
+    import matplotlib
+
+    return float(matplotlib.rcParams["font.size"]) - 1.0
+
+
+def _triad(axes: Any, shown: Shown, camera: Any, middle: Any, half: tuple[float, float]) -> None:
+    """The axes of space, and the direction to the Sun at the start, in the lower left corner."""
+    size = 0.14 * min(half)
+    at = middle + np.array([-half[0] + 1.4 * size, -half[1] + 1.4 * size])
+    ways = [(name, GREY, "#5a5a5a", camera[:2, k]) for k, name in enumerate("xyz")]
+    sun = place_of_sun(shown.ds, np.asarray(shown.ds["time"].values[:1], dtype=float))
+    if sun is not None and np.isfinite(sun).all():
+        ways.append(("Sun", ORANGE, "#a06a00", (camera @ (sun[0] / np.linalg.norm(sun[0])))[:2]))
+    placed: list[Any] = []
+    for name, colour, ink, way in ways:
+        long = float(np.linalg.norm(way))
+        if long < 0.25:
+            continue
+        tip = (1.25 if name == "Sun" else 1.0) * size * way
+        arrow = {
+            "arrowstyle": "-|>",
+            "color": colour,
+            "linewidth": 0.9,
+            "mutation_scale": 6,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
+        axes.annotate("", at + tip, at, arrowprops=arrow, zorder=8)
+        place = at + tip + 0.34 * size * way / long
+        while any(float(np.linalg.norm(place - other)) < 0.42 * size for other in placed):
+            place = place + 0.2 * size * way / long
+        placed.append(place)
+        axes.text(*place, name, ha="center", va="center", color=ink, fontsize=_small() - 0.5, zorder=8)
+
+
+def _periods(shown: Shown) -> tuple[float, float, float]:
+    """Period at the first and at the last row, and how many turns there are; nan, nan, 0 of an open orbit."""
+    period = np.asarray(shown.elements["period"].values, dtype=float)
+    period = period if period.ndim == 1 else period[:, 0]
+    if shown.ds["time"].values[-1] < shown.ds["time"].values[0]:
+        period = period[::-1]
+    good = period[np.isfinite(period)]
+    if not good.size:
+        return float("nan"), float("nan"), 0.0
+    return float(good[0]), float(good[-1]), float((shown.seconds[-1] - shown.seconds[0]) / np.median(good))
+
+
+def draw_orbit(axes: Any, shown: Shown) -> None:
+    """Plot the orbits about the central body, to scale, as seen from the side."""
+    centre = shown.centre
+    assert centre is not None
+    paths = [_moving(shown, k) for k in range(min(shown.bodies, 12))]
+    reach = max(float(np.sqrt(np.einsum("ij,ij->i", r, r)).max()) for _, r, _ in paths if len(r))
+    least = min(float(np.sqrt(np.einsum("ij,ij->i", r, r)).min()) for _, r, _ in paths if len(r))
+    radius = centre.radius if centre.radius is not None and centre.radius <= 1.02 * least else 0.0
+    camera = _seen_from(*(a[scattered(len(a), 3000)] for a in paths[0][1:]), 0.87 if radius else 0.5)
+    corners = radius * np.array([[1.0, 1.0], [-1.0, -1.0]]) if radius else np.zeros((1, 2))
+    outer = [(r[scattered(len(r), 2000)] @ camera.T)[:, :2] for _, r, _ in paths if len(r)]
+    middle, half = _window(axes, np.concatenate([corners, *outer]))
+    if radius:
+        _globe(axes, camera, radius)
+    else:
+        axes.plot([0], [0], marker="o", markersize=5, color=ORANGE, zorder=4.5)
+    first, last, turns = _periods(shown)
+    apart, many = False, shown.bodies == 1 and turns > TURNS
+    for (t, r, v), (_, colour) in zip(paths, names_of(shown), strict=False):
+        if len(r) < 2:
+            continue
+        if many:
+            dots = r[scattered(len(r), DOTS)] @ camera.T
+            dots = dots[~_hidden(dots, radius)]
+            axes.plot(*dots[:, :2].T, linestyle="", marker="o", markersize=0.9, mew=0, color=SKY, zorder=3.5, alpha=0.6)
+            pieces = [(t <= t[0] + first, ORANGE), (t >= t[-1] - last, colour)]
+        else:
+            some = scattered(len(r), 20_000)
+            pieces = [(some, colour)]
+        for chosen, ink in pieces:
+            if len(r[chosen]) < 2:
+                continue
+            path, beside, broken = _curve(shown, r[chosen], v[chosen], t[chosen])
+            apart |= broken
+            _strand(axes, path @ camera.T, radius, ink, 1.2, 3.0)
+            if broken:
+                seen = beside @ camera.T
+                seen = seen[~_hidden(seen, radius)]
+                axes.plot(*seen[:, :2].T, linestyle="", marker="o", markersize=1.8, mew=0, color=ink, zorder=6)
+    _marks(axes, shown, camera, radius, reach)
+    _scale_bar(axes, middle, half, shown.units("position"), reach)
+    _triad(axes, shown, camera, middle, half)
+    where = f" about {'the ' if centre.name in ('Earth', 'Moon', 'Sun') else ''}{centre.name}" if centre.name else ""
+    notes = ["first turn orange, last blue"] if many else []
+    notes += [APART] if apart else []
+    notes += ["centre to scale"] if radius else []
+    title(axes, f"Orbit{'s' if shown.bodies > 1 else ''}{where}", "; ".join(notes))
+
+
+def _window(axes: Any, points: Any) -> tuple[Any, tuple[float, float]]:
+    """Limits of a picture without axes, with equal scales, about points (n, 2); returns its middle, half its width and
+    height."""
+    box = axes.get_position()
+    wide, high = box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
+    low, high_end = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    middle, reach = 0.5 * (low + high_end), 0.5 * (high_end - low)
+    scale = 1.14 * max(reach[0] / wide, reach[1] / (0.92 * high)) or 1.0
+    half = (scale * wide, scale * high)
+    middle = middle - np.array([0.0, 0.05 * half[1]])
+    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    axes.set_aspect("equal")
+    axes.axis("off")
+    return middle, half
+
+
+def _marks(axes: Any, shown: Shown, camera: Any, radius: float, reach: float) -> None:
+    """Start and end, and of a spacecraft its axes at the end."""
+    r = shown.run("position")
+    r = r[np.isfinite(r).all(axis=1)]
+    ends = r[[0, -1]] @ camera.T
+    hidden = _hidden(ends, radius)
+    if shown.bodies == 1:
+        if not hidden[0]:
+            axes.plot(*ends[0, :2], marker="o", color="white", markeredgecolor=INK, markeredgewidth=1.2, markersize=6,
+                      zorder=7)  # fmt: skip
+        if not hidden[1]:
+            axes.plot(*ends[1, :2], marker="o", color=INK, markersize=4.5, zorder=7.5)
+    if "attitude" in shown and shown.bodies == 1 and not hidden[1]:
+        q = shown.run("attitude")[-1]
+        if np.isfinite(q).all():
+            for axis, (_, colour) in zip(np.eye(3), XYZ, strict=True):
+                tip = ends[1, :2] + 0.16 * reach * (camera @ rotation.rotate(q, axis))[:2]
+                axes.plot(*np.column_stack([ends[1, :2], tip]), color=colour, linewidth=1.6, zorder=7.2)
+
+
+# ------------------------------------------------------------------ bodies that attract each other
+def draw_system(axes: Any, shown: Shown) -> None:
+    """Plot all orbits in their common plane, relative to the heaviest body or the centre of mass."""
+    central = heaviest(shown)
+    r, v, _, _ = relative_motion(shown.ds, "barycentre" if central is None else None)
+    if shown.ds["time"].values[-1] < shown.ds["time"].values[0]:
+        r, v = r[::-1], v[::-1]
+    weights = shown.pulling
+    good = np.isfinite(r).all(axis=(1, 2)) & np.isfinite(v).all(axis=(1, 2))
+    r, v, t = r[good], v[good], shown.seconds[good]
+    normal = np.einsum("i,ij->j", weights, np.cross(r[0], v[0]))
+    size = float(np.linalg.norm(normal))
+    n = normal / size if size > 1e-12 * float(np.abs(r).max() * np.abs(v).max()) else np.array([0.0, 0.0, 1.0])
+    first = np.eye(3)[0] if abs(n[0]) < 0.9 else np.eye(3)[1]
+    e1 = first - (first @ n) * n
+    e1 /= np.linalg.norm(e1)
+    plane = np.array([e1, np.cross(n, e1)])
+    flat = n[2] > 1.0 - 1e-12
+    drawn = [k for k in range(min(shown.bodies, 12)) if k != central]
+    reach = max(float(np.linalg.norm(r[:, k], axis=1).max()) for k in drawn)
+    factor, unit = in_units(shown.units("position"), reach)
+    conics = _conics(shown, central) if central is not None else {}
+    notes: list[str] = []
+    ends = []
+    for (name, colour), k in zip(names_of(shown, central), drawn, strict=True):
+        some = scattered(len(r), 20_000)
+        path, _, broken = _curve(shown, r[some, k], v[some, k], t[some]) if len(some) > 1 else (r[some, k], None, False)
+        rows = factor * r[:, k] @ plane.T
+        if broken:
+            chosen = scattered(len(rows), 1500)
+            axes.plot(*rows[chosen].T, linestyle="", marker="o", markersize=1.5, mew=0, color=colour, alpha=0.45)
+            if k in conics:
+                axes.plot(*(factor * conics[k] @ plane.T).T, color=colour, linewidth=1.0)
+                notes = ["dots: rows, lines: osculating orbits at the end"]
+            else:
+                notes = [APART]
+        else:
+            axes.plot(*(factor * path @ plane.T).T, color=colour, linewidth=1.0)
+        axes.plot(*rows[-1], marker="o", markersize=4, color=colour, zorder=6)
+        ends.append((rows[-1], name.removeprefix("body "), colour))
+    if central is not None:
+        axes.plot([0], [0], marker="o", markersize=6, color=ORANGE, markeredgecolor=INK, markeredgewidth=0.6, zorder=6)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.08)
+    axes.locator_params(nbins=5)
+    exponents = [plain_ticks(axis, factor * reach) for axis in (axes.xaxis, axes.yaxis)]
+    axes.set_xlabel(style.with_units("x" if flat else "x′", unit, exponents[0]), labelpad=2)
+    axes.set_ylabel(style.with_units("y" if flat else "y′", unit, exponents[1]))
+    if not flat:
+        notes.insert(0, "seen along the angular momentum")
+    _name_bodies(axes, ends, factor * reach)
+    about = "the centre of mass" if central is None else f"body {central + 1}, the heaviest"
+    title(axes, f"Orbits about {about}", "; ".join(notes))
+
+
+def _name_bodies(axes: Any, ends: Any, reach: float) -> None:
+    """Numbers beside the bodies that are not close to each other or to the centre."""
+    for k, (place, name, colour) in enumerate(ends):
+        others = [float(np.linalg.norm(place - other)) for j, (other, _, _) in enumerate(ends) if j != k]
+        if min([*others, 2.0 * float(np.linalg.norm(place))]) > 0.1 * reach:
+            axes.annotate(name, place, (5, 4), textcoords="offset points", color=colour, fontsize=_small(), zorder=7)
+
+
+def _conics(shown: Shown, central: int) -> dict[int, Any]:
+    """The osculating ellipse (181, 3) of each body at the last row."""
+    from polhode.trajectory.frames import elements
+
+    last = elements(shown.ds.isel(time=[-1 if shown.seconds[-1] == float(shown.ds["time"].values[-1]) else 0]))
+    found = {}
+    for k in range(min(shown.bodies, 12)):
+        row = {name: float(last[name].values[0, k]) for name in (
+            "semi_major_axis", "eccentricity", "inclination", "node", "argument_of_periapsis")}  # fmt: skip
+        a, e, i, node, w = row.values()
+        if k == central or not (np.isfinite(a) and a > 0.0 and e < 1.0):
+            continue
+        x, y = a * (np.cos(ROUND) - e), a * np.sqrt(1.0 - e * e) * np.sin(ROUND)
+        q = rotation.quaternion_from_euler((node, i, w), "ZXZ")
+        found[k] = rotation.rotate(q, np.column_stack([x, y, np.zeros_like(x)]))
+    return found
+
+
+# ------------------------------------------------------------------ point masses
+def draw_path(axes: Any, shown: Shown) -> None:
+    """Plot the path of a point, in its plane or in space, with equal scales where the ranges allow."""
+    (_draw_space if axes.name == "3d" else _draw_plane)(axes, shown)
+
+
+def _path_of(shown: Shown) -> tuple[Any, Any, bool]:
+    """The path through rows, dots for rows beside gaps, whether there are gaps."""
+    t, r, v = _moving(shown) if "velocity" in shown else (shown.seconds, shown.values("position"), None)
+    if v is None or len(r) < 2:
+        return r, r, False
+    some = scattered(len(r), 20_000)
+    return _curve(shown, r[some], v[some], t[some])
+
+
+def _draw_plane(axes: Any, shown: Shown) -> None:
+    moving = (coordinates(shown) + [k for k in (0, 1, 2) if k not in coordinates(shown)])[:2]
+    path, beside, broken = _path_of(shown)
+    reach = float(np.nanmax(np.abs(path))) if np.isfinite(path).any() else 1.0
+    factor, unit = in_units(shown.units("position"), reach)
+    axes.plot(*(factor * path[:, moving]).T, color=BLUE)
+    if broken:
+        axes.plot(*(factor * beside[:, moving]).T, linestyle="", marker="o", markersize=1.8, mew=0, color=BLUE)
+    r = factor * shown.run("position")[:, moving]
+    r = r[np.isfinite(r).all(axis=1)]
+    style.mark_ends(axes, r[0], r[-1], sizes=(6.0, 4.5), zorder=6)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.06)
+    axes.locator_params(nbins=6)
+    exponents = [plain_ticks(axis, factor * reach) for axis in (axes.xaxis, axes.yaxis)]
+    axes.set_xlabel(style.with_units("xyz"[moving[0]], unit, exponents[0]), labelpad=2)
+    axes.set_ylabel(style.with_units("xyz"[moving[1]], unit, exponents[1]))
+    title(axes, f"Path{shown.of_body}", APART if broken else "")
+
+
+def _draw_space(axes: Any, shown: Shown) -> None:
+    path, beside, broken = _path_of(shown)
+    r = shown.run("position")
+    r = r[np.isfinite(r).all(axis=1)]
+    low, high = r.min(axis=0), r.max(axis=0)
+    reach = float((high - low).max()) or float(np.abs(r[0]).max()) or 1.0
+    factor, unit = in_units(shown.units("position"), float(np.abs(r).max()))
+    axes.plot(*(factor * path).T, color=BLUE, linewidth=1.0)
+    if broken:
+        axes.plot(*(factor * beside).T, linestyle="", marker="o", markersize=1.4, color=BLUE, mew=0)
+    middle = (low + high) / 2
+    for k, name in enumerate("xyz"):
+        half = 0.55 * (reach if high[k] - low[k] > 0.02 * reach else 0.5 * reach)
+        getattr(axes, f"set_{name}lim")(factor * (middle[k] - half), factor * (middle[k] + half))
+        side = getattr(axes, f"{name}axis")
+        exponent = plain_ticks(side, factor * float(np.abs(r).max()))
+        getattr(axes, f"set_{name}label")(style.with_units(name, unit, exponent), labelpad=-4)
+        side.set_pane_color((1.0, 1.0, 1.0, 0.0))
+        side.set_tick_params(pad=-2, labelsize=_small())
+        side.get_major_locator().set_params(nbins=5)
+    axes.set_box_aspect((1, 1, 1), zoom=0.88)
+    style.mark_ends(axes, factor * r[0], factor * r[-1])
+    title(axes, f"Path in space{shown.of_body}", APART if broken else "")
+
+
+def draw_phase(axes: Any, shown: Shown) -> None:
+    """Plot momentum against position, for the coordinate with the largest range."""
+    t, r, p = shown.seconds, shown.values("position"), shown.values("momentum")
     k = int(np.argmax(np.ptp(np.nan_to_num(r), axis=0)))
     name = "xyz"[k]
-    chosen = scattered(len(r))
-    x, y = r[:, k], p[:, k]
-    spread_x, spread_y = float(np.ptp(x)) or 1.0, float(np.ptp(y)) or 1.0
-    if not joined(np.column_stack([x[chosen] / spread_x, y[chosen] / spread_y]), len(r), 1.0):
-        axes.plot(x[chosen], y[chosen], linestyle="", marker="o", color=VERMILION, mew=0,
-                  markersize=4.0 if len(r) <= 400 else 1.6)  # fmt: skip
+    usable = np.isfinite(r[:, k]) & np.isfinite(p[:, k])
+    t, r, p = t[usable], r[usable, k], p[usable, k]
+    factor, unit = in_units(shown.units("position"), float(np.abs(r).max()) if len(r) else 0.0)
+    chosen = scattered(len(r), DOTS)
+    x, y = factor * r[chosen], p[chosen]
+    scales = np.array([float(np.ptp(x)) or 1.0, float(np.ptp(y)) or 1.0])
+    if joined(np.column_stack([x, y]) / scales, len(r), 1.0):
+        axes.plot(x, y, color=VERMILION, linewidth=1.0)
     else:
-        axes.plot(x[chosen], y[chosen], color=VERMILION, linewidth=1.0)
-    style.mark_ends(axes, (x[0], y[0]), (x[-1], y[-1]))
+        axes.plot(x, y, linestyle="", marker="o", color=VERMILION, mew=0, markersize=3.0 if len(r) <= 400 else 1.4)
+    ends = shown.run("position")[[0, -1], k] * factor, shown.run("momentum")[[0, -1], k]
+    style.mark_ends(axes, (ends[0][0], ends[1][0]), (ends[0][1], ends[1][1]), sizes=(6.0, 4.5))
     axes.locator_params(nbins=6)
-    axes.set_title(f"Phase plane of {name}{body_of(ds)}")
-    axes.set_xlabel(style.with_units(f"position {name}", ds["position"].attrs.get("units", "")))
-    axes.set_ylabel(style.with_units(f"momentum {name}", ds["momentum"].attrs.get("units", "")))
+    exponents = [
+        plain_ticks(axes.xaxis, float(np.abs(x).max()) if len(x) else 0.0),
+        plain_ticks(axes.yaxis, float(np.abs(y).max()) if len(y) else 0.0),
+    ]
+    title(axes, f"Phase plane of {name}{shown.of_body}")
+    axes.set_xlabel(style.with_units(f"position {name}", unit, exponents[0]), labelpad=2)
+    axes.set_ylabel(style.with_units(f"momentum {name}", shown.units("momentum"), exponents[1]))
+
+
+# ------------------------------------------------------------------ ground track
+def draw_ground_track(axes: Any, shown: Shown) -> None:
+    """Plot longitude and latitude below the body, of a run of many turns its last day."""
+    centre = shown.centre
+    assert centre is not None and centre.rotation is not None
+    t, r, v = _moving(shown)
+    notes = []
+    _, last, turns = _periods(shown)
+    if turns > 2.0 * TURNS:
+        keep = t >= t[-1] - TURNS * last
+        t, r, v = t[keep], r[keep], v[keep]
+        notes.append(f"the last {TURNS:g} turns")
+    some = scattered(len(t), 12_000)
+    t, r, v = t[some], r[some], v[some]
+    gaps = unresolved(t, r, v, float(np.abs(r).max()) or 1.0) if len(t) > 1 else np.zeros(0, dtype=bool)
+    times, path = filled(t, r, v, gaps)
+    longitude, latitude = _below(shown, times, path)
+    jump = np.abs(np.diff(longitude)) > 180.0
+    at = np.flatnonzero(jump) + 1
+    axes.plot(np.insert(longitude, at, np.nan), np.insert(latitude, at, np.nan), color=BLUE, linewidth=0.9)
+    dots = _below(shown, t, r)
+    if gaps.any():
+        axes.plot(*dots, linestyle="", marker="o", markersize=1.8, mew=0, color=BLUE)
+        notes.append(APART)
+    style.mark_ends(axes, (dots[0][0], dots[1][0]), (dots[0][-1], dots[1][-1]), sizes=(6.0, 4.5), zorder=6)
+    axes.set_xlim(-180, 180)
+    axes.set_ylim(-90, 90)
+    axes.set_xticks(range(-180, 181, 60 if axes.get_position().width * axes.figure.get_figwidth() > 3.0 else 90))
+    axes.set_yticks(range(-90, 91, 30))
+    axes.axhline(0.0, color=FAINT, linewidth=0.9, zorder=1)
+    axes.set_aspect("equal")
+    axes.set_xlabel("longitude (deg)", labelpad=2)
+    axes.set_ylabel("latitude (deg)")
+    title(axes, f"Ground track{shown.of_body}", "; ".join(notes))
+
+
+def _below(shown: Shown, times: Any, places: Any) -> tuple[Any, Any]:
+    """Longitudes and latitudes (deg) below places at times."""
+    import xarray as xr
+
+    made = xr.Dataset({"position": (("time", "axis"), places)}, {"time": times}, dict(shown.ds.attrs))
+    found = ground_track(made)
+    return np.asarray(found["longitude"].values) * DEGREE, np.asarray(found["latitude"].values) * DEGREE

@@ -93,24 +93,6 @@ def backwards(ds: xr.Dataset) -> bool:
     return bool(ds["time"].values[-1] < ds["time"].values[0])
 
 
-def times_of(ds: xr.Dataset) -> Any:
-    """The times of a trajectory, increasing."""
-    times = np.asarray(ds["time"].values, dtype=float)
-    return times[::-1] if backwards(ds) else times
-
-
-def body_of(ds: xr.Dataset) -> str:
-    """Ending of a title that says which body of several is drawn."""
-    return f", body 1 of {ds.sizes['body']}" if "body" in ds.dims else ""
-
-
-def directions_of(vectors: Any) -> Any:
-    """Unit vectors along the rows (n, 3) that are finite and not zero."""
-    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    usable = np.isfinite(length) & (length > 0.0)
-    return vectors[usable] / length[usable, None]
-
-
 def in_order(ds: xr.Dataset, name: str) -> Any:
     """Rows of the first body, in the order of the run."""
     values = rows_of(ds, name)

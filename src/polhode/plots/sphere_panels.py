@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.plots import style
-from polhode.plots.rows import body_of, directions_of, in_order, joined, scattered
+from polhode.plots.axes import title
+from polhode.plots.between import filled, slopes_of, unresolved
+from polhode.plots.rows import joined, scattered
+from polhode.plots.shown import Shown
 from polhode.plots.style import BLUE, FAINT, GREY, INK, VERMILION
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 def _camera(directions: Any) -> Any:
@@ -113,21 +113,56 @@ def _enlarged_inset(axes: Any, camera: Any, directions: Any, colour: str) -> Non
     corner.set_title(f"enlarged {float(enlarged):,.0f} times", fontsize=8.5, fontweight="normal", loc="center", pad=3)
 
 
-def _curve(axes: Any, camera: Any, directions: Any, colour: str) -> None:
-    """Draw the path on the sphere: a line if rows are close, else points; start and end are marked."""
-    n = len(directions)
-    chosen = scattered(n)
-    points = directions[chosen]
-    if not joined(points, n, 1.0):
-        projected = points @ camera.T
-        near = projected[:, 2] >= 0.0
-        size = 4.0 if n <= 400 else 1.6
-        axes.plot(*projected[near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, zorder=3)
-        axes.plot(*projected[~near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, alpha=0.25)
+def _curve(axes: Any, camera: Any, times: Any, directions: Any, colour: str, exact: Any = None) -> str:
+    """Draw the path on the sphere, a line where rows resolve it, else dots; start and end are marked. Returns a note.
+
+    Parameters
+    ----------
+    axes : Axes
+    camera : array (3, 3)
+    times, directions : array (n,), (n, 3)
+        In the order of the run.
+    colour : str
+    exact : array (m, 3), optional
+        A curve that is known to pass through all rows.
+    """
+    n, note = len(directions), ""
+    if exact is not None:
+        _draw(axes, camera, exact, colour, 1.4, 0.3, 3.0)
+        if n <= 400:
+            _dots(axes, camera, directions, colour, 2.5)
+    elif n <= MOST_RESOLVED:
+        slopes = slopes_of(times, directions)
+        gaps = unresolved(times, directions, slopes, 3.0) | (np.linalg.norm(np.diff(directions, axis=0), axis=1) > 0.8)
+        _, path = filled(times, directions, slopes, gaps)
+        with np.errstate(invalid="ignore"):
+            path = path / np.linalg.norm(path, axis=1, keepdims=True)
+        _draw(axes, camera, path, colour, 1.4 if n < 3000 else 1.0, 0.3, 3.0)
+        if gaps.any():
+            beside = np.append(gaps, False) | np.append(False, gaps)
+            _dots(axes, camera, directions[beside], colour, 3.0 if n <= 400 else 1.6)
+            note = "dots: rows are too far apart for a line"
     else:
-        _draw(axes, camera, points, colour, 1.5 if n < 3000 else 1.0, 0.3, 3.0)
+        points = directions[scattered(n)]
+        if joined(points, n, 1.0):
+            _draw(axes, camera, points, colour, 1.0, 0.3, 3.0)
+        else:
+            _dots(axes, camera, points, colour, 1.6)
     _ends(axes, (directions[[0, -1]] @ camera.T)[:, :2])
     _enlarged_inset(axes, camera, directions, colour)
+    return note
+
+
+MOST_RESOLVED = 20_000
+"""Most rows between which cubics are drawn."""
+
+
+def _dots(axes: Any, camera: Any, points: Any, colour: str, size: float) -> None:
+    """Draw points, those on the far side pale."""
+    projected = points @ camera.T
+    near = projected[:, 2] >= 0.0
+    axes.plot(*projected[near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, zorder=3)
+    axes.plot(*projected[~near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, alpha=0.25)
 
 
 def _ends(axes: Any, ends: Any) -> None:
@@ -201,32 +236,75 @@ def level_curves(J: Any, levels: int = 3) -> list[Any]:
     return curves
 
 
-def draw_polhode(axes: Any, ds: xr.Dataset) -> None:
-    """Plot the direction of the angular momentum in the body frame."""
-    m = in_order(ds, "angular_momentum")
-    directions = directions_of(m)
-    title = f"Polhode: angular momentum, body frame{body_of(ds)}"
+def polhode_loop(J: Any, direction: Any) -> Any:
+    """The closed curve of constant energy on the unit sphere through a direction; None where it is a point.
+
+    Parameters
+    ----------
+    J : array (3, 3)
+        Inverse inertia, body frame.
+    direction : array (3,)
+        Unit vector.
+    """
+    values, axes = np.linalg.eigh(J)
+    n = np.asarray(direction) @ axes
+    level = float(n * n @ values)
+    pole = 2 if level > values[1] else 0
+    first, second = [k for k in range(3) if k != pole]
+    reach = level - values[pole]
+    gaps = values[[first, second]] - values[pole]
+    if (np.abs(gaps) <= 1e-9 * abs(values[2])).any() or reach / gaps[0] < 0.0:
+        return None
+    u = np.linspace(0.0, 2.0 * np.pi, 721)
+    point = np.zeros((len(u), 3))
+    point[:, first], point[:, second] = np.sqrt(reach / gaps[0]) * np.cos(u), np.sqrt(reach / gaps[1]) * np.sin(u)
+    rest = 1.0 - point[:, first] ** 2 - point[:, second] ** 2
+    if rest.min() < 0.0:
+        return None
+    point[:, pole] = np.copysign(1.0, n[pole]) * np.sqrt(rest)
+    return point @ axes.T
+
+
+def _timed(shown: Shown, vectors: Any) -> tuple[Any, Any]:
+    """Times and directions of the rows whose vectors are finite and not zero, in the order of the run."""
+    times = np.asarray(shown.ds["time"].values, dtype=float)
+    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    usable = np.isfinite(length) & (length > 0.0)
+    return times[usable], vectors[usable] / length[usable, None]
+
+
+def draw_polhode(axes: Any, shown: Shown) -> None:
+    """Plot the direction of the angular momentum in the body frame, among curves of equal energy."""
+    m = shown.run("angular_momentum")
+    times, directions = _timed(shown, m)
+    words, note = f"Polhode: angular momentum, body frame{shown.of_body}", ""
     if not len(directions):
         _sphere(axes, _camera(np.array([[1.0, 0.5, 0.5]])), "xyz")
         axes.text(0.0, 0.0, "no angular momentum", ha="center", va="center", fontsize=9.5, color=GREY)
     else:
         camera = _camera(directions[scattered(len(directions))])
         _sphere(axes, camera, "xyz")
-        J = inverse_inertia(m, in_order(ds, "angular_velocity"))
+        J = inverse_inertia(m, shown.run("angular_velocity"))
         for curve in [] if J is None else level_curves(J):
             _draw(axes, camera, curve, "#b5bccb", 0.8, 0.3, 1.8)
-        _curve(axes, camera, directions, BLUE)
-        if J is not None:
-            axes.text(0.0, -1.2, "grey: equal kinetic energy", ha="center", va="center", fontsize=8.5, color="#6a6a6a")
-    axes.set_title(title)
+        exact = polhode_loop(J, directions[0]) if J is not None and _free(shown, J, directions) else None
+        note = _curve(axes, camera, times, directions, BLUE, exact)
+        note = "; ".join(part for part in ("" if J is None else "grey: equal energy", note) if part)
+    title(axes, words, note)
 
 
-def draw_axis_in_space(axes: Any, ds: xr.Dataset) -> None:
+def _free(shown: Shown, J: Any, directions: Any) -> bool:
+    """Whether all rows are on one curve of equal energy, as those of a free body."""
+    energy = np.einsum("ij,jk,ik->i", directions, J, directions)
+    return shown.system == "free_body" and float(np.ptp(energy)) < 1e-4 * float(np.linalg.norm(J))
+
+
+def draw_axis_in_space(axes: Any, shown: Shown) -> None:
     """Plot the path of the body's z axis in space."""
-    w, x, y, z = in_order(ds, "attitude").T
+    w, x, y, z = shown.run("attitude").T
     tips = np.column_stack([2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z])
-    directions = directions_of(tips)
+    times, directions = _timed(shown, tips)
     camera = _camera(directions[scattered(len(directions))])
     _sphere(axes, camera, "XYZ")
-    _curve(axes, camera, directions, VERMILION)
-    axes.set_title(f"Path of the body's z axis in space{body_of(ds)}")
+    note = _curve(axes, camera, times, directions, VERMILION)
+    title(axes, f"Path of the body's z axis in space{shown.of_body}", note)

@@ -1,4 +1,4 @@
-"""Style of all plots and the PNG writer: colours, sizes, direct labels, atomic files."""
+"""Style of all plots and the writer of pictures: colours, sizes, direct labels, atomic files."""
 
 from __future__ import annotations
 
@@ -57,6 +57,20 @@ RC: Any = {
 }
 """Matplotlib settings used while a plot is drawn."""
 
+EMBEDDED: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "polhode"}
+"""Settings with which files are written: fonts in them, and names within them that do not change."""
+
+PAPER: Any = RC | {
+    "font.size": 8.0,
+    "axes.titlesize": 8.5,
+    "axes.titlepad": 4.0,
+    "axes.labelsize": 8.0,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "lines.linewidth": 1.0,
+}
+"""Settings of figures for papers, of the widths of a column or a page."""
+
 _POWER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -65,9 +79,16 @@ def pretty_units(units: str) -> str:
     return re.sub(r"(?<=[A-Za-z])-?\d+", lambda match: match.group().translate(_POWER), units)
 
 
-def with_units(words: str, units: str) -> str:
-    """An axis label: the words, followed by the units in parentheses if there are any."""
-    return words if units in ("", "1", words) else f"{words} ({pretty_units(units)})"
+def with_units(words: str, units: str, exponent: int = 0) -> str:
+    """An axis label: the words, followed by a power of ten and the units in parentheses if there are any."""
+    unit = "" if units in ("", "1", words) else pretty_units(units)
+    inside = " ".join(part for part in (power(exponent), unit) if part)
+    return f"{words} ({inside})" if inside else words
+
+
+def power(exponent: int) -> str:
+    """A power of ten: ``10⁶``; nothing for 0."""
+    return "10" + str(exponent).translate(_POWER) if exponent else ""
 
 
 def scientific(value: float, digits: int = 2) -> str:
@@ -80,7 +101,7 @@ def scientific(value: float, digits: int = 2) -> str:
     return mantissa.replace("-", "−") + "×10" + str(int(exponent)).translate(_POWER)
 
 
-def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]], gap: float = 0.085) -> None:
+def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
     """Label each curve at its right end, in its colour; labels are moved apart where they would overlap.
 
     Parameters
@@ -89,15 +110,22 @@ def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]], gap: float = 0
         The axes, with final limits.
     ends : sequence of (y, text, colour)
         Height of each end in data coordinates, its label and colour.
-    gap : float
-        Smallest distance between two labels as a fraction of the height.
     """
     low, high = axes.get_ylim()
     box = axes.transData.transform
     bottom, top = box((0, low))[1], box((0, high))[1]
     requested = sorted(((box((0, y))[1] - bottom) / (top - bottom), text, colour) for y, text, colour in ends)
-    for height, (_, text, colour) in zip(spread([entry[0] for entry in requested], gap), requested, strict=True):
-        axes.text(1.012, height, text, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9)
+    tall = 72.0 * axes.get_position().height * axes.figure.get_figheight()
+    size = min(_size("font.size") - 0.5, tall / (1.3 * max(1, len(ends) - 1)))
+    apart = spread([entry[0] for entry in requested], 1.3 * size / tall)
+    for height, (_, text, colour) in zip(apart, requested, strict=True):
+        axes.text(1.012, height, text, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=size)
+
+
+def _size(name: str) -> float:
+    import matplotlib
+
+    return float(matplotlib.rcParams[name])
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
@@ -129,29 +157,37 @@ def mark_ends(
     axes.plot(*np.reshape(end, (-1, 1)), marker="o", color=INK, markersize=sizes[1], zorder=above)
 
 
-def png_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a PNG file, checked.
+FORMATS = (".png", ".pdf", ".svg")
+"""Endings of pictures."""
+
+
+def picture_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a picture, checked.
 
     Raises
     ------
     InvalidInput
-        Another suffix.
+        Another suffix than .png, .pdf or .svg.
     """
     target = Path(checked_path(path))
-    if target.suffix.lower() != ".png":
-        raise InvalidInput(f"{str(path)!r} must end in .png: pictures are written as PNG")
+    if target.suffix.lower() not in FORMATS:
+        raise InvalidInput(f"{str(path)!r} must end in .png, .pdf or .svg: the formats of pictures")
     return target
 
 
-def write(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure to a PNG file atomically; its folder is created if missing.
+def write(figure: Figure, path: str | os.PathLike[str], dpi: float = DPI) -> Path:
+    """Write a figure to a file atomically; its folder is created if missing.
+
+    PDF and SVG hold their fonts and no date: the same figure gives the same bytes.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
         The figure.
     path : path
-        Ends in ``.png``.
+        Ends in ``.png``, ``.pdf`` or ``.svg``.
+    dpi : float
+        Pixels per inch of a PNG.
 
     Raises
     ------
@@ -160,7 +196,11 @@ def write(figure: Figure, path: str | os.PathLike[str]) -> Path:
     FileProblem
         The disk is full, the folder not writable, and the like.
     """
-    target = png_path(path)
-    with appearing_whole(target) as draft:
-        figure.savefig(draft, format="png", dpi=DPI)
+    import matplotlib
+
+    target = picture_path(path)
+    kind = target.suffix.lower()[1:]
+    undated: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    with matplotlib.rc_context(EMBEDDED), appearing_whole(target) as draft:
+        figure.savefig(draft, format=kind, dpi=dpi, metadata=undated.get(kind))
     return target

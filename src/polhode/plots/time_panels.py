@@ -1,71 +1,50 @@
-"""Panels of the dashboard along time: energy, conserved momenta, attitude or position."""
+"""Panels along time of any run: energy, momenta, attitude, rates, tilt of an axis, position, steps, work."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.plots import style
+from polhode.plots.axes import curves, label, line, log_axis, plain_ticks, time_axis, title, y_ticks, zero_line
 from polhode.plots.molecules import draw_temperatures
-from polhode.plots.rows import (
-    BINS,
-    FEW,
-    backwards,
-    band,
-    body_of,
-    extremes,
-    opening,
-    rows_of,
-    rows_of_total,
-    times_of,
-)
-from polhode.plots.style import BLUE, GREEN, GREY, INK, PURPLE, VERMILION
+from polhode.plots.rows import BINS, backwards, band, extremes
+from polhode.plots.shown import Shown
+from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, PURPLE, VERMILION
 from polhode.trajectory.convergence import momentum_errors
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 CHARTS = ("euler_angles", "rotation_vector", "modified_rodrigues", "gibbs_rodrigues")
 """Three-number attitudes, drawn instead of the quaternion where present."""
-ENERGIES = ("kinetic", "potential")
+XYZ = (("x", BLUE), ("y", VERMILION), ("z", GREEN))
+"""Components and their colours."""
+ENERGIES = (("kinetic", VERMILION), ("potential", BLUE))
 ROUND_OFF = float(np.finfo(float).eps)
 FLOOR = ROUND_OFF / 8
+FAR = 1.0
+"""Radians between the attitudes of two rows from which on they are not joined by a line."""
 
 
-def _time_axis(axes: Any, ds: xr.Dataset, times: Any) -> None:
-    first, last = float(times[0]), float(times[-1])
-    if first == last:
-        first, last = first - 0.5, last + 0.5
-    axes.set_xlim(first, last)
-    unit = ds["time"].attrs.get("units", "")
-    axes.set_xlabel(style.with_units("time", unit), labelpad=2)
-
-
-def _line(axes: Any, times: Any, values: Any, colour: str, rows: int, **how: Any) -> None:
-    marker = {"marker": "o", "markersize": 4} if rows <= FEW else {}
-    axes.plot(times, values, color=colour, **{**marker, **how})
-
-
-def draw_energy(axes: Any, ds: xr.Dataset) -> None:
-    values, times = rows_of(ds, "energy_error"), times_of(ds)
+def draw_energy(axes: Any, shown: Shown) -> None:
+    """Plot the relative energy error; of a thermostat, the change of the energy with the bath's."""
+    ds, times = shown.ds, shown.times
+    values = shown.values("energy_error")
     start = float(ds["energy"].values[0]) if "energy" in ds else 1.0
     bath = "conserved_energy" in ds
     if bath:
-        values = rows_of(ds, "conserved_energy") - float(ds["conserved_energy"].values[0])
+        values = shown.values("conserved_energy") - float(ds["conserved_energy"].values[0])
         values = values / (float(ds["kinetic_energy"].mean()) or 1.0)
     energy_conserved = "energy" in str(ds.attrs.get("conserves", "")).split(", ")
     units = ds["energy_change"].attrs.get("units", "") if "energy_change" in ds else ""
     if bath:
-        title = "Energy with the bath's: change / kinetic energy"
+        words = "Energy with the bath's: change / kinetic energy"
     elif "work" in ds:
         less = "Energy change less work"
-        title = style.with_units(less, units) if start == 0.0 else f"{less}, relative"
+        words = style.with_units(less, units) if start == 0.0 else f"{less}, relative"
     elif start == 0.0:
-        title = style.with_units("Energy change, H − H₀", units)
+        words = style.with_units("Energy change, H − H₀", units)
     else:
-        title = f"Relative energy {'error' if energy_conserved else 'change'}, (H − H₀) / |H₀|"
+        words = f"Relative energy {'error' if energy_conserved else 'change'}, (H − H₀) / |H₀|"
     finite = values[np.isfinite(values)]
     size = float(np.abs(finite).max()) if finite.size else 0.0
     notes = [] if energy_conserved or "work" in ds else ["not conserved"]
@@ -74,8 +53,8 @@ def draw_energy(axes: Any, ds: xr.Dataset) -> None:
         notes = [] if bath else ["kinetic energy only" if only else "some work is not recorded"]
     notes.append("exactly zero" if size == 0.0 else f"largest {style.scientific(size)}")
     chosen = extremes(values)
-    _line(axes, times[chosen], values[chosen], BLUE, len(values), linewidth=1.1 if len(values) < 3000 else 0.8)
-    axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)
+    line(axes, times[chosen], values[chosen], BLUE, len(values), linewidth=1.1 if len(values) < 3000 else 0.8)
+    zero_line(axes)
     typical = float(np.median(np.abs(finite[finite != 0.0]))) if size > 0.0 else 0.0
     if size == 0.0:
         axes.set_ylim(-ROUND_OFF, ROUND_OFF)
@@ -84,21 +63,9 @@ def draw_energy(axes: Any, ds: xr.Dataset) -> None:
         axes.set_yscale("symlog", linthresh=10.0 ** np.ceil(np.log10(typical)))
     elif not 1e-2 <= size < 1e4:
         axes.yaxis.set_major_formatter(lambda value, _: style.scientific(value, 3))
-    _title(axes, title, "; ".join(notes))
-    _time_axis(axes, ds, times)
-
-
-def _title(axes: Any, title: str, note: str) -> None:
-    axes.set_title(title)
-    axes.text(
-        1.0, 1.0, note, transform=_above(axes), ha="right", va="bottom", fontsize=9, color="#5a5a5a"
-    )  # fmt: skip
-
-
-def _above(axes: Any) -> Any:
-    from matplotlib.transforms import ScaledTranslation
-
-    return axes.transAxes + ScaledTranslation(0.0, style.RC["axes.titlepad"] / 72, axes.figure.dpi_scale_trans)
+    y_ticks(axes)
+    title(axes, words, "; ".join(notes))
+    time_axis(axes, shown, times)
 
 
 SHORT = {
@@ -114,11 +81,13 @@ _MOMENTUM_COLOURS = {
 }  # fmt: skip
 
 
-def draw_momenta(axes: Any, ds: xr.Dataset) -> None:
-    found, times = momentum_errors(ds), times_of(ds)
+def draw_momenta(axes: Any, shown: Shown) -> None:
+    """Plot the errors of the conserved momenta; of a system that conserves none, the angular momentum itself."""
+    ds, times = shown.ds, shown.times
+    found = momentum_errors(ds)
     errors = {short: found[name] for name, short in SHORT.items() if name in found}
     if not errors:
-        _changing_momentum(axes, ds, times)
+        (draw_energies if "box" in ds and "potential_energy" in ds else draw_angular_momentum)(axes, shown)
         return
     relative = all(flag for _, flag in errors.values())
     finite_errors = np.concatenate([error[np.isfinite(error)] for error, _ in errors.values()])
@@ -129,102 +98,189 @@ def draw_momenta(axes: Any, ds: xr.Dataset) -> None:
     for name, (error, _) in errors.items():
         error = error[::-1] if backwards(ds) else error
         colour = _MOMENTUM_COLOURS[name]
-        shown = np.maximum(error, floor)
-        if len(shown) > BINS:
-            centre, low, high = band(times, shown, BINS // 2)
+        drawn = np.maximum(error, floor)
+        if len(drawn) > BINS:
+            centre, low, high = band(times, drawn, BINS // 2)
             axes.fill_between(centre, low, high, color=colour, alpha=0.22, linewidth=0)
             axes.plot(centre, high, color=colour, linewidth=1.1)
         else:
-            _line(axes, times, shown, colour, len(times))
-        tail = shown[-max(1, len(shown) // 20) :]
+            line(axes, times, drawn, colour, len(times))
+        tail = drawn[-max(1, len(drawn) // 20) :]
         ends.append((float(np.nanmax(tail)) if np.isfinite(tail).any() else floor, name, colour))
-    axes.set_yscale("log")
+    log_axis(axes)
     axes.set_ylim(floor / 2, max(20 * ROUND_OFF, 5 * largest))
     axes.axhline(ROUND_OFF, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    axes.minorticks_off()
     linear = "linear" in next(iter(errors))
     only = next(iter(errors)) + (" momentum" if linear else " angular momentum")
-    title = "Error of the conserved momenta" if len(errors) > 1 else f"Error of the {only}"
-    _title(axes, title, "exactly zero" if largest == 0.0 else f"largest {style.scientific(largest)}")
-    axes.set_ylabel("relative to initial size" if relative else "change (initial size is 0)")
-    _time_axis(axes, ds, times)
+    words = "Error of the conserved momenta" if len(errors) > 1 else f"Error of the {only}"
+    title(axes, words, "exactly zero" if largest == 0.0 else f"largest {style.scientific(largest)}")
+    axes.set_ylabel("relative to start" if relative else "change (initial size is 0)")
+    time_axis(axes, shown, times)
     style.label_ends(axes, ends)
 
 
-def _changing_momentum(axes: Any, ds: xr.Dataset, times: Any) -> None:
-    """If no momentum is conserved, plot the spatial angular momentum itself, or in a periodic box the energies."""
-    if "box" in ds and "potential_energy" in ds:
-        values = np.column_stack([rows_of(ds, f"{name}_energy") for name in ENERGIES]) / ds.sizes.get("body", 1)
-        _components(axes, ds, times, values, ENERGIES, (VERMILION, BLUE), whole=True)
-        _title(axes, "Energies per body", "momentum not conserved")
-        axes.set_ylabel(pretty_of(ds, "energy"))
-        return
-    values = rows_of_total(ds, "angular_momentum_space")
-    _components(axes, ds, times, values, "xyz", (BLUE, VERMILION, GREEN), whole=True)
-    _title(axes, "Angular momentum in space", "not conserved by this system")
-    axes.set_ylabel(pretty_of(ds, "angular_momentum_space"))
+def draw_energies(axes: Any, shown: Shown) -> None:
+    """Plot kinetic and potential energy, per body where there are several."""
+    values = np.column_stack([shown.values(f"{name}_energy") for name, _ in ENERGIES]) / shown.bodies
+    note = curves(axes, shown, values, ENERGIES, "", shown.units("energy"), whole=True)
+    unconserved = "box" in shown and not momentum_errors(shown.ds)
+    title(axes, "Energies per body" if shown.bodies > 1 else "Kinetic and potential energy",
+          "; ".join(part for part in ("momentum not conserved" if unconserved else "", note) if part))  # fmt: skip
 
 
-def pretty_of(ds: xr.Dataset, name: str) -> str:
-    """Units of a variable for an axis label, or its name if it has none."""
-    units = ds[name].attrs.get("units", "")
-    return style.pretty_units(units) if units not in ("", "1") else name.replace("_", " ")
+def draw_angular_momentum(axes: Any, shown: Shown) -> None:
+    """Plot the angular momentum in space, of all bodies, about the origin."""
+    name = "angular_momentum_space"
+    kept = any(word in shown.conserved for word in (name, "total_angular_momentum"))
+    note = curves(axes, shown, shown.total(name), XYZ, "", shown.units(name), whole=True)
+    notes = [*([] if kept else ["not conserved by this system"]), *([note] if note else [])]
+    title(axes, "Angular momentum in space", "; ".join(notes))
 
 
-def _components(
-    axes: Any,
-    ds: xr.Dataset,
-    times: Any,
-    values: Any,
-    names: Sequence[str],
-    colours: tuple[str, ...],
-    whole: bool = False,
-    limit: float | None = None,
-) -> int:
-    """Plot the components, labelled at the right end; returns the number of rows shown."""
-    rows_shown = len(values) if whole else opening(values)
-    for k in range(values.shape[1]):
-        chosen = extremes(values[:rows_shown, k])
-        _line(axes, times[chosen], values[chosen, k], colours[k], rows_shown)
-    _time_axis(axes, ds, times[:rows_shown])
-    low, high = float(np.nanmin(values[:rows_shown])), float(np.nanmax(values[:rows_shown]))
-    room = 0.06 * (high - low) or max(1e-3, 0.05 * abs(high))
-    axes.set_ylim(*((low - room, high + room) if limit is None else (-limit, limit)))
-    style.label_ends(axes, [(float(values[rows_shown - 1, k]), names[k], colours[k]) for k in range(values.shape[1])])
-    return rows_shown
+def gaps_between(attitudes: Any) -> Any:
+    """Between which of the attitudes (n, 4) the body turns too far for a line."""
+    if len(attitudes) < 2:
+        return np.zeros(0, dtype=bool)
+    alike = np.abs(np.einsum("ij,ij->i", attitudes[1:], attitudes[:-1]))
+    return ~(alike > np.cos(0.5 * FAR))
 
 
-def draw_motion(axes: Any, ds: xr.Dataset) -> None:
-    """Plot the attitude (quaternion or chart); temperatures of molecules; position or distance of a point mass."""
-    times = times_of(ds)
+def draw_attitude(axes: Any, shown: Shown) -> None:
+    """Plot the attitude: the chart that the run integrates in, else the quaternion."""
+    ds = shown.ds
     chart = next((name for name in CHARTS if name in ds), None)
-    if "temperature" in ds:
-        note = draw_temperatures(axes, ds, times)
-        axes.set_ylabel(pretty_of(ds, "temperature"))
-        _title(axes, "Temperatures", note)
-        _time_axis(axes, ds, times)
+    if chart is None:
+        values = shown.values("attitude")
+        names = (("w", INK), *XYZ)
+        note = curves(
+            axes, shown, values, names, "component", "1", limit=1.08, gaps=gaps_between(values),
+        )  # fmt: skip
+        title(axes, f"Attitude quaternion, body to space{shown.of_body}", note)
         return
-    if chart is not None:
-        values, about = rows_of(ds, chart), ds[chart].attrs
-        names = tuple(map(str, ds[ds[chart].dims[-1]].values))
-        rows_shown = _components(axes, ds, times, values, names, (BLUE, VERMILION, GREEN))
-        words = ", ".join(str(about[key]) for key in ("sequence", "branch") if key in about)
-        title = chart.replace("_", " ").capitalize() + (f" ({words})" if words else "") + body_of(ds)
-        axes.set_ylabel(pretty_of(ds, chart))
-    elif "attitude" in ds:
-        values = rows_of(ds, "attitude")
-        rows_shown = _components(axes, ds, times, values, "wxyz", (INK, BLUE, VERMILION, GREEN), limit=1.08)
-        title = f"Attitude quaternion, body to space{body_of(ds)}"
-        axes.set_ylabel("component")
-    elif ds.attrs.get("system") == "orbit":
-        values = np.linalg.norm(rows_of(ds, "position"), axis=-1, keepdims=True)
-        rows_shown = _components(axes, ds, times, values, "r", (BLUE,))
-        title = f"Distance from the centre{body_of(ds)}"
-        axes.set_ylabel(pretty_of(ds, "position"))
+    about = ds[chart].attrs
+    names = tuple((str(word), colour) for word, (_, colour) in zip(ds[ds[chart].dims[-1]].values, XYZ, strict=True))
+    note = curves(axes, shown, shown.values(chart), names, "", shown.units(chart))
+    words = ", ".join(str(about[key]) for key in ("sequence", "branch") if key in about)
+    title(axes, chart.replace("_", " ").capitalize() + (f" ({words})" if words else "") + shown.of_body, note)
+
+
+def draw_rates(axes: Any, shown: Shown) -> None:
+    """Plot the angular velocity in the body frame."""
+    note = curves(axes, shown, shown.values("angular_velocity"), XYZ, "", shown.units("angular_velocity"))
+    title(axes, f"Body rates: angular velocity, body frame{shown.of_body}", note)
+
+
+def axis_of(shown: Shown) -> Any:
+    """Directions (n, 3) in space of the axis of a top, in order of increasing time: z of the body where not told."""
+    from polhode.algebra import rotation
+
+    q = shown.values("attitude")
+    given = shown.record.get("center_of_mass")
+    axis = np.array(given, dtype=float) if isinstance(given, list) and len(given) == 3 else np.array([0.0, 0.0, 1.0])
+    size = float(np.linalg.norm(axis))
+    found = np.full((len(q), 3), np.nan)
+    usable = np.isfinite(q).all(axis=1) & (np.abs(q).sum(axis=1) > 0.0)
+    found[usable] = rotation.rotate(q[usable], axis / size if size > 0.0 else np.array([0.0, 0.0, 1.0]))
+    return found
+
+
+def draw_tilt(axes: Any, shown: Shown) -> None:
+    """Plot the angle between a top's axis and the vertical."""
+    axis = axis_of(shown)
+    tilt = np.arctan2(np.hypot(axis[:, 0], axis[:, 1]), axis[:, 2])
+    note = curves(axes, shown, tilt[:, None], (("", BLUE),), "", "rad", gaps=_gaps_of_directions(axis))
+    title(axes, f"Nutation: tilt of the axis from the vertical{shown.of_body}", note)
+
+
+def draw_precession(axes: Any, shown: Shown) -> None:
+    """Plot the turns of a top's axis about the vertical, counted on."""
+    axis = axis_of(shown)
+    angle = np.arctan2(axis[:, 1], axis[:, 0])
+    known = np.isfinite(angle)
+    if known.any():
+        angle[known] = np.unwrap(angle[known]) - angle[known][0]
+    gaps = _gaps_of_directions(axis)
+    steps = np.abs(np.diff(angle))
+    if gaps.any() or (steps[np.isfinite(steps)] > 2.0).any():
+        angle = np.arctan2(axis[:, 1], axis[:, 0])
+        gaps = gaps | (np.abs(np.sin(0.5 * np.diff(angle))) > np.sin(0.5 * FAR))
+        note = curves(axes, shown, angle[:, None], (("", VERMILION),), "", "rad", gaps=gaps, turns=True)
+        title(axes, f"Precession: azimuth of the axis{shown.of_body}", note)
+        return
+    note = curves(axes, shown, (angle / (2.0 * np.pi))[:, None], (("", VERMILION),), "turns", "1", whole=True)
+    title(axes, f"Precession: turns of the axis about the vertical{shown.of_body}", note)
+
+
+def _gaps_of_directions(directions: Any) -> Any:
+    return ~(np.einsum("ij,ij->i", directions[1:], directions[:-1]) > np.cos(FAR))
+
+
+def coordinates(shown: Shown) -> list[int]:
+    """The coordinates along which a point moves or may move; all three where it rests."""
+    r = shown.values("position")
+    extent = np.ptp(np.where(np.isfinite(r), r, 0.0), axis=0) + np.abs(np.nan_to_num(r[0]))
+    found = [k for k in range(3) if extent[k] > 1e-12 * extent.max()]
+    return found or [0, 1, 2]
+
+
+def _coordinate_curves(axes: Any, shown: Shown, name: str) -> str:
+    moving = coordinates(shown)
+    labels = [XYZ[k] for k in moving]
+    return curves(axes, shown, shown.values(name)[:, moving], labels, "", shown.units(name))
+
+
+def draw_position(axes: Any, shown: Shown) -> None:
+    """Plot the coordinates of the position."""
+    note = _coordinate_curves(axes, shown, "position")
+    title(axes, f"Position in space{shown.of_body}", note)
+
+
+def draw_momentum(axes: Any, shown: Shown) -> None:
+    """Plot the components of the momentum."""
+    note = _coordinate_curves(axes, shown, "momentum")
+    title(axes, f"Momentum{shown.of_body}", note)
+
+
+def draw_temperature(axes: Any, shown: Shown) -> None:
+    """Plot the temperatures of molecules."""
+    note = draw_temperatures(axes, shown.ds, shown.times)
+    title(axes, "Temperatures", note)
+    time_axis(axes, shown, shown.times)
+    y_ticks(axes)
+    exponent = plain_ticks(axes.yaxis, max(map(abs, axes.get_ylim())))
+    axes.set_ylabel(label("", shown.units("temperature"), exponent) or "temperature")
+
+
+def draw_steps(axes: Any, shown: Shown) -> None:
+    """Plot the sizes of steps that a tolerance or a time transformation has chosen."""
+    sizes = np.abs(shown.values("step"))[1:] if not backwards(shown.ds) else np.abs(shown.values("step"))[:-1]
+    times = shown.times[1:] if not backwards(shown.ds) else shown.times[:-1]
+    chosen = extremes(sizes)
+    line(axes, times[chosen], sizes[chosen], PURPLE, len(sizes))
+    good = sizes[np.isfinite(sizes) & (sizes > 0.0)]
+    if good.size and good.max() > 30.0 * good.min():
+        log_axis(axes)
+        exponent = 0
     else:
-        values = rows_of(ds, "position")
-        rows_shown = _components(axes, ds, times, values, "xyz", (BLUE, VERMILION, GREEN))
-        title = f"Position in space{body_of(ds)}"
-        axes.set_ylabel(pretty_of(ds, "position"))
-    note = "" if rows_shown == len(values) else f"the beginning, to t = {times[rows_shown - 1]:.3g} of {times[-1]:.6g}"
-    _title(axes, title, note)
+        axes.set_ylim(bottom=0.0)
+        y_ticks(axes)
+        exponent = plain_ticks(axes.yaxis, float(good.max()) if good.size else 0.0)
+    axes.set_ylabel(label("", shown.units("step"), exponent) or "step")
+    note = f"{style.scientific(float(good.min()))} to {style.scientific(float(good.max()))}" if good.size else ""
+    title(axes, "Step at each row", note)
+    time_axis(axes, shown, shown.times)
+
+
+def draw_work(axes: Any, shown: Shown) -> None:
+    """Plot the work of each force since the start."""
+    values = np.asarray(shown.ds["work"].values, dtype=float)
+    values = values[::-1] if backwards(shown.ds) else values
+    names = [str(word) for word in shown.ds["force"].values]
+    labels = [(name, COLOURS[k % len(COLOURS)]) for k, name in enumerate(names)]
+    if len(labels) == 1:
+        labels, words = [("", BLUE)], f"Work of {names[0]}"
+    else:
+        words = "Work of the forces"
+    note = curves(axes, shown, values, labels, "", shown.units("work"), whole=True)
+    zero_line(axes)
+    title(axes, words, note)

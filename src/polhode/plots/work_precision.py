@@ -37,7 +37,7 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     table : xarray.Dataset
         From ``polhode.compare``.
     path : path, optional
-        Also write a PNG of 1200 x 900 pixels to this file, atomically.
+        Also write a PNG (1200 x 900 pixels), PDF or SVG to this file, atomically.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     Raises
     ------
     InvalidInput
-        The Dataset is not a comparison, or ``path`` does not end in ``.png``.
+        The Dataset is not a comparison, or ``path`` does not end in ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
     """
@@ -55,7 +55,7 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     if not panels or "status" not in table:
         raise InvalidInput("this Dataset is no comparison: it has no errors of methods by step; see polhode.compare")
     if path is not None:
-        style.png_path(path)
+        style.picture_path(path)
     import matplotlib
 
     from polhode.plots.picture import Picture

@@ -31,19 +31,19 @@ def picture(ds: xr.Dataset, path: str | os.PathLike[str] | None = None, show: st
     ds : xarray.Dataset
         From ``polhode.sweep`` or ``polhode.open_sweep``.
     path : path, optional
-        Also write a PNG to this file, atomically.
+        Also write a PNG, PDF or SVG to this file, atomically.
     show : str, optional
         The variable that is drawn; default the largest energy error, or the first of one number.
 
     Raises
     ------
     InvalidInput
-        No such variable, or nothing that can be drawn; ``path`` does not end in ``.png``.
+        No such variable, or nothing that can be drawn; ``path`` does not end in ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
     """
     if path is not None:
-        style.png_path(path)
+        style.picture_path(path)
     import matplotlib
 
     from polhode.plots.picture import Picture

@@ -1,0 +1,309 @@
+"""What all panels do with axes: titles with notes, time, units and powers of ten in labels, curves, gaps, shadows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+
+from polhode.plots import style
+from polhode.plots.rows import FEW, extremes, opening
+from polhode.plots.shown import Shown, in_units
+from polhode.plots.style import GREY
+
+NOTE = "note"
+"""The mark (gid) of a note that belongs to a title."""
+SHADE = "#dfe2e8"
+STILL = 1e-9
+"""Curves that vary by less than this part of their size are drawn as constant."""
+
+
+def title(axes: Any, words: str, note: str = "") -> None:
+    """Set the title of a panel, and a note beside it; ``fit_titles`` puts them where they do not meet."""
+    axes.set_title(words)
+    if note:
+        axes.text(
+            1.0, 1.0, note, transform=_above(axes), ha="right", va="bottom", color="#5a5a5a", gid=NOTE,
+            fontsize=_points("font.size") - 0.5,
+        )  # fmt: skip
+
+
+def _points(name: str) -> float:
+    import matplotlib
+
+    return float(matplotlib.rcParams[name])
+
+
+def _above(axes: Any, more: float = 0.0) -> Any:
+    from matplotlib.transforms import ScaledTranslation
+
+    up = (_points("axes.titlepad") + more) / 72
+    return axes.transAxes + ScaledTranslation(0.0, up, axes.figure.dpi_scale_trans)
+
+
+def fit_titles(figure: Any, cells: Sequence[tuple[Any, tuple[float, float]]]) -> None:
+    """Place titles and notes: side by side where there is room, else the note below the title; shrunk if too wide.
+
+    Parameters
+    ----------
+    figure : Figure
+        With all that is drawn.
+    cells : sequence of (axes, (left, right))
+        Panels, and the space that each may take, as fractions of the figure's width.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    width = figure.bbox.width
+    for axes, (_, right) in cells:
+        head = axes._left_title
+        note = next((text for text in axes.texts if text.get_gid() == NOTE), None)
+        box = head.get_window_extent(renderer)
+        room = right * width - box.x0
+        if box.width > room:
+            head.set_fontsize(max(5.0, head.get_fontsize() * room / box.width))
+            box = head.get_window_extent(renderer)
+        if note is None:
+            continue
+        wide = note.get_window_extent(renderer).width
+        inside = axes.bbox.x1 - box.x0
+        if box.width + wide + 0.08 * figure.dpi <= inside:
+            continue
+        if wide > room:
+            note.set_fontsize(max(5.0, note.get_fontsize() * room / wide))
+        start = (box.x0 - axes.bbox.x0) / axes.bbox.width
+        note.set(ha="left", x=start)
+        tall = note.get_window_extent(renderer).height * 72.0 / figure.dpi
+        axes.set_title(head.get_text(), pad=_points("axes.titlepad") + tall + 3.0, fontsize=head.get_fontsize())
+
+
+def fit_sides(figure: Any, columns: Sequence[Sequence[tuple[Any, tuple[float, float]]]]) -> None:
+    """Give panels the width that their labels leave; those of a column begin and end together.
+
+    Parameters
+    ----------
+    figure : Figure
+        With all that is drawn.
+    columns : sequence of sequences of (axes, (left, right))
+        Panels above each other, and the space that each may take, as fractions of the figure's width.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    width, pad = figure.bbox.width, 0.06 * figure.dpi
+    for column in columns:
+        left = right = 0.0
+        for axes, _ in column:
+            outside = axes.yaxis.get_tightbbox(renderer)
+            along = axes.xaxis.get_tightbbox(renderer)
+            ends = [text.get_window_extent(renderer).x1 for text in axes.texts if text.get_gid() != NOTE]
+            if outside is not None:
+                left = max(left, axes.bbox.x0 - outside.x0)
+            right = max([right, *(end - axes.bbox.x1 for end in ends)])
+            if along is not None:
+                left, right = max(left, axes.bbox.x0 - along.x0), max(right, along.x1 - axes.bbox.x1)
+        for axes, (begin, end) in column:
+            box = axes.get_position(original=True)
+            x0, x1 = begin + (left + pad) / width, end - (right + pad) / width
+            if x1 > x0 + 0.02:
+                axes.set_position((x0, box.y0, x1 - x0, box.height))
+
+
+# ------------------------------------------------------------------ ticks
+@functools.cache
+def _formatter() -> Any:
+    """The class of tick labels without anything at the end of the axis; matplotlib is imported by the first figure."""
+    from matplotlib.ticker import ScalarFormatter
+
+    class Plain(ScalarFormatter):
+        """Numbers divided by a power of ten that stands in the label of the axis."""
+
+        def __init__(self, exponent: int) -> None:
+            super().__init__(useOffset=False, useMathText=True)
+            self.exponent = exponent
+
+        def _set_order_of_magnitude(self) -> None:
+            self.orderOfMagnitude = self.exponent
+
+        def get_offset(self) -> str:
+            return ""
+
+    return Plain
+
+
+def plain_ticks(axis: Any, reach: float) -> int:
+    """Let an axis show plain numbers; returns the power of ten that belongs in its label.
+
+    Parameters
+    ----------
+    axis : Axis
+        ``axes.xaxis`` or another.
+    reach : float
+        Largest size of a number along it.
+    """
+    exponent = 0
+    if np.isfinite(reach) and reach > 0.0 and not 1e-2 <= reach < 1e5:
+        exponent = 3 * floor(log10(reach) / 3 + 1e-12)
+    axis.set_major_formatter(_formatter()(exponent))
+    return exponent
+
+
+def time_axis(axes: Any, shown: Shown, times: Any) -> None:
+    """Limits and label of the axis of time; the shadows of the run behind what is drawn."""
+    first, last = float(times[0]), float(times[-1])
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    for begin, end in shown.shadows:
+        if end > first and begin < last:
+            axes.axvspan(max(begin, first), min(end, last), color=SHADE, linewidth=0, zorder=0.5)
+    axes.set_xlim(first, last)
+    axes.locator_params(axis="x", nbins=max(3, min(9, int(1.6 * _inches(axes)[0]))))
+    exponent = plain_ticks(axes.xaxis, max(abs(first), abs(last)))
+    axes.set_xlabel(style.with_units("time", shown.clock[1], exponent), labelpad=2)
+
+
+def _inches(axes: Any) -> tuple[float, float]:
+    box = axes.get_position()
+    return box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
+
+
+def y_ticks(axes: Any) -> None:
+    """As many ticks as the height has room for."""
+    if axes.get_yscale() == "linear":
+        axes.locator_params(axis="y", nbins=max(3, min(8, int(3.4 * _inches(axes)[1]))))
+
+
+# ------------------------------------------------------------------ curves
+def line(axes: Any, times: Any, values: Any, colour: str, rows: int, **how: Any) -> None:
+    """A curve; of few rows, each has a marker."""
+    marker = {"marker": "o", "markersize": 4 if _inches(axes)[0] > 4 else 3} if rows <= FEW else {}
+    axes.plot(times, values, color=colour, **{**marker, **how})
+
+
+def curves(
+    axes: Any, shown: Shown, values: Any, labels: Sequence[tuple[str, str]], words: str, units: str,
+    *, times: Any = None, limit: float | None = None, whole: bool = False, gaps: Any = None, turns: bool = False,
+) -> str:  # fmt: skip
+    """Draw components along time, labelled at the right end; returns a note on what part of the run they are.
+
+    Parameters
+    ----------
+    axes : Axes
+    shown : Shown
+    values : array (n, k)
+        In the units of the trajectory.
+    labels : sequence of (text, colour)
+        Of each component.
+    words, units : str
+        The label of the axis and units of the values; the words may be empty.
+    times : array (n,), optional
+        By default those of all rows.
+    limit : float, optional
+        Half the height of the panel, by default what the values need.
+    whole : bool
+        Draw the whole run, even if it is too many oscillations to be seen.
+    gaps : array (n - 1,) of bool, optional
+        Between which rows no line is drawn: they are too far apart. Rows beside gaps have markers.
+    turns : bool
+        The values are angles from -pi to pi: a jump by a turn is no line, and ticks are quarters of a turn.
+    """
+    times = shown.times if times is None else times
+    n = len(values)
+    rows = n if whole else opening(values)
+    part = values[:rows]
+    finite = np.abs(part[np.isfinite(part)])
+    factor, unit = in_units(units, float(finite.max()) if finite.size else 0.0)
+    part = part * factor
+    broken = gaps is not None and bool(gaps[: rows - 1].any())
+    for k, (_, colour) in enumerate(labels):
+        cuts = np.abs(np.diff(part[:, k])) > 180.0 if turns else np.zeros(max(0, rows - 1), dtype=bool)
+        if (broken or cuts.any()) and rows <= MOST_CUT:
+            far = gaps[: rows - 1] if broken else np.zeros_like(cuts)
+            _with_gaps(axes, times[:rows], part[:, k], far, cuts, colour)
+        elif broken:
+            axes.plot(times[:rows], part[:, k], linestyle="", marker="o", markersize=1.2, mew=0, color=colour)
+        else:
+            chosen = extremes(part[:, k])
+            line(axes, times[chosen], part[chosen, k], colour, rows)
+    time_axis(axes, shown, times[:rows])
+    notes = [] if rows == n else [f"the beginning, to t = {times[rows - 1]:.3g} of {times[-1]:.6g}"]
+    notes += ["dots: rows are too far apart for a line"] if broken else []
+    if finite.size:
+        low, high = float(np.nanmin(_finite(part))), float(np.nanmax(_finite(part)))
+        size = max(abs(low), abs(high))
+        if limit is not None:
+            axes.set_ylim(-limit, limit)
+        elif turns and size > 100.0:
+            axes.set_ylim(-190.0, 190.0)
+            axes.set_yticks((-180, -90, 0, 90, 180))
+        elif high - low <= max(STILL * size, STILL if unit == "deg" else 0.0):
+            axes.set_ylim(*_around(low, high, unit == "deg"))
+            notes += [
+                "constant"
+                + (f" within {style.scientific((high - low) / size)}" if high > low and unit != "deg" else "")
+            ]
+        else:
+            room = 0.06 * (high - low)
+            axes.set_ylim(low - room, high + room)
+        if not (turns and size > 100.0):
+            y_ticks(axes)
+        exponent = plain_ticks(axes.yaxis, max(map(abs, axes.get_ylim())))
+    else:
+        exponent = 0
+    axes.set_ylabel(label(words, unit, exponent))
+    ends = [(_last(part[:, k]), text, colour) for k, (text, colour) in enumerate(labels) if text]
+    style.label_ends(axes, [end for end in ends if np.isfinite(end[0])])
+    return "; ".join(notes)
+
+
+def label(words: str, unit: str, exponent: int = 0) -> str:
+    """The label of an axis: words with units, or the units alone."""
+    if words:
+        return style.with_units(words, unit, exponent)
+    alone = "" if unit in ("", "1") else style.pretty_units(unit)
+    return " ".join(part for part in (style.power(exponent), alone) if part)
+
+
+def _finite(values: Any) -> Any:
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _last(values: Any) -> float:
+    """The last finite value."""
+    finite = np.flatnonzero(np.isfinite(values))
+    return float(values[finite[-1]]) if finite.size else float("nan")
+
+
+def _around(low: float, high: float, angles: bool) -> tuple[float, float]:
+    """Limits about a constant: a thousandth of it, of angles at least a hundredth of a degree; of zero, 1."""
+    middle = 0.5 * (low + high)
+    room = max(1e-3 * abs(middle), 0.01 if angles else 0.0) or 1.0
+    return middle - room, middle + room
+
+
+MOST_CUT = 20_000
+"""Most rows of a line with gaps."""
+
+
+def _with_gaps(axes: Any, times: Any, values: Any, gaps: Any, cuts: Any, colour: str) -> None:
+    """A line that is left out in gaps, where rows are dots, and at cuts."""
+    at = np.flatnonzero(gaps | cuts) + 1
+    axes.plot(np.insert(times, at, np.nan), np.insert(values, at, np.nan), color=colour)
+    beside = np.zeros(len(times), dtype=bool)
+    beside[:-1] |= gaps
+    beside[1:] |= gaps
+    axes.plot(times[beside], values[beside], linestyle="", marker="o", markersize=1.8, mew=0, color=colour)
+
+
+def log_axis(axes: Any) -> None:
+    """A logarithmic scale with few ticks."""
+    axes.set_yscale("log")
+    axes.minorticks_off()
+
+
+def zero_line(axes: Any) -> None:
+    """A thin line at zero."""
+    axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)

@@ -1,0 +1,182 @@
+"""A trajectory as panels see it: rows in order of increasing time, in units for people, with what several panels need.
+
+Times of runs in SI units become minutes, hours, days or years where they are long, lengths kilometres or astronomical
+units, angles degrees. What follows from positions (LVLH, elements, shadows) is computed once, of a part of the rows.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.plots.rows import backwards, in_order, rows_of, rows_of_total, scattered
+from polhode.trajectory import frames, surroundings
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+CLOCKS = (("s", 1.0, 600.0), ("min", 60.0, 10800.0), ("h", 3600.0, 345600.0), ("d", 86400.0, 9.5e7),
+          ("yr", 31557600.0, np.inf))  # fmt: skip
+"""Units of time: name, seconds, and the longest run that they are for (s)."""
+DEGREE = 180.0 / pi
+ASTRONOMICAL_UNIT = 149597870700.0
+LARGER: dict[str, tuple[tuple[float, float, str], ...]] = {
+    "m": ((3e10, 1.0 / ASTRONOMICAL_UNIT, "au"), (1e4, 1e-3, "km")),
+    "m s-1": ((1e3, 1e-3, "km s-1"),),
+    "rad": ((0.0, DEGREE, "deg"),),
+    "rad s-1": ((0.0, DEGREE, "deg s-1"),),
+}
+"""Of a unit: the least size from which on another is used, its factor, its name."""
+DERIVED = 20_000
+"""Most rows of which elements and angles are computed."""
+MEASURES = {"SI", "molecular"}
+
+
+def in_units(units: str, reach: float) -> tuple[float, str]:
+    """Factor and name of the unit in which values up to ``reach`` are shown."""
+    for least, factor, name in LARGER.get(units, ()):
+        if reach >= least:
+            return factor, name
+    return 1.0, units
+
+
+class Shown:
+    """A trajectory with what panels need of it.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory with at least one row.
+    """
+
+    def __init__(self, ds: xr.Dataset) -> None:
+        self.ds = ds
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.ds
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows of the trajectory."""
+        return int(self.ds.sizes["time"])
+
+    @cached_property
+    def bodies(self) -> int:
+        """Bodies of the trajectory."""
+        return int(self.ds.sizes.get("body", 1))
+
+    @cached_property
+    def seconds(self) -> Any:
+        """Times, increasing, in the units of the trajectory."""
+        times = np.asarray(self.ds["time"].values, dtype=float)
+        return times[::-1] if backwards(self.ds) else times
+
+    @cached_property
+    def clock(self) -> tuple[float, str]:
+        """How many of the trajectory's units of time make one that is shown, and its name."""
+        unit = str(self.ds["time"].attrs.get("units", ""))
+        if unit != "s":
+            return 1.0, unit
+        span = float(abs(self.seconds[-1] - self.seconds[0]))
+        name, size, _ = next(row for row in CLOCKS if span <= row[2])
+        return size, name
+
+    @cached_property
+    def times(self) -> Any:
+        """Times, increasing, in the unit of the clock."""
+        return self.seconds / self.clock[0]
+
+    def values(self, name: str) -> Any:
+        """Values of a variable in order of increasing time, of the first body if there are several."""
+        return rows_of(self.ds, name)
+
+    def run(self, name: str) -> Any:
+        """The same, in the order of the run."""
+        return in_order(self.ds, name)
+
+    def total(self, name: str) -> Any:
+        """A variable, summed over the bodies, in order of increasing time."""
+        return rows_of_total(self.ds, name)
+
+    def all_bodies(self, name: str) -> Any:
+        """Values (n, N, ...) of all bodies, in order of increasing time."""
+        values = np.asarray(self.ds[name].values, dtype=float)
+        values = values if "body" in self.ds[name].dims else values[:, None]
+        return values[::-1] if backwards(self.ds) else values
+
+    def units(self, name: str) -> str:
+        """Units of a variable."""
+        return str(self.ds[name].attrs.get("units", ""))
+
+    @cached_property
+    def system(self) -> str:
+        """Name of the system."""
+        return str(self.ds.attrs.get("system", ""))
+
+    @cached_property
+    def conserved(self) -> set[str]:
+        """What the run conserves by its system."""
+        return {word for word in str(self.ds.attrs.get("conserves", "")).split(", ") if word}
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """Arguments of the system."""
+        return surroundings.recorded(self.ds)
+
+    @cached_property
+    def centre(self) -> surroundings.Centre | None:
+        """The body at the origin."""
+        return surroundings.centre(self.ds)
+
+    @cached_property
+    def pulling(self) -> Any:
+        """Gravity parameters of bodies that attract each other, or None."""
+        found = frames.gravity_parameters(self.ds)
+        return found if found is not None and len(found) == self.bodies else None
+
+    @cached_property
+    def dominated(self) -> bool:
+        """Whether one of several bodies that attract each other is far heavier than all others."""
+        return self.pulling is not None and float(self.pulling.max()) > 0.8 * float(self.pulling.sum())
+
+    @cached_property
+    def thin(self) -> Shown:
+        """The same trajectory with at most ``DERIVED`` rows, for what is computed row by row."""
+        if self.rows <= DERIVED:
+            return self
+        return Shown(self.ds.isel(time=scattered(self.rows, DERIVED)))
+
+    @cached_property
+    def lvlh(self) -> xr.Dataset:
+        """Attitude relative to LVLH, of ``thin``."""
+        return frames.lvlh(self.thin.ds)
+
+    @cached_property
+    def elements(self) -> xr.Dataset:
+        """Osculating elements, of ``thin``."""
+        return frames.elements(self.thin.ds)
+
+    def derived(self, values: Any) -> Any:
+        """An array of ``lvlh`` or ``elements`` as numbers, in order of increasing time."""
+        found = np.asarray(values.values, dtype=float)
+        return found[::-1] if backwards(self.thin.ds) else found
+
+    @cached_property
+    def shadows(self) -> Any:
+        """Begin and end (k, 2) of each shadow, in the unit of the clock; of many, none."""
+        if self.centre is None or "velocity" not in self.ds or self.rows < 2:
+            return np.empty((0, 2))
+        found = frames.shadow(self.thin.ds) / self.clock[0]
+        return found if len(found) <= MOST_SHADOWS else found[:0]
+
+    @property
+    def of_body(self) -> str:
+        """Ending of a title that says which body of several is drawn."""
+        return f", body 1 of {self.bodies}" if self.bodies > 1 else ""
+
+
+MOST_SHADOWS = 150
+"""More shadows would be a grey area."""
