@@ -159,7 +159,7 @@ def test_what_cannot_be_drawn_is_refused_in_one_sentence(ensemble, tmp_path):
         (lambda: bands(single, "energy"), "energy has no members here"),
         (lambda: bands(ensemble, ["angular_velocity"] * 5), "these are 15 panels; draw at most 12"),
         (lambda: bands(ensemble, []), "names must be the name of a variable, or several"),
-        (lambda: bands(ensemble, "energy", tmp_path / "a.pdf"), r"must end in \.png"),
+        (lambda: bands(ensemble, "energy", tmp_path / "a.jpg"), r"must end in \.png"),
         (lambda: corner(single), "this Dataset has no members; take that of an ensemble"),
         (lambda: corner(ensemble), "these are 13 numbers of each member; draw at most 12"),
         (lambda: corner(ensemble, "failure"), "failure is no number of each member"),

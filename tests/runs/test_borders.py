@@ -208,7 +208,7 @@ class few_gigabytes:
             resource.setrlimit(resource.RLIMIT_AS, self.before)
 
 
-EXPENSIVE = {"integrate", "rerun", "resume", "compare", "check_method", "check_system", "plots.dashboard"}
+EXPENSIVE = {"integrate", "rerun", "resume", "compare", "check_method", "check_system", "plots.dashboard", "plots.figure"}
 """Runs, which compile: in the long form."""
 
 

@@ -421,6 +421,8 @@ CALLS = {
     "plots.animate": [{"ds": turning, "path": lambda: target("film.gif"), "seconds": 0.1, "fps": 10, "size": [320, 200],
                        "panels": "body", "speed": 1.0, "frame": "body", "shape": "ellipsoid", "progress": False}],
     "plots.dashboard": [{"ds": turning, "path": lambda: target("picture.png")}],
+    "plots.figure": [{"ds": turning, "panels": ["energy", "rates"], "size": "column",
+                      "path": lambda: target("figure.pdf")}],
     "plots.work_precision": [{"table": table, "path": lambda: target("work.png")}],
     "plots.bands": [{"ds": members, "names": "x", "path": lambda: target("bands.png")}],
     "plots.corner": [{"ds": members, "names": ["x", "mass"], "path": lambda: target("corner.png"), "row": 0}],

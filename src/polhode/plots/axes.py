@@ -23,24 +23,18 @@ STILL = 1e-9
 
 def title(axes: Any, words: str, note: str = "") -> None:
     """Set the title of a panel, and a note beside it; ``fit_titles`` puts them where they do not meet."""
-    axes.set_title(words)
+    axes.set_title(words, loc="left")
     if note:
         axes.text(
             1.0, 1.0, note, transform=_above(axes), ha="right", va="bottom", color="#5a5a5a", gid=NOTE,
-            fontsize=_points("font.size") - 0.5,
+            fontsize=style.points("font.size") - 0.5,
         )  # fmt: skip
-
-
-def _points(name: str) -> float:
-    import matplotlib
-
-    return float(matplotlib.rcParams[name])
 
 
 def _above(axes: Any, more: float = 0.0) -> Any:
     from matplotlib.transforms import ScaledTranslation
 
-    up = (_points("axes.titlepad") + more) / 72
+    up = (style.points("axes.titlepad") + more) / 72
     return axes.transAxes + ScaledTranslation(0.0, up, axes.figure.dpi_scale_trans)
 
 
@@ -77,7 +71,9 @@ def fit_titles(figure: Any, cells: Sequence[tuple[Any, tuple[float, float]]]) ->
         start = (box.x0 - axes.bbox.x0) / axes.bbox.width
         note.set(ha="left", x=start)
         tall = note.get_window_extent(renderer).height * 72.0 / figure.dpi
-        axes.set_title(head.get_text(), pad=_points("axes.titlepad") + tall + 3.0, fontsize=head.get_fontsize())
+        axes.set_title(
+            head.get_text(), loc="left", pad=style.points("axes.titlepad") + tall + 3.0, fontsize=head.get_fontsize()
+        )
 
 
 def fit_sides(figure: Any, columns: Sequence[Sequence[tuple[Any, tuple[float, float]]]]) -> None:
@@ -116,20 +112,24 @@ def fit_sides(figure: Any, columns: Sequence[Sequence[tuple[Any, tuple[float, fl
 @functools.cache
 def _formatter() -> Any:
     """The class of tick labels without anything at the end of the axis; matplotlib is imported by the first figure."""
-    from matplotlib.ticker import ScalarFormatter
+    from matplotlib.ticker import Formatter
 
-    class Plain(ScalarFormatter):
-        """Numbers divided by a power of ten that stands in the label of the axis."""
+    class Plain(Formatter):
+        """Numbers divided by a power of ten that stands in the label of the axis, with the same decimals."""
 
         def __init__(self, exponent: int) -> None:
-            super().__init__(useOffset=False, useMathText=True)
-            self.exponent = exponent
+            self.size, self.decimals = 10.0**exponent, 0
 
-        def _set_order_of_magnitude(self) -> None:
-            self.orderOfMagnitude = self.exponent
+        def set_locs(self, locs: Any) -> None:
+            """Take as many decimals as the ticks need."""
+            scaled = np.unique(np.asarray(locs, dtype=float)) / self.size
+            apart = float(np.diff(scaled).min()) if len(scaled) > 1 else 1.0
+            fits = (d for d in range(12) if np.abs(np.round(scaled, d) - scaled).max(initial=0.0) < 0.01 * apart)
+            self.decimals = next(fits, 12)
 
-        def get_offset(self) -> str:
-            return ""
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            text = f"{x / self.size:.{self.decimals}f}"
+            return text.removeprefix("-") if float(text) == 0.0 else text.replace("-", "−")
 
     return Plain
 

@@ -203,9 +203,7 @@ def _margins(panel: Panel, shown: Shown) -> Box:
 def _draw(figure: Any, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box]) -> None:
     """Draw each panel into its cell."""
     wide, high = figure.get_figwidth(), figure.get_figheight()
-    import matplotlib
-
-    letters = float(matplotlib.rcParams["font.size"]) / style.RC["font.size"]
+    letters = style.points() / style.RC["font.size"]
     cells = []
     columns: dict[tuple[float, str], list[Any]] = {}
     for panel, (x, y, w, h) in zip(panels, boxes, strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.plots import style
-from polhode.plots.axes import plain_ticks
+from polhode.plots.axes import plain_ticks, title
 from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, VERMILION
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def draw_bodies(axes: Any, ds: xr.Dataset) -> None:
     axes.grid(False)
     axes.tick_params(labelsize=7.5, pad=-1)
     axes.locator_params(nbins=4)
-    axes.set_title(f"Bodies and dipoles at t = {float(last.time):.6g}")
+    title(axes, f"Bodies and dipoles at t = {float(last.time):.6g}")
 
 
 def draw_distances(axes: Any, ds: xr.Dataset) -> None:
@@ -89,9 +89,9 @@ def draw_distances(axes: Any, ds: xr.Dataset) -> None:
     axes.plot(distribution.r, distribution[name], color=GREEN)
     if name == "g":
         axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
-        axes.set_title("Radial distribution function, second half")
+        title(axes, "Radial distribution function, second half")
     else:
-        axes.set_title("Density of the distances of pairs, second half")
+        title(axes, "Density of the distances of pairs, second half")
     axes.set_xlabel(style.with_units("r", str(distribution.r.attrs.get("units", ""))))
     axes.set_xlim(0.0, float(distribution.r[-1]))
     axes.set_ylim(bottom=0.0)

@@ -127,9 +127,7 @@ def _scale_bar(axes: Any, middle: Any, half: tuple[float, float], units: str, re
 
 
 def _small() -> float:
-    import matplotlib
-
-    return float(matplotlib.rcParams["font.size"]) - 1.0
+    return style.points() - 1.0
 
 
 def _triad(axes: Any, shown: Shown, camera: Any, middle: Any, half: tuple[float, float]) -> None:
@@ -182,7 +180,8 @@ def draw_orbit(axes: Any, shown: Shown) -> None:
     reach = max(float(np.sqrt(np.einsum("ij,ij->i", r, r)).max()) for _, r, _ in paths if len(r))
     least = min(float(np.sqrt(np.einsum("ij,ij->i", r, r)).min()) for _, r, _ in paths if len(r))
     radius = centre.radius if centre.radius is not None and centre.radius <= 1.02 * least else 0.0
-    camera = _seen_from(*(a[scattered(len(a), 3000)] for a in paths[0][1:]), 0.87 if radius else 0.5)
+    some = scattered(len(paths[0][0]), 3000)
+    camera = _seen_from(paths[0][1][some], paths[0][2][some], 0.87 if radius else 0.5)
     corners = radius * np.array([[1.0, 1.0], [-1.0, -1.0]]) if radius else np.zeros((1, 2))
     outer = [(r[scattered(len(r), 2000)] @ camera.T)[:, :2] for _, r, _ in paths if len(r)]
     middle, half = _window(axes, np.concatenate([corners, *outer]))
@@ -293,7 +292,7 @@ def draw_system(axes: Any, shown: Shown) -> None:
             axes.plot(*rows[chosen].T, linestyle="", marker="o", markersize=1.5, mew=0, color=colour, alpha=0.45)
             if k in conics:
                 axes.plot(*(factor * conics[k] @ plane.T).T, color=colour, linewidth=1.0)
-                notes = ["dots: rows, lines: osculating orbits at the end"]
+                notes = ["dots: rows; lines: osculating orbits at the end"]
             else:
                 notes = [APART]
         else:
@@ -308,8 +307,8 @@ def draw_system(axes: Any, shown: Shown) -> None:
     exponents = [plain_ticks(axis, factor * reach) for axis in (axes.xaxis, axes.yaxis)]
     axes.set_xlabel(style.with_units("x" if flat else "x′", unit, exponents[0]), labelpad=2)
     axes.set_ylabel(style.with_units("y" if flat else "y′", unit, exponents[1]))
-    if not flat:
-        notes.insert(0, "seen along the angular momentum")
+    if not flat and not notes:
+        notes = ["seen along the angular momentum"]
     _name_bodies(axes, ends, factor * reach)
     about = "the centre of mass" if central is None else f"body {central + 1}, the heaviest"
     title(axes, f"Orbits about {about}", "; ".join(notes))
@@ -392,13 +391,14 @@ def _draw_space(axes: Any, shown: Shown) -> None:
         getattr(axes, f"set_{name}lim")(factor * (middle[k] - half), factor * (middle[k] + half))
         side = getattr(axes, f"{name}axis")
         exponent = plain_ticks(side, factor * float(np.abs(r).max()))
-        getattr(axes, f"set_{name}label")(style.with_units(name, unit, exponent), labelpad=-4)
+        getattr(axes, f"set_{name}label")(name, labelpad=-2)
         side.set_pane_color((1.0, 1.0, 1.0, 0.0))
         side.set_tick_params(pad=-2, labelsize=_small())
-        side.get_major_locator().set_params(nbins=5)
-    axes.set_box_aspect((1, 1, 1), zoom=0.88)
+        side.get_major_locator().set_params(nbins=4)
+    axes.set_box_aspect((1, 1, 1), zoom=0.86)
     style.mark_ends(axes, factor * r[0], factor * r[-1])
-    title(axes, f"Path in space{shown.of_body}", APART if broken else "")
+    words = style.with_units(f"Path in space{shown.of_body}", unit, exponent)
+    title(axes, words, APART if broken else "")
 
 
 def draw_phase(axes: Any, shown: Shown) -> None:

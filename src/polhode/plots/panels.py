@@ -20,6 +20,7 @@ from polhode.plots import sphere_panels as spheres
 from polhode.plots import time_panels as along
 from polhode.plots.molecules import draw_bodies, draw_distances
 from polhode.plots.shown import Shown
+from polhode.trajectory.convergence import momentum_errors
 
 ALONG, SQUARE, WIDE = "along time", "square", "wide"
 """Shapes of panels: with an axis of time; as high as wide; half as high as wide."""
@@ -214,7 +215,7 @@ def usual(shown: Shown) -> list[Panel]:
     if not any(panel.name == "altitude" for panel in found) and _orbit(shown):
         at = next((k for k, panel in enumerate(found) if panel.name == "semi_major_axis"), len(found))
         found.insert(at, PANELS["distance"])
-    if "energies" in (panel.name for panel in found) and "box" in shown and not along.momentum_errors(shown.ds):
+    if "energies" in (panel.name for panel in found) and "box" in shown and not momentum_errors(shown.ds):
         found = [panel for panel in found if panel.name != "energies"]  # momenta are replaced by it
     if shown.centre is not None and "position" in shown and _equatorial(shown):
         found = [panel for panel in found if panel.name not in ("inclination", "node", "ground_track")]

@@ -165,19 +165,37 @@ def _dots(axes: Any, camera: Any, points: Any, colour: str, size: float) -> None
     axes.plot(*projected[~near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, alpha=0.25)
 
 
+PLACES = ((7, 7), (7, -7), (-7, 7), (-7, -7), (12, 0), (-12, 0), (0, 13), (0, -13))
+"""Where a label may stand beside its point (points), the first that is free."""
+
+
 def _ends(axes: Any, ends: Any) -> None:
-    """Mark start and end, with labels that overlap neither the points nor each other."""
+    """Mark start and end, with labels that overlap neither the points nor other labels."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer = FigureCanvasAgg(axes.figure).get_renderer()  # type: ignore[no-untyped-call]
     same = float(np.linalg.norm(ends[0] - ends[1])) < 0.02
     style.mark_ends(axes, ends[0], ends[1], sizes=(7.0, 4.0 if same else 6.0), zorder=6)
-    words = ["start, end"] if same else ["start", "end"]
-    first_above = ends[0][1] >= ends[1][1]
-    for k, word in enumerate(words):
-        above = first_above if k == 0 else not first_above
-        axes.annotate(
-            word, ends[k], (7, 7 if above else -7), textcoords="offset points", fontsize=8.5, color=INK,
-            va="bottom" if above else "top", zorder=8,
-            bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.7},
-        )  # fmt: skip
+    for k, word in enumerate(["start, end"] if same else ["start", "end"]):
+        taken = [text.get_window_extent(renderer) for text in axes.texts if text.get_text()]
+        other = axes.transData.transform(ends[1 - k])
+        places = PLACES if k == 0 or ends[0][1] < ends[1][1] else (PLACES[1], PLACES[0], *PLACES[2:])
+        for right, up in places:
+            text = axes.annotate(
+                word, ends[k], (right, up), textcoords="offset points", color=INK, zorder=8,
+                ha="left" if right > 0 else "right" if right < 0 else "center",
+                va="bottom" if up > 0 else "top" if up < 0 else "center",
+                bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.7},
+                fontsize=min(8.5, style.points()),
+            )  # fmt: skip
+            box = text.get_window_extent(renderer)
+            free = same or not box.contains(*other)
+            if free and not any(box.overlaps(one) for one in taken):
+                break
+            text.remove()
+        else:
+            axes.annotate(word, ends[k], (7, 7), textcoords="offset points", color=INK, zorder=8, va="bottom",
+                          fontsize=min(8.5, style.points()))  # fmt: skip
 
 
 def inverse_inertia(momentum: Any, velocity: Any) -> Any:

@@ -116,16 +116,18 @@ def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
     bottom, top = box((0, low))[1], box((0, high))[1]
     requested = sorted(((box((0, y))[1] - bottom) / (top - bottom), text, colour) for y, text, colour in ends)
     tall = 72.0 * axes.get_position().height * axes.figure.get_figheight()
-    size = min(_size("font.size") - 0.5, tall / (1.3 * max(1, len(ends) - 1)))
+    size = min(points() - 0.5, tall / (1.3 * max(1, len(ends) - 1)))
     apart = spread([entry[0] for entry in requested], 1.3 * size / tall)
     for height, (_, text, colour) in zip(apart, requested, strict=True):
         axes.text(1.012, height, text, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=size)
 
 
-def _size(name: str) -> float:
+def points(name: str = "font.size") -> float:
+    """A size (points) of the settings that hold while a figure is drawn."""
     import matplotlib
 
-    return float(matplotlib.rcParams[name])
+    settings: Any = matplotlib.rcParams
+    return float(settings[name])
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:

@@ -151,9 +151,8 @@ def draw_attitude(axes: Any, shown: Shown) -> None:
     chart = next((name for name in CHARTS if name in ds), None)
     if chart is None:
         values = shown.values("attitude")
-        names = (("w", INK), *XYZ)
         note = curves(
-            axes, shown, values, names, "component", "1", limit=1.08, gaps=gaps_between(values),
+            axes, shown, values, (("w", INK), *XYZ), "component", "1", limit=1.08, gaps=gaps_between(values),
         )  # fmt: skip
         title(axes, f"Attitude quaternion, body to space{shown.of_body}", note)
         return

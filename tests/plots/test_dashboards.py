@@ -1,0 +1,366 @@
+"""Dashboards know their system; nothing overlaps or leaves the picture; no line where rows do not resolve motion."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import polhode as ph
+from polhode.cli import group
+from polhode.errors import InvalidInput
+from polhode.plots import dashboard, figure
+from polhode.plots.axes import plain_ticks
+from polhode.plots.between import filled, slopes_of, unresolved
+from polhode.plots.panels import PANELS, kind_of, offered, usual
+from polhode.plots.shown import Shown, in_units
+from polhode.plots.sphere_panels import inverse_inertia, polhode_loop
+from polhode.trajectory.frames import shadow
+from text_boxes import misplaced
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SINGLE = sorted(path.stem for path in EXAMPLES.glob("*.toml") if path.stem not in ("many-tops", "water"))
+MU = ph.planets.EARTH.mu
+SI = {"units": "SI"}
+_kept = {}
+
+
+def example(name):
+    """The trajectory of an example, run once."""
+    if name not in _kept:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _kept[name] = ph.read_scenario(EXAMPLES / f"{name}.toml", allow_code=True).integrate()
+    return _kept[name]
+
+
+@pytest.fixture(scope="module")
+def water():
+    system = ph.rigid_water(27, "tip3p", box=0.95, cutoff=0.45)
+    state = ph.initial.cubic(3, 0.31, seed=1).state | ph.initial.random_rotations(27, 1)
+    state |= ph.initial.thermal(system, 300.0, 1)
+    return ph.integrate(system, "baoab", step=0.001, steps=30, temperature=300.0, friction=1.0, **state)
+
+
+@pytest.fixture(scope="module")
+def craft():
+    return example("gravity-gradient-satellite")
+
+
+def point(*, position, velocity, **system):
+    return ph.integrate(ph.particle(2.0, **system), "trapm", step=0.05, steps=200, position=position, velocity=velocity)
+
+
+def titles(picture):
+    return [axes.get_title(loc="left") for axes in picture.axes]
+
+
+def axes_of(picture, words):
+    found = [axes for axes in picture.axes if words in axes.get_title(loc="left")]
+    assert len(found) == 1, titles(picture)
+    return found[0]
+
+
+def said(axes):
+    return " ".join(text.get_text() for text in axes.texts)
+
+
+# ------------------------------------------------------------------ places
+@pytest.mark.parametrize("name", SINGLE)
+def test_texts_of_examples_are_apart_and_inside(name):
+    assert misplaced(dashboard(example(name))) == []
+
+
+def test_texts_of_water_are_apart_and_inside(water):
+    assert misplaced(dashboard(water)) == []
+
+
+@pytest.mark.parametrize("size", ["page", "column"])
+@pytest.mark.parametrize("name", ["gravity-gradient-satellite", "leo-decay", "outer-planets", "fast-top", "detumble"])
+def test_texts_of_figures_for_papers_are_apart_and_inside(name, size):
+    ds = example(name)
+    picture = figure(ds, [panel.name for panel in offered(Shown(ds))], size)
+    assert picture.get_figwidth() == {"page": 7.0, "column": 3.4}[size]
+    assert misplaced(picture) == []
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_few_rows_of_all_kinds_are_drawn(rows, craft, water):
+    for ds in (craft, water, example("outer-planets"), example("leo-decay"), example("eccentric")):
+        part = ds.isel(time=slice(0, rows))
+        figure(part, [panel.name for panel in offered(Shown(part))]).canvas.draw()
+        assert misplaced(dashboard(part)) == []
+
+
+# ------------------------------------------------------------------ what each system shows
+@pytest.mark.parametrize(
+    "name, kind",
+    [
+        ("gravity-gradient-satellite", "spacecraft"), ("leo-decay", "an orbit"), ("fast-top", "a top"),
+        ("outer-planets", "bodies that attract each other"), ("free-body", "a rigid body"), ("dipoles", "molecules"),
+    ],
+)  # fmt: skip
+def test_kinds(name, kind):
+    assert kind_of(Shown(example(name))).name == kind
+
+
+def test_spacecraft(craft):
+    picture = dashboard(craft)
+    angles = axes_of(picture, "LVLH angles")
+    assert {"roll", "pitch", "yaw"} <= {text.get_text() for text in angles.texts}
+    pitch = angles.lines[1].get_ydata()
+    assert pitch[0] == pytest.approx(10.0, abs=1e-9) and 10.0 < abs(pitch).max() < 12.0
+    assert angles.get_xlabel() == "time (h)" and angles.get_xlim() == (0.0, 24.0)
+    rates = axes_of(picture, "Body rates")
+    assert rates.get_ylabel() == "deg s⁻¹"
+    np.testing.assert_allclose(rates.lines[0].get_ydata(), np.degrees(craft.angular_velocity[:, 0]), rtol=1e-14)
+    np.testing.assert_array_equal(axes_of(picture, "Attitude energy").lines[0].get_ydata(), craft.attitude_energy)
+    spin = axes_of(picture, "Spin")
+    np.testing.assert_array_equal(spin.lines[2].get_ydata(), craft.spin[:, 2])
+    assert spin.lines[2].get_ydata().max() < 1.0, "not the orbit's 10^12"
+    assert "start 621.8637 km; above 6,378.14 km" in said(axes_of(picture, "Altitude"))
+    assert axes_of(picture, "Semi-major axis").get_ylabel() == "km"
+    orbit = axes_of(picture, "Orbit about the Earth")
+    globe = next(patch for patch in orbit.patches if hasattr(patch, "radius"))
+    assert globe.radius == ph.planets.EARTH.radius and "centre to scale" in said(orbit)
+    low, high = orbit.get_xlim()
+    assert low < -7.0e6 and high > 7.0e6
+
+
+def test_no_orbit_is_drawn_through_the_earth(craft):
+    orbit = axes_of(dashboard(craft), "Orbit about the Earth")
+    radius = ph.planets.EARTH.radius
+    for line in orbit.lines:
+        if line.get_linewidth() == 1.2 and line.get_alpha() == 0.5:  # behind the plane of the picture
+            away = np.hypot(*(np.asarray(data, dtype=float) for data in line.get_data()))
+            assert np.nanmin(away) >= radius
+
+
+def test_shadows_are_grey():
+    picture = dashboard(example("solar-sail"))
+    shaded = [patch for patch in axes_of(picture, "Altitude").patches if patch.get_zorder() == 0.5]
+    expected = shadow(example("solar-sail")) / 86400.0
+    assert len(shaded) == len(expected) > 20
+    np.testing.assert_allclose([patch.get_x() for patch in shaded], expected[:, 0], rtol=1e-12)
+
+
+def test_all_orbits_of_planets_about_the_heaviest():
+    ds = example("outer-planets")
+    picture = dashboard(ds)
+    system = axes_of(picture, "Orbits about body 1, the heaviest")
+    colours = {line.get_color() for line in system.lines}
+    assert len(colours) >= 6
+    distance = axes_of(picture, "Distance from body 1")
+    r = ds.position.values
+    for k, line in enumerate(distance.lines):
+        np.testing.assert_allclose(line.get_ydata(), np.linalg.norm(r[:, k + 1] - r[:, 0], axis=1))
+    assert {"body 2", "body 7"} <= {text.get_text() for text in distance.texts}
+    # The osculating ellipses pass through the bodies at the end.
+    ellipses = [line for line in system.lines if len(line.get_xdata()) == 181]
+    ends = [line for line in system.lines if len(line.get_xdata()) == 1]
+    assert len(ellipses) >= 3, "of the inner bodies, whose rows are far apart"
+    for ellipse in ellipses:
+        place = next(end for end in ends if end.get_color() == ellipse.get_color()).get_xydata()[0]
+        nearest = np.linalg.norm(ellipse.get_xydata() - place, axis=1).min()
+        assert nearest < 0.05 * np.linalg.norm(place)
+
+
+def test_equal_masses_are_drawn_about_their_centre():
+    ready = {"position": ((1, 0, 0), (-0.5, 0.866, 0), (-0.5, -0.866, 0)),
+             "velocity": ((0, 0.7, 0), (-0.6, -0.35, 0), (0.6, -0.35, 0))}  # fmt: skip
+    ds = ph.integrate(ph.gravitating_bodies(mass=(1.0, 1.0, 1.0)), "verlet", step=0.01, steps=100, **ready)
+    picture = dashboard(ds)
+    assert axes_of(picture, "Orbits about the centre of mass") and axes_of(picture, "Distance from the centre of mass")
+    assert not any("Eccentricity" in title for title in titles(picture))
+    with pytest.raises(InvalidInput, match="'eccentricity' needs an orbit about a centre or the heaviest body"):
+        figure(ds, "eccentricity")
+
+
+def test_points_on_a_line_in_a_plane_and_in_space():
+    line = point(position=(1, 0, 0), velocity=(0, 0, 0), stiffness=(1.0, 1.0, 1.0))
+    picture = dashboard(line)
+    assert [axes.name for axes in picture.axes].count("3d") == 0
+    assert {"Position in space", "Momentum", "Phase plane of x"} <= set(titles(picture))
+    assert len(axes_of(picture, "Position in space").lines) == 1
+    with pytest.raises(InvalidInput, match="needs position in two or three dimensions"):
+        figure(line, "path")
+    flat = dashboard(point(position=(1, 0, 0), velocity=(0, 1, 0), stiffness=(1.0, 2.0, 1.0)))
+    assert axes_of(flat, "Path").name == "rectilinear" and axes_of(flat, "Path").get_ylabel() == "y (length)"
+    solid = dashboard(point(position=(1, 0, 0), velocity=(0, 1, 0.5), stiffness=(1.0, 2.0, 3.0)))
+    assert axes_of(solid, "Path in space").name == "3d"
+    for each in (dashboard(line), flat, solid):
+        assert misplaced(each) == []
+
+
+def test_precession_counts_turns():
+    picture = figure(example("slow-top"), ["precession", "tilt"])
+    ds = example("slow-top")
+    z = ph.rotation.rotate(ds.attitude.values, (0, 0, 1))
+    turns = np.unwrap(np.arctan2(z[:, 1], z[:, 0]))
+    drawn = axes_of(picture, "Precession").lines[0].get_ydata()
+    np.testing.assert_allclose(drawn[-1], (turns[-1] - turns[0]) / (2 * np.pi), atol=1e-12)
+
+
+def test_molecules_in_a_bath_show_its_energy(water):
+    assert {"Temperatures", "Energies per body", "Radial distribution function, second half"} <= set(
+        titles(dashboard(water))
+    )
+    assert axes_of(dashboard(water), "Energy with the bath's")
+
+
+# ------------------------------------------------------------------ units
+@pytest.mark.parametrize(
+    "last, unit", [(100.0, "s"), (3000.0, "min"), (2e4, "h"), (1e6, "d"), (1e9, "yr")]
+)  # fmt: skip
+def test_clock(last, unit):
+    ds = ph.integrate(
+        ph.free_body((1, 2, 3)), "exact", step=last / 4, steps=4, angular_velocity=(1e-4, 0, 0), settings=SI
+    )
+    assert Shown(ds).clock[1] == unit
+    assert axes_of(figure(ds, "rates"), "Body rates").get_xlabel() == f"time ({unit})"
+
+
+def test_units_for_people():
+    assert in_units("m", 7e6) == (1e-3, "km") and in_units("m", 5.0) == (1.0, "m")
+    assert in_units("m", 1.5e11)[1] == "au" and in_units("length", 1e9) == (1.0, "length")
+
+
+def test_powers_of_ten_are_in_labels_not_on_titles():
+    from matplotlib.figure import Figure
+
+    for values, exponent in (((0, 2e7), 6), ((0, 3e-5), -6), ((0, 40.0), 0), ((6.9999e6, 7.0001e6), 6)):
+        axes = Figure().add_subplot()
+        axes.plot((0, 1), values)
+        assert plain_ticks(axes.yaxis, max(values)) == exponent
+        axes.figure.canvas.draw()
+        labels = [text.get_text() for text in axes.get_yticklabels()]
+        assert axes.yaxis.get_offset_text().get_text() == "" and len(set(labels)) == len(labels)
+        np.testing.assert_allclose(
+            [float(text.replace("−", "-")) * 10.0**exponent for text in labels],
+            axes.get_yticks(),
+            rtol=1e-9,
+            atol=1e-12,
+        )
+
+
+# ------------------------------------------------------------------ lines between rows
+def test_curves_between_rows_pass_through_the_orbit():
+    t = np.linspace(0.0, 2 * np.pi, 13)
+    r, v = np.column_stack([np.cos(t), np.sin(t)]), np.column_stack([-np.sin(t), np.cos(t)])
+    gaps = unresolved(t, r, v, 1.0)
+    assert not gaps.any()
+    times, path = filled(t, r, v, gaps)
+    assert len(times) > 200
+    np.testing.assert_allclose(np.linalg.norm(path, axis=1), 1.0, atol=1e-3)
+    np.testing.assert_allclose(slopes_of(t, t[:, None] ** 2)[:, 0], 2 * t, atol=1e-12)
+
+
+def test_no_line_where_rows_are_too_far_apart():
+    t = np.concatenate([np.linspace(0, 3.0, 20), 3.0 + 2.2 * np.arange(1, 15)])
+    r, v = np.column_stack([np.cos(t), np.sin(t)]), np.column_stack([-np.sin(t), np.cos(t)])
+    gaps = unresolved(t, r, v, 1.0)
+    assert not gaps[:17].any() and gaps[20:].all()
+    _, path = filled(t, r, v, gaps)
+    assert np.nanmax(np.abs(np.linalg.norm(path, axis=1) - 1.0)) < 0.02
+
+
+def test_sparse_rows_of_orbits_are_dots():
+    r, v = (7.0e6, 0, 0), (0, 7546.05, 0)
+    ds = ph.integrate(ph.orbit(MU), "kepler", step=4000.0, steps=50, position=r, velocity=v, settings=SI)
+    assert "dots: rows are too far apart for a line" in said(axes_of(figure(ds, "orbit"), "Orbit"))
+    fine = ph.integrate(ph.orbit(MU), "kepler", step=500.0, steps=10, position=r, velocity=v, settings=SI)
+    axes = axes_of(figure(fine, "orbit"), "Orbit")
+    assert "dots" not in said(axes)
+    front = [line for line in axes.lines if line.get_linewidth() == 1.2]
+    assert sum(np.isfinite(line.get_xdata()).sum() for line in front) > 150
+
+
+def test_the_polhode_of_sparse_rows_is_the_exact_curve():
+    ds = ph.integrate(ph.free_body((1.0, 1.7, 2.4)), "exact", step=3.0, steps=40, angular_velocity=(0.9, 0.4, 0.2))
+    directions = ds.angular_momentum.values / np.linalg.norm(ds.angular_momentum.values, axis=1, keepdims=True)
+    J = inverse_inertia(ds.angular_momentum.values, ds.angular_velocity.values)
+    loop = polhode_loop(J, directions[0])
+    for row in directions:
+        assert np.linalg.norm(loop - row, axis=1).min() < 0.01
+    assert polhode_loop(np.eye(3), directions[0]) is None
+    sphere = axes_of(figure(ds, "polhode"), "Polhode")
+    for line in sphere.lines:  # no chord: every line on the sphere has short pieces
+        x, y = (np.asarray(data, dtype=float) for data in line.get_data())
+        if line.get_color() == "#0072b2" and line.get_linestyle() == "-":
+            assert np.nanmax(np.hypot(np.diff(x), np.diff(y))) < 0.05
+
+
+def test_attitudes_far_apart_are_dots():
+    ds = ph.integrate(ph.free_body((1.0, 1.7, 2.4)), "exact", step=2.0, steps=50, angular_velocity=(1.5, 0.4, 0.2))
+    axes = axes_of(figure(ds, "attitude"), "Attitude quaternion")
+    assert "too far apart" in said(axes)
+    assert all(np.isnan(line.get_ydata()).any() for line in axes.lines if line.get_linestyle() == "-")
+
+
+# ------------------------------------------------------------------ figures, files, the command
+def test_formats_are_whole_and_the_same_each_time(craft, tmp_path):
+    for suffix, mark in ((".pdf", b"%PDF"), (".svg", b"<?xml"), (".png", b"\x89PNG")):
+        one, two = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
+        figure(craft, ["energy", "lvlh"], "column", one)
+        figure(craft, "energy,lvlh", "column", two)
+        data = one.read_bytes()
+        assert data.startswith(mark) and data == two.read_bytes()
+        assert b"CreationDate" not in data and b"<dc:date>" not in data
+    assert b"/FontFile2" in (tmp_path / "one.pdf").read_bytes()
+    assert b"<text" not in (tmp_path / "one.svg").read_bytes(), "letters are outlines"
+
+
+def test_what_figures_refuse(craft):
+    with pytest.raises(InvalidInput, match="unknown panel 'lvl'; did you mean 'lvlh'"):
+        figure(craft, "lvl")
+    with pytest.raises(InvalidInput, match="'rdf' needs molecules, which this trajectory lacks; it offers energy"):
+        figure(craft, ["energy", "rdf"])
+    for wrong in ([], 3, [3]):
+        with pytest.raises(InvalidInput, match="panels must be the name"):
+            figure(craft, wrong)
+    with pytest.raises(InvalidInput, match="size"):
+        figure(craft, "energy", size="poster")
+    members = ph.integrate(ph.free_body((1, 2, 3)), "exact", step=0.1, steps=2, angular_velocity=(1, 0, 0))
+    with pytest.raises(InvalidInput, match="ensemble: take one member"):
+        dashboard(members.expand_dims(member=2))
+
+
+def test_every_panel_is_offered_somewhere(craft, water):
+    found = {panel.name for ds in (
+        craft, water, example("outer-planets"), example("leo-decay"), example("detumble-in-orbit"),
+        point(position=(1, 0, 0), velocity=(0, 1, 0), stiffness=(1.0, 2.0, 1.0)),
+    ) for panel in offered(Shown(ds))}  # fmt: skip
+    assert found == set(PANELS)
+    for name in SINGLE:
+        assert usual(Shown(example(name)))
+
+
+def test_the_command(craft, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ph.save(craft, "run.nc")
+    run = CliRunner().invoke
+    listed = run(group, ["plot", "run.nc", "--list"])
+    assert listed.exit_code == 0 and "* lvlh " in listed.output and "rdf" not in listed.output
+    assert "spacecraft; * in its dashboard" in listed.output and not Path("run.png").exists()
+    assert run(group, ["plot", "run.nc"]).exit_code == 0 and Path("run.png").read_bytes().startswith(b"\x89PNG")
+    assert run(group, ["plot", "run.nc", "--panels", "energy,lvlh", "--size", "column", "-o", "a.pdf"]).exit_code == 0
+    assert Path("a.pdf").read_bytes().startswith(b"%PDF")
+    helped = run(group, ["plot", "--help"]).output
+    assert all(name in helped for name in PANELS)
+    for words, error in (
+        (["plot", "run.nc", "--panels", "rdf"], "needs molecules"), (["plot", "run.nc", "-o", "a.jpg"], "must end in"),
+        (["plot", "run.nc", "--size", "page"], "--size is the width of --panels"), (["plot", "no.nc"], "no.nc"),
+    ):  # fmt: skip
+        refused = run(group, words)
+        assert refused.exit_code != 0 and error in str(refused.exception)
+
+
+def test_a_million_rows_are_thinned(craft):
+    n = 300_000
+    long = craft.isel(time=np.arange(n) % craft.sizes["time"]).assign_coords(
+        time=("time", np.arange(n) * 60.0, craft.time.attrs)
+    )
+    picture = dashboard(long)
+    for axes in picture.axes:
+        assert all(len(line.get_xdata()) < 80_000 for line in axes.lines)
