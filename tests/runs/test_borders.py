@@ -208,7 +208,9 @@ class few_gigabytes:
             resource.setrlimit(resource.RLIMIT_AS, self.before)
 
 
-EXPENSIVE = {"integrate", "rerun", "resume", "compare", "check_method", "check_system", "plots.dashboard", "plots.figure"}
+EXPENSIVE = {
+    "integrate", "rerun", "resume", "compare", "check_method", "check_system", "plots.dashboard", "plots.figure",
+}  # fmt: skip
 """Runs, which compile: in the long form."""
 
 
