@@ -217,7 +217,7 @@ def test_clock(last, unit):
     ds = ph.integrate(
         ph.free_body((1, 2, 3)), "exact", step=last / 4, steps=4, angular_velocity=(1e-4, 0, 0), settings=SI
     )
-    assert Shown(ds).clock[1] == unit
+    assert Shown(ds).time_unit[1] == unit
     assert axes_of(figure(ds, "rates"), "Body rates").get_xlabel() == f"time ({unit})"
 
 

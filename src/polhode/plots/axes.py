@@ -162,7 +162,7 @@ def time_axis(axes: Any, shown: Shown, times: Any) -> None:
     axes.set_xlim(first, last)
     axes.locator_params(axis="x", nbins=max(3, min(9, int(1.6 * _inches(axes)[0]))))
     exponent = plain_ticks(axes.xaxis, max(abs(first), abs(last)))
-    axes.set_xlabel(style.with_units("time", shown.clock[1], exponent), labelpad=2)
+    axes.set_xlabel(style.with_units("time", shown.time_unit[1], exponent), labelpad=2)
 
 
 def _inches(axes: Any) -> tuple[float, float]:

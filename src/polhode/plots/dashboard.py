@@ -208,8 +208,8 @@ def _draw(figure: Any, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Bo
     columns: dict[tuple[float, str], list[Any]] = {}
     for panel, (x, y, w, h) in zip(panels, boxes, strict=True):
         left, right, above, below = (letters * side for side in _margins(panel, shown))
-        place = ((x + left) / wide, (y + below) / high, (w - left - right) / wide, (h - above - below) / high)
-        axes = figure.add_axes(place, projection="3d" if panel.space(shown) else None)
+        rectangle = ((x + left) / wide, (y + below) / high, (w - left - right) / wide, (h - above - below) / high)
+        axes = figure.add_axes(rectangle, projection="3d" if panel.space(shown) else None)
         panel.draw(axes, shown)
         cells.append((axes, (x / wide, (x + w - 0.05) / wide)))
         if panel.name not in BARE and not panel.space(shown):
@@ -228,8 +228,8 @@ def _heading(figure: Any, ds: xr.Dataset, shown: Shown) -> None:
     titled = "scenario" in attrs and attrs.get("title")  # a title given by the user goes first
     head = textwrap.shorten(str(attrs["title"]), 90, placeholder=" ...") if titled else what
     figure.text(0.022, 1.0 - 0.29 / high, head, fontsize=15, fontweight="bold", va="center")
-    times = np.asarray(ds["time"].values, dtype=float) / shown.clock[0]
-    unit = "" if attrs.get("units", "consistent") == "consistent" else f" {shown.clock[1]}"
+    times = np.asarray(ds["time"].values, dtype=float) / shown.time_unit[0]
+    unit = "" if attrs.get("units", "consistent") == "consistent" else f" {shown.time_unit[1]}"
     parts = [what] if titled else [described] if described else []
     if "steps" in attrs:
         parts.append(f"{int(attrs['steps']):,} steps")

@@ -153,11 +153,11 @@ def _triad(axes: Any, shown: Shown, camera: Any, middle: Any, half: tuple[float,
             "shrinkB": 0,
         }
         axes.annotate("", at + tip, at, arrowprops=arrow, zorder=8)
-        place = at + tip + 0.34 * size * way / long
-        while any(float(np.linalg.norm(place - other)) < 0.42 * size for other in placed):
-            place = place + 0.2 * size * way / long
-        placed.append(place)
-        axes.text(*place, name, ha="center", va="center", color=ink, fontsize=_small() - 0.5, zorder=8)
+        position = at + tip + 0.34 * size * way / long
+        while any(float(np.linalg.norm(position - other)) < 0.42 * size for other in placed):
+            position = position + 0.2 * size * way / long
+        placed.append(position)
+        axes.text(*position, name, ha="center", va="center", color=ink, fontsize=_small() - 0.5, zorder=8)
 
 
 def _periods(shown: Shown) -> tuple[float, float, float]:
@@ -316,10 +316,10 @@ def draw_system(axes: Any, shown: Shown) -> None:
 
 def _name_bodies(axes: Any, ends: Any, reach: float) -> None:
     """Numbers beside the bodies that are not close to each other or to the centre."""
-    for k, (place, name, colour) in enumerate(ends):
-        others = [float(np.linalg.norm(place - other)) for j, (other, _, _) in enumerate(ends) if j != k]
-        if min([*others, 2.0 * float(np.linalg.norm(place))]) > 0.1 * reach:
-            axes.annotate(name, place, (5, 4), textcoords="offset points", color=colour, fontsize=_small(), zorder=7)
+    for k, (position, name, colour) in enumerate(ends):
+        others = [float(np.linalg.norm(position - other)) for j, (other, _, _) in enumerate(ends) if j != k]
+        if min([*others, 2.0 * float(np.linalg.norm(position))]) > 0.1 * reach:
+            axes.annotate(name, position, (5, 4), textcoords="offset points", color=colour, fontsize=_small(), zorder=7)
 
 
 def _conics(shown: Shown, central: int) -> dict[int, Any]:

@@ -18,7 +18,7 @@ from polhode.trajectory import frames, surroundings
 if TYPE_CHECKING:
     import xarray as xr
 
-CLOCKS = (("s", 1.0, 600.0), ("min", 60.0, 10800.0), ("h", 3600.0, 345600.0), ("d", 86400.0, 9.5e7),
+TIME_UNITS = (("s", 1.0, 600.0), ("min", 60.0, 10800.0), ("h", 3600.0, 345600.0), ("d", 86400.0, 9.5e7),
           ("yr", 31557600.0, np.inf))  # fmt: skip
 """Units of time: name, seconds, and the longest run that they are for (s)."""
 DEGREE = 180.0 / pi
@@ -75,19 +75,19 @@ class Shown:
         return times[::-1] if backwards(self.ds) else times
 
     @cached_property
-    def clock(self) -> tuple[float, str]:
+    def time_unit(self) -> tuple[float, str]:
         """How many of the trajectory's units of time make one that is shown, and its name."""
         unit = str(self.ds["time"].attrs.get("units", ""))
         if unit != "s":
             return 1.0, unit
         span = float(abs(self.seconds[-1] - self.seconds[0]))
-        name, size, _ = next(row for row in CLOCKS if span <= row[2])
+        name, size, _ = next(row for row in TIME_UNITS if span <= row[2])
         return size, name
 
     @cached_property
     def times(self) -> Any:
-        """Times, increasing, in the unit of the clock."""
-        return self.seconds / self.clock[0]
+        """Times, increasing, in the unit of time that is shown."""
+        return self.seconds / self.time_unit[0]
 
     def values(self, name: str) -> Any:
         """Values of a variable in order of increasing time, of the first body if there are several."""
@@ -166,10 +166,10 @@ class Shown:
 
     @cached_property
     def shadows(self) -> Any:
-        """Begin and end (k, 2) of each shadow, in the unit of the clock; of many, none."""
+        """Begin and end (k, 2) of each shadow, in the unit of time that is shown; of many, none."""
         if self.centre is None or "velocity" not in self.ds or self.rows < 2:
             return np.empty((0, 2))
-        found = frames.shadow(self.thin.ds) / self.clock[0]
+        found = frames.shadow(self.thin.ds) / self.time_unit[0]
         return found if len(found) <= MOST_SHADOWS else found[:0]
 
     @property
