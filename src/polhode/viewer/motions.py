@@ -139,10 +139,9 @@ def is_free(run: Recorded) -> bool:
 def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
     """Polhode and herpolhode of the first body, scaled by its initial momentum and energy of rotation.
 
-    The angular momentum in the body is given over its initial length; ``energy`` is T / |m|^2 there. The tip of the
-    angular velocity is given as w / sqrt(2 T), on the inertia ellipsoid sum I_i x_i^2 = 1 rolling on the plane
-    at distance sqrt(2 T)/|m|. Both hold at each instant where torques act; the curve and the plane, which are those of
-    the whole motion, are given for a free one.
+    The angular momentum in the body is given over its initial length; ``energy`` is T / |m|^2 at the start. Of a free
+    motion there are also the whole curve of the polhode, and the tip of the angular velocity, w / sqrt(2 T): it lies on
+    the ellipsoid of inertia, sum I_i x_i^2 = 1, which rolls on the plane at the distance sqrt(2 T)/|m|.
     """
     found = spin(run)
     if found is None or run.molecules or run.bodies > 1 or not run.inertia:
@@ -156,10 +155,11 @@ def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
         return None
     free = is_free(run)
     axes = rotation.matrix_from_quaternion(frame).T
-    tip = found[1] / np.sqrt(twice[0] if free else twice)[..., None]
-    curve, plane = None, None
+    curve, tip, plane = None, None, None
     if free:
         from polhode.runs.poinsot import polhode_curve
+
+        tip = arrays.short(found[1] / np.sqrt(twice[0]), steps=DRAWN)
 
         tensor = axes.T @ np.diag(moments) @ axes if abs(abs(frame[0]) - 1.0) > 1e-12 else moments
         curve = arrays.short(
@@ -172,6 +172,6 @@ def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
         "polhode": arrays.short(m / size, steps=DRAWN),
         "energy": float(0.5 * twice[0] / size / size),
         "curve": curve,
-        "herpolhode": arrays.short(tip, steps=DRAWN),
+        "herpolhode": tip,
         "plane": plane,
     }

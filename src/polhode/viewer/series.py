@@ -25,7 +25,7 @@ LENGTHS = {
     "angular_momentum_space": "angular momentum", "total_momentum": "total momentum",
     "total_angular_momentum": "total angular momentum",
 }  # fmt: skip
-"""Vectors over time whose lengths are."""
+"""Vectors over time whose lengths are, where they are conserved."""
 
 Curve = tuple[str, Any]
 Group = dict[str, Any]
@@ -76,8 +76,9 @@ def invariants(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
         if name in run.ds and run.ds[name].dims == ("time",):
             words = name.replace("_", " ")
             found.append({"name": words, "values": arrays.exact(_row(run, name)), "unit": run.unit(name)})
+    conserved = str(run.whole.attrs.get("conserves", "")).split(", ")
     for name, words in LENGTHS.items():
-        if name in run.ds and run.ds[name].dims == ("time", "axis"):
+        if name in conserved and name in run.ds and run.ds[name].dims == ("time", "axis"):
             values = np.linalg.norm(_row(run, name), axis=1)
             about = " about the centre" if name == "angular_momentum_space" and run.system in orbits.AROUND else ""
             found.append({"name": f"length of {words}{about}", "values": arrays.exact(values), "unit": run.unit(name)})
