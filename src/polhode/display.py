@@ -1,4 +1,4 @@
-"""How far a run is, for people: a bar in a terminal, a line now and then elsewhere."""
+"""How far a run is, for people: a bar in a terminal or a notebook, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from polhode.errors import InvalidInput, shown
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_UPDATES = 0.2
+"""Of the line in a notebook."""
 COMPILING = "compiling (the first run of a method takes some seconds longer)"
 
 
@@ -38,7 +41,8 @@ class Progress:
 
 
 class Display:
-    """Tells how far a run is, on stderr: a bar in a terminal, a line now and then elsewhere, nothing when quiet.
+    """Tells how far a run is: a bar in a terminal (on stderr) or below a notebook's cell, where one line is written
+    again and again; a line on stderr now and then elsewhere; nothing when quiet.
 
     Attributes
     ----------
@@ -50,8 +54,12 @@ class Display:
         self.counted = "steps"
         self.quiet, self.bar, self.task, self.told = quiet, None, None, 0.0  # type: Any, Any, Any, float
         self.running = False
+        self.cell: _Cell | None = None
 
     def __enter__(self) -> Any:
+        if not self.quiet and in_notebook():
+            self.cell = _Cell()
+            return self
         if self.quiet or not sys.stderr.isatty():
             return self
         from rich import progress as rich
@@ -69,9 +77,11 @@ class Display:
     def __call__(self, progress: Progress) -> None:
         """Tell it."""
         rate = f"{progress.done / progress.seconds:,.0f} {self.counted}/s" if progress.seconds > 0.0 else ""
-        if self.bar is not None:
-            total = 1.0 if progress.stage == "running" else None
-            self.bar.update(self.task, description=progress.stage, completed=progress.share, total=total, rate=rate)
+        if self.bar is not None or self.cell is not None:
+            to_go = ""
+            if self.cell is not None and 0.0 < progress.share < 1.0 and progress.seconds > 0.1:
+                to_go = f", {duration(round((1.0 / progress.share - 1.0) * progress.seconds))} to go"
+            self.show(progress.stage, progress.share if progress.stage == "running" else None, rate + to_go)
         elif not self.quiet and progress.stage == "compiling":
             self.say(COMPILING)
         elif not self.quiet and progress.done:
@@ -86,6 +96,30 @@ class Display:
                 self.say(f"running {share}  {progress.done}{of} {self.counted}{steps_taken}")
             self.running = True
 
+    def show(self, what: str, share: float | None, words: str) -> bool:
+        """Move the bar of a terminal or a notebook; returns whether there is one.
+
+        Parameters
+        ----------
+        what : str
+            What is going on.
+        share : float or None
+            Part that is done; None if that is not known.
+        words : str
+            Rate and the like.
+        """
+        if self.bar is not None:
+            total = None if share is None else 1.0
+            self.bar.update(self.task, description=what, completed=share or 0.0, total=total, rate=words)
+        elif self.cell is not None:
+            self.cell.show(what, share, words)
+        return self.bar is not None or self.cell is not None
+
+    def sentence(self, words: str) -> None:
+        """What begins now, of which nobody knows how long it takes."""
+        if not self.show(words, None, "") and not self.quiet:
+            self.say(words)
+
     def say(self, line: str) -> None:
         """One line."""
         print(line, file=sys.stderr, flush=True)
@@ -94,10 +128,61 @@ class Display:
         """The run ended early: the bar stays where it was."""
         if self.bar is not None:
             self.bar.update(self.task, description="stopped")
+        if self.cell is not None:
+            self.cell.show("stopped", self.cell.share, self.cell.words)
 
     def __exit__(self, *_: object) -> None:
         if self.bar is not None:
             self.bar.stop()
+        if self.cell is not None:
+            self.cell.close(bool(_) and _[0] is not None)
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this: what is displayed appears below a cell."""
+    ipython = sys.modules.get("IPython")
+    shell = getattr(ipython, "get_ipython", lambda: None)()
+    return shell is not None and getattr(shell, "kernel", None) is not None
+
+
+class _Cell:
+    """One line below a cell of a notebook, which is written anew at most a few times a second."""
+
+    def __init__(self) -> None:
+        self.handle: Any = None
+        self.what, self.share, self.words, self.told = "preparing", None, "", -1.0  # type: str, float | None, str, float
+        self.waiting = False
+        self._write()
+
+    def show(self, what: str, share: float | None, words: str) -> None:
+        """What is going on; written if the last time is long enough ago, or something else begins."""
+        other = what != self.what
+        self.what, self.share, self.words = what, share, words
+        self.waiting = True
+        if other or time.perf_counter() - self.told > SECONDS_BETWEEN_UPDATES:
+            self._write()
+
+    def close(self, failed: bool) -> None:
+        """The last line stays."""
+        if failed and self.what != "stopped":
+            self.show("stopped", self.share, self.words)
+        elif self.waiting:
+            self._write()
+
+    def _write(self) -> None:
+        from IPython import display
+
+        self.told, self.waiting = time.perf_counter(), False
+        share = "" if self.share is None else f"{100.0 * self.share:.1f} %"
+        line = "  ".join(word for word in (self.what, share, self.words) if word)
+        bar = "<progress style='width:18em'></progress>"
+        if self.share is not None:
+            bar = f"<progress style='width:18em' max='1' value='{min(max(self.share, 0.0), 1.0):.4f}'></progress>"
+        content = {"text/plain": line, "text/html": f"<div>{bar} {escape(line)}</div>"}
+        if self.handle is None:
+            self.handle = display.display(content, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self.handle.update(content, raw=True)
 
 
 def teller(told: Any, name: str, kind: str = "a function") -> Callable[[Any], None]:

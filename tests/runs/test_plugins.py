@@ -127,7 +127,7 @@ def test_a_force_with_its_own_acceleration_and_potential(tmp_path):
     out, _ = ask(
         tmp_path,
         "import json, numpy as np, polhode as ph\n"
-        "from polhode.cli.systems import facts\n"
+        "from polhode.systems.listing import system_facts as facts\n"
         "from polhode.runs.scenario import json_schema\n"
         "listed = {row['name']: row for row in facts()['forces']}['yukawa']\n"
         "keys = json_schema()['$defs']['YukawaForce']['properties']\n"

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from polhode.errors import PolhodeError
+from polhode.html import rows_of
 
 
 class PromiseBroken(PolhodeError, AssertionError):
@@ -82,6 +84,12 @@ class Report:
         head = f"{self.subject}: {len(self.lines) - len(self.failures)} of {len(self.lines)} checks passed"
         title = f"      {'checked':32}  {'promised':44}  measured"
         return "\n".join([head, title, *map(str, self.lines)])
+
+    def _repr_html_(self) -> str:
+        head = f"{len(self.lines) - len(self.failures)} of {len(self.lines)} checks passed"
+        rows = [("ok" if line.passed else "FAIL", line.what, line.promised, line.measured) for line in self.lines]
+        shown = rows_of(("", "checked", "promised", "measured"), rows)
+        return f"<div><p><b>{escape(self.subject)}</b> {head}</p>{shown}</div>"
 
     def raise_for_failure(self) -> None:
         """Do nothing when every check passed.

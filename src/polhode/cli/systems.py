@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import click
 
@@ -31,7 +29,9 @@ def command(as_json: bool) -> None:
         polhode systems
         polhode systems --json
     """
-    found = facts()
+    from polhode.systems.listing import system_facts
+
+    found = system_facts()
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return
@@ -57,53 +57,3 @@ def command(as_json: bool) -> None:
         table.add_row(name, escape(about["meaning"]), ", ".join(about["systems"]))
     show(table)
     click.echo(f"\n{EXAMPLE}")
-
-
-def facts() -> dict[str, Any]:
-    """Systems, forces, problems and capabilities in JSON's types."""
-    from polhode.capabilities import CAPABILITIES, in_order
-    from polhode.systems import PROBLEMS, SYSTEMS, provided_by
-    from polhode.systems.forces import FORCES
-
-    provided = {name: in_order(provided_by(build) or ()) for name, build in SYSTEMS.items()}
-    systems = [listed(name, build) | {"provides": provided[name]} for name, build in SYSTEMS.items()]
-    forces = [listed(name, build) for name, build in FORCES.items()]
-    problems = [
-        {
-            "name": name,
-            "description": ready.description,
-            "system": ready.build().name,
-            "initial": {key: list(value) for key, value in ready.initial.items()},
-            "step": ready.step,
-            "t_end": ready.t_end,
-            "cite": ready.cite,
-        }
-        for name, ready in PROBLEMS.items()
-    ]
-    capabilities = {
-        name: {
-            "meaning": capability.meaning,
-            "systems": [system for system, names in provided.items() if name in names],
-        }
-        for name, capability in CAPABILITIES.items()
-    }
-    return {"systems": systems, "forces": forces, "problems": problems, "capabilities": capabilities}
-
-
-def listed(name: str, build: Callable[..., Any]) -> dict[str, Any]:
-    """Name, description and arguments of a function that builds a system or a force."""
-    from polhode.systems.words import arguments_of, summary
-
-    return {
-        "name": name,
-        "description": summary(build),
-        "arguments": {
-            argument.name: {
-                "required": argument.required,
-                "default": argument.default,
-                "unit": argument.unit,
-                "description": argument.description,
-            }
-            for argument in arguments_of(build).values()
-        },
-    }

@@ -14,12 +14,15 @@ Time loops, systems, Datasets and files do not belong here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 from polhode.arguments import LONGEST_WORD, text
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.html import Tables
 from polhode.methods import conic, krysl, munthe_kaas, rotation_parameters, taylor, thermostats, variational
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
@@ -188,5 +191,18 @@ def each_default() -> Iterator[MethodSpec]:
 
 def method_table() -> str:
     """The table of methods by kind: order, invariants, cost in load evaluations, citation; then the synonyms."""
-    tables = [table.text() for table in listings(each_default())]
-    return "\n\n\n".join([*tables, f"Other names\n{other_names()}"])
+    return str(_method_tables())
+
+
+def _method_tables() -> Tables:
+    return Tables(tuple(listings(each_default())), f"Other names\n{other_names()}")
+
+
+class _Module(ModuleType):
+    """``polhode.methods()``: the tables, which a terminal prints and a notebook shows."""
+
+    def __call__(self) -> Tables:
+        return _method_tables()
+
+
+sys.modules[__name__].__class__ = _Module

@@ -13,6 +13,7 @@ from math import isfinite, pi
 from typing import Any
 
 from polhode.capabilities import CAPABILITIES, in_order
+from polhode.html import Table, facts
 from polhode.methods.free_flows import FLOW_NAMES, free_flow
 from polhode.methods.other_names import OTHER_NAMES
 from polhode.methods.record import CompiledMethod, Method, MethodSpec, Promises
@@ -24,33 +25,16 @@ SIBLINGS = 4
 
 
 @dataclass(frozen=True)
-class Listing:
-    """A table of methods of one kind.
+class Listing(Table):
+    """A table of methods of one kind; the first cell of a row is the name, the last the key of the reference.
 
     Attributes
     ----------
-    title, about : str
-        A heading, and what holds for all rows.
-    head : tuple of str
-        Names of the columns.
-    rows : tuple of tuples of str
-        Cells; the first is the name, the last the key of the reference.
     members : tuple of tuples of str
         Of every row, the methods it stands for.
     """
 
-    title: str
-    about: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
     members: tuple[tuple[str, ...], ...]
-
-    def text(self) -> str:
-        """The table as text with aligned columns."""
-        lines = (self.head, *self.rows)
-        widths = [max(len(line[k]) for line in lines) for k in range(len(self.head))]
-        table = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
-        return "\n".join([self.title, self.about, "", *(line.rstrip() for line in table)])
 
 
 # ------------------------------------------------------------------ text of one property
@@ -371,6 +355,17 @@ def in_full(chosen: MethodSpec) -> list[tuple[str, str]]:
     if p.frame_dependent:
         pairs.append(("depends on", "the body frame the inertia is given in, within its error"))
     return pairs
+
+
+def in_html(chosen: MethodSpec) -> str:
+    """All properties of a method for a notebook."""
+    row = chosen.method
+    pairs = [*in_full(chosen), ("cite", row.cite)]
+    for name, option in row.options.items():
+        usual = f"; default {option.default}" if option.default else "; to be given" if option.needed else ""
+        choices = option.must or ", ".join(option.choices())
+        pairs.append((f"option :{name}{'=' * bool(option.must)}", f"{option.description}: {choices}{usual}"))
+    return facts(chosen.usage, row.description, pairs)
 
 
 def _yes(value: bool) -> str:

@@ -363,6 +363,9 @@ class Method:
                                "add it with polhode.methods.add_method, here and where it is read")  # fmt: skip
         return by_name, (self.name,)
 
+    def _repr_html_(self) -> str:
+        return MethodSpec(self, self.resolve_options())._repr_html_()
+
     def _same(self, other: Method) -> bool:
         """Whether another row has the same data, coefficients and step function."""
         if self is other:
@@ -473,6 +476,11 @@ class MethodSpec:
     def promises(self) -> Promises:
         """What the method promises with these options."""
         return self.method.promises(**self.options)
+
+    def _repr_html_(self) -> str:
+        from polhode.methods.listing import in_html
+
+        return in_html(self)
 
     @property
     def usage(self) -> str:

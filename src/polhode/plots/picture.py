@@ -13,6 +13,10 @@ from polhode.plots import style
 class Picture(Figure):
     """A Figure that notebooks display without pyplot."""
 
+    def __repr__(self) -> str:
+        wide, high = self.get_size_inches() * self.dpi
+        return f"picture of {wide:.0f} x {high:.0f} pixels; .savefig(path) writes it"
+
     def _repr_png_(self) -> bytes:
         """PNG for display in a notebook."""
         buffer = BytesIO()

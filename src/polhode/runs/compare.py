@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.arguments import array, number, numbers
-from polhode.display import teller
+from polhode.display import Display, teller
 from polhode.errors import (
     Interrupted,
     InvalidInput,
@@ -92,7 +92,7 @@ def compare(
     t_end: float,
     start: Any = None,
     reference: Any = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] | bool | None = None,
     **arguments: Any,
 ) -> xr.Dataset:
     """Run each method at each step from the same state and tell errors, orders and cost.
@@ -114,8 +114,8 @@ def compare(
         ``position``, ``momentum`` (space frame) by name. It is taken to be exact. Without one polhode computes it:
         by Gauss of order 8 in exponential coordinates, refined until an explicit method of order 8 in Cayley
         coordinates agrees; their difference is the accuracy of the reference.
-    progress : function, optional
-        Called with a sentence before each method and each try of a reference.
+    progress : function or True, optional
+        Called with a sentence before each method and each try of a reference; True shows it.
     **arguments
         Initial state and other arguments of ``polhode.integrate`` (``angular_velocity``, ``settings``...).
 
@@ -143,6 +143,12 @@ def compare(
     Interrupted
         Ctrl-C; ``.trajectory`` holds the table so far.
     """
+    if progress is True:
+        with Display() as display:
+            told_by = display.sentence
+            return compare(
+                system, methods, steps, t_end=t_end, start=start, reference=reference, progress=told_by, **arguments
+            )
     if not isinstance(system, System):
         raise InvalidInput(f"system must be a system such as polhode.free_body(...), not {shown(system)}")
     names: list[Any] = list(methods) if isinstance(methods, list | tuple) else [methods]
@@ -173,7 +179,7 @@ def compare(
             raise InvalidInput(f"{what} {keys[twice]!r} is given twice; keep one of them")
     if min(counts) == 0:
         raise InvalidInput("t_end is the time of the start: there is nothing to compare")
-    report_line = teller(progress, "tell")
+    report_line = teller(None if progress is False else progress, "progress", "True or a function")
     if reference is None:
         goal = compute_reference(
             system, t_end=t_end, largest=max(sizes), smallest=min(sizes), progress=report_line, **arguments

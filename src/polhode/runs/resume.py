@@ -43,7 +43,7 @@ def resume(
         The ``store`` of ``integrate``, which goes on receiving the rows.
     system : System, optional
         The system again, where no function of polhode builds it.
-    progress : function, optional
+    progress : function or True, optional
         As for ``integrate``.
     threads : int
         As in ``polhode.Settings``.

@@ -10,12 +10,14 @@ such a function, and a row below (or ``add_system``).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from polhode.capabilities import known
 from polhode.errors import InvalidInput, shown
+from polhode.html import Tables
 from polhode.plugins import Registry
 from polhode.systems.dipoles import dipoles
 from polhode.systems.free_body import free_body
@@ -144,3 +146,15 @@ def sample_arguments(build: Callable[..., System]) -> dict[str, Any]:
 def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
     """Rebuild a system from its name, its recorded arguments and the user's functions by keyword."""
     return SYSTEMS[name](**{**arguments, **functions})
+
+
+class _Module(ModuleType):
+    """``polhode.systems()``: the tables of systems, forces and problems, for terminals and notebooks."""
+
+    def __call__(self) -> Tables:
+        from polhode.systems.listing import system_tables
+
+        return system_tables()
+
+
+sys.modules[__name__].__class__ = _Module

@@ -306,6 +306,11 @@ class System:
         moves = np.isfinite(self.mass).tolist()
         return from_potential(self.name, self.potential, moves, turns, self.parameters, frozenset(changing))  # type: ignore[arg-type]
 
+    def _repr_html_(self) -> str:
+        from polhode.systems.listing import system_html
+
+        return system_html(self)
+
     @property
     def balanced(self) -> bool:
         """Whether every change of the energy is recorded as work. False with a user's potential that reads the time and

@@ -29,6 +29,7 @@ from polhode.errors import (
     shown,
     warn,
 )
+from polhode.html import facts
 from polhode.runs.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -355,15 +356,9 @@ class _Shown:
     def __call__(self, now: SweepProgress) -> None:
         """Show it."""
         failed = f", {now.failed} failed" if now.failed else ""
-        if self.display.bar is not None:
-            self.display.bar.update(
-                self.display.task,
-                description="sweep",
-                completed=now.share,
-                total=1.0,
-                rate=f"{now.done} members{failed}",
-            )
-        elif now.done >= now.total or now.seconds - self.told > SECONDS_BETWEEN_LINES:
+        if self.display.show("sweep", now.share, f"{now.done} members{failed}"):
+            return
+        if now.done >= now.total or now.seconds - self.told > SECONDS_BETWEEN_LINES:
             self.told = now.seconds
             left = f", {duration(round(now.to_go))} to go" if now.done < now.total and now.to_go == now.to_go else ""
             self.display.say(f"{100.0 * now.share:5.1f} %  {now.done} of {now.total} members{failed}{left}")
@@ -421,6 +416,20 @@ class SweepStatus:
     rate: float
     failures: list[tuple[int, int, str]]
     warned: dict[str, list[Any]]
+
+    def _repr_html_(self) -> str:
+        pairs = [
+            ("members", f"{self.done:,} of {self.members:,}"), ("failed", f"{self.failed:,}"),
+            ("tasks", f"{self.tasks_done:,} of {self.tasks:,}"), ("computed", duration(self.seconds)),
+        ]  # fmt: skip
+        if self.rate == self.rate:
+            pairs.append(("rate", f"{self.rate:,.3g} members a second"))
+        if self.done < self.members and self.to_go == self.to_go:
+            pairs.append(("to go", duration(self.to_go)))
+        pairs += [(kind, f"{number} members; first {first}: {words}") for kind, (number, first, words) in
+                  self.warned.items()]  # fmt: skip
+        pairs += [(f"member {number}", why) for number, _, why in self.failures[:5]]
+        return facts("Sweep", "", pairs)
 
     @property
     def to_go(self) -> float:
