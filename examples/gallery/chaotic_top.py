@@ -2,15 +2,14 @@
 # section: Tops and rigid bodies
 # order: 120
 # caption: A Poincare section of an asymmetric top: islands of regular motion in a chaotic sea.
-# alt: Dots of ninety motions of one energy: closed curves around islands, and a sea of scattered dots between
-#   them.
+# alt: Dots of ninety motions of one energy: closed curves around islands, and a sea of scattered dots between them.
 # ---
 # %% [markdown]
 # # Order and chaos of a heavy top
 #
 # **Is the motion of an asymmetric top predictable?** All dots of this picture have one energy and one vertical
-# momentum; each is a moment at which the axis stops rising. Regular motions draw closed curves, and chaotic ones
-# fill the sea between them.
+# momentum; each is a moment at which the axis stops rising. Regular motions draw closed curves, and chaotic ones fill
+# the sea between them.
 
 # %%
 import matplotlib.pyplot as plt
@@ -23,8 +22,8 @@ inertia, energy, vertical, members = np.array((1.0, 1.5, 0.7)), 1.9, 1.0, 90
 top = ph.heavy_top(inertia, center_of_mass=(0, 0, 1), weight=1.0)
 
 # %% [markdown]
-# Starts of that energy and momentum: the vertical $u$, seen from the body, is drawn at random, and so is a
-# direction $e$ across it; momentum is added along $e$ until the energy is right.
+# Starts of that energy and momentum: the vertical $u$, seen from the body, is drawn at random, and so is a direction
+# $e$ across it; momentum is added along $e$ until the energy is right.
 
 # %%
 rng = np.random.default_rng(3)

@@ -2,15 +2,15 @@
 # section: Tops and rigid bodies
 # order: 10
 # caption: A wing nut spun about its middle axis flips over and over; when, exactly, without a step.
-# alt: Thirteen drawings of a wing nut while it turns over, and below the three components of its angular
-#   momentum over four flips.
+# alt: Thirteen drawings of a wing nut while it turns over, and below the three components of its angular momentum
+#   over four flips.
 # ---
 # %% [markdown]
 # # The wing nut that turns over in space
 #
 # **Why does a wing nut that spins freely in orbit flip, again and again?** It spins about the axis of its middle
-# moment of inertia, which is unstable. The motion is known exactly, so nothing is integrated here:
-# `ph.free_motion` returns the attitude at any time.
+# moment of inertia, which is unstable. The motion is known exactly, so nothing is integrated here: `ph.free_motion`
+# returns the attitude at any time.
 
 # %%
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ inertia, momentum = np.array((1.0, 2.0, 3.0)), np.array((0.0, 2.0, 1e-3))
 flips = ph.poinsot.free_motion_periods(inertia, momentum).polhode / 2
 
 # %% [markdown]
-# The time between flips by the textbook: a quarter period of an elliptic function, $K(k)$, grows as the logarithm
-# of how well the spin was aimed.
+# The time between flips by the textbook: a quarter period of an elliptic function, $K(k)$, grows as the logarithm of
+# how well the spin was aimed.
 
 # %%
 twice_energy, square = np.sum(momentum**2 / inertia), np.sum(momentum**2)

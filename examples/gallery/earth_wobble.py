@@ -2,15 +2,15 @@
 # section: Tops and rigid bodies
 # order: 40
 # caption: The pole of a rigid Earth goes around in ten months, as Euler said in 1765.
-# alt: Positions of the pole on each day of a turn, on a circle of three metres around the axis of figure,
-#   coloured by day.
+# alt: Positions of the pole on each day of a turn, on a circle of three metres around the axis of figure, coloured
+#   by day.
 # ---
 # %% [markdown]
 # # The wobble of a rigid Earth
 #
 # **How long does the pole take to go around?** Euler predicted in 1765 that the pole of a rigid Earth circles its axis
-# of figure in $A/(C - A)$ days. (The real Earth yields, and takes 433 days: Chandler's wobble.) The exact free
-# motion gives the period and the path.
+# of figure in $A/(C - A)$ days. (The real Earth yields, and takes 433 days: Chandler's wobble.) The exact free motion
+# gives the period and the path.
 
 # %%
 import matplotlib.pyplot as plt

@@ -2,15 +2,15 @@
 # section: Tops and rigid bodies
 # order: 90
 # caption: Euler angles carried through 90 degrees of pitch without harm, and how their rates fail there.
-# alt: Left, three Euler angles of a tumbling box; right, the error of the attitude, which jumps for
-#   integrated rates and stays small for composed rotations.
+# alt: Left, three Euler angles of a tumbling box; right, the error of the attitude, which jumps for integrated
+#   rates and stays small for composed rotations.
 # ---
 # %% [markdown]
 # # Through gimbal lock with Euler angles
 #
 # **Must a program that stores Euler angles fail at 90 degrees of pitch?** Only if it integrates their rates, which are
-# infinite there. A box tumbles past the pole twice. By their rates the angles go astray at the first passage;
-# with the same four stages, but composing the rotation of each step, they pass [Holzinger and Gerstmayr 2021].
+# infinite there. A box tumbles past the pole twice. By their rates the angles go astray at the first passage; with the
+# same four stages, but composing the rotation of each step, they pass [Holzinger and Gerstmayr 2021].
 
 # %%
 import matplotlib.pyplot as plt

@@ -3,16 +3,16 @@
 # order: 110
 # caption: A wheel held level by a spring swings to the meridian and stays there: Earth's rotation alone shows it
 #   north.
-# alt: Heading of the wheel's axis against time for three starts; each swings about north with decreasing
-#   amplitude and settles.
+# alt: Heading of the wheel's axis against time for three starts; each swings about north with decreasing amplitude
+#   and settles.
 # ---
 # %% [markdown]
 # # A gyrocompass finds north
 #
 # **How does a spinning wheel know where north is?** A spring holds its axis level while the Earth turns beneath it.
-# The torque that keeps it level makes it swing about the meridian, and friction in the vertical bearing lets it
-# come to rest there. Spring and friction are a Python function; by theory a swing takes $2 \pi / \sqrt{H \Omega
-# \cos\lambda / M - (c / 2 M)^2}$, with $M = I + H^2/k$.
+# The torque that keeps it level makes it swing about the meridian, and friction in the vertical bearing lets it come
+# to rest there. Spring and friction are a Python function; by theory a swing takes $2 \pi / \sqrt{H \Omega \cos\lambda
+# / M - (c / 2 M)^2}$, with $M = I + H^2/k$.
 
 # %%
 import matplotlib.pyplot as plt

@@ -3,15 +3,15 @@
 # order: 100
 # caption: The third top that can be solved: its fourth constant stays to ten digits, and is lost if one moment
 #   changes.
-# alt: Left, the tangled path of a top's centre of mass seen from above; right, Kovalevskaya's constant
-#   against time, flat for her top and wandering for two others.
+# alt: Left, the tangled path of a top's centre of mass seen from above; right, Kovalevskaya's constant against
+#   time, flat for her top and wandering for two others.
 # ---
 # %% [markdown]
 # # Kovalevskaya's top
 #
 # **Which heavy tops are not chaotic?** Euler's (no weight), Lagrange's (symmetric), and one more, found by Sofia
-# Kovalevskaya in 1888: moments 2 : 2 : 1 and the centre of mass in the equator. It has a fourth constant of
-# motion. Change one moment by a few per cent, and that constant is gone.
+# Kovalevskaya in 1888: moments 2 : 2 : 1 and the centre of mass in the equator. It has a fourth constant of motion.
+# Change one moment by a few per cent, and that constant is gone.
 
 # %%
 import matplotlib.pyplot as plt

@@ -2,17 +2,17 @@
 # section: Tops and rigid bodies
 # order: 80
 # caption: Losses inside turn a spinning satellite over, though nothing outside acts on it.
-# alt: Left, the momentum on a sphere spirals from the long axis across to that of the largest moment; right,
-#   the components of the angular velocity over time.
+# alt: Left, the momentum on a sphere spirals from the long axis across to that of the largest moment; right, the
+#   components of the angular velocity over time.
 # ---
 # %% [markdown]
 # # Why Explorer 1 fell over
 #
 # **Is a satellite stable that spins about its long axis?** A rigid one is. Explorer 1 was not rigid, and tumbled
-# within hours: losses inside lower the energy, the momentum stays, and the spin goes over to the axis of the
-# largest moment. Here the losses are those of a ball in oil within the body. A ball has no attitude that matters,
-# so its spin is kept where a moving body has its velocity, with its moment of inertia for a mass; what the oil
-# does to the ball it does, reversed, to the body.
+# within hours: losses inside lower the energy, the momentum stays, and the spin goes over to the axis of the largest
+# moment. Here the losses are those of a ball in oil within the body. A ball has no attitude that matters, so its spin
+# is kept where a moving body has its velocity, with its moment of inertia for a mass; what the oil does to the ball it
+# does, reversed, to the body.
 
 # %%
 import matplotlib.pyplot as plt

@@ -2,15 +2,15 @@
 # section: Tops and rigid bodies
 # order: 25
 # caption: Exact at any time, straight from the start; and how far behind steps of several methods are.
-# alt: Errors against turns on logarithmic axes: dots of the exact motion stay near 1e-16 up to a million
-#   turns, while attitudes by stepping methods grow.
+# alt: Errors against turns on logarithmic axes: dots of the exact motion stay near 1e-16 up to a million turns,
+#   while attitudes by stepping methods grow.
 # ---
 # %% [markdown]
 # # A million turns without a step
 #
 # **Can a tumbling body be followed for a million turns?** Without torque it need not be integrated: its motion is
-# known in elliptic functions, straight to any time. The best that steps can do is to keep energy and momentum;
-# the phase is lost in the end.
+# known in elliptic functions, straight to any time. The best that steps can do is to keep energy and momentum; the
+# phase is lost in the end.
 
 # %%
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 # section: Tops and rigid bodies
 # order: 50
 # caption: Let go backwards, at rest or forwards, a top draws loops, cusps or waves.
-# alt: Three spheres seen from above, on each the path of a top's axis between two circles: with loops, with
-#   cusps, with waves.
+# alt: Three spheres seen from above, on each the path of a top's axis between two circles: with loops, with cusps,
+#   with waves.
 # ---
 # %% [markdown]
 # # Loops, cusps and waves of a top

@@ -2,8 +2,8 @@
 # section: Tops and rigid bodies
 # order: 20
 # caption: All free spins of one body on one sphere, and the separatrix between them.
-# alt: A sphere covered by closed curves around the axes of the smallest and the largest moment, divided by
-#   two black circles that cross at the middle axis.
+# alt: A sphere covered by closed curves around the axes of the smallest and the largest moment, divided by two
+#   black circles that cross at the middle axis.
 # ---
 # %% [markdown]
 # # All free spins of one body

@@ -2,15 +2,15 @@
 # section: Tops and rigid bodies
 # order: 70
 # caption: A tilted top can precess at two speeds without nodding, and below a least spin at none.
-# alt: Fast and slow rate of precession against spin, two branches that meet at the least spin; runs lie on
-#   the theory.
+# alt: Fast and slow rate of precession against spin, two branches that meet at the least spin; runs lie on the
+#   theory.
 # ---
 # %% [markdown]
 # # Two speeds of precession
 #
 # **How fast does a tilted top precess without nodding?** Theory has two answers, the slow and the fast root of $I_1
-# \cos\theta\, \Omega^2 - I_3 \omega\, \Omega + W \ell = 0$, and none below a least spin. Each point is a top that
-# was let go at one of them.
+# \cos\theta\, \Omega^2 - I_3 \omega\, \Omega + W \ell = 0$, and none below a least spin. Each point is a top that was
+# let go at one of them.
 
 # %%
 import matplotlib.pyplot as plt

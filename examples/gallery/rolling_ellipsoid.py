@@ -2,8 +2,7 @@
 # section: Tops and rigid bodies
 # order: 30
 # caption: The ellipsoid of inertia rolls on a plane, and its point of contact draws the herpolhode.
-# alt: A transparent orange ellipsoid above a plane, with the polhode on it, touching the plane on a blue
-#   rosette.
+# alt: A transparent orange ellipsoid above a plane, with the polhode on it, touching the plane on a blue rosette.
 # ---
 # %% [markdown]
 # # Poinsot's ellipsoid rolls on a plane

@@ -2,15 +2,15 @@
 # section: Tops and rigid bodies
 # order: 60
 # caption: How far a top leans over against its spin: below the threshold it falls, above it sleeps.
-# alt: Largest tilt against spin for tops started at 20, 5 and 0.1 degrees; the last falls to zero at the
-#   threshold. Dots lie on lines.
+# alt: Largest tilt against spin for tops started at 20, 5 and 0.1 degrees; the last falls to zero at the threshold.
+#   Dots lie on lines.
 # ---
 # %% [markdown]
 # # The sleeping top
 #
 # **How fast must a top spin to stand upright?** Tops, from slow to fast, start a little off the vertical. How far does
-# each lean over? Above the threshold $\omega^2 = 4 I_1 W \ell / I_3^2$ a top "sleeps"; the lines are the theory,
-# the root of a cubic.
+# each lean over? Above the threshold $\omega^2 = 4 I_1 W \ell / I_3^2$ a top "sleeps"; the lines are the theory, the
+# root of a cubic.
 
 # %%
 import matplotlib.pyplot as plt
