@@ -36,8 +36,8 @@ for name, (method, steps) in runs.items():
     error = np.maximum.accumulate(abs(ds.energy.values / ds.energy.values[0] - 1) + 1e-17)
     (line,) = errors.semilogy(ds.time / (2 * np.pi), error)
     said = f"{name}: {ds.attrs['load_evaluations'] / 100:.0f} evaluations a revolution"
-    aside = dict(xytext=(0, 4 if error[-1] > 1e-11 else -12), textcoords="offset points", ha="right", color=line.get_color())
-    errors.annotate(said, (100, error[-1]), **aside)
+    aside = dict(xytext=(0, 4 if error[-1] > 1e-11 else -12), textcoords="offset points", ha="right")
+    errors.annotate(said, (100, error[-1]), color=line.get_color(), **aside)
 first = ds.position.sel(time=slice(0, 2 * np.pi))
 points.plot(first[:, 0], first[:, 1], ".", color=line.get_color(), markersize=4)
 points.plot(0, 0, "o", color="C4")

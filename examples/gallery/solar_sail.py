@@ -10,7 +10,7 @@
 #
 # A sail pushes along its normal, with the square of the cosine of the angle to the light. Tilted, it takes energy
 # from the orbit or gives some. Which angle is best? A sail of 0.25 mm/s² at 1 au, held at each angle until it is
-# as far as Mars:
+# as far as Mars. (The days jump where the spiral, which breathes, first gets there one revolution later.)
 
 # %%
 import matplotlib.pyplot as plt
