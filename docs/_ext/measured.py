@@ -4,7 +4,7 @@
     ```
 
 The rows are those that ``python benchmarks/coming_from.py scipy`` wrote, a column for each program with its version,
-and below them when and where.
+and below them when and where. ``all`` in place of a case is a table of all of them: the first error of each, and times.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def shown(value: Any, unit: str) -> str:
         return "-"
     if unit == "s":
         size, word = next(((size, word) for size, word in TIMES if value >= size), TIMES[-1])
-        return f"{value / size:.2g} {word}" if value / size < 100 else f"{value / size:.0f} {word}"
+        number = f"{value / size:.0f}" if value / size >= 100 else f"{value / size:.2g}"
+        return f"{number}\N{NO-BREAK SPACE}{word}"
     if isinstance(value, int):
         return f"{value:,}".replace(",", " ")
     return f"{value:.1e}" if abs(value) < 0.1 else f"{value:.3f}"
@@ -40,6 +41,21 @@ def rows_of(case: dict[str, Any]) -> list[list[str]]:
         unit = row["unit"]
         what = row["what"] if unit in ("", "s") else f"{row['what']} ({unit})"
         found.append([what, *(shown(row[name], unit) for name in programs)])
+    return found
+
+
+def summary(cases: dict[str, Any]) -> list[list[str]]:
+    """The cells of the table of all cases: a row for each other program, beside it polhode."""
+    found = [["", "what is compared", "its value", "of polhode", "a run", "of polhode", "with imports", "of polhode"]]
+    for case in cases.values():
+        error, (again, first) = case["rows"][0], case["rows"][-2:]
+        if "energy" in error["what"]:  # at the start, where all are equal
+            error = case["rows"][2]
+        what = f"{error['what']} ({error['unit']})" if error["unit"] else error["what"]
+        for name, program in case["programs"].items():
+            if name != "polhode":
+                pairs = [shown(row[one], row["unit"]) for row in (error, again, first) for one in (name, "polhode")]
+                found.append([program, what, *pairs])
     return found
 
 
@@ -69,6 +85,8 @@ class Measured(SphinxDirective):
         self.env.note_dependency(str(RESULT))
         name = self.arguments[0]
         cases = json.loads(RESULT.read_text(encoding="utf-8"))
+        if name == "all":
+            return [table(summary(cases))]
         if name not in cases:
             raise self.error(f"coming_from.json has no case {name!r}: python benchmarks/coming_from.py {name}")
         case = cases[name]

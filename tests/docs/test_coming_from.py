@@ -78,7 +78,8 @@ def test_the_code_of_the_page_has_the_errors_of_the_table(case, benchmark):
 
 def test_tables_are_shown_in_their_units(monkeypatch):
     measured = loaded(ROOT / "docs" / "_ext" / "measured.py", monkeypatch)
-    assert [measured.shown(x, "s") for x in (2.345, 0.0123, 3.4e-6, 123.4)] == ["2.3 s", "12 ms", "3.4 µs", "123 s"]
+    times = [measured.shown(x, "s").replace("\N{NO-BREAK SPACE}", " ") for x in (2.345, 0.0123, 3.4e-6, 123.4)]
+    assert times == ["2.3 s", "12 ms", "3.4 µs", "123 s"]
     assert [measured.shown(x, "") for x in (28000, 1.23e-9, -2585.8888, None)] == [
         "28 000",
         "1.2e-09",
@@ -88,6 +89,9 @@ def test_tables_are_shown_in_their_units(monkeypatch):
     rows = measured.rows_of(MEASURED["scipy"])
     assert rows[0][0] == "" and len({len(row) for row in rows}) == 1
     assert any("(rad)" in row[0] for row in rows)
+    summary = measured.summary(MEASURED)
+    assert len({len(row) for row in summary}) == 1
+    assert len(summary) - 1 == sum(len(case["programs"]) - 1 for case in MEASURED.values())
 
 
 def test_errors_are_those_of_the_last_row(benchmark):
