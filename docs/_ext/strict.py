@@ -2,8 +2,8 @@
 
 Found are: pictures and frames that are not there; ``<Figure ...>`` in place of a picture; ``ERROR:`` and tracebacks in
 what a page printed; red boxes of docutils; links to pages and places of this site that do not exist; and, on pages that
-run code, results in scientific notation typed into a sentence, unless their section names the benchmark or study that
-prints them, or ``typed_numbers.toml`` gives a reason for them.
+run code, results in scientific notation typed into a sentence, unless the code of the page has the same number, their
+section names the benchmark or study that prints them, or ``typed_numbers.toml`` gives a reason for them.
 """
 
 from __future__ import annotations
@@ -122,8 +122,9 @@ def faults(name: str, page: Page, site: dict[str, Page], folder: Path, reasons: 
         yield from broken(name, target, site, folder)
     if "cell" in page.classes:
         bare = ["".join(words) for words, code in page.sections if not MEASURES.search("".join(code))]
+        given = set(RESULT.findall("\n".join("".join(code) for _, code in page.sections)))
         for number in dict.fromkeys(RESULT.findall("\n".join(bare))):
-            if number not in reasons:
+            if number not in given and number not in reasons:
                 yield f"has the number {number} typed in a sentence: print it, or say in {REASONS.name} why it stands"
 
 

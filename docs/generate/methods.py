@@ -23,6 +23,75 @@ from polhode.methods.tableaux import TABLEAUX
 
 from .text import HERE, citations, cited, code, first_line, rst, table, toctree
 
+USES = (
+    (
+        "A free body, without any torque",
+        "nothing: [`ph.free_motion`](../api.md) is exact at any time; in a run `v2`, exact without loads",
+        "free_rotations",
+    ),
+    (
+        "A top, a satellite in the gravity gradient: torques of time and attitude",
+        "`fg6_5`, or `pmlf6` where few steps are recorded; `rkn6_14a` with a torque of your own; "
+        "`aba10_6_4` where it is weak",
+        "splitting",
+    ),
+    (
+        "A body under damping or control: torques that read the velocity",
+        "`mkrk:cv8`, or `mkrk:gauss6` (implicit); `s6_10` and `kl8` where they are weak",
+        "which_method",
+    ),
+    (
+        "A spacecraft: orbit and attitude",
+        "`rkn6_14a`; with drag `s6_10`; steps are cut at burns and shadows",
+        "orbits",
+    ),
+    (
+        "An orbit that small forces disturb",
+        "`rkn4_6b/kepler:corrected` where few rows are recorded; `kepler` for the two-body motion alone",
+        "splitting",
+    ),
+    (
+        "An eccentric orbit, a close passage",
+        "`logarithmic:kl8`, `reversible:distance:rkn6_14a`, or `taylor` with a tolerance",
+        "variable_steps",
+    ),
+    (
+        "Planets of a star",
+        "`sbabc1/kepler:corrected`, or `aba10_6_4/kepler` where many rows are recorded",
+        "orbits",
+    ),
+    (
+        "Molecules",
+        "`v2` or `rkn4_6b` at constant energy; `baoab` at a temperature, `nose_hoover` without noise",
+        "molecules",
+    ),
+    (
+        "Anything, to the last digits",
+        "`taylor` with a tolerance: for systems whose loads can be traced",
+        "which_method",
+    ),
+    (
+        "An attitude kept as Euler angles or a rotation vector",
+        "`euler`, `rotation_vector` with any tableau, through their singular points",
+        "rotation_parameters",
+    ),
+    (
+        "What a paper used, to compare with",
+        "`trapm`, `imid`, `swc1`, `akw`, `bbtrap`, `dmv10`, and all in the tables below",
+        "formulas",
+    ),
+)
+"""What is integrated, the method to take, and the page of the documentation that says why."""
+
+GROUPS = {
+    "Splittings, for torques and forces of time and configuration": ("splitting",),
+    "Any load on bodies that turn": ("krysl", "munthe_kaas", "rotation_parameters"),
+    "The most digits": ("taylor",),
+    "Bodies that move through space and do not turn": ("variational", "conic"),
+    "At a temperature": ("thermostats",),
+}
+"""Headings of the tables, with the families of methods below them."""
+
 KEPT = {
     "energy": "the total energy",
     "midpoint_energy": "the energy of the state pushed half a step by forward Euler",
@@ -58,13 +127,24 @@ def method_pages() -> dict[str, str]:
         "`name[/flow][:option...]`, such as `trapm`, `mkrk:gauss4:cayley` or `s6_10/mr6`. The maps behind the names are\n"  # noqa: E501
         "written out on the page [Formulas](../../formulas.md).\n\n"
     )
+    index += "## What do you integrate?\n\n" + table(
+        ("what", "method", "why"), [(what, which, f"[here](../../{page}.md)") for what, which, page in USES]
+    )
+    index += "\nMeasured costs of them are on the page [Which method to take](../../which_method.md).\n\n"
     pages = {}
+    sections: dict[str, str] = dict.fromkeys(GROUPS, "")
     for listing in listings(chosen):
         own = all(has_page(method(name)) for names in listing.members for name in names)
         rows = [
             (f"[{row[0]}]({row[0]}.md)" if own else f"`{row[0]}`", *row[1:-1], cited(row[-1])) for row in listing.rows
         ]
-        index += f"## {listing.title}\n\n{listing.about}\n\n{table(listing.head, rows)}\n"
+        first = listing.members[0][0]
+        family = METHODS[first].family if first in METHODS else "splitting"
+        heading = next((group for group, families in GROUPS.items() if family in families), "Others")
+        sections[heading] = sections.get(heading, "") + (
+            f"### {listing.title}\n\n{listing.about}\n\n{table(listing.head, rows)}\n"
+        )
+    index += "".join(f"## {heading}\n\n{text}" for heading, text in sections.items() if text)
     others = [(", ".join(f"`{name}`" for name in names), f"`{here}`") for here, names in OTHER_NAMES.items()]
     index += (
         "## Names of others\n\n"

@@ -301,3 +301,21 @@ def test_numbers_in_sentences_are_computed(page):
         found = re.search(pattern, text)
         assert found, f"{page} says nothing like {pattern}"
         assert tuple(int(number) for number in found.groups()) == compute()
+
+
+def test_the_index_of_methods_begins_with_what_is_integrated(generate, tmp_path):
+    from polhode.methods import METHODS, method
+
+    generate.write(tmp_path)
+    page = (tmp_path / "methods" / "index.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## (.*)$", page, re.MULTILINE)
+    assert heads[0] == "What do you integrate?" and "Others" not in heads
+    assert set(generate.methods.GROUPS) <= set(heads)
+    assert {family for names in generate.methods.GROUPS.values() for family in names} == {
+        row.family for row in METHODS.values()
+    }
+    for _, which, page in generate.methods.USES:
+        assert (ROOT / "docs" / f"{page}.md").exists()
+        for name in re.findall(r"`([a-z][\w/:]*)`", which):
+            if name != "ph.free_motion":
+                assert method(name).promises is not None

@@ -52,6 +52,7 @@ RIGHT = {
     "links": '<a href="other.html#here">x</a><a href="#top">y</a><a href="https://example.org/#z">z</a>',
     "printed": CELL.format("error 3.2e-12"),
     "code": CELL.format("x") + "<p>A <code>step=1e-3</code> and <math>1e-3</math></p>",
+    "given in the code": CELL.format("x") + "<pre>Tolerance(1e-12)</pre><p>at a tolerance of 1e-12</p>",
     "a page that runs nothing": "<p>The error is 3.2e-12 rad.</p>",
     "measured elsewhere": CELL.format("x") + "<p>It is 3.2e-12 (<code>python benchmarks/brouwer.py</code>).</p>",
     "listed with a reason": CELL.format("x") + "<p>below 7e-7</p>",
