@@ -214,6 +214,14 @@ def test_pyplot_and_settings_stay_as_they_are(body):
 
 
 # ------------------------------------------------------------------ fewer rows
+def test_layouts_of_the_users_settings_move_no_panel(body):
+    plain = [axes.get_position().bounds for axes in draw(body).axes]
+    with matplotlib.rc_context({"figure.constrained_layout.use": True}):
+        picture = draw(body)
+        picture.canvas.draw()
+        assert [axes.get_position().bounds for axes in picture.axes] == plain
+
+
 def test_extremes_keeps_every_spike():
     rng = np.random.default_rng(1)
     values = rng.normal(size=123_457)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -11,7 +12,10 @@ from polhode.plots import style
 
 
 class Picture(Figure):
-    """A Figure that notebooks display without pyplot."""
+    """A Figure that notebooks display without pyplot; no layout of the user's settings moves its axes."""
+
+    def __init__(self, *args: Any, layout: Any = "none", **kwargs: Any) -> None:
+        super().__init__(*args, layout=layout, **kwargs)
 
     def __repr__(self) -> str:
         wide, high = self.get_size_inches() * self.dpi
