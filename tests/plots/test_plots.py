@@ -73,7 +73,7 @@ def test_body_has_all_its_panels(body, tmp_path):
     for k, line in enumerate(attitude.lines):
         np.testing.assert_array_equal(line.get_ydata(), body.attitude.values[:, k])
     polhode = panel(figure, "Polhode")
-    assert {"x", "y", "z", "start", "end"} <= words(polhode) and len(polhode.lines) > 20
+    assert {"x", "y", "z", "start", "end"} <= words(polhode)
     assert panel(figure, "z axis in space")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["body.png"]
 

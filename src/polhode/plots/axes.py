@@ -24,7 +24,15 @@ STILL = 1e-9
 def title(axes: Any, words: str, note: str = "") -> None:
     """Set the title of a panel, and a note beside it; ``fit_titles`` puts them where they do not meet."""
     axes.set_title(words, loc="left")
-    if note:
+    add_note(axes, note)
+
+
+def add_note(axes: Any, note: str) -> None:
+    """Say more beside the title."""
+    before = next((text for text in axes.texts if text.get_gid() == NOTE), None)
+    if before is not None and note:
+        before.set_text(f"{before.get_text()}; {note}")
+    elif note:
         axes.text(
             1.0, 1.0, note, transform=_above(axes), ha="right", va="bottom", color="#5a5a5a", gid=NOTE,
             fontsize=style.points("font.size") - 0.5,
@@ -295,7 +303,15 @@ def _with_gaps(axes: Any, times: Any, values: Any, gaps: Any, cuts: Any, colour:
     beside = np.zeros(len(times), dtype=bool)
     beside[:-1] |= gaps
     beside[1:] |= gaps
-    axes.plot(times[beside], values[beside], linestyle="", marker="o", markersize=1.8, mew=0, color=colour)
+    axes.plot(
+        times[beside],
+        values[beside],
+        linestyle="",
+        marker="o",
+        markersize=3.0 if len(times) < 200 else 1.8,
+        mew=0,
+        color=colour,
+    )
 
 
 def log_axis(axes: Any) -> None:

@@ -118,15 +118,15 @@ def draw_distance(axes: Any, shown: Shown) -> None:
     """Plot the distance from the centre, from the heaviest body, or from the centre of mass."""
     central = heaviest(shown)
     if shown.pulling is None:
-        r, about = shown.all_bodies("position"), "the centre" if shown.centre is not None else "the origin"
+        r, about = shown.thin.all_bodies("position"), "the centre" if shown.centre is not None else "the origin"
     else:
         about = "the centre of mass" if central is None else f"body {central + 1}, the heaviest"
-        r = relative_motion(shown.ds, "barycentre" if central is None else None)[0]
+        r = relative_motion(shown.thin.ds, "barycentre" if central is None else None)[0]
         r = r[::-1] if shown.ds["time"].values[-1] < shown.ds["time"].values[0] else r
     labels = names_of(shown, central)
     chosen = [k for k in range(min(r.shape[1], MOST)) if k != central]
     d = np.sqrt(np.einsum("...i,...i->...", r[:, chosen], r[:, chosen]))
-    note = curves(axes, shown, d, labels, "", shown.units("position"), whole=len(chosen) > 1)
+    note = curves(axes, shown, d, labels, "", shown.units("position"), times=shown.thin.times, whole=len(chosen) > 1)
     title(axes, f"Distance from {about}", note)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from polhode.arguments import choice
 from polhode.errors import InvalidInput
 from polhode.plots import style
-from polhode.plots.axes import fit_sides, fit_titles
+from polhode.plots.axes import add_note, fit_sides, fit_titles
 from polhode.plots.panels import ALONG, WIDE, Panel, chosen, usual
 from polhode.plots.shown import Shown
 from polhode.plots.style import VERMILION
@@ -137,7 +137,7 @@ def figure(
     with matplotlib.rc_context(style.PAPER):
         height, boxes = _stacked(found, SIZES[size])
         picture = Picture(figsize=(SIZES[size], height), dpi=150)
-        _draw(picture, shown, found, boxes)
+        _draw(picture, shown, found, boxes, len(shown.shadows) > 0)
         if path is not None:
             style.write(picture, path, DPI_OF_PAPER)
     return picture
@@ -200,8 +200,8 @@ def _margins(panel: Panel, shown: Shown) -> Box:
     return MARGINS.get(panel.shape, (0.82, 0.3, 0.5, 0.5))
 
 
-def _draw(figure: Any, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box]) -> None:
-    """Draw each panel into its cell."""
+def _draw(figure: Any, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box], explained: bool = False) -> None:
+    """Draw each panel into its cell; the first along time explains what is grey, if that is to be explained."""
     wide, high = figure.get_figwidth(), figure.get_figheight()
     letters = style.points() / style.RC["font.size"]
     cells = []
@@ -211,6 +211,9 @@ def _draw(figure: Any, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Bo
         rectangle = ((x + left) / wide, (y + below) / high, (w - left - right) / wide, (h - above - below) / high)
         axes = figure.add_axes(rectangle, projection="3d" if panel.space(shown) else None)
         panel.draw(axes, shown)
+        if explained and panel.shape == ALONG:
+            add_note(axes, "grey: in the shadow")
+            explained = False
         cells.append((axes, (x / wide, (x + w - 0.05) / wide)))
         if panel.name not in BARE and not panel.space(shown):
             columns.setdefault((x, panel.shape), []).append(cells[-1])
@@ -238,6 +241,8 @@ def _heading(figure: Any, ds: xr.Dataset, shown: Shown) -> None:
         if len(times) > 1 else f"1 row, t = {times[0]:.6g}"
     )  # fmt: skip
     parts.append(rows + unit)
+    if len(shown.shadows):
+        parts.append("grey: in the shadow")
     line = textwrap.shorten("  ·  ".join(parts), 170, placeholder=" ...")
     figure.text(0.022, 1.0 - 0.56 / high, line, fontsize=10, color="#5a5a5a", va="center")
     if "incomplete" in attrs:

@@ -13,6 +13,7 @@ from polhode.plots.between import filled, unresolved
 from polhode.plots.craft_panels import heaviest, names_of
 from polhode.plots.rows import joined, scattered
 from polhode.plots.shown import DEGREE, Shown, in_units
+from polhode.plots.sphere_panels import graticule
 from polhode.plots.style import BLUE, FAINT, GREY, INK, ORANGE, SKY, VERMILION
 from polhode.plots.time_panels import XYZ, coordinates
 from polhode.trajectory.frames import ground_track, relative_motion
@@ -91,19 +92,11 @@ def _globe(axes: Any, camera: Any, radius: float) -> None:
     from matplotlib.patches import Circle
 
     axes.add_patch(Circle((0, 0), radius, facecolor="#e4ecf4", edgecolor="#9fb2c6", linewidth=0.8, zorder=4.0))
-    circles = [
-        np.column_stack([np.cos(b) * np.cos(ROUND), np.cos(b) * np.sin(ROUND), np.full_like(ROUND, np.sin(b))])
-        for b in np.radians((-60, -30, 0, 30, 60))
-    ]
-    circles += [
-        np.column_stack([np.cos(ROUND) * np.cos(l), np.cos(ROUND) * np.sin(l), np.sin(ROUND)])
-        for l in np.radians(np.arange(0, 180, 30))
-    ]
-    for k, circle in enumerate(circles):
-        seen = radius * circle @ camera.T
-        front = seen[:, 2] >= 0.0
-        x, y = (np.where(front, seen[:, j], np.nan) for j in (0, 1))
-        axes.plot(x, y, color="#8fa5bc" if k == 2 else "#c3d0dd", linewidth=0.8 if k == 2 else 0.5, zorder=4.5)
+    equator = np.column_stack([np.cos(ROUND), np.sin(ROUND), np.zeros_like(ROUND)])
+    for circles, colour, width in ((graticule(), "#c3d0dd", 0.5), (equator, "#8fa5bc", 0.8)):
+        seen = radius * circles @ camera.T
+        x, y = (np.where(seen[:, 2] >= 0.0, seen[:, j], np.nan) for j in (0, 1))
+        axes.plot(x, y, color=colour, linewidth=width, zorder=4.5)
 
 
 def _nice(length: float) -> float:
@@ -263,12 +256,12 @@ def _marks(axes: Any, shown: Shown, camera: Any, radius: float, reach: float) ->
 def draw_system(axes: Any, shown: Shown) -> None:
     """Plot all orbits in their common plane, relative to the heaviest body or the centre of mass."""
     central = heaviest(shown)
-    r, v, _, _ = relative_motion(shown.ds, "barycentre" if central is None else None)
+    r, v, _, _ = relative_motion(shown.thin.ds, "barycentre" if central is None else None)
     if shown.ds["time"].values[-1] < shown.ds["time"].values[0]:
         r, v = r[::-1], v[::-1]
     weights = shown.pulling
     good = np.isfinite(r).all(axis=(1, 2)) & np.isfinite(v).all(axis=(1, 2))
-    r, v, t = r[good], v[good], shown.seconds[good]
+    r, v, t = r[good], v[good], shown.thin.seconds[good]
     normal = np.einsum("i,ij->j", weights, np.cross(r[0], v[0]))
     size = float(np.linalg.norm(normal))
     n = normal / size if size > 1e-12 * float(np.abs(r).max() * np.abs(v).max()) else np.array([0.0, 0.0, 1.0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,24 @@ def _draw(axes: Any, camera: Any, points: Any, colour: str, width: float, far: f
             axes.plot(x, y, color=colour, linewidth=width, alpha=strength, zorder=zorder if strength == 1.0 else 1.5)
 
 
+@functools.cache
+def graticule() -> Any:
+    """Circles of latitude and longitude on the unit sphere, every 30 degrees, with NaN between them."""
+    u = np.linspace(0.0, 2 * np.pi, 121)
+    zero = np.zeros_like(u)
+    rings = [np.column_stack([np.cos(b) * np.cos(u), np.cos(b) * np.sin(u), zero + np.sin(b)])
+             for b in np.radians((-60, -30, 0, 30, 60))]  # fmt: skip
+    rings += [np.column_stack([np.cos(u) * np.cos(a), np.cos(u) * np.sin(a), np.sin(u)])
+              for a in np.radians(np.arange(0, 180, 30))]  # fmt: skip
+    return strung(rings)
+
+
+def strung(curves: Sequence[Any]) -> Any:
+    """Curves (k, 3) as one, with NaN between them: one line is drawn much faster than many."""
+    gap = np.full((1, 3), np.nan)
+    return np.concatenate([part for curve in curves for part in (curve, gap)])
+
+
 def _sphere(axes: Any, camera: Any, names: str) -> None:
     """Draw the sphere, its circles of latitude and longitude, and its axes."""
     from matplotlib.patches import Circle
@@ -55,24 +75,16 @@ def _sphere(axes: Any, camera: Any, names: str) -> None:
     axes.set_ylim(-1.26, 1.26)
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1.0, facecolor="#f7f8fa", edgecolor="#b9bdc4", linewidth=1.0, zorder=0))
-    u = np.linspace(0.0, 2 * np.pi, 121)
-    for latitude in np.radians((-60, -30, 0, 30, 60)):
-        ring = np.column_stack(
-            [np.cos(latitude) * np.cos(u), np.cos(latitude) * np.sin(u), np.full_like(u, np.sin(latitude))]
-        )
-        _draw(axes, camera, ring, "#dfe2e7", 0.7, 0.35, 1.0)
-    for longitude in np.radians(np.arange(0, 180, 30)):
-        ring = np.column_stack([np.cos(u) * np.cos(longitude), np.cos(u) * np.sin(longitude), np.sin(u)])
-        _draw(axes, camera, ring, "#dfe2e7", 0.7, 0.35, 1.0)
+    _draw(axes, camera, graticule(), "#dfe2e7", 0.7, 0.35, 1.0)
     for k in range(3):
         x, y, depth = camera[:, k]
         if np.hypot(x, y) < 0.1:
             axes.plot([x], [y], marker="+", color=GREY, markersize=7, zorder=2)
         else:
-            axes.annotate(
-                "", (1.16 * x, 1.16 * y), (x, y) if depth >= 0.0 else (x / np.hypot(x, y), y / np.hypot(x, y)),
-                arrowprops={"arrowstyle": "-|>", "color": GREY, "linewidth": 0.9, "mutation_scale": 9}, zorder=2,
-            )  # fmt: skip
+            arrow = {"arrowstyle": "-|>", "color": GREY, "linewidth": 0.9, "mutation_scale": 9,
+                     "alpha": 1.0 if depth >= 0.0 or 1.16 * np.hypot(x, y) > 1.0 else 0.35}  # fmt: skip
+            root = (x, y) if depth >= 0.0 or np.hypot(x, y) < 0.9 else (x / np.hypot(x, y), y / np.hypot(x, y))
+            axes.annotate("", (1.16 * x, 1.16 * y), root, arrowprops=arrow, zorder=2)
         out = max(np.hypot(x, y), 0.09)
         scale = (1.16 * out + 0.07) / out if np.hypot(x, y) > 0.1 else 1.0
         dx = 0.06 if np.hypot(x, y) <= 0.1 else 0.0
@@ -303,8 +315,9 @@ def draw_polhode(axes: Any, shown: Shown) -> None:
         camera = _camera(directions[scattered(len(directions))])
         _sphere(axes, camera, "xyz")
         J = inverse_inertia(m, shown.run("angular_velocity"))
-        for curve in [] if J is None else level_curves(J):
-            _draw(axes, camera, curve, "#b5bccb", 0.8, 0.3, 1.8)
+        levels = [] if J is None else level_curves(J)
+        if levels:
+            _draw(axes, camera, strung(levels), "#b5bccb", 0.8, 0.3, 1.8)
         exact = polhode_loop(J, directions[0]) if J is not None and _free(shown, J, directions) else None
         note = _curve(axes, camera, times, directions, BLUE, exact)
         note = "; ".join(part for part in ("" if J is None else "grey: equal energy", note) if part)
