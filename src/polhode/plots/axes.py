@@ -192,7 +192,7 @@ def line(axes: Any, times: Any, values: Any, colour: str, rows: int, **how: Any)
 
 
 def curves(
-    axes: Any, shown: Shown, values: Any, labels: Sequence[tuple[str, str]], words: str, units: str,
+    axes: Any, shown: Shown, values: Any, labels: Sequence[tuple[str, str]], units: str,
     *, times: Any = None, limit: float | None = None, whole: bool = False, gaps: Any = None, turns: bool = False,
 ) -> str:  # fmt: skip
     """Draw components along time, labelled at the right end; returns a note on what part of the run they are.
@@ -205,8 +205,8 @@ def curves(
         In the units of the trajectory.
     labels : sequence of (text, colour)
         Of each component.
-    words, units : str
-        The label of the axis and units of the values; the words may be empty.
+    units : str
+        Units of the values, or a word for the label of the axis.
     times : array (n,), optional
         By default those of all rows.
     limit : float, optional
@@ -261,16 +261,14 @@ def curves(
         exponent = plain_ticks(axes.yaxis, max(map(abs, axes.get_ylim())))
     else:
         exponent = 0
-    axes.set_ylabel(label(words, unit, exponent))
+    axes.set_ylabel(label(unit, exponent))
     ends = [(_last(part[:, k]), text, colour) for k, (text, colour) in enumerate(labels) if text]
     style.label_ends(axes, [end for end in ends if np.isfinite(end[0])])
     return "; ".join(notes)
 
 
-def label(words: str, unit: str, exponent: int = 0) -> str:
-    """The label of an axis: words with units, or the units alone."""
-    if words:
-        return style.with_units(words, unit, exponent)
+def label(unit: str, exponent: int = 0) -> str:
+    """The label of an axis: a power of ten and units."""
     alone = "" if unit in ("", "1") else style.pretty_units(unit)
     return " ".join(part for part in (style.power(exponent), alone) if part)
 

@@ -29,9 +29,7 @@ def draw_lvlh(axes: Any, shown: Shown) -> None:
     relative = shown.derived(shown.lvlh["attitude_in_lvlh"])
     if angles.ndim == 3:
         angles, relative = angles[:, 0], relative[:, 0]
-    note = curves(
-        axes, shown, angles, ANGLES, "", "rad", times=shown.thin.times, gaps=gaps_between(relative), turns=True
-    )
+    note = curves(axes, shown, angles, ANGLES, "rad", times=shown.thin.times, gaps=gaps_between(relative), turns=True)
     title(axes, f"LVLH angles: attitude relative to the orbit{shown.of_body}", note)
 
 
@@ -40,7 +38,7 @@ def draw_pointing(axes: Any, shown: Shown) -> None:
     found = [shown.derived(frames.pointing_error(shown.thin.ds, axis)) for axis in np.eye(3)]
     angles = np.column_stack([values if values.ndim == 1 else values[:, 0] for values in found])
     gaps = gaps_between(shown.thin.values("attitude"))
-    note = curves(axes, shown, angles, XYZ, "", "rad", times=shown.thin.times, gaps=gaps)
+    note = curves(axes, shown, angles, XYZ, "rad", times=shown.thin.times, gaps=gaps)
     title(axes, f"Angle of each body axis to nadir{shown.of_body}", note)
 
 
@@ -55,7 +53,7 @@ def draw_spin(axes: Any, shown: Shown) -> None:
         values[usable] = rotation.rotate(q[usable], m[usable])
     size = np.linalg.norm(values, axis=1)
     labels = (*XYZ, ("size", INK))
-    note = curves(axes, shown, np.column_stack([values, size]), labels, "", shown.units("angular_momentum"), whole=True)
+    note = curves(axes, shown, np.column_stack([values, size]), labels, shown.units("angular_momentum"), whole=True)
     title(axes, f"Spin: angular momentum about the centre of mass{shown.of_body}", note)
 
 
@@ -67,7 +65,7 @@ def draw_attitude_energy(axes: Any, shown: Shown) -> None:
     else:
         values = 0.5 * np.einsum("ij,ij->i", shown.values("angular_momentum"), shown.values("angular_velocity"))
         words, units = "Energy of rotation", shown.units("kinetic_energy")
-    note = curves(axes, shown, values[:, None], (("", PURPLE),), "", units, whole=True)
+    note = curves(axes, shown, values[:, None], (("", PURPLE),), units, whole=True)
     title(axes, words + shown.of_body, note)
 
 
@@ -79,7 +77,7 @@ def draw_altitude(axes: Any, shown: Shown) -> None:
     height = np.sqrt(np.einsum("ij,ij->i", r, r)) - known.radius
     factor, unit = in_units(shown.units("position"), known.radius)
     height, words, notes = _changes(height, "Altitude", shown.units("position"))
-    note = curves(axes, shown, height[:, None], (("", BLUE),), "", shown.units("position"), whole=True)
+    note = curves(axes, shown, height[:, None], (("", BLUE),), shown.units("position"), whole=True)
     notes += [note] if note else []
     notes += [f"above {known.radius * factor:,.6g} {unit}".strip()]
     title(axes, words + shown.of_body, "; ".join(notes))
@@ -126,7 +124,7 @@ def draw_distance(axes: Any, shown: Shown) -> None:
     labels = names_of(shown, central)
     chosen = [k for k in range(min(r.shape[1], MOST)) if k != central]
     d = np.sqrt(np.einsum("...i,...i->...", r[:, chosen], r[:, chosen]))
-    note = curves(axes, shown, d, labels, "", shown.units("position"), times=shown.thin.times, whole=len(chosen) > 1)
+    note = curves(axes, shown, d, labels, shown.units("position"), times=shown.thin.times, whole=len(chosen) > 1)
     title(axes, f"Distance from {about}", note)
 
 
@@ -152,7 +150,7 @@ def element_panel(name: str) -> Any:
             return
         if len(chosen) == 1:
             values, words, notes = _changes(values, words, units)
-        note = curves(axes, shown, values, names_of(shown, central), "", units, times=shown.thin.times, whole=True)
+        note = curves(axes, shown, values, names_of(shown, central), units, times=shown.thin.times, whole=True)
         title(axes, words, "; ".join(part for part in (*notes, note) if part))
 
     draw.__doc__ = f"Plot the {NAMED[name].lower()}, of the osculating orbit."

@@ -122,7 +122,7 @@ def draw_momenta(axes: Any, shown: Shown) -> None:
 def draw_energies(axes: Any, shown: Shown) -> None:
     """Plot kinetic and potential energy, per body where there are several."""
     values = np.column_stack([shown.values(f"{name}_energy") for name, _ in ENERGIES]) / shown.bodies
-    note = curves(axes, shown, values, ENERGIES, "", shown.units("energy"), whole=True)
+    note = curves(axes, shown, values, ENERGIES, shown.units("energy"), whole=True)
     unconserved = "box" in shown and not momentum_errors(shown.ds)
     title(axes, "Energies per body" if shown.bodies > 1 else "Kinetic and potential energy",
           "; ".join(part for part in ("momentum not conserved" if unconserved else "", note) if part))  # fmt: skip
@@ -132,7 +132,7 @@ def draw_angular_momentum(axes: Any, shown: Shown) -> None:
     """Plot the angular momentum in space, of all bodies, about the origin."""
     name = "angular_momentum_space"
     kept = any(word in shown.conserved for word in (name, "total_angular_momentum"))
-    note = curves(axes, shown, shown.total(name), XYZ, "", shown.units(name), whole=True)
+    note = curves(axes, shown, shown.total(name), XYZ, shown.units(name), whole=True)
     notes = [*([] if kept else ["not conserved by this system"]), *([note] if note else [])]
     title(axes, "Angular momentum in space", "; ".join(notes))
 
@@ -152,20 +152,20 @@ def draw_attitude(axes: Any, shown: Shown) -> None:
     if chart is None:
         values = shown.values("attitude")
         note = curves(
-            axes, shown, values, (("w", INK), *XYZ), "component", "1", limit=1.08, gaps=gaps_between(values),
+            axes, shown, values, (("w", INK), *XYZ), "component", limit=1.08, gaps=gaps_between(values),
         )  # fmt: skip
         title(axes, f"Attitude quaternion, body to space{shown.of_body}", note)
         return
     about = ds[chart].attrs
     names = tuple((str(word), colour) for word, (_, colour) in zip(ds[ds[chart].dims[-1]].values, XYZ, strict=True))
-    note = curves(axes, shown, shown.values(chart), names, "", shown.units(chart))
+    note = curves(axes, shown, shown.values(chart), names, shown.units(chart))
     words = ", ".join(str(about[key]) for key in ("sequence", "branch") if key in about)
     title(axes, chart.replace("_", " ").capitalize() + (f" ({words})" if words else "") + shown.of_body, note)
 
 
 def draw_rates(axes: Any, shown: Shown) -> None:
     """Plot the angular velocity in the body frame."""
-    note = curves(axes, shown, shown.values("angular_velocity"), XYZ, "", shown.units("angular_velocity"))
+    note = curves(axes, shown, shown.values("angular_velocity"), XYZ, shown.units("angular_velocity"))
     title(axes, f"Body rates: angular velocity, body frame{shown.of_body}", note)
 
 
@@ -187,7 +187,7 @@ def draw_tilt(axes: Any, shown: Shown) -> None:
     """Plot the angle between a top's axis and the vertical."""
     axis = axis_of(shown)
     tilt = np.arctan2(np.hypot(axis[:, 0], axis[:, 1]), axis[:, 2])
-    note = curves(axes, shown, tilt[:, None], (("", BLUE),), "", "rad", gaps=_gaps_of_directions(axis))
+    note = curves(axes, shown, tilt[:, None], (("", BLUE),), "rad", gaps=_gaps_of_directions(axis))
     title(axes, f"Nutation: tilt of the axis from the vertical{shown.of_body}", note)
 
 
@@ -203,10 +203,10 @@ def draw_precession(axes: Any, shown: Shown) -> None:
     if gaps.any() or (steps[np.isfinite(steps)] > 2.0).any():
         angle = np.arctan2(axis[:, 1], axis[:, 0])
         gaps = gaps | (np.abs(np.sin(0.5 * np.diff(angle))) > np.sin(0.5 * FAR))
-        note = curves(axes, shown, angle[:, None], (("", VERMILION),), "", "rad", gaps=gaps, turns=True)
+        note = curves(axes, shown, angle[:, None], (("", VERMILION),), "rad", gaps=gaps, turns=True)
         title(axes, f"Precession: azimuth of the axis{shown.of_body}", note)
         return
-    note = curves(axes, shown, (angle / (2.0 * np.pi))[:, None], (("", VERMILION),), "turns", "1", whole=True)
+    note = curves(axes, shown, (angle / (2.0 * np.pi))[:, None], (("", VERMILION),), "turns", whole=True)
     title(axes, f"Precession: turns of the axis about the vertical{shown.of_body}", note)
 
 
@@ -225,7 +225,7 @@ def coordinates(shown: Shown) -> list[int]:
 def _coordinate_curves(axes: Any, shown: Shown, name: str) -> str:
     moving = coordinates(shown)
     labels = [XYZ[k] for k in moving]
-    return curves(axes, shown, shown.values(name)[:, moving], labels, "", shown.units(name))
+    return curves(axes, shown, shown.values(name)[:, moving], labels, shown.units(name))
 
 
 def draw_position(axes: Any, shown: Shown) -> None:
@@ -247,7 +247,7 @@ def draw_temperature(axes: Any, shown: Shown) -> None:
     time_axis(axes, shown, shown.times)
     y_ticks(axes)
     exponent = plain_ticks(axes.yaxis, max(map(abs, axes.get_ylim())))
-    axes.set_ylabel(label("", shown.units("temperature"), exponent) or "temperature")
+    axes.set_ylabel(label(shown.units("temperature"), exponent) or "temperature")
 
 
 def draw_steps(axes: Any, shown: Shown) -> None:
@@ -264,7 +264,7 @@ def draw_steps(axes: Any, shown: Shown) -> None:
         axes.set_ylim(bottom=0.0)
         y_ticks(axes)
         exponent = plain_ticks(axes.yaxis, float(good.max()) if good.size else 0.0)
-    axes.set_ylabel(label("", shown.units("step"), exponent) or "step")
+    axes.set_ylabel(label(shown.units("step"), exponent) or "step")
     note = f"{style.scientific(float(good.min()))} to {style.scientific(float(good.max()))}" if good.size else ""
     title(axes, "Step at each row", note)
     time_axis(axes, shown, shown.times)
@@ -280,6 +280,6 @@ def draw_work(axes: Any, shown: Shown) -> None:
         labels, words = [("", BLUE)], f"Work of {names[0]}"
     else:
         words = "Work of the forces"
-    note = curves(axes, shown, values, labels, "", shown.units("work"), whole=True)
+    note = curves(axes, shown, values, labels, shown.units("work"), whole=True)
     zero_line(axes)
     title(axes, words, note)
