@@ -176,6 +176,13 @@ def test_molecules_are_atoms_in_their_box():
     assert [one["group"] for one in run["series"]].count("Temperature") == 1
 
 
+def test_a_gas_is_drawn_larger():
+    far, _ = ph.initial.cubic(2, spacing=50.0, seed=1)
+    view = ph.view(ph.integrate(ph.dipoles(8), step=1e-3, steps=2, **far))
+    ends = view.scene["runs"][0]["bodies"]["shapes"][0]["atoms"]
+    assert ends[0]["radius"] > 2.0 and "times as large" in fact(view, "shape")
+
+
 def test_dipoles_show_their_two_ends():
     view = ph.view(ph.integrate(ph.dipoles(8, box=10.0, cutoff=3.0), step=1e-3, steps=2, **lattice()))
     plus, minus = view.scene["runs"][0]["bodies"]["shapes"][0]["atoms"]
@@ -292,6 +299,29 @@ def test_gravitating_bodies_move_about_their_barycentre():
     view = ph.view(ds)
     r = numbers(view, view.scene["runs"][0]["bodies"]["position"])
     assert np.abs(r[:, 0] * 3.0 + r[:, 1]).max() < 1e-5 and "barycentre" in fact(view, "positions")
+
+
+def test_paths_between_rows_are_curves_or_are_not_drawn():
+    def circle(step, steps):
+        ds = ph.integrate(ph.orbit(1.0), step=step, steps=steps, position=[1, 0, 0],
+                          velocity=[0, 1, 0])  # fmt: skip
+        view = ph.view(ds)
+        return view, numbers(view, view.scene["runs"][0]["orbit"]["path"])[:, 0]
+
+    view, path = circle(0.5, 40)
+    assert len(path) == 40 * 9 + 1 and np.abs(np.linalg.norm(path, axis=1) - 1.0).max() < 3e-4
+    assert np.abs(path[::9] - numbers(view, view.scene["runs"][0]["bodies"]["position"])[:, 0]).max() < 1e-4
+    view, path = circle(2.5, 40)
+    assert np.ptp(path, axis=0).max() == 0.0 and fact(view, "path").startswith("the path is not drawn")
+
+
+def test_bodies_without_mass_are_shown_about_the_barycentre_of_the_others():
+    places, speeds = [[5, 0, 0], [7, 0, 0], [16, 0, 0]], [[1, -1, 0], [1, 1, 0], [1, 0, 0]]
+    system = ph.gravitating_bodies(mu=[1.0, 1.0, 0.0])
+    ds = ph.integrate(system, "v2", step=0.01, steps=5, position=places, velocity=speeds)
+    view = ph.view(ds)
+    r = numbers(view, view.scene["runs"][0]["bodies"]["position"])
+    assert r[0, :, 0].tolist() == [-1.0, 1.0, 10.0] and np.abs(r[:, 0] + r[:, 1]).max() < 1e-6
 
 
 # ------------------------------------------------------------------ several

@@ -17,6 +17,10 @@ AROUND = ("orbit", "spacecraft")
 """Systems with a centre at the origin."""
 POINTS = 12_000
 """Most points of a path, of all bodies."""
+SMOOTH = 0.06
+"""Largest angle between two places of a path, rad, where there is room for them."""
+AROUND_A_QUARTER = 1.12
+"""How much longer the way is than the straight one for a quarter of a circle, about (pi/4)/sin(pi/4)."""
 
 Told = list[tuple[str, str]]
 
@@ -29,7 +33,7 @@ def of_run(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
         facts.append(("positions", "about the barycentre of all bodies"))
     rows = between_frames(run)
     found: dict[str, Any] = {
-        "central": None, "path": path(run, arrays, rows), "ground_track": None, "lvlh": None, "shadow": [],
+        "central": None, "path": path(run, arrays, rows, facts), "ground_track": None, "lvlh": None, "shadow": [],
         "names": motions.names_of(run),
     }  # fmt: skip
     if run.system in AROUND:
@@ -52,15 +56,57 @@ def between_frames(run: Recorded) -> Any:
     return rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(int))]
 
 
-def path(run: Recorded, arrays: Arrays, rows: Any) -> dict[str, Any] | None:
-    """Positions of these rows; None where they are those of the frames."""
-    if rows is run.rows:
-        return None
-    r = np.asarray(run.whole["position"].isel(time=rows).values, dtype=float).reshape(len(rows), run.bodies, 3)
-    r = r[np.isfinite(r).reshape(len(rows), -1).all(axis=1)]
+def path(run: Recorded, arrays: Arrays, rows: Any, facts: Told) -> dict[str, Any] | None:
+    """Places along the ways between these rows, by the cubics through positions and velocities; None where the rows
+    are close and those of the frames.
+
+    Where a body has turned by more than a quarter between rows, nobody knows its way: it has none, and this is told.
+    """
+    ds = run.whole[[name for name in ("position", "velocity") if name in run.whole]].isel(time=rows)
+    shape = (len(rows), run.bodies, 3)
+    t = np.asarray(ds["time"].values, dtype=float)
+    r = np.asarray(ds["position"].values, dtype=float).reshape(shape)
+    if "velocity" not in ds or len(rows) < 2:
+        return None if rows is run.rows else arrays.single(r, FINE - 5)
+    v = np.asarray(ds["velocity"].values, dtype=float).reshape(shape)
+    good = np.isfinite(r).all(axis=(1, 2)) & np.isfinite(v).all(axis=(1, 2))
+    t, r, v = t[good], r[good], v[good]
     if motions.barycentric(run):
-        r = r - motions.barycentre(run, r)
+        r, v = r - motions.barycentre(run, r), v - motions.barycentre(run, v)
+    bends, longer = _bends(t, r, v)
+    lost = longer > AROUND_A_QUARTER
+    if lost.any():
+        which = "the path is" if run.bodies == 1 else f"{int(lost.sum())} of {run.bodies} paths are"
+        facts.append(("path", f"{which} not drawn: the rows are too far apart for it"))
+    largest = float(bends[:, ~lost].max(initial=0.0))
+    many = int(min(np.ceil(largest / SMOOTH), POINTS // (run.bodies * max(1, len(t) - 1)), 64))
+    if many > 1:
+        r = _between(t, r, v, many)
+    elif rows is run.rows and not lost.any():
+        return None
+    r[:, lost] = r[:1, lost]
     return arrays.single(r, FINE - 5)
+
+
+def _bends(t: Any, r: Any, v: Any) -> tuple[Any, Any]:
+    """Angles (F - 1, B) between velocities of rows, and by body how much longer the way is than the straight one."""
+    with np.errstate(all="ignore"):  # units may be of any size
+        speed = np.linalg.norm(v, axis=-1)
+        cosine = np.einsum("fbi,fbi->fb", v[1:], v[:-1]) / (speed[1:] * speed[:-1])
+        bends = np.nan_to_num(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        way = 0.5 * (speed[1:] + speed[:-1]) * np.abs(np.diff(t))[:, None]
+        ratio = np.nan_to_num(way / np.linalg.norm(np.diff(r, axis=0), axis=-1), nan=1.0, posinf=1e9)
+    return bends, np.quantile(ratio, 0.9, axis=0)
+
+
+def _between(t: Any, r: Any, v: Any, many: int) -> Any:
+    """Rows and ``many - 1`` places between each two of them."""
+    h = np.diff(t)[:, None, None, None]
+    x = (np.arange(many) / many)[None, :, None, None]
+    y = 1.0 - x
+    a, b, c, d = (values[:, None] for values in (r[:-1], r[1:], v[:-1], v[1:]))
+    found = y * y * (1.0 + 2.0 * x) * a + x * x * (1.0 + 2.0 * y) * b + h * x * y * (y * c - x * d)
+    return np.concatenate([found.reshape(-1, *r.shape[1:]), r[-1:]])
 
 
 # ------------------------------------------------------------------ the central body

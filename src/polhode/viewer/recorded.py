@@ -111,7 +111,7 @@ class Recorded:
             values = np.broadcast_to(np.asarray(given, dtype=float), (self.bodies,))
         except (TypeError, ValueError):
             return None
-        return values if np.isfinite(values).all() and (values > 0.0).all() else None
+        return values if np.isfinite(values).all() and (values >= 0.0).all() and values.any() else None
 
     @cached_property
     def inertia(self) -> list[tuple[Any, Any]]:

@@ -32,6 +32,8 @@ ATOMS = {
 """Radius (nm) and colour of atoms; what has none is a charge without mass."""
 BOND = 1.35
 """Atoms are drawn so many times as large, so that those that are bound touch."""
+SPARSE, SEEN = 8.0, 0.4
+"""Distance of neighbours in sizes of a molecule above which molecules are drawn larger: this part of the distance."""
 PLUS, MINUS = "#d55e00", "#0072b2"
 """Ends of a dipole."""
 GRAVITY = 9.81
@@ -179,17 +181,33 @@ def _cone(arrays: Arrays, axis: Any, height: float, radius: float) -> dict[str, 
 
 # ------------------------------------------------------------------ molecules
 def _molecule(run: Recorded) -> Shape:
+    shapes, size, words = _close_to(run)
+    apart = _spacing(run)
+    if apart > SPARSE * size:  # a gas, of which nothing would be seen
+        factor = SEEN * apart / size
+        for shape in shapes:
+            for atom in shape.get("atoms", ()):
+                atom |= {"at": [factor * x for x in atom["at"]], "radius": factor * atom["radius"]}
+            if "radius" in shape:
+                shape["radius"] *= factor
+        words += f"; drawn {factor:.3g} times as large"
+    return Shape(shapes, None, words)
+
+
+def _close_to(run: Recorded) -> tuple[list[dict[str, Any]], float, str]:
+    """Shapes of molecules in their true size, this size, and words."""
     if "site_position" in run.whole and "site" in run.whole.variables:
         names = [str(name).rstrip("0123456789") for name in run.whole["site"].values]
-        atoms = []
+        atoms: list[dict[str, Any]] = []
         for name, at in zip(names, run.whole["site_position"].values, strict=True):
             radius, colour = ATOMS.get(name, ATOMS["C"])
             if radius:
                 atoms.append({"at": [float(x) for x in at], "radius": BOND * radius, "colour": colour})
-        return Shape([{"kind": "atoms", "atoms": atoms}], None, "atoms of the molecule; radii are covalent")
-    sigma = run.argument("sigma") or _spacing(run)
+        size = 2.0 * max(float(np.linalg.norm(atom["at"])) + atom["radius"] for atom in atoms)
+        return [{"kind": "atoms", "atoms": atoms}], size, "atoms of the molecule; radii are covalent"
+    sigma = run.argument("sigma") or SEEN * _spacing(run)
     if "dipole" not in run.whole:
-        return Shape([{"kind": "sphere", "radius": 0.5 * sigma}], None, "spheres")
+        return [{"kind": "sphere", "radius": 0.5 * sigma}], sigma, "spheres"
     shapes = []
     given = np.asarray(run.whole["dipole"].values, dtype=float).reshape(-1, 3)
     for d in given[:1] if len(np.unique(given, axis=0)) == 1 else given:
@@ -198,15 +216,17 @@ def _molecule(run: Recorded) -> Shape:
         ends = [{"at": [float(x) for x in s * 0.18 * sigma * along], "radius": 0.26 * sigma, "colour": colour}
                 for s, colour in ((1.0, PLUS), (-1.0, MINUS))]  # fmt: skip
         shapes.append({"kind": "atoms", "atoms": ends})
-    return Shape(shapes, None, "dipoles: orange the positive end, blue the negative one")
+    return shapes, sigma, "dipoles: orange the positive end, blue the negative one"
 
 
 def _spacing(run: Recorded) -> float:
+    """Mean distance of neighbours, by the volume of the box or that of the cloud."""
     r = run.of("position")
-    if r is None:
-        return 1.0
     if "box" in run.whole:
         volume = float(np.prod(run.whole["box"].values))
+    elif r is None:
+        return 1.0
     else:
-        volume = float(np.prod(np.maximum(np.ptp(r[0], axis=0), 1e-300)))
+        sides = np.ptp(r[0], axis=0)
+        volume = float(np.prod(np.maximum(sides, 1e-3 * sides.max())))
     return float(np.cbrt(volume / max(1, run.bodies))) or 1.0
