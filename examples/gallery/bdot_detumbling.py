@@ -49,3 +49,9 @@ speed.semilogy(ds.time / period, np.degrees(np.linalg.norm(ds.angular_velocity, 
 speed.axhline(360 / period, color="#8a8a8a", linestyle="--")
 speed.annotate("one turn per orbit", (3.4, 1.1 * 360 / period))
 speed.set(xlabel="orbits", ylabel="deg/s", title="Angular speed")
+
+# %% [markdown]
+# The first orbit, to turn and to play:
+
+# %%
+ph.view(ds, frames=1500, span=(0.0, period), title="B-dot")

@@ -1,7 +1,7 @@
 # ---
 # section: Spacecraft
 # order: 91
-# caption: Two Hyperions a micrometre apart in attitude point in different directions after two years.
+# caption: Two Hyperions that differ by a ten-millionth of a degree point elsewhere within two years.
 # alt: Left, angle between two neighbouring Hyperions growing exponentially over two years from a
 #   ten-millionth of a degree; right, path of the axis it spun about over the sphere of directions.
 # ---
@@ -42,3 +42,9 @@ growth.legend()
 axis = ph.rotation.rotate(ds.attitude[0].values, (0, 0, 1.0))
 sphere.plot(*axis.T, linewidth=0.4)
 sphere.set(title="The axis it spun about", box_aspect=(1, 1, 1), xticks=(-1, 1), yticks=(-1, 1), zticks=(-1, 1))
+
+# %% [markdown]
+# The first two hundred days of one of them, to turn and to play:
+
+# %%
+ph.view(ds, members=[0], frames=1500, span=(0.0, 200 * day), title="Hyperion")
