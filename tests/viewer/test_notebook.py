@@ -4,6 +4,8 @@ import html
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -128,6 +130,22 @@ def test_a_cell_shows_the_page(notebook):
     assert page.startswith("<!doctype html>") and len(page) < 1_000_000
     scene = json.loads(re.search(r'id="polhode-scene">(.*?)</script>', page)[1])
     assert scene["runs"][0]["clock"]["values"]["shape"] == [1001]
+
+
+def test_the_page_of_a_cell_draws_in_a_browser(notebook, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium here: whether the page of a cell draws was not tested")
+    file = tmp_path / "cell.html"
+    file.write_text(page_of(notebook[0]), encoding="utf-8")
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    software = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    words = [browser, "--headless", "--no-sandbox", *software, profile, "--virtual-time-budget=5000", "--dump-dom"]
+    done = subprocess.run([*words, file.as_uri()], capture_output=True, text=True, timeout=300, check=True)
+    drawn = done.stdout.partition('id="polhode-view"')[2].partition("<script")[0]
+    said = html.unescape(re.sub("<[^>]*>", " ", drawn))
+    assert "<canvas" in drawn and "frame 1 of 1,001" in said and "This browser cannot" not in said
+    assert re.search(r"energy\s+1269\.1067\s", said)  # 50^2 / 2 + 20 cos 0.3
 
 
 def test_a_run_in_a_cell_is_seen_while_it_goes(notebook):
