@@ -172,6 +172,60 @@ def test_altitude_and_pointing(craft, pair):
         pair.polhode.altitude()
 
 
+def test_members_of_an_ensemble_know_their_centre():
+    mus = EARTH.mu * np.array([1.0, 1.0001, 0.9999])
+    craft = ph.spacecraft(inertia=(90, 70, 60), mu=EARTH.mu, mass=120)
+    given = {"step": 60, "steps": 5, "settings": {"units": "SI"}}
+    given |= {name: START[name] for name in ("position", "velocity")}
+    omega = {"angular_velocity": 1e-3 * RNG.normal(size=(3, 3))}
+    same = ph.ensemble(craft, members=omega, **given)
+    found = same.polhode.elements()
+    alone = ph.integrate(craft, angular_velocity=omega["angular_velocity"][2], **given).polhode
+    assert found.eccentricity.dims == ("member", "time")
+    np.testing.assert_allclose(found.eccentricity[2], alone.elements().eccentricity, rtol=1e-9)
+    np.testing.assert_allclose(
+        same.polhode.ground_track(member=2).longitude, alone.ground_track().longitude, atol=1e-12
+    )
+    np.testing.assert_allclose(same.polhode.lvlh(member=2), alone.lvlh(), atol=1e-12)
+    varied = ph.ensemble(craft, members={"mu": mus}, **given)
+    own = varied.polhode.elements(member=1)
+    r, v = varied.position[1].values, varied.velocity[1].values
+    np.testing.assert_allclose(own.eccentricity, ph.kepler.classical_elements(r, v, mus[1]).eccentricity, rtol=1e-9)
+    with pytest.raises(InvalidInput, match="mu is missing"):
+        varied.polhode.elements()
+
+
+def test_the_order_of_dimensions_does_not_matter(craft, pair):
+    for ds in (craft, pair):
+        turned = ds.transpose(*reversed(list(ds.dims)))
+        for method in ("euler", "lvlh", "pointing_error"):
+            np.testing.assert_array_equal(getattr(turned.polhode, method)(), getattr(ds.polhode, method)())
+        np.testing.assert_array_equal(turned.polhode.elements().node, ds.polhode.elements().node)
+        assert turned.polhode.to_pandas().equals(ds.polhode.to_pandas()[turned.polhode.to_pandas().columns])
+
+
+def test_single_rows_and_members_against_whole_runs():
+    light = {"pressure": ph.planets.SOLAR_PRESSURE, "position": (1e8, 2e8, -5e7), "distance": 1e8}
+    plate = ph.plate(area=0.01, normal=(1, 0, 0), specular=0.5, diffuse=0.0, absorbed=0.5)
+    craft = ph.spacecraft(inertia=(9, 7, 6), mu=EARTH.mu, mass=120, plates=[plate], sunlight=light)
+    given = {"step": 60, "steps": 3, "settings": {"units": "SI"}, **{k: START[k] for k in ("position", "velocity")}}
+    many = ph.ensemble(craft, members={"angular_velocity": 1e-2 * RNG.normal(size=(4, 3))}, **given).polhode
+    for call in (lambda one: one.pointing_error((1, 2, 0), "sun"), lambda one: one.ground_track().longitude,
+                 lambda one: one.elements().node, lambda one: one.lvlh()):  # fmt: skip
+        found = call(many)
+        for k in range(4):
+            np.testing.assert_allclose(found[k], call(many._ds.isel(member=k).polhode), atol=1e-14)
+            for row in range(4):
+                single = call(many._ds.isel(member=k, time=row).polhode)
+                np.testing.assert_allclose(found[k, row], single, atol=1e-14)
+
+
+def test_no_rows(craft):
+    for method in METHODS:
+        with pytest.raises(InvalidInput, match=f"{method}: this trajectory has no rows"):
+            getattr(craft.isel(time=slice(0, 0)).polhode, method)()
+
+
 # ------------------------------------------------------------------ tables and times
 def test_to_pandas_is_flat(craft, pair, members):
     table = craft.polhode.to_pandas()

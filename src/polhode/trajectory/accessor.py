@@ -44,6 +44,8 @@ METHODS = (
     "astropy_time", "plot", "view", "animate",
 )  # fmt: skip
 """What the accessor offers, in the order of its text."""
+LEADING = ("member", "time", "body")
+"""The order of dimensions in trajectories; that of components follows."""
 CHOSEN = ("body", "member")
 """Dimensions of which one entry can be chosen."""
 
@@ -456,7 +458,7 @@ class TrajectoryAccessor:
 
         Parameters
         ----------
-        *others : xarray.Dataset
+        *others : xarray.Dataset or path
             Further runs, shown beside this one.
         body : int, optional
             One of several bodies, of all these runs; default all.
@@ -479,7 +481,10 @@ class TrajectoryAccessor:
         if member is not None:
             self._chosen("view", "time", member=member if isinstance(member, int) else None)
             more = {"members": [member] if isinstance(member, int | np.integer) else list(member)} | more
-        runs = [TrajectoryAccessor(ds)._chosen("view", "time", "energy_error", body=body) for ds in (self._ds, *others)]
+        runs = [self._chosen("view", "time", "energy_error", body=body)]
+        for ds in others:  # or their files
+            known = isinstance(ds, type(self._ds))
+            runs.append(TrajectoryAccessor(ds)._chosen("view", "time", "energy_error", body=body) if known else ds)
         return polhode.view(*runs, **more)
 
     def animate(self, *arguments: Any, body: int | None = None, member: int | None = None, **more: Any) -> Any:
@@ -517,9 +522,11 @@ class TrajectoryAccessor:
             raise InvalidInput(
                 f"{method} needs {' and '.join(needed)}, but this trajectory of {system!r} has no {missing[0]}"
             )
+        if ds.sizes.get("time") == 0:
+            raise InvalidInput(f"{method}: this trajectory has no rows")
         for dim, one in chosen.items():
             ds = _pick(ds, dim, one)
-        return ds
+        return ds.transpose(*LEADING, ..., missing_dims="ignore")
 
     def _one(self, method: str, *needed: str, **chosen: int | None) -> xr.Dataset:
         """As ``_chosen``, and of one body and one member."""

@@ -219,7 +219,7 @@ def pointing_error(ds: xr.Dataset, axis: Any = (0.0, 0.0, 1.0), toward: Any = "n
             sun = place_of_sun(ds)
             if sun is None:
                 raise InvalidInput("toward is 'sun', but this run has no sunlight; give a direction instead")
-            shaped = sun.reshape(len(sun), *(1,) * (r.ndim - 2), 3)
+            shaped = sun.reshape([*(len(sun) if dim == "time" else 1 for dim in leading), 3])
             target = shaped if sun_is_far(ds) else shaped - r
         else:
             target = {"nadir": -r, "velocity": v, "normal": np.cross(r, v)}[toward]
@@ -436,11 +436,9 @@ def ground_track(ds: xr.Dataset, rotation_rate: float | None = None, radius: flo
     rate = number(rotation_rate, "rotation_rate", "rad / s")
     leading = tuple(ds["position"].dims[:-1])
     r = np.asarray(ds["position"].values, dtype=float)
-    angle = turned(ds, ds["time"].values, rate)
-    at = leading.index("time")
-    shape = [1] * (r.ndim - 1)
-    shape[at] = len(angle)
-    longitude = np.arctan2(r[..., 1], r[..., 0]) - angle.reshape(shape)
+    angle = turned(ds, np.atleast_1d(ds["time"].values), rate)
+    angle = angle.reshape([len(angle) if dim == "time" else 1 for dim in leading])
+    longitude = np.arctan2(r[..., 1], r[..., 0]) - angle
     longitude = np.mod(longitude + pi, 2.0 * pi) - pi
     latitude = np.arctan2(r[..., 2], np.hypot(r[..., 0], r[..., 1]))
     variables: dict[str, Any] = {

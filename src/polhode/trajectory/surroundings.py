@@ -7,6 +7,7 @@ gravity parameter, the radius and rotation of the central body, where the Sun is
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,18 +28,33 @@ if TYPE_CHECKING:
 ALIKE = 2e-3
 """Largest relative difference of two gravity parameters that are taken for those of one planet (mu of EUROPA is known
 to 6e-6 and printed differently by papers)."""
+WORD = re.compile(r"[.\[]")
+"""What ends the first word of the name of something that varies, such as ``forces[0].J2``."""
 KNOWN = {
     "Earth": planets.EARTH, "Moon": planets.MOON, "Mars": planets.MARS, "Europa": planets.EUROPA, "Sun": planets.SUN,
 }  # fmt: skip
 
 
 def recorded(ds: xr.Dataset) -> dict[str, Any]:
-    """The arguments of the system from the record of the run; empty where there is no record that can be read."""
+    """The arguments of the system from the record of the run; empty where there is no record that can be read.
+
+    Of an ensemble those of all members: what varies among them is left out, and of one member it is that of its own.
+    """
     try:
-        found = json.loads(ds.attrs["run"])["system"]["arguments"]
+        if "run" in ds.attrs:
+            found = json.loads(ds.attrs["run"])["system"]["arguments"]
+            return dict(found) if isinstance(found, Mapping) else {}
+        told = json.loads(ds.attrs["ensemble"])
+        found, varied = dict(told["first"]["system"]["arguments"]), dict(told["varied"])
     except (KeyError, TypeError, ValueError):
         return {}
-    return dict(found) if isinstance(found, Mapping) else {}
+    for name in varied:
+        own = ds.coords.get(name)
+        if name in found and own is not None and "member" not in own.dims:
+            found[name] = own.values.tolist()
+        else:
+            found.pop(WORD.split(name, maxsplit=1)[0], None)
+    return found
 
 
 @dataclass(frozen=True)
@@ -126,7 +142,7 @@ def place_of_sun(ds: xr.Dataset, times: Any = None) -> Any:
         None where the run has no sunlight.
     """
     light = _light(trajectory(ds))
-    at = np.asarray(ds["time"].values if times is None else times, dtype=float)
+    at = np.atleast_1d(np.asarray(ds["time"].values if times is None else times, dtype=float))
     return None if light is None else _along(_path(light), at)
 
 
