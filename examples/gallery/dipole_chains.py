@@ -46,3 +46,9 @@ for k, when in enumerate((0, 6, -1)):
     axes.set_box_aspect((1, 1, 1), zoom=1.15)
     print(f"t = {float(row.time):3g}: beads connected to four or more: {100 * np.mean(size >= 5):.0f} %")
 figure.colorbar(dots, cax=figure.add_axes((0.93, 0.2, 0.015, 0.6)), label="beads connected")
+
+# %% [markdown]
+# All of it in motion.
+
+# %%
+ph.view(ds, title="Dipoles in a heat bath")

@@ -52,3 +52,10 @@ for k, (name, colour) in enumerate((("smallest", "C5"), ("middle", "C1"), ("larg
     bottom.plot(t, along[:, k], color=colour, label=f"axis of the {name} moment")
 bottom.set(xlabel="time", ylabel="momentum along", xlim=(0, t[-1]))
 bottom.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+
+# %% [markdown]
+# The same in motion; drag to look from elsewhere, press play.
+
+# %%
+body = ph.free_body(inertia)
+ph.view(ph.integrate(body, "exact", step=0.1, t_end=80, angular_momentum=momentum), title="A spin that flips")

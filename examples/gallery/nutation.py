@@ -53,3 +53,9 @@ for axes, (name, rate) in zip(panels, let_go.items(), strict=True):
     axes.set_title(f"{name}: let go at {rate:g} rad/s")
     axes.set(aspect="equal", ylim=(-0.45, 1.05))
     axes.axis("off")
+
+# %% [markdown]
+# The last of them, with the waves, in motion.
+
+# %%
+ph.view(ds, title="A top that was let go forwards")
