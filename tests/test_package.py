@@ -62,7 +62,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
         about = next(name for name in held.namelist() if name.endswith(".dist-info/METADATA"))
         told = message_from_string(held.read(about).decode())
     assert names == package
-    assert {"polhode/references.bib", "polhode/py.typed"} <= names
+    assert {"polhode/references.bib", "polhode/py.typed", "polhode/viewer/assets/three.min.js"} <= names
     assert (told["Name"], told["Version"], told["License-Expression"]) == ("polhode", __version__, PROJECT["license"])
     assert "Project-URL" not in told  # none until the project has a public address
 

@@ -285,6 +285,14 @@ def test_spacecraft_about_the_earth():
     assert {"Altitude", "Attitude to the local vertical (LVLH)", "Body z to the centre"} <= set(groups)
 
 
+def test_events_are_counted():
+    ds = ph.integrate(ph.orbit(1.0), "v2", step=0.01, t_end=10.0, position=[1, 0, 0], velocity=[0, 1.2, 0],
+                      events=["periapsis", "apoapsis"])  # fmt: skip
+    assert fact(ph.view(ds), "events") == "1 periapsis, 1 apoapsis"
+    assert sorted(ds.event_kind.values) == ["apoapsis", "periapsis"]
+    assert "events" not in dict(ph.view(free()).scene["runs"][0]["facts"])
+
+
 def test_a_centre_that_is_not_known_is_told():
     ds = ph.integrate(ph.orbit(1.0), "v2", step=0.05, steps=20, position=[1, 0, 0], velocity=[0, 1, 0])
     view = ph.view(ds)

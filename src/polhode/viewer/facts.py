@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ def of_run(run: Recorded, found: list[tuple[str, str]]) -> list[list[str]]:
         ("rows", _rows(run)),
         ("largest energy error", _largest(run, "energy_error")),
         ("conserves", attrs.get("conserves")),
+        ("events", _events(run)),
         ("ended by", attrs.get("stopped")),
         ("units", "consistent, of your own" if run.units in PLAIN else run.units),
         ("epoch", attrs.get("epoch") and f"{attrs['epoch']} at time 0"),
@@ -71,6 +73,14 @@ def _rows(run: Recorded) -> str:
     n = int(run.whole.sizes["time"])
     span = f"t = {run.times[0]:.6g} to {run.times[-1]:.6g}" if len(run.times) > 1 else f"t = {run.times[0]:.6g}"
     return f"{n:,} row{'s' * (n != 1)}; frames from {_in(span, run.unit('time'))}"
+
+
+def _events(run: Recorded) -> str:
+    """Kinds of events, and how many of each."""
+    if "event_kind" not in run.whole:
+        return ""
+    counts = Counter(str(kind).replace("_", " ") for kind in run.whole["event_kind"].values.ravel())
+    return ", ".join(f"{many} {kind}" for kind, many in counts.items())
 
 
 def _largest(run: Recorded, name: str) -> str:

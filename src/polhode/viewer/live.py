@@ -27,6 +27,7 @@ globalThis.THREE ??= typeof THREE === "undefined" ? undefined : THREE;
 function render({{ model, el }}) {{
   const box = document.createElement("div");
   box.style.height = model.get("height") + "px";
+  box.style.overflow = "auto";
   el.append(box);
   let handle = null;
   const show = () => {{
