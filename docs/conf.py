@@ -31,7 +31,15 @@ extensions = [
     "gallery",
     "measured",
 ]
-exclude_patterns = ["_build", "_ext", "jupyter_execute", "**.ipynb_checkpoints"]
+# Tables are parts of other pages, which include them.
+exclude_patterns = [
+    "_build",
+    "generated/errors_table.md",
+    "generated/methods/table_*.md",
+    "_ext",
+    "jupyter_execute",
+    "**.ipynb_checkpoints",
+]
 nitpicky = False
 
 html_theme = "furo"
