@@ -128,7 +128,7 @@ def method_pages() -> dict[str, str]:
         "written out on the page [Formulas](../../formulas.md).\n\n"
     )
     index += "## What do you integrate?\n\n" + table(
-        ("what", "method", "why"), [(what, which, f"[here](../../{page}.md)") for what, which, page in USES]
+        ("what", "method", "why"), [(what, which, f"[](../../{page}.md)") for what, which, page in USES]
     )
     index += "\nMeasured costs of them are on the page [Which method to take](../../which_method.md).\n\n"
     pages = {}

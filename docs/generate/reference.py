@@ -144,6 +144,9 @@ def public(home: str, name: str, module: str = "") -> str:
 def constant(known_as: str, value: Any, home: str) -> str:
     """The directive of a public constant: its value where that is short, and the docstring below it in the source."""
     text = as_rst(described(known_as.rpartition(".")[2], home))
+    if dataclasses.is_dataclass(value):
+        fields = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+        text += "\n\n" + "\n".join(f"* ``{name}``: ``{one!r}``" for name, one in fields)
     shown = repr(value) if isinstance(value, int | float | str | tuple) else ""
     option = f"   :value: {shown}\n" if 0 < len(shown) <= LONGEST and "\n" not in shown else ""
     return f".. py:data:: {known_as}\n{option}\n{textwrap.indent(text, '   ')}\n"
