@@ -33,7 +33,7 @@ print(f"period by the exact motion {period:.4f} days, by A/(C - A) {A / (C - A):
 figure, axes = plt.subplots(figsize=(6.2, 5.4))
 dots = axes.scatter(x, y, c=days, cmap="viridis", s=14)
 for k in range(0, 300, 30):
-    axes.annotate(f"day {k}", (x[k], y[k]), (1.13 * x[k], 1.13 * y[k]), ha="center", va="center")
+    axes.annotate(f"day {k}", (x[k], y[k]), (1.2 * x[k], 1.15 * y[k]), ha="center", va="center")
 axes.plot(0, 0, "+", color="C1", markersize=14)
 axes.annotate("axis of figure", (0, 0), (0, -16), textcoords="offset points", ha="center", color="C1")
 axes.set(xlabel="x of the pole (m)", ylabel="y of the pole (m)", aspect="equal", xlim=(-4.2, 4.2), ylim=(-4.2, 4.2))

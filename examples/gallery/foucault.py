@@ -50,7 +50,5 @@ for axes, degrees in zip(panels, (90, 45, 15), strict=True):
     turned = np.degrees(np.arctan2(way[0], way[1])) % 180
     theory = 360 * sine * float(ds.time[late].mean()) / day
     print(f"latitude {degrees}: the swing has turned by {turned:.1f} degrees, by theory {theory:.1f}")
-    axes.set(
-        aspect="equal", xticks=(-0.05, 0, 0.05), yticks=(-0.05, 0, 0.05), xlabel="east", title=f"latitude {degrees}°"
-    )
+    axes.set(aspect="equal", xlim=(-0.056, 0.056), ylim=(-0.056, 0.056), xlabel="east", title=f"latitude {degrees}°")
 panels[0].set(ylabel="north")

@@ -52,4 +52,4 @@ print(
     f"{tilt[:, -1].std():.2f} at the end; of the motion itself {tilt[0].std():.2f}"
 )
 axes.set(xlabel="time", ylabel="tilt (degrees)", xlim=(0, 60))
-axes.legend(loc="upper right", ncols=4)
+axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
