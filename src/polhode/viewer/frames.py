@@ -150,6 +150,8 @@ def _finite(ds: xr.Dataset, rows: Any) -> Any:
         if name in ds:
             values = np.asarray(ds[name].isel(time=rows).values, dtype=float)
             good &= np.isfinite(values).reshape(len(rows), -1).all(axis=1)
+            if name == "attitude":  # of length zero where a row was never written
+                good &= (np.abs(values).sum(axis=-1) > 0.0).reshape(len(rows), -1).all(axis=1)
     return good
 
 
