@@ -20,6 +20,8 @@ PICTURES = (".gif", ".png", ".apng")
 CODECS = {".mp4": "libx264", ".webm": "libvpx-vp9"}
 COLOURS = 127
 """Colours of a GIF or an animated PNG: of shaded faces on white, more are not seen."""
+EXACT, APART = 32, 12
+"""Of these, the most frequent ones that differ by so much in a channel are taken as they are."""
 SAMPLES = 8
 """Frames from which the colours are chosen."""
 MOST_PIXELS = 2_000_000_000
@@ -97,29 +99,29 @@ def _palette(samples: Any) -> tuple[Any, Any]:
     r, g, b = np.concatenate(samples).reshape(-1, 3).astype(np.int64).T
     packed, many = np.unique(r << 16 | g << 8 | b, return_counts=True)
     colours = (packed[:, None] >> np.array([16, 8, 0]) & 255).astype(np.uint8)
+    common: list[Any] = []  # the background, faces, the insides of lines: exactly as they are
+    for colour in colours[np.argsort(-many)[: 20 * EXACT]].astype(float):
+        if len(common) < EXACT and all(np.abs(colour - other).max() > APART for other in common):
+            common.append(colour)
     # Thin lines count for more than their few pixels.
     strip = Image.fromarray(np.repeat(colours, np.ceil(many**0.4).astype(int), axis=0)[None])
-    found = strip.quantize(COLOURS - 2, method=Image.Quantize.MEDIANCUT, kmeans=2).getpalette() or []
-    chosen = np.array(found, dtype=float).reshape(-1, 3)
-    common = colours[np.argsort(-many)[:2]]  # the background above all, exactly
-    chosen = np.unique(np.concatenate([common, chosen]), axis=0)[:COLOURS]
-    for k, colour in enumerate(common):
-        if not (chosen == colour).all(axis=1).any():
-            chosen[-1 - k] = colour
+    found = strip.quantize(COLOURS - len(common), method=Image.Quantize.MEDIANCUT, kmeans=2).getpalette() or []
+    others = np.array(found, dtype=float).reshape(-1, 3)[: COLOURS - len(common)]
+    chosen = np.concatenate([np.array(common), others])
     level = (np.arange(32) * 255.0 / 31.0).round()
     grid = np.stack(np.meshgrid(level, level, level, indexing="ij"), axis=-1).reshape(-1, 3)
     nearest = np.empty(len(grid), dtype=np.uint8)
     for start in range(0, len(grid), 4096):
         part = grid[start : start + 4096]
         nearest[start : start + 4096] = np.argmin(((part[:, None] - chosen) ** 2).sum(axis=-1), axis=1)
-    for colour in common[::-1]:
-        nearest[_bins(colour[None])[0]] = int(np.flatnonzero((chosen == colour).all(axis=1))[0])
+    for number in reversed(range(len(common))):
+        nearest[_bins(chosen[number])] = number
     return chosen.astype(np.uint8), nearest
 
 
 def _bins(pixels: Any) -> Any:
     """Number of each colour (..., 3) among those of 5 bits a channel."""
-    p = (pixels.astype(np.int32) * 31 + 127) // 255
+    p = (np.asarray(pixels).astype(np.int32) * 31 + 127) // 255
     return (p[..., 0] << 10) | (p[..., 1] << 5) | p[..., 2]
 
 

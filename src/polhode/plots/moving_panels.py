@@ -301,8 +301,8 @@ def draw_orbit(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     r, paths = r - origin, paths - origin
     size = float(np.linalg.norm(paths, axis=-1).max()) or 1.0
     camera = _orbit_camera(paths)
-    _stage(axes, 1.12)
     radius = 0.0 if middle is None or middle.radius is None else middle.radius / size
+    half = _around(axes, paths.reshape(-1, 3) / size @ camera.T, radius, centred)
     ball = _planet(axes, camera, radius, middle, frames.times) if radius > 0.0 else None
     if radius == 0.0 and centred:
         axes.plot([0.0], [0.0], marker="o" if resting < 0 else "", color=INK, markersize=4, zorder=3)
@@ -341,11 +341,27 @@ def draw_orbit(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
             dot.set(zorder=8 if not behind else 2.1, alpha=1.0 if not behind else 0.35)
         for j, line in enumerate(arms):
             at = camera @ (r[k, 0] / size)
-            tip = at[:2] + 0.17 * camera[:2] @ turned[k, :, j]
+            tip = at[:2] + 0.15 * half * camera[:2] @ turned[k, :, j]
             line.set_data(*np.array([at[:2], tip]).T)
             line.set_zorder(7 if not (at[2] < 0.0 and np.hypot(at[0], at[1]) < radius) else 1.9)
 
     return show
+
+
+def _around(axes: Any, flat: Any, radius: float, centred: bool) -> float:
+    """Limits of the panel such that the orbits and the central body fill it; returns half of its lesser side."""
+    low, high = flat[:, :2].min(axis=0), flat[:, :2].max(axis=0)
+    if centred:
+        low, high = np.minimum(low, -radius), np.maximum(high, radius)
+    box = axes.get_position()
+    wide, tall = box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
+    shares = (high - low) / 2.0 * min(wide, tall) / np.array([wide, tall])
+    half = 1.14 * float(shares.max()) or 1.0
+    _stage(axes, half)
+    middle = 0.5 * (low + high)
+    axes.set_xlim(*(np.array(axes.get_xlim()) + middle[0]))
+    axes.set_ylim(*(np.array(axes.get_ylim()) + middle[1]))
+    return half
 
 
 def _orbit_camera(paths: Any) -> Any:
