@@ -36,6 +36,6 @@ for k, (flow, order) in enumerate(flows.items()):
     errors = np.array(errors)
     slope = np.polyfit(np.log(1 / steps[errors > 1e-12]), np.log(errors[errors > 1e-12]), 1)[0]
     print(f"{flow:6} order {order:2}, measured {slope:5.2f}; largest energy error of all steps {max(kept):.0e}")
-axes.set(xlabel="step", ylabel="error of the attitude (rad)", ylim=(1e-15, 10))
+axes.set(xlabel="step", ylabel="error of the attitude (rad)", ylim=(1e-16, 10))
 axes.xaxis.set_minor_formatter("")
 axes.legend()

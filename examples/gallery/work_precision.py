@@ -9,8 +9,9 @@
 # # Which method is cheapest?
 #
 # **Which method should I take?** The one that reaches the error you want with the least work. A satellite tumbles in
-# the gravity gradient; every method gets the same numbers of torque evaluations, and the larger its step. `ph.compare`
-# measures the errors. (It also measures times; `ph.plots.work_precision` draws them.)
+# the gravity gradient; every method gets the same numbers of torque evaluations, so that one with more of them in a
+# step takes longer steps. `ph.compare` measures the errors. (It also measures times; `ph.plots.work_precision` draws
+# them.)
 
 # %%
 import matplotlib.pyplot as plt
@@ -29,8 +30,9 @@ figure, axes = plt.subplots(figsize=(7.6, 5))
 for k, (name, loads) in enumerate(methods.items()):
     table = ph.compare(system, name, span / (budgets // loads), t_end=span, start=ready.initial, reference=truth)
     error = table.attitude_error.values[0]
-    axes.loglog(budgets, error, "os^vDP"[k] + "-", color=("0.5", "C5", "C4", "C2", "C0", "C1")[k], label=name)
+    colour = ("0.5", "C5", "C4", "C2", "C0", "C1")[k]
+    axes.loglog(budgets, error, "os^vDP"[k] + "-", color=colour)
+    axes.annotate(name, (budgets[-1], error[-1]), (8, 0), textcoords="offset points", va="center", color=colour)
     print(f"{name:10} error {error[0]:.0e} with {budgets[0]} torques, {error[-1]:.0e} with {budgets[-1]}")
 axes.set(xlabel="torque evaluations in 20 seconds", ylabel="error of the attitude", ylim=(1e-13, 10))
 axes.xaxis.set_minor_formatter("")
-axes.legend(loc="lower left")
