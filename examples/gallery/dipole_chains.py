@@ -9,7 +9,7 @@
 #
 # **Why do small magnets in a liquid line up in chains?** Head to tail two dipoles attract each other twice as strongly
 # as they repel side by side. Soft spheres with a strong dipole start on a lattice, pointing anywhere, in a heat bath;
-# within a minute's computing they are chains, and then a net.
+# soon they are chains, and then a net.
 
 # %%
 import matplotlib.pyplot as plt

@@ -11,7 +11,7 @@
 #
 # **Which heavy tops are not chaotic?** Euler's (no weight), Lagrange's (symmetric), and one more, found by Sofia
 # Kovalevskaya in 1888: moments 2 : 2 : 1 and the centre of mass in the equator. It has a fourth constant of motion.
-# Change one moment by a few per cent, and that constant is gone.
+# Change one moment by five or ten per cent, and that constant is gone.
 
 # %%
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 # section: Ensembles and long runs
 # order: 10
 # caption: Two thousand tops of uncertain weight and spin: bands of their tilt over time.
-# alt: Tilt against time as a median line with two bands, narrow at first and after fifty seconds as wide as the
+# alt: Tilt against time as a median line with two bands, narrow at first and after forty seconds as wide as the
 #   motion.
 # ---
 # %% [markdown]
