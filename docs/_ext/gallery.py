@@ -35,10 +35,10 @@ PAGES = ROOT / "docs" / "generated" / "gallery"
 
 SECTIONS = {
     "Spacecraft": "Orbit and attitude in one: what turns a satellite, and what stops it turning.",
-    "Orbits": "Around one centre, between two, and for a million years.",
+    "Orbits": "Around one centre or between two, for a day or for two hundred thousand years.",
     "Tops and rigid bodies": "A body with a fixed point, on a gimbal, or left to itself.",
     "Molecules": "Many rigid bodies that attract and repel each other.",
-    "Ensembles and long runs": "Ten thousand runs in one call, and one run of a hundred million steps.",
+    "Ensembles and long runs": "Ten thousand runs in one call, and one run that survives a power cut.",
     "Methods and papers": "Which method, at which step; and figures of papers drawn again.",
 }
 """Headings of the index page, in its order, each with its sentence."""

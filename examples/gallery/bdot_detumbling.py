@@ -2,16 +2,16 @@
 # section: Spacecraft
 # order: 20
 # caption: Coils and a magnetometer stop a tumble within a few orbits. The control law is ten lines of Python.
-# alt: Body rates of a small satellite over six orbits, falling from ten degrees a second to below a tenth,
-#   and the rotational energy on a logarithmic scale.
+# alt: Body rates of a small satellite over four orbits, falling from seven degrees a second to zero, and its
+#   angular speed on a logarithmic scale, below one turn per orbit after one and a half orbits.
 # ---
 # %% [markdown]
 # # Detumbling with B-dot
 #
 # A small satellite leaves its launcher at ten degrees a second. It has three coils and a magnetometer. The oldest
-# control law sets the dipole against the change of the field that it measures, $\mathbf m = -k\,\dot{\mathbf B}$,
-# as strongly as the coils can; of a tumbling body $\dot{\mathbf B} = \mathbf B \times \boldsymbol\omega$, nearly.
-# How long does it take?
+# control law sets the dipole against the change of the field that it measures, $\mathbf m = -k\,d\mathbf B/dt$,
+# as strongly as the coils can; of a tumbling body $d\mathbf B/dt = \mathbf B \times \omega$, nearly. How long
+# does it take?
 
 # %%
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ def bdot(t, position, velocity, q, omega, parameters):
     north = np.array([0.19, 0.0, -0.98])  # axis of the Earth's dipole
     space = moment / r**5 * (3 * (north @ position) * position - r**2 * north)  # field, T
     field = ph.rotation.rotate_inverse(q, space)
-    dipole = np.clip(gain * np.cross(omega, field), -strongest, strongest)  # in the body, dB/dt = -omega x B
+    dipole = np.clip(gain * np.cross(omega, field), -strongest, strongest)
     return np.zeros(3), np.cross(dipole, field)
 
 
@@ -37,7 +37,8 @@ craft = ph.spacecraft(inertia=(0.04, 0.05, 0.02), mu=earth.mu, mass=4.0, load=bd
 r, v = ph.kepler.state(earth.mu, semi_major_axis=radius, inclination=np.radians(97.5))
 period = 2 * np.pi * np.sqrt(radius**3 / earth.mu)
 tumble = np.radians([6.0, -7.0, 4.0])
-ds = ph.integrate(craft, step=1.0, t_end=round(4 * period), every=4, position=r, velocity=v, angular_velocity=tumble)
+steps = dict(step=1.0, t_end=round(4 * period), every=4, settings={"units": "SI"})
+ds = ph.integrate(craft, **steps, position=r, velocity=v, angular_velocity=tumble)
 
 # %%
 fig, (rates, speed) = plt.subplots(2, 1, sharex=True)

@@ -2,8 +2,8 @@
 # section: Orbits
 # order: 50
 # caption: How long is a satellite in the dark? The edges of its shadows through a year, found to round-off.
-# alt: Minutes of darkness per revolution over a year for three orbits, a band of short eclipses with seasons
-#   without any for the orbit over the terminator.
+# alt: Minutes of darkness per revolution over a year for three orbits; constant at noon, a summer season only
+#   at dusk, and for the space station changing every month, twice to none at all.
 # ---
 # %% [markdown]
 # # A year of eclipses

@@ -2,8 +2,8 @@
 # section: Orbits
 # order: 40
 # caption: Why geostationary satellites burn fuel for the Moon; left alone, their orbits tilt to 15 degrees in 26 years.
-# alt: Pole of a geostationary orbit over 53 years, a closed loop of 15 degrees; and its inclination against
-#   time with and without the Moon and the Sun.
+# alt: Pole of a geostationary orbit over 60 years, circles of up to 15 degrees; and its inclination against
+#   time, under the Sun, the Moon and both.
 # ---
 # %% [markdown]
 # # Geostationary orbits tilt

@@ -25,7 +25,7 @@ n = np.sqrt(saturn / 1.481e9**3)
 tilts = np.radians([5.0, 5.0 + 1e-7])[:, None] * [1.0, 0.3, 0.0]
 ds = ph.ensemble(
     moon, "rkn6_14a", step=0.1 * day, t_end=800 * day, every=5, position=r, velocity=v,
-    members={"attitude": ph.rotation.exp_quaternion(tilts)}, angular_velocity=(0, 0, n),
+    members={"attitude": ph.rotation.exp_quaternion(tilts)}, angular_velocity=(0, 0, n), settings={"units": "SI"},
 )  # fmt: skip
 
 # %%

@@ -2,8 +2,8 @@
 # section: Orbits
 # order: 60
 # caption: Drag makes an eccentric orbit round before it brings it down; a heavier satellite stays up longer.
-# alt: Altitudes of perigee and apogee against days for three ballistic coefficients; the apogee falls first,
-#   then both.
+# alt: Altitudes of perigee and apogee against days for three ballistic coefficients; the apogee falls to the
+#   perigee at 200 km, then both fall at once, after 89, 177 and 354 days.
 # ---
 # %% [markdown]
 # # Coming down

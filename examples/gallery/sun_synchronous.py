@@ -9,7 +9,7 @@
 # # Sun-synchronous orbit
 #
 # At which inclination does a satellite 700 km up cross the equator at the same local time all year? The
-# oblateness must turn its node once a year, eastwards: $\dot\Omega = -\tfrac32 J_2 n (R/a)^2 \cos i$ gives
+# oblateness must turn its node once a year, eastwards: $d\Omega/dt = -\tfrac32 J_2 n (R/a)^2 \cos i$ gives
 # 98.19°.
 
 # %%

@@ -2,8 +2,8 @@
 # section: Orbits
 # order: 70
 # caption: From a low orbit to the geostationary one, by two impulses at their exact times.
-# alt: Low orbit, transfer ellipse and geostationary orbit around the Earth in three dimensions; speed and
-#   inclination against hours.
+# alt: Low orbit, transfer ellipse and geostationary orbit around the Earth in three dimensions; and the
+#   velocity change in all against how much the first burn turns the plane, least at 2.3 degrees.
 # ---
 # %% [markdown]
 # # Two burns to the geostationary orbit
