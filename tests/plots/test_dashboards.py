@@ -93,6 +93,21 @@ def test_few_rows_of_all_kinds_are_drawn(rows, craft, water):
         assert misplaced(dashboard(part)) == []
 
 
+def test_texts_of_several_craft_and_of_two_bodies_are_apart_and_inside():
+    craft = ph.spacecraft([(10, 11, 12), (5, 6, 7)], MU, (100.0, 50.0))
+    r, v = 7.0e6, np.sqrt(MU / 7.0e6)
+    ds = ph.integrate(craft, step=60.0, steps=100, position=[(r, 0, 0), (0, r, 0)], settings=SI,
+                      velocity=[(0, 0.8 * v, 0.6 * v), (-v, 0, 0)], angular_velocity=[(0, 0, 0.001)] * 2)  # fmt: skip
+    picture = dashboard(ds)
+    assert misplaced(picture) == [] and axes_of(picture, "Orbits about the Earth")
+    eccentricity = axes_of(picture, "Eccentricity")
+    assert all((line.get_ydata() == 0.0).all() for line in eccentricity.lines), "a circle, not its round-off"
+    assert misplaced(dashboard(ds.isel(time=slice(None, None, -1)))) == []
+    two = ph.integrate(ph.gravitating_bodies(mu=(1.0, 0.1)), "verlet", step=0.05, steps=300,
+                       position=[(0, 0, 0), (1, 0, 0)], velocity=[(0, -0.1, 0), (0, 1, 0.1)])  # fmt: skip
+    assert misplaced(figure(two, "system")) == []
+
+
 # ------------------------------------------------------------------ what each system shows
 @pytest.mark.parametrize(
     "name, kind",

@@ -287,7 +287,7 @@ SCENARIOS = {
         'file = "out.nc"',
         'picture = "out.jpg"',
         15,
-        "output.picture: expected a name that ends in .png",
+        "output.picture: expected a name that ends in .png, .pdf or .svg",
     ),
     "key given twice": ("weight = 20.0", "weight = 20.0\nweight = 3.0", 8, "not valid TOML: cannot overwrite a value"),
     "torn TOML": ("[0.0, 0.0, 50.0]", "[0.0, 0.0", 11, "not valid TOML: unclosed array"),

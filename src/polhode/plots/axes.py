@@ -65,8 +65,8 @@ def fit_titles(figure: Any, cells: Sequence[tuple[Any, tuple[float, float]]]) ->
         note = next((text for text in axes.texts if text.get_gid() == NOTE), None)
         box = head.get_window_extent(renderer)
         room = right * width - box.x0
-        if box.width > room:
-            head.set_fontsize(max(5.0, head.get_fontsize() * room / box.width))
+        while box.width > room and head.get_fontsize() > 5.0:
+            head.set_fontsize(head.get_fontsize() - 0.25)
             box = head.get_window_extent(renderer)
         if note is None:
             continue
@@ -99,21 +99,28 @@ def fit_sides(figure: Any, columns: Sequence[Sequence[tuple[Any, tuple[float, fl
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     width, pad = figure.bbox.width, 0.06 * figure.dpi
     for column in columns:
-        left = right = 0.0
-        for axes, _ in column:
-            outside = axes.yaxis.get_tightbbox(renderer)
-            along = axes.xaxis.get_tightbbox(renderer)
-            ends = [text.get_window_extent(renderer).x1 for text in axes.texts if text.get_gid() != NOTE]
-            if outside is not None:
-                left = max(left, axes.bbox.x0 - outside.x0)
-            right = max([right, *(end - axes.bbox.x1 for end in ends)])
-            if along is not None:
-                left, right = max(left, axes.bbox.x0 - along.x0), max(right, along.x1 - axes.bbox.x1)
-        for axes, (begin, end) in column:
-            box = axes.get_position(original=True)
-            x0, x1 = begin + (left + pad) / width, end - (right + pad) / width
-            if x1 > x0 + 0.02:
-                axes.set_position((x0, box.y0, x1 - x0, box.height))
+        fixed = any(axes.get_aspect() != "auto" for axes, _ in column)
+        for _ in range(2 if fixed else 1):  # their ticks follow from the width
+            _fit_column(column, renderer, width, pad)
+
+
+def _fit_column(column: Sequence[tuple[Any, tuple[float, float]]], renderer: Any, width: float, pad: float) -> None:
+    left = right = 0.0
+    for axes, _ in column:
+        axes.apply_aspect()
+        outside = axes.yaxis.get_tightbbox(renderer)
+        along = axes.xaxis.get_tightbbox(renderer)
+        ends = [text.get_window_extent(renderer).x1 for text in axes.texts if text.get_gid() != NOTE]
+        if outside is not None:
+            left = max(left, axes.bbox.x0 - outside.x0)
+        right = max([right, *(end - axes.bbox.x1 for end in ends)])
+        if along is not None:
+            left, right = max(left, axes.bbox.x0 - along.x0), max(right, along.x1 - axes.bbox.x1)
+    for axes, (begin, end) in column:
+        box = axes.get_position(original=True)
+        x0, x1 = begin + (left + pad) / width, end - (right + pad) / width
+        if x1 > x0 + 0.02:
+            axes.set_position((x0, box.y0, x1 - x0, box.height))
 
 
 # ------------------------------------------------------------------ ticks
@@ -216,7 +223,8 @@ def curves(
     gaps : array (n - 1,) of bool, optional
         Between which rows no line is drawn: they are too far apart. Rows beside gaps have markers.
     turns : bool
-        The values are angles from -pi to pi: a jump by a turn is no line, and ticks are quarters of a turn.
+        The values are angles from -pi to pi: a jump is no line (they turn over, or pitch is 90 degrees), and ticks are
+        quarters of a turn.
     """
     times = shown.times if times is None else times
     n = len(values)
@@ -227,7 +235,7 @@ def curves(
     part = part * factor
     broken = gaps is not None and bool(gaps[: rows - 1].any())
     for k, (_, colour) in enumerate(labels):
-        cuts = np.abs(np.diff(part[:, k])) > 180.0 if turns else np.zeros(max(0, rows - 1), dtype=bool)
+        cuts = np.abs(np.diff(part[:, k])) > 90.0 if turns else np.zeros(max(0, rows - 1), dtype=bool)
         if (broken or cuts.any()) and rows <= MOST_CUT:
             far = gaps[: rows - 1] if broken else np.zeros_like(cuts)
             _with_gaps(axes, times[:rows], part[:, k], far, cuts, colour)

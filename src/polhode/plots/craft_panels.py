@@ -128,6 +128,10 @@ def draw_distance(axes: Any, shown: Shown) -> None:
     title(axes, f"Distance from {about}", note)
 
 
+ROUND = 1e-12
+"""Eccentricities below are those of circles."""
+
+
 def element_panel(name: str) -> Any:
     """The function that draws one orbital element of all bodies."""
 
@@ -140,6 +144,8 @@ def element_panel(name: str) -> Any:
         values, units = values[:, chosen], str(found.attrs["units"])
         if units == "rad":
             values = _unwrapped(values)
+        if name == "eccentricity":
+            values = np.where(values < ROUND, 0.0, values)
         words, notes = NAMED[name], list[str]()
         undefined = _undefined(shown, name, chosen)
         if undefined:

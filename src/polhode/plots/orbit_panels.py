@@ -147,7 +147,7 @@ def _triad(axes: Any, shown: Shown, camera: Any, middle: Any, half: tuple[float,
         }
         axes.annotate("", at + tip, at, arrowprops=arrow, zorder=8)
         position = at + tip + 0.34 * size * way / long
-        while any(float(np.linalg.norm(position - other)) < 0.42 * size for other in placed):
+        while any(float(np.linalg.norm(position - other)) < 0.75 * size for other in placed):
             position = position + 0.2 * size * way / long
         placed.append(position)
         axes.text(*position, name, ha="center", va="center", color=ink, fontsize=_small() - 0.5, zorder=8)

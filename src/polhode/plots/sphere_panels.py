@@ -76,6 +76,7 @@ def _sphere(axes: Any, camera: Any, names: str) -> None:
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1.0, facecolor="#f7f8fa", edgecolor="#b9bdc4", linewidth=1.0, zorder=0))
     _draw(axes, camera, graticule(), "#dfe2e7", 0.7, 0.35, 1.0)
+    named: list[tuple[float, float]] = []
     for k in range(3):
         x, y, depth = camera[:, k]
         if np.hypot(x, y) < 0.1:
@@ -88,6 +89,9 @@ def _sphere(axes: Any, camera: Any, names: str) -> None:
         out = max(np.hypot(x, y), 0.09)
         scale = (1.16 * out + 0.07) / out if np.hypot(x, y) > 0.1 else 1.0
         dx = 0.06 if np.hypot(x, y) <= 0.1 else 0.0
+        while any(np.hypot(scale * x + dx - u, scale * y - v) < 0.14 for u, v in named):
+            scale, dx = (scale + 0.13 / out, dx) if np.hypot(x, y) > 0.1 else (scale, dx + 0.1)
+        named.append((scale * x + dx, scale * y))
         axes.text(
             scale * x + dx, scale * y, names[k], ha="center", va="center", fontsize=9.5, color="#5a5a5a", zorder=9
         )

@@ -582,8 +582,9 @@ class _Reader:
                 suffix_of(table.file)
             except InvalidInput as refused:
                 self.refused(("output", "file"), refused)
-        if table.picture is not None and Path(table.picture).suffix != ".png":
-            self.wrong(("output", "picture"), f"expected a name that ends in .png (got {table.picture!r})")
+        if table.picture is not None and Path(table.picture).suffix not in (".png", ".pdf", ".svg"):
+            at = ("output", "picture")
+            self.wrong(at, f"expected a name that ends in .png, .pdf or .svg (got {table.picture!r})")
         if table.store is not None and Path(table.store).suffix != ".zarr":
             self.wrong(("output", "store"), f"expected a name that ends in .zarr (got {table.store!r})")
         elif table.store is not None and table.file is not None and Path(table.store) == Path(table.file):

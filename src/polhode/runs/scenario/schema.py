@@ -92,7 +92,7 @@ class Output(Table):
     """Where results go, relative to the folder one is in."""
 
     file: Annotated[str, Field(description="ends in .nc or .zarr")] | None = None
-    picture: Annotated[str, Field(description="ends in .png")] | None = None
+    picture: Annotated[str, Field(description="ends in .png, .pdf or .svg")] | None = None
     store: (
         Annotated[str, Field(description="live store of a long run, ends in .zarr; `polhode resume` goes on from it")]
         | None
