@@ -270,3 +270,27 @@ def test_a_notebook_shows_the_film(body, tmp_path):
     assert film._repr_html_().startswith('<img src="data:image/gif;base64,')
     film.path.unlink()
     assert "a&lt;b.gif</code> is no longer there" in film._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("inertia", "momentum"), [((1, 2, 3), (0, 0, 0)), ((1, 1, 1), (0, 1, 0)), ((1, 1, 2), (0.3, 1, 0))]
+)
+def test_bodies_at_rest_and_round_ones_are_drawn(tmp_path, inertia, momentum):
+    ds = ph.integrate(ph.free_body(inertia), step=0.1, t_end=1.0, angular_momentum=momentum)
+    assert ph.animate(ds, tmp_path / "a.gif", seconds=0.2, fps=10, size=(380, 234)).frames == 2
+
+
+def test_what_does_not_move_and_what_moves_along_a_line_are_drawn(tmp_path):
+    for position in ((0, 0, 0), (1, 0, 0)):
+        ds = ph.integrate(ph.particle(1.0, stiffness=1.0), step=0.1, t_end=3.0, position=position, velocity=(0, 0, 0))
+        ds.energy_error[3] = np.nan
+        assert ph.animate(ds, tmp_path / "a.gif", seconds=0.2, fps=10, size=(280, 250)).frames == 2
+
+
+def test_an_orbit_fills_its_panel(tmp_path):
+    mu = ph.planets.EARTH.mu
+    ds = ph.integrate(ph.orbit(mu=mu), step=60, t_end=43200, position=(6.7e6, 0, 0), velocity=(0, 4.8e3, 8.9e3),
+                      settings={"units": "SI"})  # fmt: skip
+    frames, _ = drawn(ph.animate(ds, tmp_path / "a.gif", seconds=0.3, fps=10, panels="orbit").path)
+    rows, columns = np.nonzero((frames[-1][60:460] != 255).any(axis=-1))
+    assert np.ptp(rows) > 300 or np.ptp(columns) > 400
