@@ -45,4 +45,4 @@ for start in (-0.00052, 0.0005, 0.0015, 0.0025, 0.0035):
     axes.plot(path.real[0], path.imag[0], "o", color=axes.lines[-1].get_color())
 axes.set(xlabel=r"$10^3\, e \cos\omega$", ylabel=r"$10^3\, e \sin\omega$", aspect="equal")
 axes.set_title("Mean eccentricity vectors, 790 km up, 122 days")
-axes.annotate("frozen", (0, 1.08), (0.3, 0.7))
+axes.annotate("frozen", (0, 0.65), ha="center")

@@ -35,7 +35,7 @@ neptune, pluto = (ph.kepler.classical_elements(place[:, k], speed[:, k], 2.95912
 # %%
 fig, panels = plt.subplot_mosaic([["turning", "angle"], ["turning", "energy"]], width_ratios=(1.2, 1))
 seen = (place[:, 5, 0] + 1j * place[:, 5, 1]) * np.exp(-1j * np.arctan2(place[:, 4, 1], place[:, 4, 0]))
-panels["turning"].plot(seen.real, seen.imag, ",", color="C0", alpha=0.6)
+panels["turning"].plot(seen.real, seen.imag, ".", color="C0", markersize=0.8, alpha=0.7)
 panels["turning"].plot([30.1], [0], "o", color="C1", markersize=10)
 panels["turning"].plot([0], [0], "o", color="C4", markersize=10)
 panels["turning"].set(aspect="equal", xlabel="au", title="Neptune's turning frame")
@@ -45,7 +45,7 @@ mean = [
 ]
 angle = np.degrees(3 * mean[1] - 2 * mean[0] - turns[1]) % 360
 years = ds.time / 365250
-panels["angle"].plot(years, angle, ",")
+panels["angle"].plot(years, angle, ".", markersize=0.8)
 panels["angle"].set(ylim=(0, 360), yticks=(0, 90, 180, 270, 360), ylabel="deg", title="Resonant angle")
 panels["energy"].plot(years, ds.energy_error, linewidth=0.4)
 panels["energy"].set(xlabel="thousand years", title="Energy error")
