@@ -81,7 +81,7 @@ def rows_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     body = "".join(
         "<tr>" + "".join(f'<td style="{CELL}">{escape(str(cell))}</td>' for cell in row) + "</tr>" for row in rows
     )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div style='overflow-x:auto'><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
 def facts(title: str, about: str, pairs: Iterable[tuple[str, Any]]) -> str:
@@ -91,4 +91,4 @@ def facts(title: str, about: str, pairs: Iterable[tuple[str, Any]]) -> str:
         for name, value in pairs
     )
     said = f" {escape(about)}" if about else ""
-    return f"<div><p><b>{escape(title)}</b>{said}</p><table><tbody>{body}</tbody></table></div>"
+    return f"<div style='overflow-x:auto'><p><b>{escape(title)}</b>{said}</p><table><tbody>{body}</tbody></table></div>"
