@@ -1,12 +1,12 @@
 """Plots of Datasets: functions that return a Figure and, on request, write PNG, PDF or SVG; nothing is shown.
 
-``dashboard`` plots one run in the panels of its system, ``figure`` panels of choice for a paper; ``panels`` is the table
-of them, drawn by ``time_panels``, ``craft_panels``, ``orbit_panels``, ``sphere_panels`` and ``molecules`` with ``axes``,
-from a run as ``shown`` sees it; ``between`` decides where rows may be joined. ``work_precision``
-plots the result of ``polhode.compare``: error against step and against wall time. Of ensembles, ``bands`` plots
-quantiles over time, ``corner`` pairs of quantities, ``success`` which members failed. ``animate`` writes a film.
-``style`` holds colours, labels and the atomic writer. matplotlib is imported when the first figure is drawn, through
-its object interface, without pyplot.
+``dashboard`` plots one run in the panels of its system, ``figure`` panels of choice for a paper; ``panels`` is the
+table of them, drawn by ``time_panels``, ``craft_panels``, ``orbit_panels``, ``sphere_panels`` and ``molecules`` with
+``axes``, from a run as ``shown`` sees it; ``between`` decides where rows may be joined. ``work_precision`` plots the
+result of ``polhode.compare``: error against step and against wall time. Of ensembles, ``bands`` plots quantiles over
+time, ``corner`` pairs of quantities, ``success`` which members failed. ``animate`` writes a film. ``style`` holds
+colours, labels and the atomic writer. matplotlib is imported when the first figure is drawn, through its object
+interface, without pyplot.
 
 Systems, methods and runs do not belong here: a plot uses only the contents of a Dataset.
 """
