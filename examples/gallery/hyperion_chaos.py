@@ -10,7 +10,7 @@
 #
 # Hyperion is a potato of 360 by 266 by 205 km on an eccentric orbit about Saturn ($e = 0.1$). Wisdom, Peale and
 # Mignard predicted in 1984 that it cannot rotate regularly: drawn once per orbit, at the pericentre, its
-# orientation and its spin fill a sea around a few islands. Forty-eight bodies, 400 orbits each, spinning about
+# orientation and its spin fill a sea around a few islands. Forty-eight bodies, 300 orbits each, spinning about
 # the normal of the orbit:
 
 # %%
@@ -31,7 +31,7 @@ spins = np.concatenate([np.linspace(0.1, 2.9, 24), np.linspace(0.1, 2.9, 24)])
 turns = np.zeros((48, 3))
 turns[:, 2] = angles
 ds = ph.ensemble(
-    craft, "rkn6_14a", step=2 * np.pi / 80, t_end=800 * np.pi, every=80, position=r, velocity=v,
+    craft, "rkn6_14a", step=2 * np.pi / 50, t_end=600 * np.pi, every=50, position=r, velocity=v,
     members={"attitude": ph.rotation.exp_quaternion(turns), "angular_velocity": spins[:, None] * [0, 0, 1]},
 )  # fmt: skip
 
@@ -39,6 +39,6 @@ ds = ph.ensemble(
 fig, axes = plt.subplots()
 w, x, y, z = ds.attitude.values.T
 theta = (2 * np.arctan2(z, w)) % np.pi  # the body looks the same after half a turn
-axes.scatter(theta.T, ds.angular_velocity[..., 2], s=1.0, c=np.repeat(np.arange(48), 401) % 7, cmap="Dark2")
+axes.scatter(theta.T, ds.angular_velocity[..., 2], s=1.0, c=np.repeat(np.arange(48), 301) % 7, cmap="Dark2")
 axes.set(xlabel="angle of the long axis at pericentre (rad)", ylabel="spin / mean motion", xlim=(0, np.pi))
-axes.set_title("Surface of section, 400 orbits each")
+axes.set_title("Surface of section, 300 orbits each")

@@ -32,7 +32,7 @@ fig, axes = plt.subplots()
 for k, kilograms in enumerate((50, 100, 200)):
     drag = ph.forces.drag(coefficient=2.2 / kilograms, table=air, rotation=earth.rotation)  # 1 m2
     craft = ph.orbit(earth.mu, mass=kilograms, forces=[drag])
-    run = dict(step=60.0, t_end=400 * day, every=100, position=r, velocity=v, events=[ground])
+    run = dict(step=80.0, t_end=400 * day, every=75, position=r, velocity=v, events=[ground])
     ds = ph.integrate(craft, "s6_10", **run)
     a, e = (ph.kepler.classical_elements(ds.position, ds.velocity, earth.mu)[i] for i in (0, 1))
     apogee, perigee = (a / (1 - e) - earth.radius) / 1e3, (a / (1 + e) - earth.radius) / 1e3
