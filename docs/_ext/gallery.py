@@ -17,14 +17,16 @@ notebook that is there and was made from the same cells, sources of polhode and 
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import hashlib
 import io
 import json
 import os
 import platform
+import queue
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -51,8 +53,17 @@ TIMEOUT = 300
 THUMBNAIL = (720, 480)
 """Pixels of the picture of a card."""
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-SHARP = "import matplotlib_inline.backend_inline as inline\ninline.set_matplotlib_formats('retina')"
-"""A first cell that no reader sees: twice as many pixels."""
+SWEEP = """%reset -f
+import matplotlib
+import matplotlib.pyplot
+import matplotlib_inline.backend_inline as inline
+if not hasattr(inline, "settings_at_start"):
+    inline.set_matplotlib_formats("retina")
+    inline.settings_at_start = dict(matplotlib.rcParams)
+matplotlib.pyplot.close("all")
+matplotlib.rcParams.update(inline.settings_at_start)
+%reset -f"""
+"""A first cell that no reader sees: nothing of the notebook before stays, and pictures have twice as many pixels."""
 CELL = re.compile(r"^# %%(.*)$")
 
 
@@ -157,37 +168,81 @@ def surroundings() -> str:
     return digest.hexdigest()
 
 
-def executed(example: Example, folder: Path, around: str) -> dict[str, Any]:
-    """The notebook of an example with its outputs: the one in the folder, where nothing has changed, or a new one."""
-    path = folder / f"{example.name}.ipynb"
-    digest = hashlib.sha256(json.dumps([around, example.cells, example.alt]).encode()).hexdigest()
+def digest_of(example: Example, around: str) -> str:
+    """A digest of what decides what the notebook of an example shows."""
+    return hashlib.sha256(json.dumps([around, example.cells, example.alt]).encode()).hexdigest()
+
+
+def stored(path: Path, digest: str) -> dict[str, Any] | None:
+    """The executed notebook in a file, if it was made from what has this digest."""
     if path.is_file():
         made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if made["metadata"].get("digest") == digest:
             return made
-    made = run(example)
-    made["metadata"]["digest"] = digest
-    path.write_text(json.dumps(made, indent=1), encoding="utf-8")
-    return made
+    return None
 
 
-def run(example: Example) -> dict[str, Any]:
-    """Execute the cells of an example in a kernel of its own, in an empty folder."""
+def executed(shown: Sequence[Example], folder: Path, workers: int) -> list[dict[str, Any]]:
+    """Notebooks with their outputs: those in the folder, where nothing has changed, or new ones.
+
+    Each worker has one kernel and takes one example after the other; in a kernel of its own each would spend more
+    time on imports than on its cells.
+    """
+    around = surroundings()
+    waiting: queue.SimpleQueue[Example] = queue.SimpleQueue()
+    for one in shown:
+        if stored(folder / f"{one.name}.ipynb", digest_of(one, around)) is None:
+            waiting.put(one)
+
+    def work() -> None:
+        with contextlib.ExitStack() as stack:
+            manager = None
+            while not waiting.empty():
+                with contextlib.suppress(queue.Empty):
+                    one = waiting.get_nowait()
+                    manager = manager or stack.enter_context(kernel())
+                    made = run(one, manager)
+                    made["metadata"]["digest"] = digest_of(one, around)
+                    (folder / f"{one.name}.ipynb").write_text(json.dumps(made, indent=1), encoding="utf-8")
+
+    with ThreadPoolExecutor(workers) as pool:
+        for future in [pool.submit(work) for _ in range(workers)]:
+            future.result()
+    return [json.loads((folder / f"{one.name}.ipynb").read_text(encoding="utf-8")) for one in shown]
+
+
+@contextlib.contextmanager
+def kernel() -> Iterator[Any]:
+    """A kernel for one notebook after the other; a fresh one for each would spend most of its time on imports."""
+    from jupyter_client.manager import AsyncKernelManager
+    from jupyter_core.utils import run_sync
+
+    manager = AsyncKernelManager(kernel_name="python3")
+    inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    run_sync(manager.start_kernel)(extra_arguments=["--log-level=40"], env=os.environ | inline)
+    try:
+        yield manager
+    finally:
+        run_sync(manager.shutdown_kernel)(now=True)
+
+
+def run(example: Example, manager: Any = None) -> dict[str, Any]:
+    """Execute the cells of an example in an empty folder and a swept kernel, by default one of its own."""
     import tempfile
 
     import nbclient
     import nbformat
     from nbclient.exceptions import CellExecutionError
 
+    if manager is None:
+        with kernel() as own:
+            return run(example, own)
     document = nbformat.from_dict(notebook(example))
-    document.cells.insert(0, nbformat.v4.new_code_cell(SHARP))
     with tempfile.TemporaryDirectory() as empty:
-        client = nbclient.NotebookClient(
-            document, timeout=TIMEOUT, kernel_name="python3", resources={"metadata": {"path": empty}},
-            extra_arguments=["--log-level=40"],
-        )  # fmt: skip
+        document.cells.insert(0, nbformat.v4.new_code_cell(f"%cd -q {empty}\n{SWEEP}"))
+        client = nbclient.NotebookClient(document, km=manager, timeout=TIMEOUT)
         try:
-            client.execute(env=os.environ | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"})
+            client.execute(reset_kc=True)
         except CellExecutionError as problem:
             raise GalleryError(f"examples/gallery/{example.name}.py: {problem.ename}: {problem.evalue}") from None
     made: dict[str, Any] = json.loads(nbformat.writes(document))
@@ -299,10 +354,9 @@ def keep(path: Path, content: bytes) -> None:
 
 def write(folder: Path = PAGES, source: Path = SOURCE, workers: int = 2) -> list[Example]:
     """Execute what has changed, write all pages below ``folder``, and remove those of files that are gone."""
-    shown, around, done = examples(source), surroundings(), folder / "executed"
+    shown, done = examples(source), folder / "executed"
     done.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(workers) as pool:
-        made = list(pool.map(lambda one: executed(one, done, around), shown))
+    made = executed(shown, done, workers)
     written = {folder / "index.md": index(shown).encode()}
     for one, page in zip(shown, made, strict=True):
         written |= {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -89,17 +90,22 @@ def test_a_file_that_lacks_something_is_refused_by_name(gallery, tmp_path, old, 
     assert said in str(refused.value)
 
 
-def run_apart(folder, text):
-    """What ``gallery.run`` makes of a file, in a process of its own (kernels leave sockets); its notebook or error."""
+def run_apart(folder, text, before=()):
+    """What ``gallery.run`` makes of a file, in a process of its own (kernels leave sockets); its notebook or error.
+
+    Other files run before it in the same kernel.
+    """
     pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     code = (
         "import json, pathlib, sys, gallery\n"
-        "try:\n    print(json.dumps(gallery.run(gallery.read(pathlib.Path(sys.argv[1])))))\n"
+        "try:\n    with gallery.kernel() as one:\n        for path in sys.argv[1:]:\n"
+        "            made = gallery.run(gallery.read(pathlib.Path(path)), one)\n    print(json.dumps(made))\n"
         "except gallery.GalleryError as problem:\n    print(json.dumps(str(problem)))\n"
     )
     surroundings = os.environ | {"PYTHONPATH": str(ROOT / "docs" / "_ext")}
-    asked = [sys.executable, "-c", code, str(written(folder, text))]
+    first = [str(written(folder, one, f"before{k}")) for k, one in enumerate(before)]
+    asked = [sys.executable, "-c", code, *first, str(written(folder, text))]
     done = subprocess.run(asked, env=surroundings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -113,7 +119,10 @@ def test_a_file_becomes_pages_once(gallery, tmp_path, monkeypatch):
 
     runs = []
     monkeypatch.setattr(gallery, "surroundings", lambda: "here")
-    monkeypatch.setattr(gallery, "run", lambda example: runs.append(example.name) or made)
+    monkeypatch.setattr(gallery, "kernel", lambda: contextlib.nullcontext("a kernel"))
+    monkeypatch.setattr(
+        gallery, "run", lambda example, manager: runs.append(example.name) or json.loads(json.dumps(made))
+    )
     source, pages = tmp_path / "source", tmp_path / "pages"
     gallery.write(pages, source)
     page, clean = (json.loads((pages / place / "small.ipynb").read_text()) for place in ("", "files"))
@@ -144,6 +153,19 @@ def test_a_file_becomes_pages_once(gallery, tmp_path, monkeypatch):
 def test_an_example_that_fails_warns_or_draws_nothing_is_named(tmp_path, old, new, said):
     problem = run_apart(tmp_path, SMALL.replace(old, new))
     assert problem.startswith("examples/gallery/small.py") and said in problem
+
+
+def test_a_notebook_finds_nothing_of_the_one_before_it_in_its_kernel(tmp_path):
+    first = SMALL.replace(
+        "x = 2",
+        "left = x = 2\nimport matplotlib\n\nmatplotlib.rcParams['lines.linewidth'] = 7.5\nopen('left', 'w').close()",
+    )
+    seen = (
+        "import os\n\nimport matplotlib\n\nx = 2\n"
+        "print('left' in dir(), os.listdir(), matplotlib.rcParams['lines.linewidth'])"
+    )
+    made = run_apart(tmp_path, SMALL.replace("x = 2", seen), before=[first])
+    assert "".join(made["cells"][1]["outputs"][0]["text"]) == "False [] 1.5\n"
 
 
 def test_the_style_of_plots_is_a_style_of_matplotlib():
