@@ -23,6 +23,16 @@ polhodeViewer.charts = (() => {
     return found;
   }
 
+  // Powers of ten within a range of exponents, fewer where there are many; with 2 and 5 times them where there are few.
+  function decades(bottom, top) {
+    const every = Math.max(1, Math.ceil((top - bottom) / 5)), found = [];
+    for (let n = Math.floor(bottom); n <= top; n++) {
+      const parts = top - bottom < 1.2 ? [1, 2, 5] : top - bottom < 2.2 ? [1, 3] : n % every ? [] : [1];
+      for (const part of parts) found.push(n + Math.log10(part));
+    }
+    return found.filter((one) => one >= bottom && one <= top);
+  }
+
   // Groups of all runs by name: one plot each. Colours tell runs apart, or lines where there is one run.
   function gather(runs) {
     const groups = new Map();
@@ -87,12 +97,11 @@ polhodeViewer.charts = (() => {
     svg.setAttribute("aria-label", words);
     for (const [a, b] of shadow) make("rect", { x: x(Math.max(a, span[0])), width: Math.max(0.5, x(Math.min(b, span[1])) - x(Math.max(a, span[0]))), y: TOP, height: TALL - TOP - BOTTOM, class: "pv-shadow" }, svg);
     let marks = ticks(bottom, top, 4);
-    if (log) marks = marks.filter((one) => Math.abs(one - Math.round(one)) < 1e-9);
-    if (log && marks.length < 2) marks = [bottom + 0.1 * (top - bottom), top - 0.1 * (top - bottom)];
+    if (log) marks = decades(bottom, top);
     for (const one of marks) {
       make("line", { x1: LEFT, x2: WIDE - RIGHT, y1: y(one), y2: y(one), class: "pv-grid" }, svg);
       const label = make("text", { x: LEFT - 6, y: y(one) + 4, "text-anchor": "end" }, svg);
-      label.textContent = text(log ? 10 ** one : Math.abs(one) < 1e-9 * (top - bottom) ? 0 : one, log ? 1 : 4);
+      label.textContent = log ? text(10 ** one, 1).replace(/^1×/, "") : text(Math.abs(one) < 1e-9 * (top - bottom) ? 0 : one, 4);
     }
     for (const one of ticks(span[0] / size, span[1] / size || 1, 5)) {
       const at = x(one * size), label = make("text", { x: at, y: TALL - BOTTOM + 14, "text-anchor": at > WIDE - 24 ? "end" : "middle" }, svg);
@@ -113,10 +122,12 @@ polhodeViewer.charts = (() => {
       legend.append(item);
       return value;
     });
-    svg.addEventListener("click", (event) => {
+    const there = (event) => {
       const frame = svg.getBoundingClientRect(), at = ((event.clientX - frame.left) / frame.width) * WIDE;
       seek(span[0] + Math.min(1, Math.max(0, (at - LEFT) / (WIDE - LEFT - RIGHT))) * (span[1] - span[0]));
-    });
+    };
+    svg.addEventListener("pointerdown", (event) => { if (event.pointerType !== "touch") svg.setPointerCapture(event.pointerId); there(event); });
+    svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId) && event.pointerType !== "touch") there(event); });
     box.append(title, svg, legend);
     return {
       box,

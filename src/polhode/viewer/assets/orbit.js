@@ -24,15 +24,16 @@ polhodeViewer.orbit = (() => {
       if (orbit.central) {
         const r = orbit.central.radius * size, flat = 1 - (orbit.central.flattening || 0);
         planet = new THREE.Group();
-        const ball = new THREE.Mesh(new THREE.SphereGeometry(r, 256, 128).scale(1, 1, flat), shapes.surface("#5b8fc0"));
-        planet.add(ball, shapes.graticule([r, r, r * flat], "#eaf2fa", 30, 0.55));
-        scene.add(planet);
+        const ball = new THREE.Mesh(new THREE.SphereGeometry(r, 256, 128).scale(1, 1, flat), shapes.surface("#3f7cb8"));
+        planet.add(ball, shapes.graticule([r, r, r * flat], "#eaf2fa", 15, 0.3), equator(r));
+        scene.add(planet, shapes.halo(r, "#56b4e9"));
       }
       for (let b = 0; b < many; b++) {
         const points = new Float32Array(3 * path.rows);
         for (let k = 0; k < path.rows; k++) for (let j = 0; j < 3; j++) points[3 * k + j] = size * path[3 * (k * many + b) + j];
-        scene.add(shapes.line(points, LINES[b % LINES.length], many > 12 ? 0.5 : 0.85));
+        scene.add(shapes.line(points, orbit.central && many === 1 ? "#e69f00" : LINES[b % LINES.length], many > 12 ? 0.5 : 0.9, many > 12 ? 1.4 : 2.2));
       }
+      for (const dark of shaded(run, size)) scene.add(shapes.line(dark, "#5a3d00", 1, 3.4));
       const names = orbit.names && orbit.names.length ? orbit.names : [];
       const movers = Array.from({ length: many }, (_, b) => {
         const group = new THREE.Group(), shape = bodies.shapes[Math.min(b, bodies.shapes.length - 1)];
@@ -63,10 +64,16 @@ polhodeViewer.orbit = (() => {
       const normal = new THREE.Vector3(path[0], path[1], path[2]).cross(new THREE.Vector3(path[later], path[later + 1], path[later + 2])).normalize();
       const side = start.clone().addScaledVector(normal, normal.z < 0 ? -0.75 : 0.75);
       if (normal.length() < 0.5 || many > 1) side.set(2.2, 1.5, 1.6);
-      const view = () => (local ? stage.home([-1.6, 1.3, 0.8], 0.36) : stage.home(side.toArray(), 3.5));
+      const view = () => (local ? stage.home([-1.6, 1.3, 0.8], 0.36) : stage.home(side.toArray(), 3.9));
       view();
       const where = new THREE.Vector3();
       return {
+        legend: [
+          ...arrows.map((one) => [one.colour, one.name]),
+          ...(many > 1 && names.length && many <= 12 ? names.map((name, b) => [LINES[b % LINES.length], name]) : []),
+          ...(orbit.central && many === 1 ? [["#e69f00", "orbit, to scale"]] : []),
+          ...(orbit.shadow && orbit.shadow.length && orbit.central ? [["#5a3d00", "in shadow"]] : []),
+        ],
         update(k, part, inBody, inOrbit) {
           if (inOrbit !== local) {
             local = inOrbit;
@@ -106,6 +113,34 @@ polhodeViewer.orbit = (() => {
       };
     },
   };
+  // A heavier line around a planet's middle, and one along its first meridian.
+  function equator(r) {
+    const group = new THREE.Group(), round = [], half = [];
+    for (let i = 0; i <= 180; i++) {
+      const a = (i * Math.PI) / 90;
+      round.push(1.004 * r * Math.cos(a), 1.004 * r * Math.sin(a), 0);
+      if (i <= 90) half.push(1.004 * r * Math.sin(a), 0, 1.004 * r * Math.cos(a));
+    }
+    group.add(shapes.line(new Float32Array(round), "#eaf2fa", 0.75, 1.4), shapes.line(new Float32Array(half), "#eaf2fa", 0.75, 1.4));
+    return group;
+  }
+
+  // Pieces of the path of the first body that lie in shadow.
+  function shaded(run, size) {
+    const pieces = [], { position, count } = run.bodies;
+    if (!run.orbit.central) return pieces;
+    let piece = [];
+    for (let k = 0; k <= run.times.length; k++) {
+      if (k < run.times.length && inShadow(run, run.times[k])) {
+        for (let j = 0; j < 3; j++) piece.push(size * position[3 * k * count + j]);
+      } else if (piece.length) {
+        if (piece.length >= 6) pieces.push(new Float32Array(piece));
+        piece = [];
+      }
+    }
+    return pieces;
+  }
+
   const SHORT = { "angular momentum": "L", "angular velocity": "ω" };
   const DOWN = new THREE.Quaternion(1, 0, 0, 0);  // half a turn about x: the centre, along z of the orbit, is shown below
 
@@ -126,46 +161,62 @@ polhodeViewer.orbit = (() => {
           canvas.width = width * ratio;
           canvas.height = height * ratio;
           context.setTransform(ratio, 0, 0, ratio, 0, 0);
-          const tint = colours(), left = 34, top = 8, wide = Math.min(width - left - 10, 2 * (height - top - 24)), tall = wide / 2;
+          const tint = colours(), wide = Math.min(width - 52, 2 * (height - 40)), tall = wide / 2;
+          const left = 38 + Math.max(0, 0.5 * (width - 52 - wide)), top = 10 + Math.max(0, 0.5 * (height - 40 - tall));
           const x = (lon) => left + ((((lon + 180) % 360) + 360) % 360 / 360) * wide, y = (lat) => top + ((90 - lat) / 180) * tall;
-          context.fillStyle = tint.background;
-          context.fillRect(0, 0, width, height);
+          context.clearRect(0, 0, width, height);
+          context.fillStyle = tint.sea;
+          context.fillRect(left, top, wide, tall);
           context.font = "11px system-ui, sans-serif";
           context.lineWidth = 1;
-          for (let lon = -180; lon <= 180; lon += 60) {
+          for (let lon = -180; lon <= 180; lon += 30) {
             const at = left + ((lon + 180) / 360) * wide;
             stroke([[at, top], [at, top + tall]], tint.grid);
             context.fillStyle = tint.faint;
             context.textAlign = "center";
-            context.fillText(`${lon}°`, at, top + tall + 15);
+            if (lon % (wide > 500 ? 30 : 90) === 0) context.fillText(degrees(lon, "E", "W"), at, top + tall + 16);
           }
           for (let lat = -90; lat <= 90; lat += 30) {
             stroke([[left, y(lat)], [left + wide, y(lat)]], lat ? tint.grid : tint.faint);
             context.textAlign = "right";
-            context.fillText(`${lat}°`, left - 5, y(lat) + 4);
+            if (lat % (tall > 140 ? 30 : 90) === 0) context.fillText(degrees(lat, "N", "S"), left - 6, y(lat) + 4);
           }
           const parts = [[]];
           for (let i = 0; i < points.rows; i++) {
             const at = [x(points[2 * i]), y(points[2 * i + 1])], last = parts[parts.length - 1];
             if (last.length && Math.abs(at[0] - last[last.length - 1][0]) > 0.5 * wide) parts.push([at]); else last.push(at);
           }
-          context.lineWidth = 1.3;
-          for (const one of parts) stroke(one, "#0072b2");
+          context.lineWidth = 1.8;
+          context.lineJoin = "round";
+          for (const one of parts) stroke(one, "#e69f00");
+          context.lineWidth = 3.4;
+          for (const one of dark(x, y, wide)) stroke(one, "#5a3d00");
           const here = [x(points[2 * k]), y(points[2 * k + 1])];
           if (part > 0) {
             const next = [x(points[2 * k + 2]), y(points[2 * k + 3])];
             if (Math.abs(next[0] - here[0]) < 0.5 * wide) here.forEach((a, i) => { here[i] = a + part * (next[i] - a); });
           }
           context.beginPath();
-          context.arc(...here, 6, 0, 2 * Math.PI);
-          context.fillStyle = inShadow(run, run.times[k]) ? "#4a4a4a" : "#d55e00";
+          context.arc(...here, 7, 0, 2 * Math.PI);
+          context.fillStyle = inShadow(run, run.times[k]) ? "#5a3d00" : "#d55e00";
           context.fill();
-          context.strokeStyle = tint.background;
+          context.strokeStyle = "#ffffff";
           context.lineWidth = 2;
           context.stroke();
         },
+        legend: [["#e69f00", "ground track"], ...(run.orbit.shadow && run.orbit.shadow.length ? [["#5a3d00", "in shadow"]] : [])],
         describe: (k) => `below the body: longitude ${text(points[2 * k], 4)}°, latitude ${text(points[2 * k + 1], 4)}°`,
       };
+      function dark(x, y, wide) {
+        const pieces = [[]];
+        for (let k = 0; k < points.rows; k++) {
+          const last = pieces[pieces.length - 1];
+          if (!inShadow(run, run.times[k])) { if (last.length) pieces.push([]); continue; }
+          const at = [x(points[2 * k]), y(points[2 * k + 1])];
+          if (last.length && Math.abs(at[0] - last[last.length - 1][0]) > 0.5 * wide) pieces.push([at]); else last.push(at);
+        }
+        return pieces.filter((one) => one.length > 1);
+      }
       function stroke(line, colour) {
         context.beginPath();
         line.forEach((one, i) => (i ? context.lineTo(...one) : context.moveTo(...one)));
@@ -174,6 +225,8 @@ polhodeViewer.orbit = (() => {
       }
     },
   };
+
+  const degrees = (angle, above, below) => `${Math.abs(angle)}°${angle > 0 && angle < 180 ? above : angle < 0 && angle > -180 ? below : ""}`;
 
   return { space, track, inShadow, LINES };
 })();

@@ -71,15 +71,67 @@ polhodeViewer.shapes = (() => {
 
   function surface(colour, flat = false, opacity = 1) {
     return new THREE.MeshStandardMaterial({
-      color: colour, roughness: 0.62, metalness: 0.05, flatShading: flat, side: THREE.DoubleSide,
+      color: colour, roughness: 0.55, metalness: 0.06, flatShading: flat, side: THREE.DoubleSide,
       transparent: opacity < 1, opacity, depthWrite: opacity === 1, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
     });
   }
 
-  function line(points, colour, opacity = 1) {
-    const form = new THREE.BufferGeometry();
-    form.setAttribute("position", new THREE.BufferAttribute(points, 3));
-    return new THREE.Line(form, new THREE.LineBasicMaterial({ color: colour, transparent: opacity < 1, opacity }));
+  // A line through points, so many pixels wide.
+  function line(points, colour, opacity = 1, width = 2) {
+    const form = new THREE.LineGeometry();
+    form.setPositions(points.length >= 6 ? points : [...points, ...points]);
+    const found = new THREE.Line2(form, new THREE.LineMaterial({ color: colour, transparent: opacity < 1, opacity, linewidth: width }));
+    found.frustumCulled = false;
+    return found;
+  }
+
+  // The last points up to one of them, newest first, which fade into the ground: `show(k)` of the object in userData.
+  function trail(points, colour, most, width = 2.4) {
+    const count = points.length / 3, many = Math.max(1, Math.min(most, count - 1)), tints = new Float32Array(3 * (many + 1));
+    const ground = rgb(colours().background), ink = rgb(colour);
+    for (let i = 0; i <= many; i++) {
+      const one = ink.clone().lerp(ground, 0.9 * (i / (many + 1)) ** 1.5);
+      tints.set([one.r, one.g, one.b], 3 * i);
+    }
+    const form = new THREE.LineGeometry();
+    form.setPositions(new Float32Array(3 * (many + 1)));
+    form.setColors(tints);
+    const found = new THREE.Line2(form, new THREE.LineMaterial({ vertexColors: true, linewidth: width })), { data } = form.attributes.instanceStart;
+    found.frustumCulled = false;
+    found.userData.show = (k) => {
+      const shown = Math.min(k, many);
+      for (let i = 0; i < shown; i++) {
+        const at = 3 * (k - i);
+        for (let j = 0; j < 3; j++) {
+          data.array[6 * i + j] = points[at + j];
+          data.array[6 * i + 3 + j] = points[at - 3 + j];
+        }
+      }
+      form.instanceCount = shown;
+      found.visible = shown > 0;
+      data.needsUpdate = true;
+    };
+    found.userData.show(0);
+    return found;
+  }
+
+  // A soft light around a ball of this radius.
+  function halo(radius, colour, reach = 1.22) {
+    const canvas = document.createElement("canvas"), size = 256;
+    canvas.width = canvas.height = size;
+    const context = canvas.getContext("2d"), inside = 1 / reach;
+    const shade = context.createRadialGradient(size / 2, size / 2, 0, size / 2, size / 2, size / 2);
+    shade.addColorStop(0, colour + "00");
+    shade.addColorStop(inside * 0.97, colour + "90");
+    shade.addColorStop(inside + 0.35 * (1 - inside), colour + "30");
+    shade.addColorStop(1, colour + "00");
+    context.fillStyle = shade;
+    context.fillRect(0, 0, size, size);
+    const texture = new THREE.CanvasTexture(canvas);
+    texture.colorSpace = THREE.SRGBColorSpace;
+    const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: texture, transparent: true, depthWrite: false }));
+    sprite.scale.setScalar(2 * radius * reach);
+    return sprite;
   }
 
   // Circles of latitude and longitude on an ellipsoid.
@@ -149,5 +201,5 @@ polhodeViewer.shapes = (() => {
 
   const set = (thing, q) => thing.quaternion.set(q[1], q[2], q[3], q[0]);
 
-  return { AXES, FACES, geometry, reach, solid, surface, line, graticule, arrow, point, word, axes, set };
+  return { AXES, FACES, geometry, reach, solid, surface, line, trail, halo, graticule, arrow, point, word, axes, set };
 })();

@@ -7,20 +7,20 @@ polhodeViewer.stage = (() => {
   function colours() {
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     return dark
-      ? { background: "#14171c", grid: "#3a424d", ink: "#e8e8e8", faint: "#77808c", body: "#9db7d1", edge: "#0f1216" }
-      : { background: "#f6f7f9", grid: "#c9cfd8", ink: "#262626", faint: "#7a828d", body: "#b9cbe0", edge: "#34495e" };
+      ? { background: "#14181e", grid: "#3a424d", ink: "#e8e8e8", faint: "#77808c", body: "#9db7d1", edge: "#0f1216", sea: "#16283a" }
+      : { background: "#f6f7f9", grid: "#c9cfd8", ink: "#262626", faint: "#7a828d", body: "#b9cbe0", edge: "#34495e", sea: "#e4eef7" };
   }
 
   class Stage {
     constructor(canvas, changed) {
       this.canvas = canvas;
-      this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+      this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
       this.renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1));
       this.scene = new THREE.Scene();
       this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 200);
       this.camera.up.set(...UP);
-      this.lamp = new THREE.DirectionalLight(0xffffff, 2.2);
-      this.scene.add(new THREE.HemisphereLight(0xffffff, 0x667788, 1.5), this.camera, this.lamp);
+      this.lamp = new THREE.DirectionalLight(0xffffff, 2.3);
+      this.scene.add(new THREE.HemisphereLight(0xffffff, 0x667788, 1.35), this.camera, this.lamp);
       this.controls = new THREE.OrbitControls(this.camera, canvas);
       this.controls.enablePan = false;
       this.controls.addEventListener("change", () => { this.ask(); changed(this); });
@@ -30,9 +30,9 @@ polhodeViewer.stage = (() => {
       this.home([2.6, 1.7, 1.5], 3.4);
     }
 
-    // Put the camera in a direction, at a distance from what it looks at; `reset` returns there.
-    home(direction, distance) {
-      this.start = { direction, distance };
+    // Put the camera in a direction, at a distance from the middle at which it looks; `reset` returns there.
+    home(direction, distance, middle = [0, 0, 0]) {
+      this.start = { direction, distance, middle };
       this.controls.minDistance = 0.15 * distance;
       this.controls.maxDistance = 12 * distance;
       this.camera.near = 0.01 * distance;
@@ -41,9 +41,9 @@ polhodeViewer.stage = (() => {
     }
 
     reset() {
-      const { direction, distance } = this.start, size = Math.hypot(...direction);
-      this.camera.position.set(...direction.map((one) => (one * distance) / size));
-      this.controls.target.set(0, 0, 0);
+      const { direction, distance, middle } = this.start, size = Math.hypot(...direction);
+      this.camera.position.set(...direction.map((one, i) => (one * distance) / size + middle[i]));
+      this.controls.target.set(...middle);
       this.camera.updateProjectionMatrix();
       this.controls.update();
       this.ask();
@@ -85,7 +85,8 @@ polhodeViewer.stage = (() => {
         this.camera.fov = 2 * Math.atan(Math.tan((35 / 360) * Math.PI) / Math.min(1, width / height)) * (180 / Math.PI);
         this.camera.updateProjectionMatrix();
       }
-      this.lamp.position.copy(this.camera.position).add(new THREE.Vector3(0, 0, 0.6 * this.camera.position.length()));
+      // Light comes over the left shoulder of who looks, so that sides of a body differ.
+      this.lamp.position.set(-0.7, 0.9, 1.0).applyQuaternion(this.camera.quaternion);
       this.draw(this);
       this.renderer.render(this.scene, this.camera);
     }
@@ -103,7 +104,6 @@ polhodeViewer.stage = (() => {
         });
       }
       this.things = things;
-      this.scene.background = new THREE.Color(colours().background);
       this.scene.add(things);
       this.ask();
     }

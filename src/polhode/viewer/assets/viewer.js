@@ -19,11 +19,13 @@ polhodeViewer.mount = (() => {
   class Viewer {
     constructor(root, scene, buffer) {
       this.root = root;
+      root.classList.add("pv-root");
       this.time = 0;
       this.playing = false;
       this.speed = 1;
       this.inBody = false;
       this.inOrbit = false;
+      this.hidden = new Set();
       this.asked = 0;
       this.draws = { count: 0, milliseconds: 0 };
       this.dark = matchMedia("(prefers-color-scheme: dark)");
@@ -31,6 +33,9 @@ polhodeViewer.mount = (() => {
       this.dark.addEventListener("change", this.recolour);
       this.keys = (event) => this.key(event);
       root.addEventListener("keydown", this.keys);
+      // In a page of its own keys work before anything has the focus.
+      this.loose = (event) => { if (event.target === document.body && root.id === "polhode-view") this.key(event, true); };
+      document.addEventListener("keydown", this.loose);
       this.resized = new ResizeObserver(() => this.resize());
       this.load(scene, buffer);
     }
@@ -58,7 +63,9 @@ polhodeViewer.mount = (() => {
       const box = element("section", { className: "pv" });
       box.setAttribute("aria-label", scene.title);
       box.append(element("header", {}, element("h1", { textContent: scene.title }), element("p", { textContent: scene.subtitle || "" })));
-      box.append(this.bar(), this.pictures(), this.clock(), this.plots(), this.facts());
+      const left = element("div", { className: "pv-left" }, this.pictures(), this.clock());
+      const main = element("div", { className: this.runs.length > 1 ? "pv-main pv-many" : "pv-main" }, left, this.plots());
+      box.append(this.bar(), main, this.facts());
       this.root.replaceChildren(box);
       this.resized.observe(box);
     }
@@ -84,9 +91,11 @@ polhodeViewer.mount = (() => {
         space: button("Space frame", () => { this.inBody = false; }), body: button("Body frame", () => { this.inBody = true; }),
         inertial: button("Inertial camera", () => { this.inOrbit = false; }), lvlh: button("LVLH camera", () => { this.inOrbit = true; }),
       };
+      this.parts = element("div", { role: "group" });
+      this.parts.setAttribute("aria-label", "Shown");
       this.home = element("button", { type: "button", textContent: "Reset camera" });
       this.home.addEventListener("click", () => this.panels.forEach((one) => one.stage?.reset()));
-      return element("div", { className: "pv-bar" }, tabs, frames, this.home);
+      return element("div", { className: "pv-bar" }, tabs, frames, this.parts, this.home);
     }
 
     pictures() {
@@ -100,9 +109,10 @@ polhodeViewer.mount = (() => {
         });
         const figure = element("figure", { className: "pv-run" });
         if (this.runs.length > 1) figure.append(element("figcaption", { textContent: run.label }));
-        figure.append(holder, values);
+        const legend = element("ul", { className: "pv-names" });
+        figure.append(holder, legend, values);
         all.append(figure);
-        return { run, holder, shown, stage: null, picture: null, canvas: null };
+        return { run, holder, shown, legend, stage: null, picture: null, canvas: null };
       });
       return all;
     }
@@ -145,7 +155,7 @@ polhodeViewer.mount = (() => {
         }
         all.append(element("div", {}, table));
       }
-      const help = "Keys: space plays, , and . step a frame, Home and End go to the ends; on a picture arrows turn the camera, + and − come nearer and go away, 0 resets it.";
+      const help = "Keys: space plays and stops; comma and full stop, or arrows, step by a frame; Home and End go to the ends. On a picture arrows turn the camera, + and − come nearer and go away, 0 resets it; with a mouse or by touch: drag, wheel, pinch. On a plot: click or drag to a moment.";
       const open = !this.closed && matchMedia("(min-width: 700px)").matches;
       return element("details", { open }, element("summary", { textContent: this.runs.length > 1 ? "About these runs" : "About this run" }), all,
         element("p", { className: "pv-help", textContent: `${help} ${this.scene.generator}.` }));
@@ -174,9 +184,34 @@ polhodeViewer.mount = (() => {
           panel.picture = view.make(panel.run, panel.stage);
           if (view.lvlh) panel.stage.draw = () => this.place(panel);
         }
+        for (const [colour, words] of panel.picture.legend || []) {
+          const key = element("span", { className: "pv-dot" });
+          key.style.backgroundColor = colour;
+          key.setAttribute("aria-hidden", "true");
+          panel.legend.append(element("li", {}, key, words));
+        }
       }
+      this.switches();
       this.marks();
       this.draw();
+    }
+
+    // Buttons for the parts of a picture that can be left out.
+    switches() {
+      const names = new Set(this.panels.flatMap(({ picture }) => Object.keys(picture?.parts || {})));
+      this.parts.replaceChildren(...[...names].map((name) => {
+        const button = element("button", { type: "button", textContent: name, className: "pv-part" });
+        const show = () => {
+          button.setAttribute("aria-pressed", String(!this.hidden.has(name)));
+          for (const { picture, stage } of this.panels) {
+            if (picture?.parts?.[name]) picture.parts[name].visible = !this.hidden.has(name);
+            stage?.ask();
+          }
+        };
+        button.addEventListener("click", () => { if (!this.hidden.delete(name)) this.hidden.add(name); show(); });
+        show();
+        return button;
+      }));
     }
 
     // All pictures are seen from the same side.
@@ -186,6 +221,7 @@ polhodeViewer.mount = (() => {
       for (const { stage } of this.panels) {
         if (!stage || stage === moved) continue;
         stage.camera.position.copy(moved.camera.position);
+        stage.controls.target.copy(moved.controls.target);
         stage.controls.update();
         stage.ask();
       }
@@ -227,7 +263,7 @@ polhodeViewer.mount = (() => {
       const words = `${text(this.time / this.unitSize, 6)} ${this.unit}`.trim();
       this.slider.value = frame;
       this.slider.setAttribute("aria-valuetext", `time ${words}, frame ${frame + 1} of ${count}`);
-      this.stamp.textContent = `t = ${words}   ·   frame ${(frame + 1).toLocaleString("en")} of ${count.toLocaleString("en")}`;
+      this.stamp.textContent = `t = ${words}  ·  frame ${(frame + 1).toLocaleString("en")} of ${count.toLocaleString("en")}`;
       if (!this.playing) {
         for (const { canvas, picture, run } of this.panels) {
           if (picture) canvas.setAttribute("aria-label", `${this.view.name}: ${picture.describe(this.moments(run)[0])}`);
@@ -283,11 +319,12 @@ polhodeViewer.mount = (() => {
       this.setTime(this.master.times[numbers.before(this.master.times, this.time)]);
     }
 
-    key(event) {
+    key(event, loose = false) {
       if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "SELECT") return;
       const frame = numbers.before(this.master.times, this.time), slider = event.target === this.slider;
       if (event.key === " " && !["BUTTON", "SUMMARY"].includes(event.target.tagName)) this.playing ? this.pause() : this.play();
       else if (event.key === "." || event.key === ",") { this.pause(); this.setFrame(frame + (event.key === "." ? 1 : -1)); }
+      else if (loose && (event.key === "ArrowLeft" || event.key === "ArrowRight")) { this.pause(); this.setFrame(frame + (event.key === "ArrowRight" ? 1 : -1)); }
       else if (event.key === "Home" && !slider) { this.pause(); this.setFrame(0); }
       else if (event.key === "End" && !slider) { this.pause(); this.setTime(this.span[1]); }
       else return;
@@ -329,6 +366,7 @@ polhodeViewer.mount = (() => {
       panel.stage?.show(new THREE.Group());
       panel.stage?.destroy();
       panel.stage = panel.picture = panel.canvas = null;
+      panel.legend.replaceChildren();
       panel.holder.replaceChildren();
     }
 
@@ -341,6 +379,7 @@ polhodeViewer.mount = (() => {
       this.pause();
       this.clean();
       this.dark.removeEventListener("change", this.recolour);
+      document.removeEventListener("keydown", this.loose);
       this.root.removeEventListener("keydown", this.keys);
       this.root.replaceChildren();
     }

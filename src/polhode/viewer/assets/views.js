@@ -17,36 +17,39 @@ polhodeViewer.views = (() => {
     make(run, stage) {
       const all = new THREE.Group(), many = Math.min(run.bodies.count, MOST), across = Math.ceil(Math.sqrt(many));
       const one = (b) => run.bodies.shapes[Math.min(b, run.bodies.shapes.length - 1)];
-      const pivot = run.pivot || [0, 0, 0];
+      const pivot = run.pivot || [0, 0, 0], letters = new THREE.Group(), pointers = new THREE.Group(), traces = new THREE.Group();
       const size = 1 / (Math.max(...Array.from({ length: many }, (_, b) => shapes.reach(one(b)))) + 0.5 * Math.hypot(...pivot));
-      const turning = [], apart = 2.4;
+      const turning = [], apart = 2.4, down = Math.ceil(many / across);
       for (let b = 0; b < many; b++) {
         const place = new THREE.Group(), held = new THREE.Group(), solid = shapes.solid(one(b));
-        place.position.set(0, apart * ((b % across) - 0.5 * (across - 1)), -apart * (Math.floor(b / across) - 0.5 * (Math.ceil(many / across) - 1)));
+        place.position.set(0, apart * ((b % across) - 0.5 * (across - 1)), -apart * (Math.floor(b / across) - 0.5 * (down - 1)));
         solid.scale.setScalar(size);
         solid.position.set(...pivot.map((a) => -a * size));
         held.add(solid);
-        if (many === 1) held.add(shapes.axes(1.3, ["x", "y", "z"], 0.009));
+        if (many === 1) letters.add(shapes.axes(1.35, ["x", "y", "z"], 0.009));
+        if (many === 1) held.add(letters);
         place.add(held);
         all.add(place);
         turning.push(held);
       }
       const arrows = many > 1 ? [] : run.vectors.map((one) => {
-        const arrow = shapes.arrow(one.colour, 0.016), label = shapes.word(SHORT[one.name] || one.name, one.colour, 0.13);
-        all.add(arrow, label);
+        const arrow = shapes.arrow(one.colour, 0.02), label = shapes.word(SHORT[one.name] || one.name, one.colour, 0.15);
+        pointers.add(arrow, label);
         return { arrow, label, ...one };
       });
       let trace = null;
       if (many === 1) {
-        all.add(floor(run.pivot ? 0 : -1.75));
+        all.add(floor(run.pivot ? 0 : -1.5));
         const q = run.bodies.attitude, axis = longest(run), points = new Float32Array(3 * q.rows);
         for (let k = 0; k < q.rows; k++) points.set(rotate(attitude(q, k, 0), axis.map((a) => 1.42 * a)), 3 * k);
-        trace = shapes.line(points, shapes.AXES[axis.indexOf(1)], 0.75);
-        all.add(trace);
+        trace = shapes.trail(points, shapes.AXES[axis.indexOf(1)], TRACE);
+        traces.add(trace);
+        all.add(pointers, traces);
       }
       stage.show(all);
-      stage.home([2.6, 1.7, 1.1], many === 1 ? 4.9 : 3.4 * across + 2);
+      stage.home([2.6, 1.7, 1.05], many === 1 ? 5.5 : 3.4 * across + 2, [0, 0, many === 1 ? (run.pivot ? 0.45 : -0.12) : 0]);
       return {
+        parts: many > 1 ? {} : { Arrows: pointers, Axes: letters, Trace: traces },
         update(k, part, inBody) {
           const q0 = attitude(run.bodies.attitude, k, part);
           turning.forEach((held, b) => shapes.set(held, b ? attitude(run.bodies.attitude, k, part, b) : q0));
@@ -55,10 +58,14 @@ polhodeViewer.views = (() => {
             const v = vector(space, k, part), length = Math.hypot(...v);
             shapes.point(arrow, v, 1.65);
             label.visible = arrow.visible;
-            if (length > 0) label.position.set(...v.map((a) => (1.78 * a) / length));
+            if (length > 0) label.position.set(...v.map((a) => (1.8 * a) / length));
           }
-          if (trace) trace.geometry.setDrawRange(Math.max(0, k - TRACE), Math.min(k, TRACE) + 1);
+          if (trace) trace.userData.show(k);
         },
+        legend: many > 1 ? [] : [
+          ...run.vectors.map((one) => [one.colour, one.name + (SHORT[one.name] && SHORT[one.name].length < 2 ? ` ${SHORT[one.name]}` : "")]),
+          [shapes.AXES[longest(run).indexOf(1)], `path of the body's ${"xyz"[longest(run).indexOf(1)]} axis`],
+        ],
         describe(k) {
           const q = attitude(run.bodies.attitude, k, 0);
           return `the body with attitude quaternion ${q.map((a) => text(a, 3)).join(", ")} (w, x, y, z; body to space)`;
@@ -71,29 +78,25 @@ polhodeViewer.views = (() => {
   // The axis along which the body is longest, whose tip leaves a trace; of a top its own.
   function longest(run) {
     const shape = run.bodies.shapes[0];
-    if (run.pivot) {
-      const k = run.pivot.map(Math.abs).indexOf(Math.max(...run.pivot.map(Math.abs)));
-      return [0, 1, 2].map((i) => +(i === k));
-    }
-    const sizes = shape.size || shape.axes;
+    const sizes = run.pivot ? run.pivot.map(Math.abs) : shape.size || shape.axes;
     const k = sizes ? sizes.indexOf(Math.max(...sizes)) : 2;
     return [0, 1, 2].map((i) => +(i === k));
   }
 
   // Circles below the body with the directions of space.
   function floor(height) {
-    const group = new THREE.Group(), tint = colours().grid, many = 72;
-    for (const radius of [0.75, 1.5]) {
+    const group = new THREE.Group(), tint = colours().grid, many = 96;
+    for (const radius of [0.5, 1, 1.5]) {
       const points = new Float32Array(3 * (many + 1));
       for (let i = 0; i <= many; i++) points.set([radius * Math.cos((2 * Math.PI * i) / many), radius * Math.sin((2 * Math.PI * i) / many), 0], 3 * i);
-      group.add(shapes.line(points, tint));
+      group.add(shapes.line(points, tint, 1, 1.2));
     }
-    ["x", "y"].forEach((name, k) => {
+    ["X", "Y"].forEach((name, k) => {
       const end = [0, 0, 0];
-      end[k] = 1.7;
-      group.add(shapes.line(new Float32Array([...end.map((a) => -a), ...end]), tint));
+      end[k] = 1.62;
+      group.add(shapes.line(new Float32Array([...end.map((a) => -a), ...end]), tint, 1, 1.2));
       const label = shapes.word(name, colours().faint, 0.13);
-      label.position.set(...end.map((a) => 1.08 * a));
+      label.position.set(...end.map((a) => 1.07 * a));
       group.add(label);
     });
     group.position.z = height;
@@ -108,7 +111,7 @@ polhodeViewer.views = (() => {
   }
 
   function translucent(axes, colour, opacity) {
-    const found = new THREE.Mesh(new THREE.SphereGeometry(1, 64, 48).scale(...axes), shapes.surface(colour, false, opacity));
+    const found = new THREE.Mesh(new THREE.SphereGeometry(1, 96, 64).scale(...axes), shapes.surface(colour, false, opacity));
     found.material.side = THREE.FrontSide;
     return found;
   }
@@ -120,30 +123,32 @@ polhodeViewer.views = (() => {
     make(run, stage) {
       const { moments, frame, energy, curve, polhode: path } = run.poinsot;
       const all = new THREE.Group(), principal = turned(frame), axes = moments.map((one) => Math.sqrt(2 * energy * one));
-      const biggest = Math.max(1, ...axes), held = new THREE.Group();
-      principal.add(translucent(axes, "#e69f00", 0.42), shapes.graticule(axes.map((a) => a * 0.999), "#b06f00", 30, 0.35));
-      all.add(principal, translucent([1, 1, 1], "#56b4e9", 0.28), shapes.graticule([1, 1, 1], colours().faint, 30, 0.18));
-      const letters = shapes.axes(1.3 * biggest, ["m x", "m y", "m z"], 0.007);
-      const trace = shapes.line(lifted(path), "#0072b2");
-      trace.material.linewidth = 2;
-      all.add(trace, letters);
+      const biggest = Math.max(1, ...axes), held = new THREE.Group(), sphere = new THREE.Group(), ellipsoid = new THREE.Group();
+      principal.add(translucent(axes, "#e69f00", 0.38), shapes.graticule(axes, "#a86c00", 30, 0.3));
+      ellipsoid.add(principal);
+      sphere.add(translucent([1, 1, 1], "#56b4e9", 0.34), shapes.graticule([1, 1, 1], "#2f7fb0", 30, 0.28));
+      const letters = shapes.axes(1.22 * biggest, ["mx", "my", "mz"], 0.008);
+      all.add(ellipsoid, sphere, letters);
       if (curve) {
-        const closed = shapes.line(lifted(curve), "#d55e00"), other = shapes.line(lifted(curve).map((a) => -a), "#d55e00", 0.35);
-        all.add(closed, other);
+        all.add(shapes.line(lifted(curve), "#d55e00", 1, 3.2), shapes.line(lifted(curve).map((a) => -a), "#d55e00", 0.4, 2));
       }
-      const tip = new THREE.Mesh(new THREE.SphereGeometry(0.035, 24, 16), shapes.surface("#d55e00")), arrow = shapes.arrow("#0072b2", 0.011);
+      const trace = curve ? null : shapes.trail(lifted(path), "#d55e00", TRACE, 3);
+      if (trace) all.add(trace);
+      const tip = new THREE.Mesh(new THREE.SphereGeometry(0.042, 32, 20), shapes.surface("#d55e00")), arrow = shapes.arrow("#0072b2", 0.014);
       all.add(tip, arrow);
       held.add(all);
       all.scale.setScalar(1 / biggest);
       stage.show(held);
-      stage.home([2.2, 1.6, 1.2], 4.0);
+      stage.home([2.2, 1.6, 1.2], 4.3);
       return {
+        parts: { Sphere: sphere, Ellipsoid: ellipsoid, Axes: letters },
         update(k, part) {
           const m = vector(path, k, part);
-          tip.position.set(...m);
+          tip.position.set(...m.map((a) => 1.01 * a));
           shapes.point(arrow, m, Math.hypot(...m));
-          trace.geometry.setDrawRange(curve ? 0 : Math.max(0, k - TRACE), curve ? 0 : Math.min(k, TRACE) + 1);
+          if (trace) trace.userData.show(k);
         },
+        legend: [["#0072b2", "angular momentum m in body axes"], ["#d55e00", "polhode"], ["#56b4e9", "sphere: |m| constant"], ["#e69f00", "ellipsoid: energy constant"]],
         describe: (k) => `the angular momentum in body axes over its initial size: ${vector(path, k, 0).map((a) => text(a, 3)).join(", ")}`,
       };
     },
@@ -152,7 +157,7 @@ polhodeViewer.views = (() => {
   // Points a little above the sphere, so that lines are seen.
   function lifted(values) {
     const found = new Float32Array(values.length);
-    for (let i = 0; i < values.length; i++) found[i] = 1.006 * values[i];
+    for (let i = 0; i < values.length; i++) found[i] = 1.008 * values[i];
     return found;
   }
 
@@ -162,43 +167,65 @@ polhodeViewer.views = (() => {
     about: "Poinsot: the inertia ellipsoid rolls on the invariable plane",
     offered: (run) => Boolean(run.poinsot && run.poinsot.plane && run.poinsot.herpolhode),
     make(run, stage) {
-      const { moments, frame, herpolhode: tips, plane } = run.poinsot;
+      const { moments, frame, herpolhode: tips, plane, curve } = run.poinsot;
       const all = new THREE.Group(), axes = moments.map((one) => 1 / Math.sqrt(one)), biggest = Math.max(...axes);
       const normal = new THREE.Vector3(...plane.normal), down = new THREE.Group(), rolling = new THREE.Group(), principal = turned(frame);
+      const ellipsoid = new THREE.Group(), traces = new THREE.Group();
       down.quaternion.setFromUnitVectors(normal, new THREE.Vector3(0, 0, -1));
-      principal.add(translucent(axes, "#56b4e9", 0.75), shapes.graticule(axes, colours().edge, 30, 0.55));
-      rolling.add(principal);
+      principal.add(translucent(axes, "#56b4e9", 0.5), shapes.graticule(axes, colours().faint, 30, 0.55));
+      ellipsoid.add(principal);
+      rolling.add(ellipsoid);
+      // The polhode on the ellipsoid: the point of contact in the body, x = w / sqrt(2 T) = J^-1 m / sqrt(2 T).
+      if (curve) rolling.add(shapes.line(contacts(curve, moments, frame, run.poinsot.energy), "#d55e00", 1, 2.6));
       let wide = 0;
       for (let k = 0; k < tips.rows; k++) {
         const v = new THREE.Vector3(...vector(tips, k, 0));
         wide = Math.max(wide, v.addScaledVector(normal, -v.dot(normal)).length());
       }
-      const radius = 1.25 * Math.max(wide, 0.5 * biggest), points = new Float32Array(tips);
-      const disc = new THREE.Mesh(new THREE.CircleGeometry(radius, 96), shapes.surface("#9aa7b4", false, 0.35));
+      const radius = 1.2 * Math.max(wide, 0.85 * biggest);
+      const disc = new THREE.Mesh(new THREE.CircleGeometry(radius, 128), shapes.surface("#9aa7b4", false, 0.3));
       disc.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
       disc.position.copy(normal).multiplyScalar(1.004 * plane.distance);
-      const whole = shapes.line(points, "#009e73", 0.3), trace = shapes.line(points.slice(), "#009e73");
-      const tip = new THREE.Mesh(new THREE.SphereGeometry(0.03 * biggest, 24, 16), shapes.surface("#d55e00"));
-      const arrow = shapes.arrow("#d55e00", 0.011 * biggest);
-      down.add(rolling, disc, whole, trace, tip, arrow);
+      const points = new Float32Array(tips);
+      traces.add(shapes.line(points, "#009e73", 0.22, 1.2));
+      const trace = shapes.trail(points, "#009e73", 4 * TRACE, 2.8);
+      traces.add(trace);
+      const tip = new THREE.Mesh(new THREE.SphereGeometry(0.035 * biggest, 24, 16), shapes.surface("#d55e00"));
+      const arrow = shapes.arrow("#d55e00", 0.014 * biggest);
+      down.add(rolling, disc, traces, tip, arrow);
       all.add(down);
-      const size = 1 / Math.max(biggest, radius);
+      const size = 1 / Math.max(0.9 * biggest, 0.8 * radius);
       all.scale.setScalar(size);
-      all.position.z = 0.4 * plane.distance * size;
+      all.position.z = 0.5 * plane.distance * size;
       stage.show(all);
-      stage.home([2.2, 1.5, 0.9], 3.8);
+      stage.home([2.2, 1.5, 0.75], 4.5);
       return {
+        parts: { Ellipsoid: ellipsoid, Trace: traces },
         update(k, part) {
           const w = vector(tips, k, part);
           shapes.set(rolling, attitude(run.bodies.attitude, k, part));
           tip.position.set(...w);
           shapes.point(arrow, w, Math.hypot(...w));
-          trace.geometry.setDrawRange(0, k + 1);
+          trace.userData.show(k);
         },
+        legend: [["#d55e00", "angular velocity, and the polhode"], ["#009e73", "herpolhode"], ["#56b4e9", "inertia ellipsoid"], ["#9aa7b4", "invariable plane"]],
         describe: (k) => `the inertia ellipsoid on its plane; angular velocity in space, scaled: ${vector(tips, k, 0).map((a) => text(a, 3)).join(", ")}`,
       };
     },
   };
+
+  // Points of contact on the inertia ellipsoid, in body axes, for angular momenta over their size; rows of the frame are
+  // principal axes.
+  function contacts(curve, moments, frame, energy) {
+    const f = frame || [1, 0, 0, 0, 1, 0, 0, 0, 1], found = new Float32Array(curve.length), size = 1 / Math.sqrt(2 * energy);
+    for (let i = 0; i < curve.length; i += 3) {
+      for (let a = 0; a < 3; a++) {
+        const along = (f[3 * a] * curve[i] + f[3 * a + 1] * curve[i + 1] + f[3 * a + 2] * curve[i + 2]) * (size / moments[a]);
+        for (let j = 0; j < 3; j++) found[i + j] += along * f[3 * a + j];
+      }
+    }
+    return found;
+  }
 
   // ------------------------------------------------------------------ many bodies in their box
   const cell = {
@@ -213,7 +240,7 @@ polhodeViewer.views = (() => {
       for (const [shape, members] of kinds) {
         const pieces = shape.kind === "atoms" ? shape.atoms : [{ at: [0, 0, 0], radius: 1, colour: colours().body, shape }];
         for (const piece of pieces) {
-          const form = piece.shape ? shapes.geometry(piece.shape) : new THREE.SphereGeometry(piece.radius, many > 300 ? 12 : 20, many > 300 ? 8 : 14);
+          const form = piece.shape ? shapes.geometry(piece.shape) : new THREE.SphereGeometry(piece.radius, many > 300 ? 14 : 24, many > 300 ? 10 : 16);
           const mesh = new THREE.InstancedMesh(form, shapes.surface(piece.colour, Boolean(piece.shape && piece.shape.kind === "box")), members.length);
           mesh.frustumCulled = false;
           all.add(mesh);
@@ -226,7 +253,7 @@ polhodeViewer.views = (() => {
       all.scale.setScalar(size);
       all.position.set(...box.map((a, i) => -size * (low[i] + 0.5 * a)));
       stage.show(all);
-      stage.home([2.4, 1.5, 1.0], 5.0);
+      stage.home([2.4, 1.5, 1.0], 2.35 * Math.hypot(...box) * size);
       return {
         update(k, part) {
           for (const { mesh, members, at } of parts) {
