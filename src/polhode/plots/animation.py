@@ -175,7 +175,7 @@ def _size(size: Any, panels: int) -> tuple[int, int]:
         return SIZE[max(1, panels)]
     try:
         wide, high = size
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object of the user does when it is unpacked
         raise InvalidInput(f"size must be width and height in pixels, such as (760, 470), not {shown(size)}") from None
     found = (whole(wide, "size[0]", 160, 4096), whole(high, "size[1]", 120, 4096))
     if found[0] % 2 or found[1] % 2:

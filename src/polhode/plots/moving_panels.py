@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InvalidInput
+from polhode.errors import shown as quoted
 from polhode.plots import solids, style
 from polhode.plots.film_frames import Frames, attitudes, directions, of_body, positions, row_positions
 from polhode.plots.rows import scattered
@@ -564,7 +565,9 @@ def checked_panels(ds: xr.Dataset, panels: Any) -> tuple[str, ...]:
         Unknown or repeated ones, more than two beside the energy, or ones this run has no variables for.
     """
     known = ", ".join(NEEDS)
-    words = panels.replace(" ", "").split(",") if isinstance(panels, str) else list(panels)
+    words = panels.replace(" ", "").split(",") if isinstance(panels, str) else panels
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        raise InvalidInput(f"panels must be the name of a panel, or several, of {known}, not {quoted(panels)}")
     for word in words:
         if word not in NEEDS:
             raise InvalidInput(f"panels has {word!r}; the panels of a film are {known}")
