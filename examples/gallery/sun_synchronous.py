@@ -3,7 +3,7 @@
 # order: 20
 # caption: The same local time at every pass for a year; half a degree of inclination decides it.
 # alt: Local time of the ascending node over one year for three inclinations; at 98.19 degrees it stays at 18
-#   hours, half a degree less or more lets it drift by nearly two hours.
+#   hours, half a degree less or more lets it drift by about an hour and a half.
 # ---
 # %% [markdown]
 # # Sun-synchronous orbit

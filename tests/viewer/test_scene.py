@@ -272,7 +272,10 @@ def test_spacecraft_about_the_earth():
     ds = craft()
     view = ph.view(ds)
     orbit = view.scene["runs"][0]["orbit"]
+    angle = orbit["central"].pop("rotation_at_zero")
     assert orbit["central"] == {"name": "Earth", "radius": EARTH.radius, "rotation_rate": EARTH.rotation}
+    east = np.arctan2(ds.position.values[0, 1], ds.position.values[0, 0]) - angle
+    assert np.sin(east - float(ds.polhode.ground_track().longitude[0])) == pytest.approx(0.0, abs=1e-12)
     r = numbers(view, view.scene["runs"][0]["bodies"]["position"])[:, 0]
     assert np.abs(r - ds.position.values).max() < 1e-6 * np.abs(ds.position.values).max()
     frame = numbers(view, orbit["lvlh"])

@@ -9,6 +9,7 @@ import numpy as np
 from polhode.errors import InvalidInput
 from polhode.trajectory import frames as seen
 from polhode.trajectory.surroundings import centre as centre_of
+from polhode.trajectory.surroundings import turned
 from polhode.viewer import motions
 from polhode.viewer.arrays import FINE, Arrays
 from polhode.viewer.recorded import Recorded
@@ -125,6 +126,7 @@ def central(run: Recorded, facts: Told) -> dict[str, Any]:
         facts.append(("centre", f"{whose}; radius {known.radius:.7g} {run.unit('position')}".strip()))
     if known is not None and known.rotation:
         found["rotation_rate"] = known.rotation
+        found["rotation_at_zero"] = float(turned(run.whole, np.zeros(1), known.rotation)[0])
     return found
 
 

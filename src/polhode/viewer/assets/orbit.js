@@ -80,7 +80,7 @@ polhodeViewer.orbit = (() => {
             view();
           }
           const t = run.times[k] + (part > 0 ? part * (run.times[k + 1] - run.times[k]) : 0);
-          if (planet && orbit.central.rotation_rate) planet.rotation.z = (orbit.central.rotation_rate * t) % (2 * Math.PI);
+          if (planet && orbit.central.rotation_rate) planet.rotation.z = ((orbit.central.rotation_at_zero || 0) + orbit.central.rotation_rate * t) % (2 * Math.PI);
           for (let b = 0; b < many; b++) {
             movers[b].position.set(...row(bodies.position, k, part, 3, 3 * b).map((a) => a * size));
             if (bodies.attitude) shapes.set(movers[b], attitude(bodies.attitude, k, part, b));

@@ -5,6 +5,7 @@ polhodeViewer.mount = (() => {
   const VIEWS = [views.body, orbit.space, views.cell, views.polhode, views.herpolhode, orbit.track];
   const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
   const SECONDS = 12;  // in which a run plays at speed 1
+  const ALIKE = 1e-12;  // times that differ by less, as a part of the span, are one moment
   const MOST_FRAMES = 30;  // a second at speed 1, so that few frames play quickly
 
   function element(name, attributes = {}, ...inside) {
@@ -47,14 +48,23 @@ polhodeViewer.mount = (() => {
       for (const run of this.runs) run.times = run.clock.values;
       const least = Math.min(...this.runs.map((run) => run.times[0])), most = Math.max(...this.runs.map((run) => run.times[run.times.length - 1]));
       this.span = [least, most];
-      // The slider goes by the frames of the run that has most of them.
+      // The slider goes by the frames of the run that has most of them, and before and after it by those of the others.
       this.master = this.runs.reduce((a, b) => (b.times.length > a.times.length ? b : a));
+      this.alike = ALIKE * (most - least);
+      this.ticks = this.instants(this.master.times);
       [this.unitSize, this.unit] = numbers.timeUnit(most - least, this.master.clock.unit);
-      if (!this.loaded) this.time = this.master.times[0];
+      if (!this.loaded) this.time = this.ticks[0];
       this.offered = VIEWS.filter((one) => this.runs.some((run) => one.offered(run)));
       this.build();
       this.loaded = true;
       this.choose(this.offered.includes(this.view) ? this.view : this.offered[0]);
+    }
+
+    instants(times) {
+      const first = times[0] - this.alike, last = times[times.length - 1] + this.alike;
+      const others = this.runs.flatMap((run) => Array.from(run.times)).filter((t) => t < first || t > last).sort((a, b) => a - b);
+      const apart = others.filter((t, i) => !i || t > others[i - 1] + this.alike);
+      return [...apart.filter((t) => t < first), ...times, ...apart.filter((t) => t > last)];
     }
 
     build() {
@@ -108,11 +118,12 @@ polhodeViewer.mount = (() => {
           return { ...one, value };
         });
         const figure = element("figure", { className: "pv-run" });
-        if (this.runs.length > 1) figure.append(element("figcaption", { textContent: run.label }));
+        const caption = this.runs.length > 1 ? element("figcaption", { textContent: run.label }) : null;
+        if (caption) figure.append(caption);
         const legend = element("ul", { className: "pv-names" });
         figure.append(holder, legend, values);
         all.append(figure);
-        return { run, holder, shown, legend, stage: null, picture: null, canvas: null };
+        return { run, holder, shown, legend, caption, stage: null, picture: null, canvas: null };
       });
       return all;
     }
@@ -120,7 +131,7 @@ polhodeViewer.mount = (() => {
     clock() {
       this.play_ = element("button", { type: "button", textContent: "▶ Play" });
       this.play_.addEventListener("click", () => (this.playing ? this.pause() : this.play()));
-      this.slider = element("input", { type: "range", min: 0, max: this.master.times.length - 1, step: 1, value: 0 });
+      this.slider = element("input", { type: "range", min: 0, max: this.ticks.length - 1, step: 1, value: 0 });
       this.slider.setAttribute("aria-label", "Time");
       this.slider.addEventListener("input", () => { this.pause(); this.setFrame(Number(this.slider.value)); });
       const speed = element("select");
@@ -136,7 +147,7 @@ polhodeViewer.mount = (() => {
       const shadow = this.runs.flatMap((run) => (run.orbit && run.orbit.shadow) || []);
       this.charts = charts.gather(this.runs).map((group) => {
         group.timeUnit = this.master.clock.unit;
-        const found = charts.chart(group, this.span, shadow, (t) => { this.pause(); this.setTime(this.master.times[numbers.before(this.master.times, t)]); });
+        const found = charts.chart(group, this.span, shadow, (t) => { this.pause(); this.setTime(this.ticks[numbers.before(this.ticks, t)]); });
         all.append(found.box);
         return found;
       });
@@ -244,8 +255,15 @@ polhodeViewer.mount = (() => {
     }
 
     moments(run) {
-      const [k, part] = numbers.moment(run.times, this.time);
+      const [k, part] = numbers.moment(run.times, this.time + this.alike);
       return this.playing ? [k, part] : [k, 0];
+    }
+
+    // What is said of a run that has no rows at this moment: its nearest row is shown.
+    beyond({ times }) {
+      const last = times[times.length - 1], words = (t) => `${text(t / this.unitSize, 6)} ${this.unit}`.trim();
+      if (this.time > last + this.alike) return ` (ended at t = ${words(last)})`;
+      return this.time < times[0] - this.alike ? ` (begins at t = ${words(times[0])})` : "";
     }
 
     draw() {
@@ -256,10 +274,11 @@ polhodeViewer.mount = (() => {
           this.place(panel);
           panel.stage?.ask();
         }
+        if (panel.caption) panel.caption.textContent = panel.run.label + this.beyond(panel.run);
         for (const one of panel.shown) one.value.textContent = `${text(one.values[k], 8)} ${units(one.unit)}`.trim();
       }
-      for (const one of this.charts) one.update(this.time);
-      const frame = numbers.before(this.master.times, this.time), count = this.master.times.length;
+      for (const one of this.charts) one.update(this.time + this.alike);
+      const frame = numbers.before(this.ticks, this.time), count = this.ticks.length;
       const words = `${text(this.time / this.unitSize, 6)} ${this.unit}`.trim();
       this.slider.value = frame;
       this.slider.setAttribute("aria-valuetext", `time ${words}, frame ${frame + 1} of ${count}`);
@@ -287,7 +306,7 @@ polhodeViewer.mount = (() => {
     }
 
     setFrame(k) {
-      this.setTime(this.master.times[Math.min(this.master.times.length - 1, Math.max(0, Math.round(k)))]);
+      this.setTime(this.ticks[Math.min(this.ticks.length - 1, Math.max(0, Math.round(k)))]);
     }
 
     play() {
@@ -296,7 +315,7 @@ polhodeViewer.mount = (() => {
       this.playing = true;
       this.play_.textContent = "❚❚ Pause";
       let last = null;
-      const seconds = Math.min(SECONDS, Math.max(2, this.master.times.length / MOST_FRAMES));
+      const seconds = Math.min(SECONDS, Math.max(2, this.ticks.length / MOST_FRAMES));
       const tick = (now) => {
         if (!this.playing) return;
         if (last !== null) {
@@ -316,12 +335,12 @@ polhodeViewer.mount = (() => {
       if (!this.playing) return;
       this.playing = false;
       this.play_.textContent = "▶ Play";
-      this.setTime(this.master.times[numbers.before(this.master.times, this.time)]);
+      this.setTime(this.ticks[numbers.before(this.ticks, this.time)]);
     }
 
     key(event, loose = false) {
       if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "SELECT") return;
-      const frame = numbers.before(this.master.times, this.time), slider = event.target === this.slider;
+      const frame = numbers.before(this.ticks, this.time), slider = event.target === this.slider;
       if (event.key === " " && !["BUTTON", "SUMMARY"].includes(event.target.tagName)) this.playing ? this.pause() : this.play();
       else if (event.key === "." || event.key === ",") { this.pause(); this.setFrame(frame + (event.key === "." ? 1 : -1)); }
       else if (loose && (event.key === "ArrowLeft" || event.key === "ArrowRight")) { this.pause(); this.setFrame(frame + (event.key === "ArrowRight" ? 1 : -1)); }
@@ -347,7 +366,7 @@ polhodeViewer.mount = (() => {
 
     state() {
       return {
-        frame: numbers.before(this.master.times, this.time), frames: this.master.times.length, time: this.time, playing: this.playing,
+        frame: numbers.before(this.ticks, this.time), frames: this.ticks.length, time: this.time, playing: this.playing,
         view: this.view ? this.view.name : null, views: this.offered.map((one) => one.name), inBody: this.inBody, inOrbit: this.inOrbit,
         runs: this.panels.map(({ run, shown, stage }) => {
           const [k] = this.moments(run);

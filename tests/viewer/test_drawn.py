@@ -1,0 +1,167 @@
+"""What the page draws, by the places of its objects: handedness, Poinsot's figures, the two cameras, clocks of runs."""
+
+import numpy as np
+import pytest
+
+import browser as browsers
+import polhode as ph
+from polhode.viewer.arrays import read
+
+EARTH = ph.planets.EARTH
+TENSOR = np.array([[2.0, 0.3, -0.2], [0.3, 3.0, 0.4], [-0.2, 0.4, 4.0]])
+WATCHED = """(() => {
+  const { Stage } = polhodeViewer.stage, show = Stage.prototype.show;
+  globalThis.stages = [];
+  Stage.prototype.show = function (things) { stages.push(this); show.call(this, things); };
+})()"""
+MESHES = """(() => {
+  const found = [], stage = stages.at(-1);
+  stage.scene.updateMatrixWorld(true);
+  stage.things.traverse((one) => {
+    if (!one.isMesh || one.isInstancedMesh || one.isLine2) return;
+    const places = one.geometry.attributes.position, points = [], v = new THREE.Vector3();
+    for (let i = 0; i < places.count; i += Math.max(1, Math.floor(places.count / 1500))) {
+      points.push(v.fromBufferAttribute(places, i).applyMatrix4(one.matrixWorld).toArray());
+    }
+    const colour = [one.material].flat()[0].color.getHexString();
+    const { type: kind, parameters: size } = one.geometry;
+    found.push({ kind, colour, world: one.matrixWorld.elements, points, size });
+  });
+  return found;
+})()"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    browsers.chromium()
+    with browsers.Browser() as found:
+        yield found
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens the page of a view, whose stages are watched."""
+    pages = []
+
+    def open_(view):
+        target = tmp_path / f"{len(pages)}.html"
+        target.write_text(view.html(), encoding="utf-8")
+        page = browser.open(target.as_uri(), (640, 480))
+        page.wait("globalThis.polhodeHandle")
+        page.do(WATCHED)
+        pages.append(page)
+        return page
+
+    yield open_
+    for page in pages:
+        page.close()
+
+
+def drawn(page, view, frame, in_orbit=False):
+    """The meshes of a view at a frame: kind, colour, columns of the rotation in the world, points."""
+    page.do(f"polhodeHandle.choose('{view}')")
+    page.do(f"polhodeHandle.frame(false, {str(in_orbit).lower()}); polhodeHandle.setFrame({frame})")
+    page.drawn()
+    found = page.do(MESHES)
+    for one in found:
+        world = np.array(one["world"]).reshape(4, 4)[:3, :3]
+        one["axes"] = world / np.linalg.norm(world, axis=1)[:, None]  # rows: images of x, y, z
+        one["points"] = np.array(one["points"])
+    return found
+
+
+def one_of(meshes, colour, kind="SphereGeometry"):
+    """The first mesh of a colour and kind."""
+    return next(one for one in meshes if one["colour"] == colour and one["kind"] == kind)
+
+
+def test_a_quarter_turn_about_z_takes_x_of_the_body_to_y_of_space(opened):
+    moments = np.array([2.0, 3.0, 4.5])
+    ds = ph.integrate(ph.free_body(moments), step=0.5, steps=8, angular_velocity=(0, 0, np.pi / 2))
+    page = opened(ph.view(ds))
+    box = next(one for one in drawn(page, "Body", 2) if one["kind"] == "BoxGeometry")
+    np.testing.assert_allclose(box["axes"], [[0, 1, 0], [-1, 0, 0], [0, 0, 1]], atol=1e-4)
+    sides = np.array([box["size"][name] for name in ("width", "height", "depth")])
+    squares = 6.0 * (moments.sum() - 2.0 * moments)
+    np.testing.assert_allclose(sides**2 / sides.max() ** 2, squares / squares.max(), rtol=1e-6)
+    up = page.do("stages.at(-1).camera.up.toArray()")
+    assert up == [0, 0, 1]
+
+
+def test_the_cuboid_of_an_oblique_tensor_has_that_tensor():
+    ds = ph.integrate(ph.free_body(TENSOR), step=0.05, steps=4, angular_velocity=(0.3, 1.0, 0.2))
+    view = ph.view(ds)
+    corners = read(view.arrays, view.scene["runs"][0]["bodies"]["shapes"][0]["vertices"])
+    spread = corners.T @ corners / len(corners)
+    own = np.trace(spread) * np.eye(3) - spread
+    np.testing.assert_allclose(own / np.trace(own), TENSOR / np.trace(TENSOR), atol=1e-5)
+
+
+def test_poinsot_is_drawn_to_scale(opened):
+    ds = ph.integrate(ph.free_body(TENSOR), step=0.05, steps=100, angular_velocity=(0.3, 1.0, 0.2))
+    page, inverse = opened(ph.view(ds)), np.linalg.inv(TENSOR)
+    m, w = ds.angular_momentum.values, ds.angular_velocity.values
+    meshes = drawn(page, "Polhode", 60)
+    radius = np.linalg.norm(one_of(meshes, "56b4e9")["points"], axis=1).mean()
+    ellipsoid = one_of(meshes, "e69f00")["points"] / radius
+    level = np.einsum("ni,ij,nj->n", ellipsoid, inverse, ellipsoid)
+    np.testing.assert_allclose(level, m[0] @ w[0] / (m[0] @ m[0]), rtol=1e-5)
+    tip = one_of(meshes, "d55e00")["points"].mean(axis=0)
+    np.testing.assert_allclose(tip / np.linalg.norm(tip), m[60] / np.linalg.norm(m[60]), atol=2e-2)
+    for frame in (0, 60, 97):  # the ellipsoid stands on its plane, at the tip of the angular velocity
+        meshes = drawn(page, "Herpolhode", frame)
+        ellipsoid, disc = one_of(meshes, "56b4e9"), one_of(meshes, "9aa7b4", "CircleGeometry")
+        lowest, ground = ellipsoid["points"][:, 2].min(), disc["points"][:, 2]
+        height = ellipsoid["points"][:, 2].max() - lowest
+        assert np.ptp(ground) < 1e-6 and abs(lowest - ground.mean()) < 0.01 * height
+
+
+def test_cameras_of_an_orbit(opened):
+    """Seen from the orbit the centre is below and the motion along x; the planet turns with its ground track."""
+    system = ph.spacecraft([2.0, 3.0, 4.5], EARTH.mu, 10.0)
+    r, v = ph.kepler.state(EARTH.mu, semi_major_axis=7.0e6, inclination=1.1, node=0.4)
+    ds = ph.integrate(system, step=20.0, steps=300, position=r, velocity=v, angular_velocity=(1e-3, 0, 2e-3),
+                      settings={"units": "SI", "epoch": "2026-03-01T05:06:07 UTC"})  # fmt: skip
+    page, k = opened(ph.view(ds)), 170
+    track = ds.polhode.ground_track()
+    r, v = ds.position.values[k], ds.velocity.values[k]
+    planet = one_of(drawn(page, "Orbit", k), "3f7cb8")
+    greenwich = np.arctan2(*planet["axes"][0][[1, 0]])
+    assert abs(np.angle(np.exp(1j * (np.arctan2(r[1], r[0]) - greenwich - float(track.longitude[k]))))) < 1e-3
+    radius, far = np.ptp(planet["points"][:, 2]) / 2, np.linalg.norm(ds.position.values, axis=1).max()
+    assert radius == pytest.approx(EARTH.radius / far, rel=5e-3)
+    boxes = [one for one in drawn(page, "Orbit", k) if one["kind"] == "BoxGeometry"]
+    middle = boxes[0]["points"].mean(axis=0)
+    np.testing.assert_allclose(middle, r / far, atol=1e-4)
+    np.testing.assert_allclose(boxes[0]["axes"], ph.rotation.matrix_from_quaternion(ds.attitude.values[k]).T, atol=1e-4)
+    meshes = drawn(page, "Orbit", k, in_orbit=True)
+    box = next(one for one in meshes if one["kind"] == "BoxGeometry")
+    planet = one_of(meshes, "3f7cb8")["points"]
+    np.testing.assert_allclose(box["points"].mean(axis=0), 0.0, atol=1e-6)
+    below = (planet.min(axis=0) + planet.max(axis=0)) / 2
+    np.testing.assert_allclose(below, [0, 0, -np.linalg.norm(r) / far], atol=2e-3)
+    seen = np.stack([v / np.linalg.norm(v), np.cross(r, v) / np.linalg.norm(np.cross(r, v)), r / np.linalg.norm(r)])
+    attitude = ph.rotation.matrix_from_quaternion(ds.attitude.values[k])
+    np.testing.assert_allclose(box["axes"], (seen @ attitude).T, atol=1e-3)
+
+
+def test_a_clock_of_runs_of_different_spans(opened):
+    """A run of many frames that ends early does not cut off the others; what has ended, or not begun, is told."""
+    body = ph.free_body([2.0, 3.0, 4.5])
+    fast = ph.integrate(body, step=0.01, steps=200, angular_velocity=(0.1, 1.0, 0.2))
+    slow = ph.integrate(body, step=0.3, steps=20, angular_velocity=(0.1, 1.0, 0.2))
+    page = opened(ph.view(fast, slow, labels=["fine", "coarse"]))
+    now = page.do("polhodeHandle.state()")
+    assert now["frames"] == 201 + int((slow.time.values > 2.0).sum())
+    end = int(page.do("document.querySelector('input[type=range]').max"))
+    page.do(f"polhodeHandle.setFrame({end})")
+    now = page.do("polhodeHandle.state()")
+    assert now["time"] == slow.time.values[-1] and now["frame"] == end
+    assert [run["frame"] for run in now["runs"]] == [200, 20]
+    words = page.do("[...document.querySelectorAll('.pv-run figcaption')].map((one) => one.textContent)")
+    assert words == ["fine (ended at t = 2)", "coarse"]
+    for k in range(0, 181, 30):  # 0.01 k and 0.3 j are the same moment, though not always the same number
+        page.do(f"polhodeHandle.setFrame({k})")
+        assert page.do("polhodeHandle.state().runs[1].frame") == k // 30
+    words = page.do("[...document.querySelectorAll('.pv-run figcaption')].map((one) => one.textContent)")
+    assert words == ["fine", "coarse"]
