@@ -186,7 +186,7 @@ class Page:
                 " requestAnimationFrame(() => requestAnimationFrame(() => done())); })")  # fmt: skip
 
     def key(self, key: str) -> None:
-        code, number = KEYS.get(key, (f"Key{key.upper()}", ord(key.upper())))
+        code, number = KEYS.get(key, (f"Key{key.upper()}", ord(key[0].upper())))
         words = {"key": key, "code": code, "windowsVirtualKeyCode": number}
         text = {"text": key} if len(key) == 1 else {}
         self.send("Input.dispatchKeyEvent", type="keyDown", **words, **text)

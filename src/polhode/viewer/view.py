@@ -90,11 +90,16 @@ class View:
         return target
 
     def _repr_html_(self) -> str:
-        """The page in a frame, for notebooks: its scripts run there and reach nothing outside."""
-        return (
+        """The page in a frame, for notebooks: its scripts run there and reach nothing outside.
+
+        In ASCII, since the policy of the page names digests of its scripts, and these must arrive as they are whatever
+        encoding the notebook is saved or shown in.
+        """
+        frame = (
             f'<iframe srcdoc="{html.escape(self.html(), quote=True)}" sandbox="allow-scripts" width="100%" '
             f'height="{HEIGHT}" style="border:0" title="{html.escape(str(self.scene["title"]), quote=True)}"></iframe>'
         )
+        return frame.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def html_path(path: Any) -> str:
