@@ -168,6 +168,28 @@ def test_shadows_are_those_of_the_run(rows):
     np.testing.assert_allclose(found, expected, atol=0.5)
 
 
+def test_shadows_are_refused_where_the_way_between_rows_is_not_known():
+    """Thirty revolutions: the share of the dark is right with four rows in a revolution, and refused with fewer."""
+    force = ph.forces.radiation_pressure(1e-7, shadow="cylinder", radius=6.378e6, direction=(1, 0, 0))
+    period = 2 * pi / RATE
+    run = {"step": period / 96, "steps": 2880, "position": (RADIUS, 0, 0), "velocity": (0, RADIUS * RATE, 0)}
+    system = ph.orbit(MU, forces=[force])
+    share = np.arcsin(6.378e6 / RADIUS) / pi
+    for every in (8, 24):
+        found = frames.shadow(ph.integrate(system, "rkn6_14a", every=every, settings=SI, **run))
+        assert len(found) == 30
+        assert (found[:, 1] - found[:, 0]).sum() == pytest.approx(30 * period * share, rel=0.03)
+    for every in (32, 96, 144):
+        ds = ph.integrate(system, "rkn6_14a", every=every, settings=SI, **run)
+        with pytest.raises(InvalidInput, match="of a revolution apart"):
+            frames.shadow(ds)
+        assert ph.view(ds).scene["runs"][0]["orbit"]["shadow"] == []
+        facts = dict(ph.view(ds).scene["runs"][0]["facts"])
+        assert facts["shadow"] == "not shown: the rows are too far apart for it"
+        texts = [one.get_text() for one in ph.plots.dashboard(ds).texts]
+        assert not any("in the shadow" in text for text in texts)
+
+
 def test_penumbra_counts_as_shadow():
     far = {"position": (1.5e11, 0, 0), "sun_radius": 6.957e8}
     cone, cylinder = frames.shadow(lit("cone", 1, **far)), frames.shadow(lit("cylinder", 1, position=(1.5e11, 0, 0)))

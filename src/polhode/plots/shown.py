@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.errors import InvalidInput
 from polhode.plots.rows import backwards, in_order, rows_of, rows_of_total, scattered
 from polhode.trajectory import frames, surroundings
 
@@ -169,8 +170,14 @@ class Shown:
         """Begin and end (k, 2) of each shadow, in the unit of time that is shown; of many, none."""
         if self.centre is None or "velocity" not in self.ds or self.rows < 2:
             return np.empty((0, 2))
-        found = frames.shadow(self.thin.ds) / self.time_unit[0]
-        return found if len(found) <= MOST_SHADOWS else found[:0]
+        found = np.empty((0, 2))
+        for rows in (self.thin.ds, self.ds):
+            try:
+                found = frames.shadow(rows) / self.time_unit[0]
+            except InvalidInput:  # too few rows to tell
+                continue
+            return found if len(found) <= MOST_SHADOWS else found[:0]
+        return found
 
     @property
     def of_body(self) -> str:

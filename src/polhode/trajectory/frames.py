@@ -454,7 +454,8 @@ def ground_track(ds: xr.Dataset, rotation_rate: float | None = None, radius: flo
 def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
     """When the first body is in the shadow (penumbra included) of the centre.
 
-    Edges are sought between rows on the cubic through positions and velocities of both, so rows may be far apart.
+    Edges are sought between rows on the cubic through positions and velocities of both, so rows may be apart by up to
+    a quarter of a revolution.
 
     Parameters
     ----------
@@ -474,7 +475,8 @@ def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
     Raises
     ------
     InvalidInput
-        No positions and velocities; a direction, but no radius known.
+        No positions and velocities; a direction, but no radius known; rows so far apart that nobody knows the way
+        between them.
     """
     cast = shadow_of(ds, sun, radius)
     r, v, leading = _moving(ds)
@@ -490,6 +492,12 @@ def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
     times, r, v = times[usable], r[usable], v[usable]
     if len(times) < 2:
         return np.empty((0, 2))
+    turn = _turn_between(times, r, v)
+    if turn > FARTHEST:
+        raise InvalidInput(
+            f"rows are up to {turn / (2.0 * pi):.2g} of a revolution apart, between which shadows cannot be told; "
+            "record more rows, at least four in a revolution (every, t_eval)"
+        )
     t, path = _between(times, r, v, max(1, min(16, SOUGHT // len(times))))
     depth = cast.depth(t, path)
     inside = depth > 0.0
@@ -500,6 +508,15 @@ def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
     return np.array(found).reshape(-1, 2)
 
 
+def _turn_between(times: Any, r: Any, v: Any) -> float:
+    """Largest angle (rad) about the centre from one row to the next, by the rates at both."""
+    square = np.einsum("ij,ij->i", r, r)
+    rate = np.linalg.norm(np.cross(r, v), axis=1) / np.where(square > 0.0, square, np.inf)
+    return float((0.5 * (rate[1:] + rate[:-1]) * np.diff(times)).max())
+
+
+FARTHEST = 1.02 * pi / 2
+"""Largest angle (rad) about the centre between two rows, between which a cubic is close to the way."""
 SOUGHT = 200_000
 """Most places between rows at which a shadow is sought."""
 

@@ -160,7 +160,9 @@ def shadow(run: Recorded, rows: Any, facts: Told) -> list[list[float]]:
     """Intervals in the shadow of the centre, where the run reckons with one."""
     try:
         found = seen.shadow(run.whole[["position", "velocity"]].isel(time=rows).load())
-    except InvalidInput:  # a record that does not say enough of the Sun
+    except InvalidInput as problem:  # rows far apart, or a record that does not say enough of the Sun
+        if "revolution" in str(problem):
+            facts.append(("shadow", "not shown: the rows are too far apart for it"))
         return []
     if len(found):
         share = float((found[:, 1] - found[:, 0]).sum()) / max(run.times[-1] - run.times[0], 1e-300)
