@@ -165,3 +165,26 @@ def test_a_clock_of_runs_of_different_spans(opened):
         assert page.do("polhodeHandle.state().runs[1].frame") == k // 30
     words = page.do("[...document.querySelectorAll('.pv-run figcaption')].map((one) => one.textContent)")
     assert words == ["fine", "coarse"]
+
+
+def test_no_line_joins_frames_between_which_nobody_knows_the_way(opened):
+    lines = "(() => { let n = 0; stages.at(-1).things.traverse((one) => { n += Boolean(one.isLine2); }); return n; })()"
+    body = ph.free_body([2.0, 3.0, 4.5])
+    found = {}
+    for step in (0.05, 2.0):
+        ds = ph.integrate(body, "exact", step=step, steps=40, angular_velocity=(0.1, 1.0, 0.2))
+        page = opened(ph.view(ds))
+        for view in ("Body", "Herpolhode"):
+            drawn(page, view, 30)
+            parts = page.do("[...document.querySelectorAll('.pv-part')].map((one) => one.textContent)")
+            found[view, step] = page.do(lines), "Trace" in parts
+    assert found["Body", 0.05][0] == found["Body", 2.0][0] + 1 and found["Body", 0.05][1] and not found["Body", 2.0][1]
+    assert found["Herpolhode", 0.05][0] == found["Herpolhode", 2.0][0] + 2
+    orbit = ph.orbit(EARTH.mu)
+    r, v = ph.kepler.state(EARTH.mu, semi_major_axis=7.0e6, inclination=1.1)
+    ds = ph.integrate(orbit, step=2500.0, steps=40, position=r, velocity=v, settings={"units": "SI"})
+    page = opened(ph.view(ds))
+    page.do("polhodeHandle.choose('Ground track')")
+    page.drawn()
+    orange = np.abs(page.pixels() - np.array([0xE6, 0x9F, 0x00])).max(axis=2) < 30
+    assert 100 < orange.sum() < 1200, orange.sum()  # dots

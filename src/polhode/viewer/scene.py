@@ -1,8 +1,9 @@
 """A scene: what there is to see of some runs, as plain data and one run of bytes.
 
 The scene is JSON: ``version``, ``title``, ``subtitle``, ``generator`` and ``runs``; each run has ``label``, ``facts``,
-``clock``, ``bodies``, ``cell``, ``pivot``, ``vectors``, ``poinsot``, ``orbit``, ``series`` and ``invariants``, and
-numbers of frames as references into the bytes (``polhode.viewer.arrays``).
+``clock``, ``bodies``, ``cell``, ``pivot``, ``vectors``, ``poinsot``, ``orbit``, ``series``, ``invariants`` and
+``coarse`` (whether a body turns too far between frames for lines from one to the next), and numbers of frames as
+references into the bytes (``polhode.viewer.arrays``).
 """
 
 from __future__ import annotations
@@ -132,6 +133,7 @@ def _run(run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]],
         "poinsot": motions.poinsot(run, arrays),
         "orbit": orbits.of_run(run, arrays, told),
         "series": series.of_run(run, arrays),
+        "coarse": any(name == "coarse" for name, _ in told),
     }
     if shape.pivot is not None:
         found["pivot"] = shape.pivot

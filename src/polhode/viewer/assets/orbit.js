@@ -188,9 +188,10 @@ polhodeViewer.orbit = (() => {
           }
           context.lineWidth = 1.8;
           context.lineJoin = "round";
-          for (const one of parts) stroke(one, "#e69f00");
+          if (run.coarse) for (const at of parts.flat()) dot(at, 2.2, "#e69f00");
+          else for (const one of parts) stroke(one, "#e69f00");
           context.lineWidth = 3.4;
-          for (const one of dark(x, y, wide)) stroke(one, "#5a3d00");
+          if (!run.coarse) for (const one of dark(x, y, wide)) stroke(one, "#5a3d00");
           const here = [x(points[2 * k]), y(points[2 * k + 1])];
           if (part > 0) {
             const next = [x(points[2 * k + 2]), y(points[2 * k + 3])];
@@ -216,6 +217,12 @@ polhodeViewer.orbit = (() => {
           if (last.length && Math.abs(at[0] - last[last.length - 1][0]) > 0.5 * wide) pieces.push([at]); else last.push(at);
         }
         return pieces.filter((one) => one.length > 1);
+      }
+      function dot(at, radius, colour) {
+        context.beginPath();
+        context.arc(...at, radius, 0, 2 * Math.PI);
+        context.fillStyle = colour;
+        context.fill();
       }
       function stroke(line, colour) {
         context.beginPath();

@@ -85,6 +85,15 @@ polhodeViewer.shapes = (() => {
     return found;
   }
 
+  // Points, as small balls.
+  function dots(points, colour, radius) {
+    const count = points.length / 3, found = new THREE.InstancedMesh(new THREE.SphereGeometry(radius, 8, 6), surface(colour), count);
+    const place = new THREE.Matrix4();
+    for (let k = 0; k < count; k++) found.setMatrixAt(k, place.makeTranslation(points[3 * k], points[3 * k + 1], points[3 * k + 2]));
+    found.frustumCulled = false;
+    return found;
+  }
+
   // The last points up to one of them, newest first, which fade into the ground: `show(k)` of the object in userData.
   function trail(points, colour, most, width = 2.4) {
     const count = points.length / 3, many = Math.max(1, Math.min(most, count - 1)), tints = new Float32Array(3 * (many + 1));
@@ -201,5 +210,5 @@ polhodeViewer.shapes = (() => {
 
   const set = (thing, q) => thing.quaternion.set(q[1], q[2], q[3], q[0]);
 
-  return { AXES, FACES, geometry, reach, solid, surface, line, trail, halo, graticule, arrow, point, word, axes, set };
+  return { AXES, FACES, geometry, reach, solid, surface, line, dots, trail, halo, graticule, arrow, point, word, axes, set };
 })();

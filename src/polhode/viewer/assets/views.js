@@ -39,17 +39,17 @@ polhodeViewer.views = (() => {
       });
       let trace = null;
       if (many === 1) {
+        all.add(pointers);
         all.add(floor(run.pivot ? 0 : -1.5));
         const q = run.bodies.attitude, axis = longest(run), points = new Float32Array(3 * q.rows);
         for (let k = 0; k < q.rows; k++) points.set(rotate(attitude(q, k, 0), axis.map((a) => 1.42 * a)), 3 * k);
-        trace = shapes.trail(points, shapes.AXES[axis.indexOf(1)], TRACE);
-        traces.add(trace);
-        all.add(pointers, traces);
+        if (!run.coarse) traces.add(trace = shapes.trail(points, shapes.AXES[axis.indexOf(1)], TRACE));
+        all.add(traces);
       }
       stage.show(all);
       stage.home([2.6, 1.7, 1.05], many === 1 ? 5.5 : 3.4 * across + 2, [0, 0, many === 1 ? (run.pivot ? 0.45 : -0.12) : 0]);
       return {
-        parts: many > 1 ? {} : { Arrows: pointers, Axes: letters, Trace: traces },
+        parts: many > 1 ? {} : { Arrows: pointers, Axes: letters, ...(trace ? { Trace: traces } : {}) },
         update(k, part, inBody) {
           const q0 = attitude(run.bodies.attitude, k, part);
           turning.forEach((held, b) => shapes.set(held, b ? attitude(run.bodies.attitude, k, part, b) : q0));
@@ -64,7 +64,7 @@ polhodeViewer.views = (() => {
         },
         legend: many > 1 ? [] : [
           ...run.vectors.map((one) => [one.colour, one.name + (SHORT[one.name] && SHORT[one.name].length < 2 ? ` ${SHORT[one.name]}` : "")]),
-          [shapes.AXES[longest(run).indexOf(1)], `path of the body's ${"xyz"[longest(run).indexOf(1)]} axis`],
+          ...(run.coarse ? [] : [[shapes.AXES[longest(run).indexOf(1)], `path of the body's ${"xyz"[longest(run).indexOf(1)]} axis`]]),
         ],
         describe(k) {
           const q = attitude(run.bodies.attitude, k, 0);
@@ -132,7 +132,7 @@ polhodeViewer.views = (() => {
       if (curve) {
         all.add(shapes.line(lifted(curve), "#d55e00", 1, 3.2), shapes.line(lifted(curve).map((a) => -a), "#d55e00", 0.4, 2));
       }
-      const trace = curve ? null : shapes.trail(lifted(path), "#d55e00", TRACE, 3);
+      const trace = curve || run.coarse ? null : shapes.trail(lifted(path), "#d55e00", TRACE, 3);
       if (trace) all.add(trace);
       const tip = new THREE.Mesh(new THREE.SphereGeometry(0.042, 32, 20), shapes.surface("#d55e00")), arrow = shapes.arrow("#0072b2", 0.014);
       all.add(tip, arrow);
@@ -187,9 +187,11 @@ polhodeViewer.views = (() => {
       disc.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
       disc.position.copy(normal).multiplyScalar(1.004 * plane.distance);
       const points = new Float32Array(tips);
-      traces.add(shapes.line(points, "#009e73", 0.22, 1.2));
-      const trace = shapes.trail(points, "#009e73", 4 * TRACE, 2.8);
-      traces.add(trace);
+      // Lines from frame to frame, or dots where nobody knows the way between them.
+      if (run.coarse) traces.add(shapes.dots(points, "#009e73", 0.02 * biggest));
+      else traces.add(shapes.line(points, "#009e73", 0.22, 1.2));
+      const trace = run.coarse ? null : shapes.trail(points, "#009e73", 4 * TRACE, 2.8);
+      if (trace) traces.add(trace);
       const tip = new THREE.Mesh(new THREE.SphereGeometry(0.035 * biggest, 24, 16), shapes.surface("#d55e00"));
       const arrow = shapes.arrow("#d55e00", 0.014 * biggest);
       down.add(rolling, disc, traces, tip, arrow);
@@ -206,7 +208,7 @@ polhodeViewer.views = (() => {
           shapes.set(rolling, attitude(run.bodies.attitude, k, part));
           tip.position.set(...w);
           shapes.point(arrow, w, Math.hypot(...w));
-          trace.userData.show(k);
+          if (trace) trace.userData.show(k);
         },
         legend: [["#d55e00", "angular velocity, and the polhode"], ["#009e73", "herpolhode"], ["#56b4e9", "inertia ellipsoid"], ["#9aa7b4", "invariable plane"]],
         describe: (k) => `the inertia ellipsoid on its plane; angular velocity in space, scaled: ${vector(tips, k, 0).map((a) => text(a, 3)).join(", ")}`,
