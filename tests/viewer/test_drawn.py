@@ -188,3 +188,24 @@ def test_no_line_joins_frames_between_which_nobody_knows_the_way(opened):
     page.drawn()
     orange = np.abs(page.pixels() - np.array([0xE6, 0x9F, 0x00])).max(axis=2) < 30
     assert 100 < orange.sum() < 1200, orange.sum()  # dots
+
+
+@pytest.mark.parametrize("turns", [5.3, 1000.3])
+def test_angles_that_go_around_are_not_joined_across_the_plot(opened, turns):
+    page = opened(ph.view(ph.integrate(ph.free_body([2.0, 3.0, 4.5]), step=0.1, steps=5, angular_velocity=(0, 0, 1))))
+    page.do(f"""(() => {{
+      globalThis.values = Float32Array.from({{length: 4001}}, (_, k) => ((k / 4000 * {turns} * 360 + 180) % 360) - 180);
+      const whole = values.slice();
+      for (let k = 1; k < 4001; k++) if (Math.abs(whole[k] - whole[k - 1]) > 180) values[k] = NaN;
+    }})()""")
+    path = page.do("""(() => {
+      const times = Float64Array.from(values, (_, k) => k), colour = "#0072b2";
+      const group = {name: "yaw", unit: "deg", log: false, lines: [{label: "yaw", values, times, colour, dash: ""}]};
+      return polhodeViewer.charts.chart(group, [0, 4000], [], () => {}).box.querySelector(".pv-line").getAttribute("d");
+    })()""")
+    pieces = [np.array([one.split() for one in piece.split("L")], dtype=float) for piece in path.split("M")[1:]]
+    if turns < 100:  # a few saw teeth, none of which goes back
+        assert len([piece for piece in pieces if len(piece) > 2]) == 6
+        assert max(np.abs(np.diff(piece[:, 1])).max() for piece in pieces if len(piece) > 1) < 20.0
+    else:  # a band
+        assert len(pieces) > 300 and all(np.ptp(piece[:, 1]) > 60.0 for piece in pieces[2:-2])

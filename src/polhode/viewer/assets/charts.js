@@ -48,10 +48,11 @@ polhodeViewer.charts = (() => {
     return [...groups.values()];
   }
 
-  // Points of a line: of many frames in one bin, the smallest and largest; a gap where there is no number.
+  // Points of a line: of many frames in one bin, the smallest and largest; a gap where there is no number, or the span
+  // of the bin where there are gaps in each.
   function points(line, height, x, y) {
     const { values, times } = line, count = values.length, bin = Math.max(1, Math.ceil(count / BINS));
-    let path = "", pen = false;
+    let path = "", pen = false, before = false;
     const put = (i) => {
       const v = height(values[i]);
       if (!Number.isFinite(v)) { pen = false; return; }
@@ -60,13 +61,19 @@ polhodeViewer.charts = (() => {
     };
     for (let i = 0; i < count; i += bin) {
       if (bin === 1) { put(i); continue; }
-      let low = i, high = i;
+      let low = -1, high = -1, broken = false;
       for (let j = i; j < Math.min(count, i + bin); j++) {
-        if (!(values[j] >= values[low])) low = j;
-        if (!(values[j] <= values[high])) high = j;
+        if (!Number.isFinite(values[j])) { broken = true; continue; }
+        if (low < 0 || values[j] < values[low]) low = j;
+        if (high < 0 || values[j] > values[high]) high = j;
       }
-      put(Math.min(low, high));
-      if (low !== high) put(Math.max(low, high));
+      if (broken) pen = false;
+      if (low >= 0 && (!broken || before)) {
+        put(Math.min(low, high));
+        if (low !== high) put(Math.max(low, high));
+      }
+      if (broken) pen = false;
+      before = broken;
     }
     return path;
   }
