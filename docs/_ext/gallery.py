@@ -64,6 +64,8 @@ matplotlib.pyplot.close("all")
 matplotlib.rcParams.update(inline.settings_at_start)
 %reset -f"""
 """A first cell that no reader sees: nothing of the notebook before stays, and pictures have twice as many pixels."""
+SHOW = b"\nplt.show()  # as a script: in a window\n"
+"""The last line of a script that readers download; a notebook needs none."""
 CELL = re.compile(r"^# %%(.*)$")
 
 
@@ -363,7 +365,7 @@ def write(folder: Path = PAGES, source: Path = SOURCE, workers: int = 2) -> list
             folder / f"{one.name}.ipynb": json.dumps(with_downloads(page, one.name), indent=1).encode(),
             folder / "pictures" / f"{one.name}.png": thumbnail(picture(page, one.name)),
             folder / "files" / f"{one.name}.ipynb": json.dumps(emptied(page), indent=1).encode(),
-            folder / "files" / f"{one.name}.py": (source / f"{one.name}.py").read_bytes(),
+            folder / "files" / f"{one.name}.py": (source / f"{one.name}.py").read_bytes() + SHOW,
         }
     for path, content in written.items():
         keep(path, content)

@@ -49,6 +49,7 @@ def test_every_file_is_a_short_example_that_draws(gallery, path):
     assert len(example.code) <= gallery.MOST_LINES
     assert len(example.caption) <= 140 and example.alt.endswith(".")
     assert re.search(r"plt\.|dashboard|\.plot\(", code) and "plt.show" not in code and "savefig" not in code
+    assert "import matplotlib.pyplot as plt" in code  # the script for download ends with plt.show()
     assert not re.search(r"""["'](/|~|[A-Z]:\\)""", code), "a path of one machine"
     compile(path.read_text(encoding="utf-8"), path.name, "exec")
 
@@ -128,6 +129,8 @@ def test_a_file_becomes_pages_once(gallery, tmp_path, monkeypatch):
     page, clean = (json.loads((pages / place / "small.ipynb").read_text()) for place in ("", "files"))
     assert "files/small.py" in "".join(page["cells"][1]["source"])
     assert all(not cell.get("outputs") for cell in clean["cells"])
+    script = (pages / "files" / "small.py").read_text()
+    assert script.startswith(SMALL) and "plt.show()" in script.splitlines()[-1]  # a script that is run opens a window
     with Image.open(pages / "pictures" / "small.png") as drawn:
         assert drawn.size == gallery.THUMBNAIL and len(drawn.convert("RGB").getcolors(10**6)) > 2
 

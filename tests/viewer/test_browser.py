@@ -281,6 +281,20 @@ def test_page_in_the_frame_of_a_notebook(browser, tmp_path):
     page.close()
 
 
+@pytest.mark.parametrize("dark", [True, False])
+def test_the_frame_has_the_theme_of_the_notebook(browser, tmp_path, dark):
+    target = tmp_path / "notebook.html"
+    body = f'<body data-jp-theme-light="{str(not dark).lower()}">'
+    target.write_text(f"<!doctype html>{body}{ph.view(free())._repr_html_()}", encoding="utf-8")
+    page = browser.open(target.as_uri(), (1000, 900))
+    for _ in range(100):
+        seen = page.pixels("iframe")
+        if len(np.unique(seen.reshape(-1, 3), axis=0)) > 300:
+            break
+    assert max(seen[2, 2]) < 70 if dark else min(seen[2, 2]) > 200
+    page.close()
+
+
 def test_a_longer_scene_keeps_camera_view_and_time(opened):
     long, short = ph.view(free()), ph.view(free().isel(time=slice(0, 200)))
     page = opened(short.html())

@@ -74,6 +74,7 @@ def test_widget_of_a_dataset_and_what_is_refused(tmp_path, monkeypatch):
     with pytest.raises(InvalidInput, match="one run"):
         ph.view(ds, ds, live=True)
     waiting = ph.view(tmp_path / "never.zarr", live=True)
+    assert repr(waiting) == "<live View: it goes on; stop(), wait()>"
     waiting.stop()
     assert waiting.wait(10.0)
     monkeypatch.setitem(sys.modules, "anywidget", None)
@@ -120,7 +121,8 @@ def notebook(tmp_path_factory):
 def page_of(book):
     """The page in the frame that a cell shows."""
     shown = next(one for one in book.cells[1].outputs if "data" in one)["data"]["text/html"]
-    assert re.fullmatch(r'<iframe srcdoc="[^"]*" sandbox="allow-scripts" [^<>]*></iframe>', shown)
+    frame = r'<iframe class="polhode-view" srcdoc="[^"]*" sandbox="allow-scripts" [^<>]*></iframe>'
+    assert re.fullmatch(rf"<style>[^<>]*</style>{frame}", shown)
     return html.unescape(re.search(r'srcdoc="([^"]*)"', shown)[1])
 
 

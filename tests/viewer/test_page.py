@@ -84,7 +84,7 @@ def test_texts_of_users_are_text():
     assert json.loads(scene) == view.scene and scene == inert(scene)
     assert view.scene["title"] == view.scene["runs"][0]["label"] == EVIL
     frame = view._repr_html_()
-    assert frame.count("<") == 2 and 'sandbox="allow-scripts"' in frame
+    assert frame.count("<") == 4 and 'sandbox="allow-scripts"' in frame
     assert html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1]) == view.html()
 
 

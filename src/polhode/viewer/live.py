@@ -134,6 +134,10 @@ def widget_class() -> Any:
         going = traitlets.Bool(False).tag(sync=True)
         height = traitlets.Int(820).tag(sync=True)
 
+        def __repr__(self) -> str:
+            rest = "it goes on" if self.going else "it is not followed"
+            return f"<live View: {rest}; stop(), wait()>"
+
         def show_run(self, label: str, ds: Any, words: dict[str, Any]) -> None:
             """Show a Dataset in place of what is shown."""
             scene, arrays = scene_of([(label, ds)], **words)

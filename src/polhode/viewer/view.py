@@ -27,6 +27,19 @@ MOST_FRAMES = 200_000
 MOST_RUNS = 8
 HEIGHT = 820
 """Height of a view in a notebook, pixels."""
+THEMES = (
+    "<style>"
+    + "".join(
+        f"{theme} .polhode-view{{color-scheme:{scheme}}}"
+        for scheme, themes in {
+            "dark": ('[data-jp-theme-light="false"]', 'body[data-theme="dark"]', ".vscode-dark"),
+            "light": ('[data-jp-theme-light="true"]', 'body[data-theme="light"]', ".vscode-light"),
+        }.items()
+        for theme in themes
+    )
+    + "</style>"
+)
+"""Frames take the theme of JupyterLab, Sphinx's furo or VS Code where it differs from that of the browser."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,10 +106,11 @@ class View:
         """The page in a frame, for notebooks: its scripts run there and reach nothing outside.
 
         In ASCII, since the policy of the page names digests of its scripts, and these must arrive as they are whatever
-        encoding the notebook is saved or shown in.
+        encoding the notebook is saved or shown in. The frame is dark or light as the notebook is.
         """
         frame = (
-            f'<iframe srcdoc="{html.escape(self.html(), quote=True)}" sandbox="allow-scripts" width="100%" '
+            f'{THEMES}<iframe class="polhode-view" srcdoc="{html.escape(self.html(), quote=True)}" '
+            'sandbox="allow-scripts" width="100%" '
             f'height="{HEIGHT}" style="border:0" title="{html.escape(str(self.scene["title"]), quote=True)}"></iframe>'
         )
         return frame.encode("ascii", "xmlcharrefreplace").decode("ascii")
