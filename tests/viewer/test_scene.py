@@ -150,6 +150,23 @@ def test_top_stands_on_its_tip_with_its_centre_of_mass_and_moments():
     assert np.allclose(moments / moments.sum(), np.array([3, 5, 5]) / 13, atol=1e-4)
 
 
+def test_the_shape_of_a_top_says_what_is_not_its_own():
+    """A cone has I3/I1 = (r^2/2)/(h^2 + r^2/4) about its tip, h = 4/3 of the way to the centre of mass."""
+    start = {"step": 1e-2, "steps": 3, "angular_velocity": (0, 0, 5)}
+    for moments, centre, words in (
+        ((1.0, 1.0, 1.2), (0, 0, 0.9), "same ratio of the moments"),
+        ((1.0, 1.0, 1.7), (0, 0, 0.3), "less wide than its moments ask for"),
+        ((1.0, 1.5, 2.2), (0.1, 0.2, 0.3), "for a mass of 0.815, since the record states none that fits"),
+    ):
+        view = ph.view(ph.integrate(ph.heavy_top(moments, centre, weight=8.0), "trapm", **start))
+        assert words in fact(view, "shape")
+        if words.startswith("same"):
+            r = read(view.arrays, view.scene["runs"][0]["bodies"]["shapes"][0]["vertices"])[2:, :2]
+            square, height = 2.0 * (r**2).sum(axis=1).mean(), 4.0 / 3.0 * centre[2]
+            square *= (2.0 + np.cos(2.0 * np.pi / len(r))) / 6.0  # of the circle with the polygon's second moments
+            assert (square / 2.0) / (height**2 + square / 4.0) == pytest.approx(moments[2] / moments[0], rel=1e-5)
+
+
 def test_inertia_about_the_centre_of_mass_is_that_about_the_tip():
     system = ph.heavy_top((0.5, 0.5, 1), (0, 0, 1), mass=2.0, inertia_about="center_of_mass")
     view = ph.view(ph.integrate(system, "trapm", step=1e-3, steps=5, angular_velocity=(0.1, 0, 20)))

@@ -143,8 +143,10 @@ def _top(run: Recorded, arrays: Arrays) -> Shape:
     if np.abs(tensor - even).max() <= 1e-9 * np.abs(tensor).max() and along < 1.96 * across:
         height = 4.0 / 3.0 * distance
         ratio = along / across
-        radius = min(height * sqrt(2.0 * ratio / (1.0 - ratio / 2.0)), WIDEST * height)
-        words = f"solid cone on its tip, with {SIDES} sides: same ratio of the moments, same centre of mass"
+        asked = height * sqrt(2.0 * ratio / (1.0 - ratio / 2.0))
+        radius = min(asked, WIDEST * height)
+        same = "same ratio of the moments, same" if radius == asked else "less wide than its moments ask for, same"
+        words = f"solid cone on its tip, with {SIDES} sides: {same} centre of mass"
         return Shape([_cone(arrays, axis, height, radius)], [float(-c) for c in centre], words)
     stated = run.argument("mass")
     weight = run.argument("weight")
@@ -160,7 +162,9 @@ def _top(run: Recorded, arrays: Arrays) -> Shape:
     axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
     frame = rotation.quaternion_from_matrix(axes)
     shape = _box(arrays, sides(np.maximum(values, 1e-12 * abs(values).max()), mass), frame)
-    return Shape([shape], [float(-c) for c in centre], "cuboid of uniform density with these moments")
+    words = "cuboid of uniform density with these moments"
+    words += "" if mass == stated else f", for a mass of {mass:.3g}, since the record states none that fits"
+    return Shape([shape], [float(-c) for c in centre], words)
 
 
 def _cone(arrays: Arrays, axis: Any, height: float, radius: float) -> dict[str, Any]:
