@@ -87,8 +87,7 @@ class Browser:
     def close(self) -> None:
         """End the process and leave nothing behind."""
         if hasattr(self, "socket"):
-            self.socket.close()
-            self.loop.run_until_complete(asyncio.sleep(0))
+            self.loop.run_until_complete(self._leave())
         self.loop.close()
         self.process.terminate()
         try:
@@ -98,6 +97,10 @@ class Browser:
             self.process.wait()
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def _leave(self):
+        self.socket.close()  # within the loop, else tornado makes one that nobody closes
+        await asyncio.sleep(0)
 
     def send(self, method: str, session: str | None = None, **words):
         """The answer to a command; what pages report meanwhile is kept with them."""
