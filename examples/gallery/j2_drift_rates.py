@@ -42,4 +42,4 @@ axes.plot(np.degrees(tilts), slope(elements.argument_of_periapsis), "s", color="
 for critical in (63.43, 116.57):
     axes.axvline(critical, color="#8a8a8a", linestyle=":")
 axes.set(xlabel="inclination (deg)", ylabel="degrees a day", xticks=range(0, 181, 30), title="1600 km up on average")
-axes.legend(ncols=2)
+axes.legend(ncols=2, frameon=True, framealpha=1, edgecolor="white")

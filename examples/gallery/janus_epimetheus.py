@@ -45,5 +45,5 @@ for k, name in ((1, "Janus"), (2, "Epimetheus")):
     axes.plot(ds.time / year, (a - 151.44e6) / 1e3, label=name)
     round_.plot(angle, 100 + (a - 151.44e6) / 1e3, linewidth=0.8)
 round_.set(rticks=[], rlim=(0, 150), title="In the turning frame")
-axes.set(xlabel="years", ylabel="semi-major axis − 151 440 km (km)", title="They trade orbits")
-axes.legend(loc="upper right")
+axes.set(xlabel="years", ylabel="semi-major axis − 151 440 km (km)", title="They trade orbits", ylim=(-46, 62))
+axes.legend(loc="upper right", ncols=2)
