@@ -47,18 +47,18 @@ polhodeViewer.views = (() => {
         all.add(traces);
       }
       stage.show(all);
-      stage.home([2.6, 1.7, 1.05], many === 1 ? 5.5 : 3.4 * across + 2, [0, 0, many === 1 ? (run.pivot ? 0.45 : -0.12) : 0]);
+      stage.home([2.6, 1.7, 1.05], many === 1 ? 6.3 : 3.4 * across + 2, [0, 0, many === 1 ? (run.pivot ? 0.45 : -0.12) : 0]);
       return {
         parts: many > 1 ? {} : { Arrows: pointers, Axes: letters, ...(trace ? { Trace: traces } : {}) },
         update(k, part, inBody) {
           const q0 = attitude(run.bodies.attitude, k, part);
           turning.forEach((held, b) => shapes.set(held, b ? attitude(run.bodies.attitude, k, part, b) : q0));
           shapes.set(all, inBody && many === 1 ? [q0[0], -q0[1], -q0[2], -q0[3]] : [1, 0, 0, 0]);
-          for (const { arrow, label, space } of arrows) {
-            const v = vector(space, k, part), length = Math.hypot(...v);
-            shapes.point(arrow, v, 1.65);
+          for (const { name, arrow, label, space } of arrows) {
+            const v = vector(space, k, part), length = Math.hypot(...v), shown = name === "angular velocity" ? 1.95 : 1.65;
+            shapes.point(arrow, v, shown);  // of lengths of their own, so that parallel ones are both seen
             label.visible = arrow.visible;
-            if (length > 0) label.position.set(...v.map((a) => (1.8 * a) / length));
+            if (length > 0) label.position.set(...v.map((a) => ((shown + 0.13) * a) / length));
           }
           if (trace) trace.userData.show(k);
         },
