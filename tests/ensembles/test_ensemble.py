@@ -205,6 +205,8 @@ def test_seeds_of_a_bath_vary():
         ({"angular_velocity": np.ones((2, 3))}, {"angular_velocity": (1, 2, 3)}, "is given for all too"),
         ({"attitude": [[1, 0, 0, 0], [2, 0, 0, 0]]}, {}, "member 1: attitude has length 2"),
         ({"angular_velocity": np.ones((2, 2))}, {}, "angular_velocity must be 3 numbers"),
+        ({"weight": [1.0, 2.0]}, {"angular_velocity": np.ones((2, 3))},
+         "but has shape (2, 3); a row for each member is given as members={'angular_velocity': ...}"),
         ({}, {}, "members is empty"),
         (0, {}, "members is 0; it must be 1 or more"),
         ("many", {}, "members must be arrays by name"),

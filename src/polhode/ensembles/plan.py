@@ -26,6 +26,14 @@ BETWEEN = 8
 """Most rows of the grid that are computed for each one asked for by ``t_eval``."""
 
 
+def _is_of_members(value: Any, count: int) -> bool:
+    """Whether an initial value looks like one row for each of so many members."""
+    rows = np.ndarray | list | tuple
+    if not isinstance(value, rows) or (isinstance(value, np.ndarray) and not value.ndim):
+        return False
+    return len(value) == count and all(isinstance(one, rows) for one in value)
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """All that an ensemble depends on.
@@ -72,7 +80,13 @@ class Plan:
         options = dict(self.options)
         for name, value in varied.at(k, names.options).items():
             options[name] = int(value) if float(value).is_integer() else float(value)
-        request = requested(system_of(self.system, varied.at(k, names.system)), self.method, words, options)
+        try:
+            request = requested(system_of(self.system, varied.at(k, names.system)), self.method, words, options)
+        except InvalidInput as problem:
+            rows = next((name for name, value in self.start.items() if _is_of_members(value, varied.count)), "")
+            if not rows or rows not in str(problem):
+                raise
+            raise InvalidInput(f"{problem}; a row for each member is given as members={{{rows!r}: ...}}") from None
         if not isinstance(request.steps, Tolerance) or request.samples is not None or request.recording.every > 1:
             return request
         return replace(request, recording=replace(request.recording, t_eval=(request.t0, request.final)))

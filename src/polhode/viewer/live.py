@@ -21,8 +21,10 @@ PATIENCE = 4.0
 """Between two scenes pass so many times what one takes to make, so that the run keeps its processor."""
 
 MODULE = """
+globalThis.THREE ??= (() => {{
 {three}
-globalThis.THREE ??= typeof THREE === "undefined" ? undefined : THREE;
+return THREE;
+}})();
 {viewer}
 function render({{ model, el }}) {{
   const box = document.createElement("div");
