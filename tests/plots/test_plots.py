@@ -1,5 +1,7 @@
 """Pictures: the right content, nothing lost by drawing fewer rows, files whole, matplotlib's global state untouched."""
 
+import contextlib
+import resource
 import subprocess
 import sys
 import warnings
@@ -187,18 +189,26 @@ def test_what_is_refused(body, tmp_path):
         draw(body, tmp_path / "file" / "body.png")
 
 
-def test_a_failed_write_leaves_the_old_picture(body, tmp_path, monkeypatch):
-    path = tmp_path / "body.png"
-    draw(body, path)
+@contextlib.contextmanager
+def files_of_at_most(size):
+    """Writes beyond so many bytes of a file fail, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf", "svg", "gif"])
+def test_a_failed_write_leaves_the_old_picture(body, tmp_path, kind):
+    path = tmp_path / f"body.{kind}"
+    write = (lambda: ph.animate(body, path, seconds=0.5, fps=10)) if kind == "gif" else (lambda: draw(body, path))
+    write()
     old = path.read_bytes()
-
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
-    with pytest.raises(ph.errors.FileProblem, match="No space left"):
-        draw(body, path)
-    assert path.read_bytes() == old and [item.name for item in tmp_path.iterdir()] == ["body.png"]
+    with files_of_at_most(4096), pytest.raises(ph.errors.FileProblem, match=r"cannot write .*body\."):
+        write()
+    assert path.read_bytes() == old and [item.name for item in tmp_path.iterdir()] == [path.name]
 
 
 def test_pyplot_and_settings_stay_as_they_are(body):

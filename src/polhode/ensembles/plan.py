@@ -28,10 +28,9 @@ BETWEEN = 8
 
 def _is_of_members(value: Any, count: int) -> bool:
     """Whether an initial value looks like one row for each of so many members."""
-    rows = np.ndarray | list | tuple
-    if not isinstance(value, rows) or (isinstance(value, np.ndarray) and not value.ndim):
+    if not isinstance(value, np.ndarray | list | tuple) or (isinstance(value, np.ndarray) and not value.ndim):
         return False
-    return len(value) == count and all(isinstance(one, rows) for one in value)
+    return len(value) == count and all(isinstance(one, np.ndarray | list | tuple) for one in value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Sequence
@@ -203,6 +204,9 @@ def write(figure: Figure, path: str | os.PathLike[str], dpi: float = DPI) -> Pat
     target = picture_path(path)
     kind = target.suffix.lower()[1:]
     undated: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
-    with matplotlib.rc_context(EMBEDDED), appearing_whole(target) as draft:
-        figure.savefig(draft, format=kind, dpi=dpi, metadata=undated.get(kind))
+    drawn = io.BytesIO()  # first, since writers of PDF raise errors of their own where a disk is full
+    with matplotlib.rc_context(EMBEDDED):
+        figure.savefig(drawn, format=kind, dpi=dpi, metadata=undated.get(kind))
+    with appearing_whole(target) as draft:
+        draft.write_bytes(drawn.getbuffer())
     return target
