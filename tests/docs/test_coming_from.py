@@ -77,6 +77,7 @@ def test_the_code_of_the_page_has_the_errors_of_the_table(case, benchmark):
 
 
 def test_tables_are_shown_in_their_units(monkeypatch):
+    pytest.importorskip("sphinx")
     measured = loaded(ROOT / "docs" / "_ext" / "measured.py", monkeypatch)
     times = [measured.shown(x, "s").replace("\N{NO-BREAK SPACE}", " ") for x in (2.345, 0.0123, 3.4e-6, 123.4)]
     assert times == ["2.3 s", "12 ms", "3.4 µs", "123 s"]

@@ -394,19 +394,30 @@ def test_killed_workers_change_no_bit(study):
 CLIENT = "import sys, polhode as ph; ph.sweep(sys.argv[1], store=sys.argv[2], workers=int(sys.argv[3]))"
 
 
+def done_in(store):
+    """How many members of a sweep are done; none while there is no store."""
+    try:
+        return ph.sweep_status(store).done
+    except ph.errors.PolhodeError:  # not yet there, or just being made
+        return 0
+
+
 def shot_clients(path, store, kills, chance, workers=1):
-    """A sweep whose client is killed again and again, until it is over; how often that was."""
+    """A sweep whose client is killed each time it has done something more, until it is over; how often that was."""
     count = 0
     while True:
+        seen = done_in(store)
         client = subprocess.Popen([sys.executable, "-c", CLIENT, path, store, str(workers)])
-        try:
-            client.wait(chance.uniform(1.0, 4.0) if count < kills else 300.0)
-            assert client.returncode == 0
-            return count
-        except subprocess.TimeoutExpired:
+        while count < kills and client.poll() is None and done_in(store) == seen:
+            time.sleep(0.01)
+        time.sleep(0.1 * chance.random())
+        if count < kills and client.poll() is None:
             client.kill()
             client.wait()
             count += 1
+        else:
+            assert client.wait(300.0) == 0
+            return count
 
 
 def test_killed_clients_change_no_bit(study):
