@@ -26,10 +26,11 @@ from numba.core.environment import Environment
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.runtime import rtsys
 
-from polhode.kernel import calls, lane_memory, lane_mode, lane_values, source, translate, values
+from polhode.kernel import calls, lane_memory, lane_mode, lane_values, source, tangent_mode, translate, values
 from polhode.kernel.calls import NO_ERROR, Options
 from polhode.kernel.lane_mode import LaneUnit
 from polhode.kernel.source import Refused, Unsupported
+from polhode.kernel.tangent_mode import TangentUnit
 from polhode.kernel.translate import Unit
 from polhode.kernel.values import leaves_of
 
@@ -42,7 +43,8 @@ _numbers = itertools.count()
 def digest() -> str:
     """Digest of this compiler, part of the key of the kernels on disk."""
     total = hashlib.sha256(os.environ.get(FORCED, "").encode())
-    for module in (calls, lane_memory, lane_mode, lane_values, source, translate, values, sys.modules[__name__]):
+    own = sys.modules[__name__]
+    for module in (calls, lane_memory, lane_mode, lane_values, source, tangent_mode, translate, values, own):
         code = module.__loader__.get_code(module.__name__)  # type: ignore[union-attr]
         _absorb(total, code)
     return total.hexdigest()
@@ -86,10 +88,12 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
 
 
 class Compiler:
-    """Stands before numba's compiler of one dispatcher; for so many lanes (see ``lane_mode``) in its place."""
+    """Stands before numba's compiler of one dispatcher; for so many lanes (see ``lane_mode``), or derivatives along so
+    many directions (see ``tangent_mode``), in its place."""
 
-    def __init__(self, dispatcher: Any, lanes: int = 0) -> None:
-        self.dispatcher, self.numba, self.lanes = dispatcher, dispatcher._compiler, lanes
+    def __init__(self, dispatcher: Any, lanes: int = 0, directions: int = 0) -> None:
+        self.dispatcher, self.numba = dispatcher, dispatcher._compiler
+        self.lanes, self.directions = lanes, directions
         self.reason = ""
 
     def __getattr__(self, name: str) -> Any:
@@ -97,8 +101,8 @@ class Compiler:
 
     def compile(self, args: Any, return_type: Any) -> Any:
         """The compiled function; ``reason`` says why it was left to numba, if it was."""
-        if self.lanes:
-            return compiled(self.dispatcher, args, return_type, self.lanes)
+        if self.lanes or self.directions:
+            return compiled(self.dispatcher, args, return_type, self.lanes, self.directions)
         wanted = os.environ.get(FORCED, "")
         if wanted != "numba":
             try:
@@ -122,8 +126,10 @@ def _ready(whole: Any) -> Any:
 
 
 @global_compiler_lock
-def compiled(dispatcher: Any, arguments: Any, result: Any, lanes: int = 0) -> CompileResult:
-    """Compile the function of a dispatcher for these types, over lanes if there are any.
+def compiled(
+    dispatcher: Any, arguments: Any, result: Any, lanes: int = 0, directions: int = 0
+) -> CompileResult:
+    """Compile the function of a dispatcher for these types, over lanes or with derivatives if there are any.
 
     Raises
     ------
@@ -144,9 +150,12 @@ def compiled(dispatcher: Any, arguments: Any, result: Any, lanes: int = 0) -> Co
     library = Library(context.codegen(), function.__qualname__)
     library.enable_object_caching()
     module = library.create_ir_module(function.__qualname__)
-    unit: Unit = LaneUnit(context, dispatcher.typingctx, module, lanes) if lanes else Unit(
-        context, dispatcher.typingctx, module
-    )  # fmt: skip
+    if lanes:
+        unit: Unit = LaneUnit(context, dispatcher.typingctx, module, lanes)
+    elif directions:
+        unit = TangentUnit(context, dispatcher.typingctx, module, directions)
+    else:
+        unit = Unit(context, dispatcher.typingctx, module)
     with context.push_code_library(library):
         entry = write_entry(unit, function, Options(options), descriptor)
     context.declare_env_global(module, context.get_env_name(descriptor))

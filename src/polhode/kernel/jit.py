@@ -508,16 +508,28 @@ def compile_lanes(function, signature, width):
     return _compiled_kernel(Made(function), signature, width)
 
 
+def compile_tangents(function, signature, directions):
+    """Compile ``function`` with derivatives along so many directions (``tangent_mode``), or load it from the disk cache.
+
+    Raises
+    ------
+    Unsupported
+        Something in it has no derivative rule; the message says what, and in which function.
+    """
+    return _compiled_kernel(Made(function), signature, 0, directions)
+
+
 @functools.lru_cache(KEPT_KERNELS)
-def _compiled_kernel(made: Made, signature, lanes=0):
+def _compiled_kernel(made: Made, signature, lanes=0, directions=0):
     plain = python_of(made.function)
     with _lock:
         with held(always=True):
             kernel = njit(nogil=True, **OPTIONS)(plain)
-            kernel._compiler = direct.Compiler(kernel, lanes)
+            kernel._compiler = direct.Compiler(kernel, lanes, directions)
             compile_lock = contextlib.nullcontext()
             if Path(plain.__code__.co_filename).is_file():
                 options = {"compiler": direct.digest()} | ({"lanes": lanes} if lanes else {})
+                options |= {"directions": directions} if directions else {}
                 kernel._cache = KernelCache(plain, kernel.targetoptions | options)
                 compile_lock = kernel._cache.alone(signature, kernel.targetctx)
         with compile_lock, held(always=True), typeinfer.register_dispatcher(kernel):

@@ -1,0 +1,192 @@
+"""The time loop with derivatives: a template into which the step of a method and loads are bound.
+
+States, and where they vary constants, carry derivatives along several directions. Steps are those of a schedule: the
+begins, sizes and ends of steps, as a run took them. One loop serves a single run and members of an ensemble, and the
+growth of tangent vectors, which are scaled, or made orthogonal, as they go.
+"""
+
+from __future__ import annotations
+
+from math import inf, log, sqrt
+
+from numba import f8, i8
+
+from polhode.kernel import drive, jit
+from polhode.kernel import layout as L
+from polhode.kernel.drive import squared_speed
+from polhode.kernel.jit import integers_at, numbers_at
+from polhode.kernel.signatures import I1, Workspace
+from polhode.kernel.tangent_mode import active, derivative_rules, plain, shifted
+
+step = jit.hole("step(t, h, p) -> status", "The step of the method.")
+convert = jit.hole("convert(task, t, h, p) -> status", "The converter of a processed method.", default=drive.convert)
+PROCESSED = jit.hole("PROCESSED", "Whether the method is processed.", default=False)
+loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
+RULES = jit.hole("RULES", "Pairs (helper, rule): derivatives of helpers that are not those of their source.", default=())
+VARIED = jit.hole("VARIED", "Whether constants of bodies and systems vary, too.", default=False)
+
+N, B, S, WIDTH, PARAMETERS, LOAD, WORK, STRIDE, ROWS, EVERY, TREATMENT, VECTORS, BETWEEN = range(13)
+BODIES_STRIDE, FRAMES_STRIDE, PARAMETERS_STRIDE, SEEDS_STRIDE = range(13, 17)
+SIZES = 17
+"""Slots of ``sizes``: bodies, blocks, auxiliary variables; lengths of state, parameters, loads, scratch memory;
+derivatives of a number in memory; rows of a member; steps from row to row; what is done with tangent vectors, how many
+there are, and after how many steps; how far constants and seeds of two members lie apart (0: all have the same)."""
+STATES, SEEDS, BODIES, BODIES_SEEDS, FRAMES, FRAMES_SEEDS, CONSTANTS, CONSTANTS_SEEDS = range(2, 10)
+COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_INFO, MEMORY, MEMORY_SEEDS = range(10, 16)
+BEGINS, STEP_SIZES, ENDS, RECORD, RECORD_SEEDS, WEIGHTS, STATUS, DONE = range(16, 24)
+ADDRESSES = 24
+MARCH_TANGENTS = i8(i8, i8, i8, f8, I1, I1)
+"""march_tangents(begin, behind, n, limit, sizes, addresses)"""
+
+# what is done with tangent vectors
+RECORDED, ORTHOGONAL, SCALED = 0, 1, 2
+"""Nothing, they are recorded with the states; made orthogonal and of length 1; each made of length 1."""
+
+
+def memory_of(width: int, load: int, work: int) -> int:
+    """How many active numbers a run needs: three states, loads, scratch memory."""
+    return 3 * width + load + work
+
+
+@jit.inlined
+def inner(vectors, stride, width, weights, i, j):
+    """The weighted product of tangent vectors i and j."""
+    found = 0.0
+    for k in range(width):
+        found += weights[k] * vectors[stride * k + i] * vectors[stride * k + j]
+    return found
+
+
+@jit.helper
+def scaled(vectors, stride, width, weights, count, orthogonal, growth):
+    """Make tangent vectors of length 1, orthogonal if asked; adds the logarithms of their lengths to ``growth``."""
+    for i in range(count):
+        if orthogonal:
+            for _ in range(2):  # once more for the digits that nearly parallel vectors lose
+                for j in range(i):
+                    f = inner(vectors, stride, width, weights, i, j)
+                    for k in range(width):
+                        vectors[stride * k + i] -= f * vectors[stride * k + j]
+        size = sqrt(inner(vectors, stride, width, weights, i, i))
+        growth[i] += log(size)
+        f = 1.0 / size
+        for k in range(width):
+            vectors[stride * k + i] *= f
+
+
+def march_tangents(begin, behind, n, limit, sizes, addresses):
+    """Take members through the steps of a schedule, with derivatives.
+
+    Parameters
+    ----------
+    begin, behind : int
+        Number of the first member, and of the one behind the last.
+    n : int
+        Number of steps.
+    limit : float
+        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
+    sizes, addresses : int arrays
+        See above; the first two addresses are unused. SEEDS are the derivatives of the state at the start, number by
+        number; RECORD and RECORD_SEEDS receive states and derivatives at the rows: the start, each multiple of EVERY,
+        the end. Under ORTHOGONAL and SCALED, RECORD_SEEDS receives in the place of the derivatives VECTORS numbers a
+        row: the logarithms of the growth of all vectors since the start.
+
+    Returns
+    -------
+    int
+        0. STATUS and DONE receive the status of each member and the number of its completed steps.
+    """
+    derivative_rules(RULES)
+    bodies_of_system, width, stride, rows = sizes[N], sizes[WIDTH], sizes[STRIDE], sizes[ROWS]
+    every, treatment, vectors = sizes[EVERY], sizes[TREATMENT], sizes[VECTORS]
+    numbers, derivatives = numbers_at(addresses, MEMORY), numbers_at(addresses, MEMORY_SEEDS)
+    y = active(numbers, derivatives)
+    stage_state = shifted(y, width)
+    kept = shifted(stage_state, width)
+    load = shifted(kept, width)
+    work = shifted(load, sizes[LOAD])
+    info = numbers_at(addresses, STEP_INFO)
+    weights, growth = numbers_at(addresses, WEIGHTS), shifted(numbers_at(addresses, WEIGHTS), width)
+    begins, steps, ends = numbers_at(addresses, BEGINS), numbers_at(addresses, STEP_SIZES), numbers_at(addresses, ENDS)
+    for member in range(begin, behind):
+        bodies = shifted(numbers_at(addresses, BODIES), sizes[BODIES_STRIDE] * member)
+        frames = shifted(numbers_at(addresses, FRAMES), sizes[FRAMES_STRIDE] * member)
+        parameters = shifted(numbers_at(addresses, CONSTANTS), sizes[PARAMETERS_STRIDE] * member)
+        if VARIED:
+            constants = (
+                active(bodies, shifted(numbers_at(addresses, BODIES_SEEDS), stride * sizes[BODIES_STRIDE] * member)),
+                active(frames, shifted(numbers_at(addresses, FRAMES_SEEDS), stride * sizes[FRAMES_STRIDE] * member)),
+                active(parameters,
+                       shifted(numbers_at(addresses, CONSTANTS_SEEDS), stride * sizes[PARAMETERS_STRIDE] * member)),
+            )  # fmt: skip
+        else:
+            constants = (bodies, frames, parameters)
+        p = Workspace(
+            bodies_of_system, sizes[B], sizes[S], y, constants[0], constants[2], loads,
+            numbers_at(addresses, COEFFICIENTS), integers_at(addresses, INT_COEFFICIENTS),
+            integers_at(addresses, BLOCKS), stage_state, load, work, info, constants[1],
+        )  # fmt: skip
+        start = active(
+            shifted(numbers_at(addresses, STATES), width * member),
+            shifted(numbers_at(addresses, SEEDS), sizes[SEEDS_STRIDE] * member),
+        )
+        for j in range(width):
+            y[j] = start[j]
+        for j in range(vectors):
+            growth[j] = 0.0
+        info[L.LOADED] = 0.0
+        status, done, row, since = L.OK, 0, 0, 0
+        allowed = limit * limit
+        if PROCESSED and n > 0:
+            status = convert(L.PREPARING, begins[0], steps[0], p)
+            info[L.LOADED] = 0.0
+        for k in range(n + 1):
+            if k > 0:
+                h = steps[k - 1]
+                info[L.ITERATIONS] = info[L.RESIDUAL] = 0.0
+                info[L.NEXT_TIME] = ends[k - 1]
+                status = step(begins[k - 1], h, p)
+                if status != L.OK:
+                    break
+                speed = plain(squared_speed(bodies_of_system, y, bodies))
+                if not speed < inf:
+                    status = L.NOT_FINITE
+                    break
+                if speed * h * h > allowed:
+                    status = L.TOO_LARGE
+                    break
+                done, since = k, since + 1
+                if treatment != RECORDED and (since == sizes[BETWEEN] or k == n or k % every == 0):
+                    scaled(derivatives, stride, width, weights, vectors, treatment == ORTHOGONAL, growth)
+                    since = 0
+            if k % every == 0 or k == n:
+                if PROCESSED:
+                    for j in range(width):
+                        kept[j] = y[j]
+                    if k == 0:
+                        for j in range(width):
+                            y[j] = start[j]
+                    else:
+                        status = convert(L.PRESENTING, ends[k - 1], steps[k - 1], p)
+                        info[L.LOADED] = 0.0
+                        if status != L.OK:
+                            break
+                at = rows * member + row
+                recorded = shifted(numbers_at(addresses, RECORD), width * at)
+                for j in range(width):
+                    recorded[j] = y[j]
+                if treatment == RECORDED:
+                    shown = shifted(numbers_at(addresses, RECORD_SEEDS), width * stride * at)
+                    for j in range(width * stride):
+                        shown[j] = derivatives[j]
+                else:
+                    shown = shifted(numbers_at(addresses, RECORD_SEEDS), vectors * at)
+                    for j in range(vectors):
+                        shown[j] = growth[j]
+                if PROCESSED:
+                    for j in range(width):
+                        y[j] = kept[j]
+                row += 1
+        integers_at(addresses, STATUS)[member] = status
+        integers_at(addresses, DONE)[member] = done
+    return 0

@@ -1,0 +1,585 @@
+"""Translates kernels so that each number carries derivatives: the same source, forward-mode differentiation.
+
+A value is *plain*, with no derivatives (counts, times, coefficients of a method), or *active*: a number and its
+derivatives along several directions, a vector that processors work on at once. Its type says which, and types follow
+from those of the arguments, as in ``translate``: what a pointer to active numbers holds is active, and what is computed
+from it. Nothing in the source says so.
+
+The numbers themselves are computed by the same operations in the same order as without derivatives; conditions look at
+the numbers alone, so the same branches are taken. A derivative is that of the branch. Rules where one is not defined: a
+square root of 0, ``abs`` and ``copysign`` at 0 count as constant; rounding (``floor``, ``int``) as constant.
+
+A number that is written to plain memory (flags and counters of ``step_info``) leaves its derivatives behind.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from polhode.kernel import simd
+from polhode.kernel.calls import Options
+from polhode.kernel.lane_mode import lane_numbers
+from polhode.kernel.source import Unsupported
+from polhode.kernel.translate import Unit, Writer
+from polhode.kernel.values import (
+    BOOL,
+    EXTERNS,
+    FLOAT,
+    INT,
+    INTRINSICS,
+    NOTHING,
+    RANKS,
+    TO_INTEGER,
+    F,
+    I,
+    Known,
+    Row,
+    Scalar,
+    Tup,
+    Value,
+    View,
+    opened,
+    settled,
+)
+
+WIDEST = 8
+"""Most derivatives in one vector; more directions take several."""
+CONTRACT = ("contract",)
+EIGHT_BYTES = 8
+
+
+# ------------------------------------------------------------------ what kernels with derivatives are written with
+def active(numbers, derivatives):  # type: ignore[no-untyped-def]
+    """A pointer to numbers, with a pointer to their derivatives (``padded`` of each number), as one to active numbers."""
+    return numbers
+
+
+def shifted(numbers, k):  # type: ignore[no-untyped-def]
+    """A pointer to what lies ``k`` numbers behind."""
+    return numbers[k:]
+
+
+def derivative_rules(pairs):  # type: ignore[no-untyped-def]
+    """Pairs (helper, rule): in this kernel a call of the helper with active numbers is one of the rule."""
+
+
+def plain(x):  # type: ignore[no-untyped-def]
+    """A number, or a tuple of them, without derivatives."""
+    return x
+
+
+def with_derivatives(x, *terms):  # type: ignore[no-untyped-def]
+    """The plain number x whose derivatives are the sum of those of terms, pairs (plain factor, number)."""
+    return x
+
+
+def chunks(directions: int) -> tuple[int, ...]:
+    """The lengths of the vectors that hold so many derivatives."""
+    found = [WIDEST] * (directions // WIDEST)
+    left = directions % WIDEST
+    return (*found, *([next(n for n in (2, 4, 8) if n >= left)] if left else []))
+
+
+def padded(directions: int) -> int:
+    """How many numbers the derivatives of one number take in memory."""
+    return sum(chunks(directions))
+
+
+class Active(types.Type):  # type: ignore[misc]
+    """The type of a number with its derivatives."""
+
+    def __init__(self, directions: int) -> None:
+        self.chunks = chunks(directions)
+        super().__init__(name=f"Active{self.chunks}")
+
+
+def is_active(value: Any) -> bool:
+    """Whether a value, or a number in a small array or tuple, has derivatives."""
+    if isinstance(value, Row | Tup):
+        return any(is_active(part) for part in value.parts)
+    return isinstance(value, Scalar) and isinstance(value.kind, Active)
+
+
+class Slot:
+    """Where an active number lies: addresses of the number and of its derivatives."""
+
+    __slots__ = ("derivatives", "number")
+
+    def __init__(self, number: Any, derivatives: Any) -> None:
+        self.number, self.derivatives = number, derivatives
+
+
+class TangentUnit(Unit):
+    """A module whose functions carry so many derivatives."""
+
+    def __init__(self, context: Any, typing: Any, module: Any, directions: int) -> None:
+        super().__init__(context, typing, module, TangentWriter)
+        self.kind = Active(directions)
+        self.vectors = [ir.VectorType(F, n) for n in self.kind.chunks]
+        self.struct = ir.LiteralStructType([F, *self.vectors])
+        self.rules: dict[Any, Any] = {}
+
+
+class TangentWriter(Writer):
+    """Writes one function with derivatives."""
+
+    unit: TangentUnit
+
+    # -------------------------------------------------------------- numbers and derivatives
+    def parts(self, value: Value) -> tuple[Any, list[Any] | None]:
+        """A number as an LLVM value, and its derivatives, None of a plain one."""
+        value = settled(value)
+        if not is_active(value):
+            return self.cast(value, FLOAT), None
+        v = value.v  # type: ignore[union-attr]
+        kept = getattr(v, "apart", None)
+        if kept is None:
+            n = len(self.unit.vectors)
+            kept = self.builder.extract_value(v, 0), [self.builder.extract_value(v, k + 1) for k in range(n)]
+        return kept  # type: ignore[no-any-return]
+
+    def joined_parts(self, number: Any, derivatives: list[Any] | None) -> Scalar:
+        """The value of a number with derivatives; a plain one of a number without."""
+        if derivatives is None:
+            return Scalar(FLOAT, number)
+        whole = ir.Constant(self.unit.struct, ir.Undefined)
+        for k, part in enumerate((number, *derivatives)):
+            whole = self.builder.insert_value(whole, part, k)
+        whole.apart = (number, derivatives)
+        return Scalar(self.unit.kind, whole)
+
+    def spread(self, x: Any, kind: Any) -> Any:
+        """A number in all places of a vector."""
+        if isinstance(x, ir.Constant) and isinstance(x.constant, float):
+            return ir.Constant(kind, [x.constant] * kind.count)
+        one = self.builder.insert_element(ir.Constant(kind, ir.Undefined), x, ir.Constant(ir.IntType(32), 0))
+        order = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
+        return self.builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), order)
+
+    def combined(self, *terms: tuple[Any, list[Any] | None]) -> list[Any] | None:
+        """The sum of derivatives times factors: pairs (factor, derivatives), the factor an LLVM number, 1 or -1."""
+        found: list[Any] | None = None
+        for factor, derivatives in terms:
+            if derivatives is None:
+                continue
+            if found is None:
+                if factor == 1:
+                    found = list(derivatives)
+                elif factor == -1:
+                    found = [self.builder.fsub(ir.Constant(d.type, [-0.0] * d.type.count), d) for d in derivatives]
+                else:
+                    found = [self.builder.fmul(self.spread(factor, d.type), d, flags=CONTRACT) for d in derivatives]
+                continue
+            for k, d in enumerate(derivatives):
+                if factor == 1:
+                    found[k] = self.builder.fadd(found[k], d, flags=CONTRACT)
+                elif factor == -1:
+                    found[k] = self.builder.fsub(found[k], d, flags=CONTRACT)
+                else:
+                    term = self.builder.fmul(self.spread(factor, d.type), d, flags=CONTRACT)
+                    found[k] = self.builder.fadd(found[k], term, flags=CONTRACT)
+        return found
+
+    def primal(self, value: Value) -> Value:
+        """A value without derivatives."""
+        value = opened(value)
+        if isinstance(value, Tup):
+            return Tup([self.primal(part) for part in value.parts], value.cls)
+        if isinstance(value, Row):
+            return Row([self.primal(part) for part in value.parts])
+        return Scalar(FLOAT, self.parts(value)[0]) if is_active(value) else value
+
+    # -------------------------------------------------------------- conversions
+    def cast(self, value: Value, kind: Any) -> Any:
+        value = settled(value)
+        if isinstance(value, Scalar) and value.kind != kind:
+            if isinstance(kind, Active):
+                zeros = [ir.Constant(v, [0.0] * v.count) for v in self.unit.vectors]
+                return self.joined_parts(super().cast(value, FLOAT), zeros).v
+            if isinstance(value.kind, Active):
+                if kind == FLOAT:
+                    raise Unsupported("a number with derivatives where one without is needed")
+                return super().cast(self.primal(value), kind)
+        return super().cast(value, kind)
+
+    def number(self, value: Value) -> Value:
+        value = settled(value)
+        return value if is_active(value) and isinstance(value, Scalar) else super().number(value)
+
+    def common(self, a: Value, b: Value) -> Value:
+        a, b = settled(a), settled(b)
+        if isinstance(a, Scalar) and isinstance(b, Scalar) and a.kind != b.kind:
+            for x, y in ((a, b), (b, a)):
+                if isinstance(x.kind, Active) and y.kind in RANKS:
+                    return x
+        return super().common(a, b)
+
+    # -------------------------------------------------------------- operators
+    def binary(self, name: str, x: Value, y: Value) -> Value:
+        if any(isinstance(opened(v), Tup | Row) for v in (x, y)) or not (is_active(x) or is_active(y)):
+            return super().binary(name, x, y)
+        if name == "Pow":
+            return self.power_of_active(x, y)
+        (a, da), (b, db) = self.parts(self.number(x)), self.parts(self.number(y))
+        builder = self.builder
+        if name == "Add":
+            return self.joined_parts(builder.fadd(a, b), self.combined((1, da), (1, db)))
+        if name == "Sub":
+            return self.joined_parts(builder.fsub(a, b), self.combined((1, da), (-1, db)))
+        if name == "Mult":
+            return self.joined_parts(builder.fmul(a, b), self.combined((b, da), (a, db)))
+        if name == "Div":
+            q = builder.fdiv(a, b)
+            inverse = builder.fdiv(ir.Constant(F, 1.0), b)
+            by_b = None if db is None else builder.fneg(builder.fmul(q, inverse))
+            return self.joined_parts(q, self.combined((inverse, da), (by_b, db)))
+        if name == "FloorDiv":
+            return Scalar(FLOAT, self.real_division(a, b, False))
+        if name == "Mod":
+            times = None if db is None else builder.fneg(self.real_division(a, b, False))
+            return self.joined_parts(self.real_division(a, b, True), self.combined((1, da), (times, db)))
+        raise Unsupported(f"the operator {name}")
+
+    def power_of_active(self, x: Value, y: Value) -> Value:
+        """x to the power y."""
+        exponent = y.it if isinstance(y, Known) else None
+        base, power = self.primal(self.number(x)), self.primal(y)
+        found = Writer.binary(self, "Pow", base, power)
+        v, dx = self.parts(x) if is_active(x) else (None, None)
+        terms: list[tuple[Any, Any]] = []
+        if dx is not None and exponent != 0:
+            less = Known(exponent - 1) if exponent is not None else self.binary("Sub", power, Known(1))
+            slope = self.binary("Mult", power, Writer.binary(self, "Pow", base, less))
+            terms.append((self.cast(slope, FLOAT), dx))
+        if is_active(y):
+            logarithm = self.function_of_numbers(math.log, [base])
+            terms.append((self.cast(self.binary("Mult", found, logarithm), FLOAT), self.parts(y)[1]))
+        return self.joined_parts(self.cast(found, FLOAT), self.combined(*terms))
+
+    def negative(self, x: Value) -> Value:
+        if not isinstance(x, Scalar) or not is_active(x):
+            return super().negative(x)
+        v, d = self.parts(x)
+        return self.joined_parts(self.builder.fsub(ir.Constant(F, -0.0), v), self.combined((-1, d)))
+
+    def compared(self, name: str, x: Value, y: Value) -> Value:
+        return super().compared(name, *(self.primal(v) if is_active(v) else v for v in (x, y)))
+
+    def truth(self, x: Value) -> Any:
+        return super().truth(self.primal(x) if isinstance(x, Scalar) and is_active(x) else x)
+
+    def least(self, values: Any, symbol: str) -> Value:
+        if not any(is_active(value) for value in values):
+            return super().least(values, symbol)
+        best = self.number(values[0])
+        for value in values[1:]:
+            test = self.truth(self.compared("Lt" if symbol == "<" else "Gt", value, best))
+            best = self.chosen(ir.Constant(ir.IntType(1), int(test)) if isinstance(test, bool) else test, value, best)
+        return best
+
+    # -------------------------------------------------------------- functions of numbers
+    def function_of_numbers(self, it: Any, x: list[Value]) -> Value:
+        if any(isinstance(opened(a), Tup | Row) for a in x) or not any(is_active(a) for a in x):
+            return super().function_of_numbers(it, x)
+        if it in (min, max, np.where):
+            return super().function_of_numbers(it, x)
+        if it is float:
+            return self.number(x[0])
+        if it in TO_INTEGER or it in (int, bool, np.floor, np.ceil, np.rint, math.isnan, np.isnan, math.isfinite,
+                                      np.isfinite):  # fmt: skip
+            return super().function_of_numbers(it, [self.primal(a) for a in x])
+        plain_numbers = [Scalar(FLOAT, self.parts(a)[0]) for a in x]
+        if it is math.frexp:
+            both: Any = super().function_of_numbers(it, plain_numbers)
+            down = self.function_of_numbers(math.ldexp, [Known(1.0), self.negative(both.parts[1])])
+            slope = self.combined((self.cast(down, FLOAT), self.parts(x[0])[1]))
+            return Tup([self.joined_parts(both.parts[0].v, slope), both.parts[1]])
+        if it is math.ldexp:
+            found = super().function_of_numbers(it, [plain_numbers[0], x[1]])
+            up = super().function_of_numbers(it, [Known(1.0), x[1]])
+            return self.joined_parts(found.v, self.combined((self.cast(up, FLOAT), self.parts(x[0])[1])))  # type: ignore[union-attr]
+        found = super().function_of_numbers(it, plain_numbers)
+        rule = SLOPES.get(it) or SLOPES.get(EXTERNS.get(it) or INTRINSICS.get(it))
+        if rule is None:
+            raise Unsupported(f"the derivative of {getattr(it, '__name__', it)}")
+        factors = rule(self, found, *plain_numbers)
+        terms = [(self.cast(f, FLOAT), self.parts(a)[1]) for f, a in zip(factors, x, strict=True) if is_active(a)]
+        return self.joined_parts(self.cast(found, FLOAT), self.combined(*terms))
+
+    def size(self, x: Value) -> Value:
+        return self.function_of_numbers(abs, [x]) if is_active(x) else super().size(x)
+
+    def row(self, value: Value) -> Row:
+        whole = opened(value)
+        if not isinstance(whole, Tup) or not is_active(whole):
+            return super().row(value)
+        return Row([Scalar(self.unit.kind, self.cast(self.number(part), self.unit.kind)) for part in whole.parts])
+
+    def row_by_row(self, name: str, x: Value, y: Value) -> Value:
+        found = super().row_by_row(name, x, y)
+        if isinstance(found, Row) and is_active(found):
+            return Row([Scalar(self.unit.kind, self.cast(part, self.unit.kind)) for part in found.parts])
+        return found
+
+    def function_of_rows(self, it: Any, x: list[Value]) -> Value:
+        if it is np.linalg.norm and len(x) == 1:
+            return self.function_of_numbers(math.sqrt, [self.row_by_row("MatMult", x[0], x[0])])
+        return super().function_of_rows(it, x)
+
+    def where(self, condition: Value, a: Value, b: Value) -> Value:
+        test = self.truth(condition)
+        if isinstance(test, bool):
+            return a if test else b
+        if not (is_active(a) or is_active(b)):
+            return super().where(condition, a, b)
+        return self.chosen(test, self.number(a), self.number(b))
+
+    def real_function(self, it: Any, *x: Value) -> Value:
+        """A function of plain numbers."""
+        return Writer.function_of_numbers(self, it, list(x))
+
+    # -------------------------------------------------------------- calls
+    def call(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
+        special: Any = SPECIAL.get(it) if isinstance(it, type(active)) else None
+        if special is not None:
+            return special(self, *arguments)  # type: ignore[no-any-return]
+        if it in simd.IN_KERNELS and (it in (simd.four, simd.sum4) or any(map(is_active, map(opened, arguments)))
+                                      or any(isinstance(a, Row) for a in arguments)):  # fmt: skip
+            return self.simd_function(it, arguments)
+        return super().call(it, arguments, named)
+
+    def helper(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
+        rule = self.unit.rules.get(it)
+        own = rule is not None and self.source is rule.py_func
+        if rule is not None and not own and any(is_active(opened(a)) for a in arguments):
+            return super().helper(rule, arguments, named)
+        return super().helper(it, arguments, named)
+
+    def call_function(self, function: Any, options: Options, given: list[Value]) -> Value:
+        if any(isinstance(a, Row) for a in given):  # four numbers at once, one after the other
+            length = max(len(a.parts) for a in given if isinstance(a, Row))
+            parts = zip(*(a.parts if isinstance(a, Row) else [a] * length for a in given), strict=True)
+            found = [self.call_function(function, options, list(x)) for x in parts]
+            if not all(isinstance(one, Scalar) for one in found):
+                raise Unsupported("a function of arrays that returns no number")
+            like = functools.reduce(self.common, found)
+            return Row([self.converted(one, like) for one in found])
+        return super().call_function(function, options, given)
+
+    def role(self, callee: Scalar, arguments: list[Value]) -> Value:
+        raise Unsupported("a function that is called by its address")
+
+    def simd_function(self, it: Any, x: list[Value]) -> Value:
+        """Functions of ``kernel.simd``: four numbers at once are a small array of four."""
+        if it is simd.four:
+            while len(x) > 2 and isinstance(x[-1], Known) and x[-1].it == 0.0:  # unused nodes of a rule
+                x = x[:-1]
+            like = functools.reduce(self.common, map(self.number, x))
+            return Row([self.converted(self.number(a), like) for a in x])
+        if it is simd.sum4:
+            if not isinstance(x[0], Row):
+                raise Unsupported("a sum of four lanes")
+            add = functools.partial(self.binary, "Add")
+            halves = [functools.reduce(add, x[0].parts[k : k + 2]) for k in (0, 2) if x[0].parts[k:]]
+            return functools.reduce(add, halves)
+        if any(isinstance(a, Row) for a in x):
+            length = max(len(a.parts) for a in x if isinstance(a, Row))
+            parts = zip(*(a.parts if isinstance(a, Row) else [a] * length for a in x), strict=True)
+            found = [self.simd_function(it, list(one)) for one in parts]
+            like = functools.reduce(self.common, found)
+            return Row([self.converted(one, like) for one in found])
+        if it is simd.roots:
+            return self.function_of_numbers(math.sqrt, x)
+        if it in (simd.fused, simd.product_error):
+            numbers = [self.number(a) for a in x]
+            found = super().call(it, [self.primal(a) for a in numbers], {})
+            (a, da), (b, db), (_, dc) = (self.parts(v) for v in numbers)
+            last = (1 if it is simd.fused else -1, dc)
+            return self.joined_parts(self.cast(found, FLOAT), self.combined((b, da), (a, db), last))
+        if it in (simd.two_to, simd.exponent_and_fraction):  # sizes of steps and scales
+            return super().call(it, [self.primal(a) for a in x], {})
+        raise Unsupported(f"{it.__name__} of numbers with derivatives")
+
+    # -------------------------------------------------------------- memory
+    def element(self, owner: Value, where: Value) -> tuple[Any, Any] | None:
+        if isinstance(owner, Scalar) and isinstance(owner.kind, types.CPointer) and owner.kind.dtype == self.unit.kind:
+            return self.place(owner, self.index(where)), self.unit.kind
+        return super().element(owner, where)
+
+    def place(self, pointer: Any, k: Any) -> Slot:
+        """Where active number k behind a pointer lies."""
+        builder, kind = self.builder, self.unit.kind
+        numbers, derivatives = (builder.extract_value(pointer.v, n) for n in range(2))
+        behind = builder.mul(k, ir.Constant(I, sum(kind.chunks)))
+        return Slot(builder.gep(numbers, [k]), builder.gep(derivatives, [behind]))
+
+    def loaded(self, slot: Any, kind: Any) -> Scalar:
+        """The number at an address."""
+        builder = self.builder
+        if not isinstance(slot, Slot):
+            return Scalar(kind, builder.load(slot))
+        found, at = [], 0
+        for vector in self.unit.vectors:
+            where = builder.gep(slot.derivatives, [ir.Constant(I, at)])
+            found.append(builder.load(builder.bitcast(where, vector.as_pointer()), align=EIGHT_BYTES))
+            at += vector.count
+        return self.joined_parts(builder.load(slot.number), found)
+
+    def put(self, value: Value, slot: Any, kind: Any) -> None:
+        """Write a number to an address; plain memory takes the number alone."""
+        builder = self.builder
+        if not isinstance(slot, Slot):
+            builder.store(self.cast(self.primal(value), kind), slot)
+            return
+        value = self.number(value)
+        number, derivatives = self.parts(Scalar(kind, self.cast(value, kind)))
+        builder.store(number, slot.number)
+        at = 0
+        for d in derivatives or ():
+            where = builder.gep(slot.derivatives, [ir.Constant(I, at)])
+            builder.store(d, builder.bitcast(where, d.type.as_pointer()), align=EIGHT_BYTES)
+            at += d.type.count
+
+    def _Subscript(self, e: ast.Subscript) -> Value:
+        if isinstance(e.slice, ast.Slice):
+            return super()._Subscript(e)
+        owner = opened(self.value(e.value))
+        if isinstance(owner, Scalar) and isinstance(owner.kind, types.CPointer) and owner.kind.dtype == self.unit.kind:
+            return self.loaded(self.place(owner, self.index(self.value(e.slice))), self.unit.kind)
+        return super()._Subscript(e)
+
+    def store(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Subscript):
+            slot, kind = self.slot(target)
+            self.put(value, slot, kind)
+        else:
+            super().store(target, value)
+
+    def _AugAssign(self, s: ast.AugAssign) -> None:
+        if not isinstance(s.target, ast.Subscript):
+            super()._AugAssign(s)
+            return
+        slot, kind = self.slot(s.target)
+        self.put(self.binary(type(s.op).__name__, self.loaded(slot, kind), self.value(s.value)), slot, kind)
+
+
+# ------------------------------------------------------------------ derivatives of functions
+def _of(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule from a function of a small calculator, the value and the arguments: factors of their derivatives."""
+
+    def rule(writer: TangentWriter, found: Value, *x: Value) -> list[Value]:
+        factors = make(_Calculator(writer), found, *x)
+        return list(factors) if isinstance(factors, tuple) else [factors]
+
+    return rule
+
+
+class _Calculator:
+    """Arithmetic on plain numbers of a writer."""
+
+    def __init__(self, writer: TangentWriter) -> None:
+        self.w = writer
+
+    def __call__(self, name: str, x: Any, y: Any) -> Value:
+        x, y = (Known(v) if isinstance(v, int | float) else v for v in (x, y))
+        return self.w.binary({"+": "Add", "-": "Sub", "*": "Mult", "/": "Div"}[name], x, y)
+
+    def f(self, it: Any, *x: Value) -> Value:
+        return self.w.real_function(it, *x)
+
+    def unless_zero(self, x: Value, value: Value) -> Value:
+        """A value, or 0 where x is 0."""
+        zero = Scalar(FLOAT, ir.Constant(F, 0.0))
+        return self.w.chosen(self.w.cast(self.w.compared("NotEq", x, Known(0.0)), BOOL), value, zero)
+
+
+SLOPES: dict[Any, Any] = {
+    "sqrt": _of(lambda c, v, x: c.unless_zero(v, c("/", 0.5, v))),
+    "sin": _of(lambda c, v, x: c.f(math.cos, x)),
+    "cos": _of(lambda c, v, x: c.w.negative(c.f(math.sin, x))),
+    "tan": _of(lambda c, v, x: c("+", 1.0, c("*", v, v))),
+    "asin": _of(lambda c, v, x: c("/", 1.0, c.f(math.sqrt, c("*", c("-", 1.0, x), c("+", 1.0, x))))),
+    "acos": _of(lambda c, v, x: c("/", -1.0, c.f(math.sqrt, c("*", c("-", 1.0, x), c("+", 1.0, x))))),
+    "atan": _of(lambda c, v, x: c("/", 1.0, c("+", 1.0, c("*", x, x)))),
+    "sinh": _of(lambda c, v, x: c.f(math.cosh, x)),
+    "cosh": _of(lambda c, v, x: c.f(math.sinh, x)),
+    "tanh": _of(lambda c, v, x: c("-", 1.0, c("*", v, v))),
+    "asinh": _of(lambda c, v, x: c("/", 1.0, c.f(math.sqrt, c("+", 1.0, c("*", x, x))))),
+    "acosh": _of(lambda c, v, x: c("/", 1.0, c.f(math.sqrt, c("*", c("-", x, 1.0), c("+", x, 1.0))))),
+    "atanh": _of(lambda c, v, x: c("/", 1.0, c("*", c("-", 1.0, x), c("+", 1.0, x)))),
+    "exp": _of(lambda c, v, x: v),
+    "expm1": _of(lambda c, v, x: c("+", v, 1.0)),
+    "log": _of(lambda c, v, x: c("/", 1.0, x)),
+    "log1p": _of(lambda c, v, x: c("/", 1.0, c("+", 1.0, x))),
+    "log2": _of(lambda c, v, x: c("/", 1.0 / math.log(2.0), x)),
+    "log10": _of(lambda c, v, x: c("/", 1.0 / math.log(10.0), x)),
+    "erf": _of(lambda c, v, x: c("*", 2.0 / math.sqrt(math.pi), c.f(math.exp, c.w.negative(c("*", x, x))))),
+    "erfc": _of(lambda c, v, x: c("*", -2.0 / math.sqrt(math.pi), c.f(math.exp, c.w.negative(c("*", x, x))))),
+    "fabs": _of(lambda c, v, x: c.unless_zero(x, c.f(math.copysign, Known(1.0), x))),
+    "floor": _of(lambda c, v, x: Known(0.0)),
+    "ceil": _of(lambda c, v, x: Known(0.0)),
+    "atan2": _of(
+        lambda c, v, y, x: (lambda s: (c("/", x, s), c.w.negative(c("/", y, s))))(c("+", c("*", x, x), c("*", y, y)))
+    ),
+    math.hypot: _of(lambda c, v, x, y: (c.unless_zero(v, c("/", x, v)), c.unless_zero(v, c("/", y, v)))),
+    math.copysign: _of(
+        lambda c, v, x, y: (
+            c.unless_zero(x, c("*", c.f(math.copysign, Known(1.0), x), c.f(math.copysign, Known(1.0), y))), Known(0.0)
+        )
+    ),
+    math.pow: _of(
+        lambda c, v, x, y: (
+            c("*", y, c.f(math.pow, x, c("-", y, 1.0))), c.unless_zero(x, c("*", v, c.f(math.log, x))),
+        )
+    ),
+}  # fmt: skip
+"""Derivatives of functions by their names in the C library, or by themselves: factors of those of the arguments."""
+SLOPES |= {np.hypot: SLOPES[math.hypot], np.copysign: SLOPES[math.copysign]}
+SLOPES |= {function: SLOPES["fabs"] for function in (abs, np.abs, math.fabs, np.fabs)}
+
+
+# ------------------------------------------------------------------ what kernels with derivatives are written with
+def _active(writer: TangentWriter, numbers: Any, derivatives: Any) -> Value:
+    kind = ir.LiteralStructType([numbers.v.type, derivatives.v.type])
+    whole = writer.builder.insert_value(ir.Constant(kind, ir.Undefined), numbers.v, 0)
+    whole = writer.builder.insert_value(whole, derivatives.v, 1)
+    return Scalar(types.CPointer(writer.unit.kind), whole)
+
+
+def _shifted(writer: TangentWriter, pointer: Any, k: Value) -> Value:
+    if pointer.kind.dtype != writer.unit.kind:
+        return Scalar(pointer.kind, writer.builder.gep(pointer.v, [writer.index(k)]))
+    slot = writer.place(pointer, writer.index(k))
+    return _active(writer, Scalar(None, slot.number), Scalar(None, slot.derivatives))
+
+
+def _derivative_rules(writer: TangentWriter, pairs: Value) -> Value:
+    writer.unit.rules = dict(pairs.it)  # type: ignore[union-attr]
+    return NOTHING
+
+
+def _plain(writer: TangentWriter, x: Value) -> Value:
+    return writer.primal(x)
+
+
+def _with_derivatives(writer: TangentWriter, x: Value, *terms: Value) -> Value:
+    found = []
+    for term in terms:
+        factor, number = opened(term).parts  # type: ignore[union-attr]
+        if is_active(number):
+            found.append((writer.cast(factor, FLOAT), writer.parts(number)[1]))
+    return writer.joined_parts(writer.cast(x, FLOAT), writer.combined(*found))
+
+
+SPECIAL = {
+    active: _active, shifted: _shifted, derivative_rules: _derivative_rules, plain: _plain,
+    with_derivatives: _with_derivatives, lane_numbers: lambda writer: Known(0),
+}  # fmt: skip

@@ -1,0 +1,292 @@
+"""The steps of a method with derivatives: a compiled loop for a system, and the memory it works on.
+
+The loop is that of the method's own step, translated with derivatives (``kernel.tangent_mode``); the loads are the
+system's program where it has one, else its role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.flows import tangent_rules
+from polhode.flows.polynomial_lanes import taylor_step
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.kernel import tangent_drive as D
+from polhode.kernel.source import Unsupported
+from polhode.kernel.tangent_mode import padded
+from polhode.methods import MethodSpec
+from polhode.methods.record import CompiledMethod
+from polhode.programs.ensemble_text import lanes_text
+from polhode.programs.series_lanes import series_of_lanes
+from polhode.programs.text import HEAD
+from polhode.programs.written import module_of
+from polhode.runs.integrator import extended
+from polhode.systems import System
+from polhode.systems.loads_roles import either_loads, no_series
+from polhode.systems.user import UserFunction
+
+FEW_LINES = 60
+"""Programs of at most so many lines are written wherever they are called."""
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Steps: where each begins, its size, and its end as the next step sees it."""
+
+    begins: Any
+    sizes: Any
+    ends: Any
+
+    @classmethod
+    def equal(cls, t0: float, h: float, n: int, first: int = 0) -> Schedule:
+        """Steps number ``first`` to ``first + n`` of one size, at the times of ``kernel.drive.march``."""
+        k = np.arange(first, first + n)
+        return cls(t0 + k * h, np.full(n, h), t0 + (k + 1) * h)
+
+    @classmethod
+    def one(cls, t: float, h: float, end: float) -> Schedule:
+        """One step."""
+        return cls(np.array([t]), np.array([h]), np.array([end]))
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """Numbers of bodies (12 N), frames (4 N) and parameters (P), each (M or 1, length), with their derivatives or None.
+
+    Derivatives have the shape of their numbers and, last, the directions.
+    """
+
+    bodies: Any
+    frames: Any
+    parameters: Any
+    varied: tuple[Any, Any, Any] | None = None
+
+    @classmethod
+    def of(cls, system: System) -> Constants:
+        """Those of a system, which do not vary."""
+        frames = np.array(system.frames, dtype=float).ravel()
+        return cls(system.bodies[None], frames[None], system.with_memory[None])
+
+
+@dataclass(frozen=True, eq=False)
+class Marched:
+    """What a march has found: states (M, rows, width), derivatives (M, rows, width, directions) or, of vectors that
+    were scaled, logarithms of their growth (M, rows, vectors); statuses and completed steps (M)."""
+
+    states: Any
+    derivatives: Any
+    status: Any
+    done: Any
+
+
+class TangentEngine:
+    """Takes states and their derivatives through the steps of a method.
+
+    Attributes
+    ----------
+    system : System
+        What moves; members may have other constants.
+    method : MethodSpec
+        The method.
+    directions : int
+        How many derivatives a number has.
+    varied : bool
+        Whether constants have derivatives, too.
+    width : int
+        Length of a state: 13 N, auxiliary variables, numbers of the method.
+    limit : float
+        Largest rotation (rad) of a body allowed in a step.
+
+    Raises
+    ------
+    InvalidInput
+        The method, or the loads, have no derivatives here; one sentence says why.
+    """
+
+    def __init__(
+        self, system: System, method: MethodSpec, directions: int, varied: bool = False, guard: bool = True
+    ) -> None:
+        self.system, self.method, self.directions, self.varied = system, method, directions, varied
+        self.prepared, self.kernel = _compiled(system, method, directions, varied)
+        self.guard = guard
+        self.limit = float(method.method.range) if guard else np.inf
+        prepared = self.prepared
+        self.width = int(extended(system, prepared, np.tile([0.0] * 6 + [1.0] + [0.0] * 6, system.N)).size)
+        self.stride = padded(directions)
+        S, self.blocks = len(system.auxiliary), system.blocks
+        self.load = L.LOAD * system.N + S
+        self.work = max(1, prepared.work(system.N, len(self.blocks) // 2) + S * (prepared.auxiliary_work or 0))
+        self.coefficients = np.ascontiguousarray(prepared.coefficients, dtype=float)
+        self.int_coefficients = np.asarray(prepared.int_coefficients, dtype=np.int64)
+        self.step_info = np.zeros(L.STEP_INFO)
+        for slot, value in flags(system, prepared, guard):
+            self.step_info[slot] = value
+
+    def march(
+        self, states: Any, seeds: Any, schedule: Schedule, *, every: int = 0, constants: Constants | None = None,
+        treatment: int = D.RECORDED, weights: Any = None, between: int = 1,
+    ) -> Marched:  # fmt: skip
+        """Take members through the steps of a schedule.
+
+        Parameters
+        ----------
+        states : array (M, width)
+            Where they start; ``extended``.
+        seeds : array (M or 1, width, directions)
+            Derivatives of the states at the start.
+        schedule : Schedule
+            The steps.
+        every : int
+            Steps from row to row; 0: rows at the start and the end alone.
+        constants : Constants, optional
+            Of all members; by default those of the system.
+        treatment : int
+            What is done with tangent vectors, see ``kernel.tangent_drive``.
+        weights : array (width,), optional
+            Of the product by which vectors have lengths.
+        between : int
+            After how many steps vectors are scaled.
+        """
+        states = np.ascontiguousarray(states, dtype=float)
+        M, n = len(states), len(schedule.begins)
+        every = every or max(1, n)
+        rows = 1 + -(-n // every)
+        constants = constants or Constants.of(self.system)
+        vectors = 0 if treatment == D.RECORDED else self.directions
+        given = self._padded(seeds)
+        numbers = [np.ascontiguousarray(a, float) for a in (constants.bodies, constants.frames, constants.parameters)]
+        nothing = np.zeros(1)
+        derived = [nothing] * 3
+        if self.varied:
+            changes = constants.varied or tuple(np.zeros((*a.shape, self.directions)) for a in numbers)
+            derived = [self._padded(a) for a in changes]
+        memory = D.memory_of(self.width, self.load, self.work)
+        record = np.zeros((M, rows, self.width))
+        shown = np.zeros((M, rows, self.width, self.stride) if treatment == D.RECORDED else (M, rows, vectors))
+        status, done = np.zeros(M, np.int64), np.zeros(M, np.int64)
+        weighing = np.concatenate([np.ones(self.width) if weights is None else weights, np.zeros(vectors)])
+        sizes = np.zeros(D.SIZES, np.int64)
+        sizes[:13] = (
+            self.system.N, len(self.blocks) // 2, len(self.system.auxiliary), self.width, numbers[2].shape[1],
+            self.load, self.work, self.stride, rows, every, treatment, vectors, between,
+        )  # fmt: skip
+        sizes[13:16] = [a.shape[1] if len(a) == M and M > 1 else 0 for a in numbers]
+        sizes[16] = given[0].size if len(given) == M and M > 1 else 0
+        arrays = (
+            states, given, numbers[0], derived[0], numbers[1], derived[1], numbers[2], derived[2], self.coefficients,
+            self.int_coefficients, self.blocks, self.step_info.copy(), np.zeros(memory),
+            np.zeros(memory * self.stride), *(np.ascontiguousarray(a, dtype=float) for a in
+                                              (schedule.begins, schedule.sizes, schedule.ends)),
+            record, shown, weighing, status, done,
+        )  # fmt: skip
+        addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
+        self.kernel(0, M, n, self.limit, sizes, addresses)
+        found = shown[..., : self.directions] if treatment == D.RECORDED else shown
+        return Marched(record, found, status, done)
+
+    def _padded(self, derivatives: Any) -> Any:
+        """Derivatives as they lie in memory."""
+        given = np.zeros((*derivatives.shape[:-1], self.stride))
+        given[..., : self.directions] = derivatives
+        return given
+
+
+def flags(system: System, prepared: CompiledMethod, guard: bool) -> tuple[tuple[int, float], ...]:
+    """What ``step_info`` tells a step, as pairs (slot, value)."""
+    works_only = 0.0 if "exact_kicks" in system.provides else 2.0
+    commutes = 0.0
+    if prepared.modified:
+        commutes = 2.0 if system.commutator_by_parts else float(system.commutator is not None)
+    return (
+        (L.GUARDED, float(guard)),
+        (L.VELOCITY_DEPENDENT, 1.0 if system.velocity_dependent else works_only),
+        (L.HAS_COMMUTATOR, commutes),
+        (L.AUXILIARY, float(len(system.auxiliary))),
+        (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
+    )
+
+
+def _compiled(
+    system: System, method: MethodSpec, directions: int, varied: bool
+) -> tuple[CompiledMethod, Callable[..., Any]]:
+    """The method as the loop takes it, and the compiled loop."""
+    label = f"method {method.label!r}"
+    if jit.disabled():
+        raise InvalidInput("derivatives of runs need compiled kernels, which NUMBA_DISABLE_JIT turns off")
+    prepared = method.prepare().suited(system.provides)
+    if prepared.bath is not None:
+        raise InvalidInput(f"{label} has a heat bath with random numbers, so that its runs have no derivatives here")
+    if prepared.step_density:
+        raise InvalidInput(f"{label} chooses its steps along the motion; derivatives are for steps of one size or a "
+                           "tolerance")  # fmt: skip
+    if prepared.made_for is not None:
+        prepared, loads = _taylor(system, method, prepared)
+    else:
+        loads = _loads(system, method, prepared)
+    converting = {}
+    if prepared.processed and prepared.converter is not None:
+        converting = {"convert": prepared.converter[1], "PROCESSED": True}
+    template = jit.bind(  # type: ignore[no-untyped-call]
+        D.march_tangents, step=prepared.step, loads=loads, RULES=tangent_rules.RULES, VARIED=varied, **converting
+    )
+    try:
+        return prepared, jit.compile_tangents(template, D.MARCH_TANGENTS, padded(directions))  # type: ignore[no-untyped-call]
+    except Unsupported as problem:
+        raise InvalidInput(f"{label} with {system.name!r} has no derivatives here, because of {problem}") from None
+
+
+def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Callable[..., Any]:
+    """The loads as a plain function, for steps that call them."""
+    part = L.WITHOUT_SOLVED if "central_gravity" in prepared.needs else L.ALL
+    dynamics = system.dynamics_of(part)
+    if dynamics.traced:
+        text = lanes_text(dynamics, 1)
+        loads = module_of(text, HEAD).loads
+        if text.count("\n") <= FEW_LINES:
+            loads = jit.inlined(loads)  # type: ignore[no-untyped-call]
+    elif isinstance(system.loads, UserFunction):
+        raise InvalidInput(f"the loads of {system.name!r} have no derivatives, because they are no program: "
+                           f"{dynamics.reason}")  # fmt: skip
+    else:
+        loads = system.loads
+    if prepared.modified:
+        commutator = system.commutator
+        if commutator is None and system.commutator_by_parts:
+            commutator = system._from_program("commutator")
+        if commutator is None:
+            raise InvalidInput(
+                f"method {method.label!r} takes the commutator of the loads, which {system.name!r} has by differences "
+                "only; take a splitting without it, such as 'rkn6_14a'"
+            )
+        loads = jit.bind(  # type: ignore[no-untyped-call]
+            either_loads, plain_loads=loads, commutator_loads=commutator, series_loads=no_series
+        )
+    return loads  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=64)
+def _stepping(increments: Any) -> Any:
+    return jit.bind(taylor_step, increments=increments)  # type: ignore[no-untyped-call]
+
+
+def _taylor(system: System, method: MethodSpec, prepared: CompiledMethod) -> tuple[CompiledMethod, Any]:
+    """The Taylor method with the series of all numbers, and these in the place of the loads."""
+    own = prepared.made_for(system, True)  # type: ignore[misc]
+    dynamics = system.dynamics
+    moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
+    made = series_of_lanes(
+        dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns
+    )
+    if made is None:
+        raise InvalidInput(f"the loads of {system.name!r} choose between formulas, so that steps of {method.label!r} "
+                           "are cut; its runs have no derivatives here")  # fmt: skip
+    numbers = np.array([int(own.int_coefficients[0]), made.states, made.width, 0, 0, made.sums], dtype=np.int64)
+    step = _stepping(made.increments)
+    return replace(own, step=step, work=lambda bodies, blocks: made.size, int_coefficients=numbers), made.series
