@@ -126,9 +126,7 @@ def _ready(whole: Any) -> Any:
 
 
 @global_compiler_lock
-def compiled(
-    dispatcher: Any, arguments: Any, result: Any, lanes: int = 0, directions: int = 0
-) -> CompileResult:
+def compiled(dispatcher: Any, arguments: Any, result: Any, lanes: int = 0, directions: int = 0) -> CompileResult:
     """Compile the function of a dispatcher for these types, over lanes or with derivatives if there are any.
 
     Raises

@@ -509,7 +509,7 @@ def compile_lanes(function, signature, width):
 
 
 def compile_tangents(function, signature, directions):
-    """Compile ``function`` with derivatives along so many directions (``tangent_mode``), or load it from the disk cache.
+    """Compile ``function`` with derivatives along so many directions (``tangent_mode``), or load it from the cache.
 
     Raises
     ------

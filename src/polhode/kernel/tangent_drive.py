@@ -22,7 +22,9 @@ step = jit.hole("step(t, h, p) -> status", "The step of the method.")
 convert = jit.hole("convert(task, t, h, p) -> status", "The converter of a processed method.", default=drive.convert)
 PROCESSED = jit.hole("PROCESSED", "Whether the method is processed.", default=False)
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
-RULES = jit.hole("RULES", "Pairs (helper, rule): derivatives of helpers that are not those of their source.", default=())
+RULES = jit.hole(
+    "RULES", "Pairs (helper, rule): derivatives of helpers that are not those of their source.", default=()
+)
 VARIED = jit.hole("VARIED", "Whether constants of bodies and systems vary, too.", default=False)
 
 N, B, S, WIDTH, PARAMETERS, LOAD, WORK, STRIDE, ROWS, EVERY, TREATMENT, VECTORS, BETWEEN = range(13)

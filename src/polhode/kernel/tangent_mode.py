@@ -33,7 +33,6 @@ from polhode.kernel.values import (
     BOOL,
     EXTERNS,
     FLOAT,
-    INT,
     INTRINSICS,
     NOTHING,
     RANKS,
@@ -45,7 +44,6 @@ from polhode.kernel.values import (
     Scalar,
     Tup,
     Value,
-    View,
     opened,
     settled,
 )
@@ -58,7 +56,7 @@ EIGHT_BYTES = 8
 
 # ------------------------------------------------------------------ what kernels with derivatives are written with
 def active(numbers, derivatives):  # type: ignore[no-untyped-def]
-    """A pointer to numbers, with a pointer to their derivatives (``padded`` of each number), as one to active numbers."""
+    """A pointer to active numbers: to numbers, and to their derivatives (``padded`` of each)."""
     return numbers
 
 
@@ -253,7 +251,7 @@ class TangentWriter(Writer):
         exponent = y.it if isinstance(y, Known) else None
         base, power = self.primal(self.number(x)), self.primal(y)
         found = Writer.binary(self, "Pow", base, power)
-        v, dx = self.parts(x) if is_active(x) else (None, None)
+        _, dx = self.parts(x) if is_active(x) else (None, None)
         terms: list[tuple[Any, Any]] = []
         if dx is not None and exponent != 0:
             less = Known(exponent - 1) if exponent is not None else self.binary("Sub", power, Known(1))

@@ -281,9 +281,7 @@ def _taylor(system: System, method: MethodSpec, prepared: CompiledMethod) -> tup
     own = prepared.made_for(system, True)  # type: ignore[misc]
     dynamics = system.dynamics
     moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
-    made = series_of_lanes(
-        dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns
-    )
+    made = series_of_lanes(dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns)
     if made is None:
         raise InvalidInput(f"the loads of {system.name!r} choose between formulas, so that steps of {method.label!r} "
                            "are cut; its runs have no derivatives here")  # fmt: skip
