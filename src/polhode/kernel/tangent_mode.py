@@ -409,10 +409,10 @@ class TangentWriter(Writer):
     # -------------------------------------------------------------- memory
     def element(self, owner: Value, where: Value) -> tuple[Any, Any] | None:
         if isinstance(owner, Scalar) and isinstance(owner.kind, types.CPointer) and owner.kind.dtype == self.unit.kind:
-            return self.place(owner, self.index(where)), self.unit.kind
+            return self.active_slot(owner, self.index(where)), self.unit.kind
         return super().element(owner, where)
 
-    def place(self, pointer: Any, k: Any) -> Slot:
+    def active_slot(self, pointer: Any, k: Any) -> Slot:
         """Where active number k behind a pointer lies."""
         builder, kind = self.builder, self.unit.kind
         numbers, derivatives = (builder.extract_value(pointer.v, n) for n in range(2))
@@ -451,7 +451,7 @@ class TangentWriter(Writer):
             return super()._Subscript(e)
         owner = opened(self.value(e.value))
         if isinstance(owner, Scalar) and isinstance(owner.kind, types.CPointer) and owner.kind.dtype == self.unit.kind:
-            return self.loaded(self.place(owner, self.index(self.value(e.slice))), self.unit.kind)
+            return self.loaded(self.active_slot(owner, self.index(self.value(e.slice))), self.unit.kind)
         return super()._Subscript(e)
 
     def store(self, target: ast.expr, value: Value) -> None:
@@ -555,7 +555,7 @@ def _active(writer: TangentWriter, numbers: Any, derivatives: Any) -> Value:
 def _shifted(writer: TangentWriter, pointer: Any, k: Value) -> Value:
     if pointer.kind.dtype != writer.unit.kind:
         return Scalar(pointer.kind, writer.builder.gep(pointer.v, [writer.index(k)]))
-    slot = writer.place(pointer, writer.index(k))
+    slot = writer.active_slot(pointer, writer.index(k))
     return _active(writer, Scalar(None, slot.number), Scalar(None, slot.derivatives))
 
 
