@@ -9,7 +9,6 @@ of them, which shows what each argument becomes. Where that is not a copy of its
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -27,10 +26,10 @@ from polhode.kernel import layout as L
 from polhode.programs.dynamics import Dynamics
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import extended
-from polhode.runs.parameters import FUNCTIONS, with_parameters
+from polhode.runs.parameters import arguments_of, system_with
 from polhode.runs.request import Request
 from polhode.runs.state import FORMS, OF_METHODS, STATE_WORDS, as_kept
-from polhode.systems import SYSTEMS, System
+from polhode.systems import System
 from polhode.systems.inertia import principal_of_many
 from polhode.systems.user import UserFunction
 from polhode.systems.user.derived import program_of
@@ -162,7 +161,7 @@ def sorted_out(varied: Varied, system: System, options: Mapping[str, Any], time_
     InvalidInput
         A name that means nothing here.
     """
-    arguments = _arguments_of(system)
+    arguments = arguments_of(system)
     known = [*STARTING, *TOLERANCES, *arguments, *options]
     found: dict[str, list[str]] = {"starting": [], "system": [], "tolerances": [], "options": []}
     for name in varied.values:
@@ -196,18 +195,6 @@ def _plain(varied: Varied, name: str) -> None:
         raise InvalidInput(f"{name} must be one number for each member, but has shape {shape}; give ({shape[0]},)")
 
 
-def _arguments_of(system: System) -> list[str]:
-    if system.name not in SYSTEMS:
-        return ["parameters"]
-    return [name for name in inspect.signature(SYSTEMS[system.name]).parameters if name not in FUNCTIONS]
-
-
-def _thawed(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _thawed(inner) for name, inner in value.items()}
-    return [_thawed(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
 def system_of(system: System, values: Mapping[str, Any]) -> System:
     """The system with other values of arguments, by their paths.
 
@@ -216,40 +203,7 @@ def system_of(system: System, values: Mapping[str, Any]) -> System:
     InvalidInput
         A path that leads nowhere, or what the function that builds the system refuses.
     """
-    if not values:
-        return system
-    if system.name not in SYSTEMS:
-        numbers = np.array(system.parameters)
-        for path, value in values.items():
-            _put({"parameters": numbers}, path, value) if "." in path else numbers.__setitem__(slice(None), value)
-        return with_parameters(system, numbers)
-    changes: dict[str, Any] = {}
-    for path, value in values.items():
-        head, _, rest = path.partition(".")
-        if not rest:
-            changes[head] = value
-            continue
-        if head not in changes:
-            changes[head] = _thawed(system.arguments.get(head))
-        _put(changes, path, value)
-    return with_parameters(system, changes)
-
-
-def _put(into: Any, path: str, value: Any) -> None:
-    """Set the number at a path, such as ``forces.0.area``."""
-    *way, last = path.split(".")
-    inner = into
-    try:
-        for word in way:
-            inner = inner[int(word) if isinstance(inner, list | np.ndarray) else word]
-        key: Any = int(last) if isinstance(inner, list | np.ndarray) else last
-        if isinstance(inner, list | np.ndarray):
-            inner[key]  # which must be there
-        elif not isinstance(inner, dict):
-            raise KeyError(last)
-    except (LookupError, TypeError, ValueError):
-        raise InvalidInput(f"members has values of {path}, but the system has no such argument") from None
-    inner[key] = value if np.ndim(value) else float(value)
+    return system_with(system, values, "members")
 
 
 # ------------------------------------------------------------------ constants

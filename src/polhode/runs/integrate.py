@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from polhode.runs.state import State
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
 from polhode.runs.store import LiveStore, Store
+from polhode.runs.tangent.transition import Transition
 from polhode.runs.time_transformed_run import TimeTransformedRun
 from polhode.systems import System
 from polhode.trajectory.schema import trajectory
@@ -70,6 +71,7 @@ def integrate(
     parameters: Any = None,
     events: Any = (),
     breaks: Any = (),
+    tangent: bool | str | Sequence[str] | None = None,
     store: str | os.PathLike[str] | Store | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
     settings: Settings | Mapping[str, Any] | None = None,
@@ -129,6 +131,14 @@ def integrate(
         Times at which loads of the user's jump or bend (a pulse begins, a table has a kink): steps are cut there, and
         go on after. A load sees no time at or beyond the breaks on either side of a step, so that ``if t < t1`` and
         ``if t <= t1`` mean the same, and methods keep their order. Switches of ``polhode.forces`` need none.
+    tangent : bool, str or sequence of str, optional
+        Derivatives of the numerical map itself, to round-off: the Dataset receives ``state_transition`` (time, row,
+        column), those of the state at each row with respect to the state at the start and to the parameters named here
+        (``["inertia", "mu"]``, arguments of the function that builds the system, by path as ``members`` of
+        ``polhode.ensemble``); True or ``"state"``: to the state alone. Coordinates, body after body, without what a
+        body lacks: position and momentum (space frame), rotation (rotation vector theta in the body frame, R to
+        R exp[theta]x, rad), angular momentum (body frame). Derivatives by parameters are at fixed initial values of
+        these.
     store : path or Store, optional
         A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
         its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far. Rows
@@ -239,6 +249,13 @@ def carry_out(
         if store is not None:
             closing.enter_context(store)
         total = request.total
+        derivatives = None
+        if request.tangent is not None:
+            if store is not None:
+                raise InvalidInput(
+                    "tangent and store are both given, but derivatives are kept in memory; leave one out"
+                )
+            derivatives = Transition(request)
         record = Record.of(request, stored=store is not None and store.streams)
         if store is not None:
             with held():
@@ -253,7 +270,8 @@ def carry_out(
         coarse = coarse_orbit(run) if run.guard else ""
         if coarse:
             warn(coarse, CoarseStepWarning)
-        return _to_the_end(run, record, potential, store, report_progress)
+        ds = _to_the_end(run, record, potential, store, report_progress)
+        return ds if derivatives is None else derivatives.added(ds)
 
 
 def _to_the_end(

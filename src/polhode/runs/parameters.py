@@ -1,4 +1,4 @@
-"""The same system with other parameters, for ``integrate(..., parameters=...)``."""
+"""The same system with other parameters, for ``integrate(..., parameters=...)``; arguments by their paths."""
 
 from __future__ import annotations
 
@@ -7,12 +7,94 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from polhode.arguments import numbers
 from polhode.errors import InvalidInput, unknown_name
 from polhode.systems import SYSTEMS, System
 
 FUNCTIONS = ("torque", "force", "load", "potential")
 """Arguments that are functions of the user."""
+
+
+def arguments_of(system: System) -> list[str]:
+    """Names of the arguments, but functions, of the function that builds a system."""
+    if system.name not in SYSTEMS:
+        return ["parameters"]
+    return [name for name in inspect.signature(SYSTEMS[system.name]).parameters if name not in FUNCTIONS]
+
+
+def system_with(system: System, values: Mapping[str, Any], given: str = "tangent") -> System:
+    """The system with other values of arguments, by their paths (``forces.0.area``).
+
+    Raises
+    ------
+    InvalidInput
+        A path that leads nowhere (``given`` is what it was given in), or what the function that builds the system
+        refuses.
+    """
+    if not values:
+        return system
+    if system.name not in SYSTEMS:
+        numbers = np.array(system.parameters)
+        for path, value in values.items():
+            _put({"parameters": numbers}, path, value, given) if "." in path else numbers.__setitem__(
+                slice(None), value
+            )
+        return with_parameters(system, numbers)
+    changes: dict[str, Any] = {}
+    for path, value in values.items():
+        head, _, rest = path.partition(".")
+        if not rest:
+            changes[head] = value
+            continue
+        if head not in changes:
+            changes[head] = _thawed(system.arguments.get(head))
+        _put(changes, path, value, given)
+    return with_parameters(system, changes)
+
+
+def value_at(system: System, path: str, given: str = "tangent") -> Any:
+    """The value of an argument by its path.
+
+    Raises
+    ------
+    InvalidInput
+        A path that leads nowhere.
+    """
+    if system.name not in SYSTEMS:
+        inner: Any = {"parameters": system.parameters}
+    else:
+        inner = {name: _thawed(value) for name, value in system.arguments.items()}
+    try:
+        for word in path.split("."):
+            inner = inner[int(word) if isinstance(inner, list | np.ndarray) else word]
+    except (LookupError, TypeError, ValueError):
+        raise InvalidInput(f"{given} has {path}, but the system has no such argument") from None
+    return inner
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _thawed(inner) for name, inner in value.items()}
+    return [_thawed(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _put(into: Any, path: str, value: Any, given: str) -> None:
+    """Set the number at a path, such as ``forces.0.area``."""
+    *way, last = path.split(".")
+    inner = into
+    try:
+        for word in way:
+            inner = inner[int(word) if isinstance(inner, list | np.ndarray) else word]
+        key: Any = int(last) if isinstance(inner, list | np.ndarray) else last
+        if isinstance(inner, list | np.ndarray):
+            inner[key]  # which must be there
+        elif not isinstance(inner, dict):
+            raise KeyError(last)
+    except (LookupError, TypeError, ValueError):
+        raise InvalidInput(f"{given} has values of {path}, but the system has no such argument") from None
+    inner[key] = value if np.ndim(value) else float(value)
 
 
 def with_parameters(system: System, parameters: Any) -> System:

@@ -27,6 +27,7 @@ from polhode.runs.parameters import with_parameters
 from polhode.runs.settings import Settings, unknown_argument
 from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, State, as_kept, record_of, state_of
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned
+from polhode.runs.tangent.words import wanted
 from polhode.systems import SYSTEMS, System, built
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.loads_roles import no_loads
@@ -137,6 +138,8 @@ class Request:
         How it is computed and labelled.
     parameters : list or dict, optional
         Those of this run in the place of those the system was built with.
+    tangent : tuple of str, optional
+        With derivatives, the names of the parameters beside the state.
     """
 
     system: System
@@ -151,6 +154,7 @@ class Request:
     since: float | None = None
     settings: Settings = field(default_factory=Settings)
     parameters: Any = None
+    tangent: tuple[str, ...] | None = None
 
     @property
     def final(self) -> float:
@@ -215,6 +219,7 @@ class Request:
             "since": self.since,
             "parameters": self.parameters,
             "epoch": self.settings.epoch,
+            "tangent": None if self.tangent is None else list(self.tangent),
         }
         return found | {name: value for name, value in rest.items() if value is not None}
 
@@ -270,6 +275,7 @@ class Request:
             tuple(events), tuple(checked_breaks(kept.get("breaks", []), -inf, inf)),
             None if kept.get("since") is None else number(kept["since"], "since"),
             Settings(chosen.compensated, kept["guard"], kept["units"], kept.get("epoch")), kept.get("parameters"),
+            wanted(kept.get("tangent")),
         )  # fmt: skip
 
 
@@ -363,7 +369,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     made = Request(
         system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, settings if units == settings.units else replace(settings, units=units),
-        parameters,
+        parameters, wanted(given.get("tangent")),
     )  # fmt: skip
     if key is not None:
         system.__dict__["_request"] = key, made
@@ -378,7 +384,7 @@ def _key_of(method: Any, given: Mapping[str, Any]) -> Any:
     else None."""
     get = given.get
     step, steps, t_end, every = get("step"), get("steps"), get("t_end"), get("every", 1)
-    usual = all(get(name) is None for name in ("t_eval", "start", "parameters", "settings"))
+    usual = all(get(name) is None for name in ("t_eval", "start", "parameters", "settings", "tangent"))
     empty = all(type(one) is tuple and not one for one in (get("events", ()), get("breaks", ())))
     plain_numbers = type(step) in SIZED and type(steps) in COUNTED and type(t_end) in SIZED and type(every) is int
     named = method is None or type(method) is str
@@ -397,8 +403,8 @@ def _state_of_one_body(request: Request, alone: Any, attracted: bool, given: Map
 
 
 ARGUMENTS = (
-    "step", "steps", "t_end", "every", "t_eval", "start", *STATE_WORDS, "parameters", "events", "breaks", "store",
-    "progress", "settings",
+    "step", "steps", "t_end", "every", "t_eval", "start", *STATE_WORDS, "parameters", "events", "breaks", "tangent",
+    "store", "progress", "settings",
 )  # fmt: skip
 """Those of ``integrate`` by name."""
 

@@ -1,0 +1,283 @@
+"""The rows and columns of a state transition matrix: names, derivatives at the start, and their reading at the rows.
+
+A state has minimal coordinates, body after body, without what a body lacks: position and momentum (space frame),
+rotation and angular momentum (body frame of the user). The rotation is left-trivialised: R changes to R exp[theta]x.
+The state of the kernels has quaternions and angular momenta in principal frames instead, which may vary with the
+inertia.
+
+How constants of a system depend on an argument of the function that builds it is found by differences of order 8, exact
+where the dependence is a polynomial of degree 8, else to about 1e-14 of the constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.quaternion import multiply, to_matrix
+from polhode.capabilities import listed
+from polhode.errors import InvalidInput, PolhodeError, unknown_name
+from polhode.kernel import layout as L
+from polhode.methods.record import CompiledMethod
+from polhode.runs.integrator import extended
+from polhode.runs.parameters import arguments_of, system_with, value_at
+from polhode.runs.tangent.engine import Constants
+from polhode.systems import System
+
+AXES = "xyz"
+POINT, TURNING = ("position", "momentum"), ("rotation", "angular_momentum")
+STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
+"""Offsets and weights of differences of order 8."""
+OFFSETS = (1e-2, 1e-3, 1e-4)
+"""Offsets tried, relative to the value; smaller ones where a system cannot be built with the larger."""
+
+
+def state_names(system: System) -> tuple[str, ...]:
+    """Names of the minimal coordinates of all bodies."""
+    found = []
+    for i, quantity in _quantities(system):
+        ending = f".{i}" if system.N > 1 else ""
+        found += [f"{quantity}_{axis}{ending}" for axis in AXES]
+    return tuple(found)
+
+
+def _quantities(system: System) -> Iterator[tuple[int, str]]:
+    """Body and quantity of each three coordinates."""
+    moves, turns = np.isfinite(system.mass), np.isfinite(system.moments).any(axis=1)
+    for i in range(system.N):
+        for quantity in (*POINT * bool(moves[i]), *TURNING * bool(turns[i])):
+            yield i, quantity
+
+
+def parameter_names(system: System, wanted: Sequence[str]) -> tuple[tuple[str, str, tuple[int, ...]], ...]:
+    """Columns of parameters: name, path of the argument, and where in it the number is.
+
+    Raises
+    ------
+    InvalidInput
+        A name that is no argument of the function that builds the system, or one without a value.
+    """
+    found: list[tuple[str, str, tuple[int, ...]]] = []
+    known = arguments_of(system)
+    for name in wanted:
+        head = name.partition(".")[0]
+        if head not in known:
+            raise unknown_name("name in tangent", name, known)
+        value = value_at(system, name)
+        try:
+            numbers = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            numbers = np.array(np.nan)
+        if not np.isfinite(numbers).all():
+            raise InvalidInput(f"tangent has {name}, which is no number of {system.name}; name numbers, such as "
+                               f"{listed(_numbers_of(system)[:3]) or 'arguments'}")  # fmt: skip
+        if not numbers.ndim:
+            found.append((name, name, ()))
+        for where in np.ndindex(numbers.shape) if numbers.ndim else ():
+            if len(where) == 2 and numbers.shape[0] == numbers.shape[1] and where[0] > where[1]:
+                continue  # a symmetric tensor has each number once
+            found.append((".".join([name, *map(str, where)]), name, tuple(where)))
+    names = [name for name, _, _ in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInput(f"tangent has {name} twice; keep one of them")
+    return tuple(found)
+
+
+def _numbers_of(system: System) -> list[str]:
+    """Names of arguments that are numbers."""
+    plain = {name: system.arguments.get(name) for name in arguments_of(system)}
+    return [name for name, value in plain.items() if type(value) in (int, float)]
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a run starts as kernels see it: state, constants of bodies, frames, parameters; flat arrays."""
+
+    state: Any
+    bodies: Any
+    frames: Any
+    parameters: Any
+
+    @property
+    def all(self) -> tuple[Any, Any, Any, Any]:
+        return self.state, self.bodies, self.frames, self.parameters
+
+
+def start_of(system: System, prepared: CompiledMethod, values: Any, frames: Any) -> Start:
+    """The start for a system, with the attitudes and angular momenta in the users' frames of a state.
+
+    Parameters
+    ----------
+    values : array (13 N + ...)
+        A state whose principal frames are those at ``frames``.
+    frames : sequence of quaternions
+        From the principal to the users' frames.
+    """
+    y = np.array(values, dtype=float)
+    for i, (old, new) in enumerate(zip(frames, system.frames, strict=True)):
+        if tuple(old) == tuple(new):
+            continue
+        at = L.BODY * i
+        q, m = slice(at + L.ATTITUDE, at + L.ATTITUDE + 4), slice(at + L.ANGULAR, at + L.ANGULAR + 3)
+        y[q] = multiply(multiply(tuple(y[q]), _conjugate(old)), tuple(new))
+        y[m] = _matrix(new).T @ (_matrix(old) @ y[m])
+    whole = extended(system, prepared, y[: L.BODY * system.N])
+    return Start(whole, system.bodies, np.array(system.frames, dtype=float).ravel(), system.with_memory)
+
+
+def _conjugate(q: Any) -> tuple[float, ...]:
+    return (q[0], -q[1], -q[2], -q[3])
+
+
+def _matrix(q: Any) -> Any:
+    return np.array(to_matrix(tuple(q)), dtype=float).reshape(3, 3)
+
+
+def _products(a: Any, b: Any) -> Any:
+    """Quaternion products of arrays (..., 4)."""
+    return np.stack(multiply(tuple(np.moveaxis(a, -1, 0)), tuple(np.moveaxis(b, -1, 0))), axis=-1)
+
+
+class Columns:
+    """The columns of the transition matrix of a run: its names, and the derivatives with which kernels begin.
+
+    Attributes
+    ----------
+    rows, names : tuple of str
+        Names of rows and columns.
+    seeds : array (width, columns)
+        Derivatives of the state at the start.
+    varied : None or arrays (1, length, columns)
+        Derivatives of the constants: bodies, frames, parameters.
+    """
+
+    def __init__(self, system: System, prepared: CompiledMethod, values: Any, wanted: Sequence[str]) -> None:
+        self.system, self.rows = system, state_names(system)
+        self.parameters = parameter_names(system, wanted)
+        self.names = (*self.rows, *(name for name, _, _ in self.parameters))
+        self.start = start_of(system, prepared, values, system.frames)
+        if len(values) == self.start.state.size:
+            self.start.state[:] = values
+        K = len(self.names)
+        self.seeds = np.zeros((self.start.state.size, K))
+        self._of_state(prepared, values)
+        self.varied: tuple[Any, Any, Any] | None = None
+        if self.parameters:
+            changes = [np.zeros((1, a.size, K)) for a in self.start.all[1:]]
+            for k, (name, path, where) in enumerate(self.parameters, len(self.rows)):
+                found = self._by_parameter(prepared, name, path, where)
+                self.seeds[:, k] = found[0]
+                for a, change in zip(changes, found[1:], strict=True):
+                    a[0, :, k] = change
+            self.varied = (changes[0], changes[1], changes[2])
+
+    @property
+    def constants(self) -> Constants:
+        """The constants of the system with their derivatives."""
+        start = self.start
+        return Constants(start.bodies[None], start.frames[None], start.parameters[None], self.varied)
+
+    def _of_state(self, prepared: CompiledMethod, values: Any) -> None:
+        """Derivatives of the state at the start with respect to its minimal coordinates."""
+        y, own = self.start.state, L.BODY * self.system.N
+        for n, (i, quantity) in enumerate(_quantities(self.system)):
+            at, F = L.BODY * i, _matrix(self.system.frames[i])
+            for k in range(3):
+                column = self.seeds[:, 3 * n + k]
+                if quantity == "rotation":
+                    q = tuple(y[at + L.ATTITUDE : at + L.ATTITUDE + 4])
+                    column[at + L.ATTITUDE : at + L.ATTITUDE + 4] = multiply(q, (0.0, *(0.5 * F[k])))
+                elif quantity == "angular_momentum":
+                    column[at + L.ANGULAR : at + L.ANGULAR + 3] = F[k]
+                else:
+                    column[at + (L.POSITION if quantity == "position" else L.MOMENTUM) + k] = 1.0
+        if prepared.coordinates is not None:  # numbers in which the method keeps attitudes follow from these
+            for k in range(len(self.rows)):
+
+                def shifted(s: float, k: int = k) -> Any:
+                    near = y[:own] + s * self.seeds[:own, k]
+                    for i in range(self.system.N):
+                        q = slice(L.BODY * i + L.ATTITUDE, L.BODY * i + L.ATTITUDE + 4)
+                        near[q] /= np.linalg.norm(near[q])
+                    return extended(self.system, prepared, near)[own:]
+
+                self.seeds[own:, k] = _slope(shifted, OFFSETS[1])
+
+    def _by_parameter(self, prepared: CompiledMethod, name: str, path: str, where: tuple[int, ...]) -> list[Any]:
+        """Derivatives of the start by a parameter, at fixed attitudes and momenta in the users' frames."""
+        system, value = self.system, value_at(self.system, path)
+        at = float(np.asarray(value, dtype=float)[where])
+        problem: PolhodeError | None = None
+
+        def built(s: float) -> Any:
+            changed: Any = at + s
+            if where:
+                changed = np.array(value, dtype=float)
+                changed[where] += s
+                if len(where) == 2 and where[0] != where[1]:
+                    changed[where[::-1]] += s
+            other = system_with(system, {path: changed if where else float(changed)})
+            start = start_of(other, prepared, self.start.state[: L.BODY * system.N], system.frames)
+            if any(a.shape != b.shape for a, b in zip(start.all, self.start.all, strict=True)):
+                raise InvalidInput(f"{name} decides how many numbers {system.name} has; there is no derivative by it")
+            signs = np.sign(np.sum(start.frames.reshape(-1, 4) * self.start.frames.reshape(-1, 4), axis=1))
+            frames = start.frames.reshape(-1, 4) * signs[:, None]
+            return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters])
+
+        for offset in OFFSETS:
+            try:
+                with np.errstate(invalid="ignore"):
+                    whole = _slope(built, offset * (abs(at) or 1.0))
+            except PolhodeError as refused:
+                problem = refused
+                continue
+            whole = np.where(np.isfinite(whole), whole, 0.0)  # infinite masses of pinned bodies stay
+            sizes = np.cumsum([a.size for a in self.start.all])[:-1]
+            return list(np.split(whole, sizes))
+        raise InvalidInput(f"no derivative by {name}: a system with a value near {at:g} cannot be built ({problem})")
+
+    def read(self, states: Any, derivatives: Any, first: int = 0) -> Any:
+        """Derivatives of the minimal coordinates at rows (n, rows, columns).
+
+        Parameters
+        ----------
+        states : array (n, width)
+        derivatives : array (n, width, columns)
+            Of some columns, the first of which has the number ``first``.
+        """
+        n, columns = len(states), derivatives.shape[-1]
+        found = np.zeros((n, len(self.rows), columns))
+        changes = None if self.varied is None else self.varied[1][0][:, first : first + columns]
+        for r, (i, quantity) in enumerate(_quantities(self.system)):
+            at, out = L.BODY * i, slice(3 * r, 3 * r + 3)
+            frame = np.array(self.system.frames[i], dtype=float)
+            F = _matrix(frame)
+            turn = np.zeros((3, columns))
+            if changes is not None:
+                slopes = changes[4 * i : 4 * i + 4].T
+                turn = 2.0 * _products(np.array(_conjugate(frame)), slopes)[:, 1:].T
+            if quantity == "rotation":
+                q = states[:, at + L.ATTITUDE : at + L.ATTITUDE + 4] * (1.0, -1.0, -1.0, -1.0)
+                slopes = np.moveaxis(derivatives[:, at + L.ATTITUDE : at + L.ATTITUDE + 4], 1, 2)
+                theta = 2.0 * np.moveaxis(_products(q[:, None, :], slopes)[..., 1:], 2, 1)
+                found[:, out] = F @ (theta - turn)
+            elif quantity == "angular_momentum":
+                m = states[:, at + L.ANGULAR : at + L.ANGULAR + 3]
+                change = derivatives[:, at + L.ANGULAR : at + L.ANGULAR + 3]
+                found[:, out] = F @ (change + np.cross(turn.T[None], m[:, None, :]).transpose(0, 2, 1))
+            else:
+                begin = at + (L.POSITION if quantity == "position" else L.MOMENTUM)
+                found[:, out] = derivatives[:, begin : begin + 3]
+        return found
+
+
+def _slope(function: Any, offset: float) -> Any:
+    """The derivative of a function at 0, by differences of order 8."""
+    total: Any = 0.0
+    for k, weight in STENCIL:
+        total = total + weight * (function(k * offset) - function(-k * offset))
+    return total / offset

@@ -1,0 +1,192 @@
+"""The state transition matrix of a run: the steps that it took, taken once more with derivatives.
+
+Rows at the ends of steps have the derivatives of these steps, rows between them those of the side step that leads
+there.
+A tolerance chooses steps by the numbers alone, so that derivatives are those at the sizes it chose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.arguments import room_for
+from polhode.errors import InvalidInput, StepFailed
+from polhode.kernel import layout as L
+from polhode.runs.adaptive_run import AdaptiveRun
+from polhode.runs.request import Request
+from polhode.runs.rows import Record
+from polhode.runs.steps import FixedStep, Recording, Tolerance
+from polhode.runs.tangent.columns import Columns
+from polhode.runs.tangent.engine import Schedule, TangentEngine
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MOST_AT_ONCE = 24
+"""Most columns that are carried along together; of more, the steps are taken again."""
+ON_GRID = 1e-12
+"""Distance of a time from the end of a step, in steps, that counts as being there."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """The steps of a run: their begins, sizes and ends; ``first`` is the time at which the first one begins."""
+
+    first: float
+    schedule: Schedule
+
+    @property
+    def direction(self) -> float:
+        return 1.0 if not len(self.schedule.sizes) or self.schedule.sizes[0] > 0.0 else -1.0
+
+    def step_of(self, t: float) -> tuple[int, bool]:
+        """How many whole steps lead up to a time, and whether one ends there."""
+        ends = np.concatenate([[self.first], self.schedule.ends]) * self.direction
+        k = int(np.searchsorted(ends, t * self.direction, side="right")) - 1
+        for n in (k, k + 1):
+            if 0 <= n < len(ends):
+                size = abs(self.schedule.sizes[min(n, len(self.schedule.sizes) - 1)]) if len(ends) > 1 else 1.0
+                scale = max(size, abs(t)) if n else size
+                if abs(ends[n] - t * self.direction) <= ON_GRID * scale:
+                    return n, True
+        return min(max(k, 0), len(ends) - 2), False
+
+    def part(self, first: int, last: int) -> Schedule:
+        """Steps of a range."""
+        s = self.schedule
+        return Schedule(s.begins[first:last], s.sizes[first:last], s.ends[first:last])
+
+
+class Transition:
+    """The columns of a run's matrix, and the engines that carry them.
+
+    Raises
+    ------
+    InvalidInput
+        A name that is no parameter, a method or loads without derivatives, loads that are switched during the run.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.request, system = request, request.system
+        if request.breaks or system.switches or system.watches or system.impulses:
+            raise InvalidInput(
+                f"tangent is for loads that are the same all the run; {system.name!r} has breaks, burns, shadows or "
+                "impulses"
+            )
+        guard = request.settings.guard
+        prepared = TangentEngine(system, request.method, 1, False, guard).prepared
+        self.columns = Columns(system, prepared, request.state.values, request.tangent or ())
+        self._check_decided()
+        K = len(self.columns.names)
+        self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(0, K, MOST_AT_ONCE)]
+        varied = self.columns.varied is not None
+        self.engines = [TangentEngine(system, request.method, len(part), varied, guard) for part in self.parts]
+
+    def _check_decided(self) -> None:
+        """Refuse a parameter by which it is decided what the loads are."""
+        if self.columns.varied is None:
+            return
+        by = self.columns.varied[2][0]
+        for index in sorted(self.request.system.decided_by):
+            for k in np.flatnonzero(by[index]) if index < len(by) else ():
+                raise InvalidInput(f"{self.columns.names[k]} decides what the loads of {self.request.system.name!r} "
+                                   "are, so there is no derivative by it")  # fmt: skip
+
+    def added(self, ds: xr.Dataset) -> xr.Dataset:
+        """The Dataset of the run with its matrix, as the variable ``state_transition``."""
+        columns = self.columns
+        matrix = self.at(np.asarray(ds["time"].values, dtype=float))
+        words = {
+            "long_name": "derivative of the state with respect to the state at the start and to parameters",
+            "units": "those of the row over those of the column",
+            "coordinates_note": "rotation: rotation vector in the body frame, R to R exp[theta]x, rad; angular "
+            "momentum in the body frame; position and momentum in the space frame",
+        }
+        found = ds.assign_coords(row=("row", list(columns.rows)), column=("column", list(columns.names)))
+        return found.assign(state_transition=(("time", "row", "column"), matrix, words))
+
+    def at(self, times: Any) -> Any:
+        """The matrix at the times of rows (rows, row, column), of which the first is that of the start."""
+        columns = self.columns
+        shape = (len(times), len(columns.rows), len(columns.names))
+        room_for(float(np.prod(shape)), "numbers of state_transition")
+        grid = self._grid()
+        found = np.empty(shape)
+        for part, engine in zip(self.parts, self.engines, strict=True):
+            seeds = columns.seeds[:, part.start : part.stop]
+            found[:, :, part.start : part.stop] = self._march(engine, grid, times, seeds, part)
+        return found
+
+    def _march(self, engine: TangentEngine, grid: _Grid, times: Any, seeds: Any, part: range) -> Any:
+        """Some columns at all rows."""
+        columns, constants = self.columns, self.columns.constants
+        if constants.varied is not None:
+            cut = tuple(a[..., part.start : part.stop] for a in constants.varied)
+            constants = replace(constants, varied=(cut[0], cut[1], cut[2]))
+        state, change, done = columns.start.state, seeds, 0
+        every = self._every(grid, times)
+        if every:
+            marched = engine.march(state[None], change[None], grid.schedule, every=every, constants=constants)
+            self._check(marched, grid.schedule)
+            return columns.read(marched.states[0], marched.derivatives[0], part.start)
+        found = np.empty((len(times), len(columns.rows), len(part)))
+        for r, t in enumerate(times):
+            k, ends_there = grid.step_of(float(t))
+            if k > done:
+                steps = grid.part(done, k)
+                marched = engine.march(state[None], change[None], steps, constants=constants)
+                self._check(marched, steps)
+                state, change, done = marched.states[0, -1], marched.derivatives[0, -1], k
+            shown, slopes = state, change
+            if not ends_there:
+                begin = float(grid.schedule.begins[k])
+                step = Schedule.one(begin, float(t) - begin, float(t))
+                marched = engine.march(state[None], change[None], step, constants=constants)
+                self._check(marched, step)
+                shown, slopes = marched.states[0, -1], marched.derivatives[0, -1]
+            found[r] = columns.read(shown[None], slopes[None], part.start)[0]
+        return found
+
+    def _every(self, grid: _Grid, times: Any) -> int:
+        """After how many steps the rows are, where they are so at equal distances; else 0."""
+        n = len(grid.schedule.ends)
+        if len(times) < 2 or n < 1 or times[0] != grid.first:
+            return 0
+        k, ends_there = grid.step_of(float(times[1]))
+        if not ends_there or k < 1:
+            return 0
+        numbers = [*range(k, n, k), n]
+        if len(numbers) != len(times) - 1:
+            return 0
+        reached = grid.schedule.ends[np.array(numbers) - 1]
+        return k if np.allclose(reached, times[1:], rtol=ON_GRID, atol=0.0) else 0
+
+    def _check(self, marched: Any, schedule: Schedule) -> None:
+        """Refuse steps that failed."""
+        status = int(marched.status[0])
+        if status != L.OK:
+            k = min(int(marched.done[0]), len(schedule.begins) - 1)
+            raise StepFailed(
+                f"the step at t = {schedule.begins[k]:.9g} could not be taken with derivatives; take a smaller step "
+                f"than {abs(schedule.sizes[k]):g}", step=k, time=float(schedule.begins[k]),
+            )  # fmt: skip
+
+    def _grid(self) -> _Grid:
+        """The steps that the run takes."""
+        request = self.request
+        if isinstance(request.steps, FixedStep):
+            h, n = request.steps.h, request.total or 0
+            return _Grid(request.t0, Schedule.equal(request.t0, h, n))
+        if not isinstance(request.steps, Tolerance):
+            raise InvalidInput(f"method {request.method.label!r} chooses its steps along the motion; tangent is for "
+                               "steps of one size or a tolerance")  # fmt: skip
+        every_step = replace(request, recording=Recording(), events=(), tangent=None)
+        run = AdaptiveRun(every_step)
+        record = Record.of(every_step)
+        run.carry_out(record, 1, None, lambda: None)
+        times, _, _, _ = record.between(0, record.count)
+        begins, ends = times[:-1].copy(), times[1:].copy()
+        return _Grid(request.t0, Schedule(begins, ends - begins, ends))
