@@ -77,6 +77,13 @@ class Run(Table):
         ]
         | None
     ) = None
+    tangent: (
+        Annotated[
+            bool | list[str],
+            Field(description="derivatives by the state at the start (true), and by parameters, such as ['inertia']"),
+        ]
+        | None
+    ) = None
     guard: Annotated[bool, Field(description="refuse steps that turn a body too far for the method")] = True
     compensated: (
         Annotated[bool, Field(description="carry what rounding leaves out of positions and momenta")] | None

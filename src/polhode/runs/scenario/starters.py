@@ -47,7 +47,7 @@ EXAMPLES: dict[str, Any] = {
     "max_step": 0.1, "max_steps": 1000000, "since": 0.0, "t_eval": (0.0, 0.5, 1.0), "breaks": (0.5,),
     "compensated": True, "units": "SI", "epoch": "2030-01-01T00:00:00 TDB", "work": False, "parameters": (1.0,),
     "reaction_field": math.inf, "box": (4.0, 4.0, 4.0), "mu": (1.0, 0.001), "sunlight": {"pressure": 4.56e-6},
-    "atmosphere": {"density": 1e-12}, "surface": 6378137.0,
+    "atmosphere": {"density": 1e-12}, "surface": 6378137.0, "tangent": True,
 }  # fmt: skip
 """Values of keys that stand in a comment and have no default, where a sample of their type would say less."""
 
