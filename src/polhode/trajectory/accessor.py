@@ -7,6 +7,7 @@
     ds.polhode.ground_track(degrees=True)         # longitude, latitude and altitude
     ds.polhode.altitude()                         # above a sphere
     ds.polhode.pointing_error(toward="sun")       # angle of an axis of the body from a direction
+    ds.polhode.transition("elements")             # the state transition matrix in elements, or quaternions
     ds.polhode.to_pandas()                        # one flat table: attitude_w, position_x, ...
     ds.polhode.astropy_time()                     # the rows as an astropy Time
     ds.polhode.plot(), ds.polhode.view(), ds.polhode.animate()
@@ -29,7 +30,7 @@ from polhode.algebra import rotation as rotations
 from polhode.algebra.euler import SEQUENCES
 from polhode.arguments import choice, truth, whole
 from polhode.errors import InvalidInput, MissingExtra
-from polhode.trajectory import frames
+from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
 from polhode.trajectory.epochs import epoch_of
 from polhode.trajectory.schema import AXES, QUATERNION
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 METHODS = (
-    "euler", "rotation", "lvlh", "elements", "ground_track", "altitude", "pointing_error", "to_pandas",
-    "astropy_time", "plot", "view", "animate",
+    "euler", "rotation", "lvlh", "elements", "ground_track", "altitude", "pointing_error",
+    "transition", "to_pandas", "astropy_time", "plot", "view", "animate",
 )  # fmt: skip
 """What the accessor offers, in the order of its text."""
 LEADING = ("member", "time", "body")
@@ -229,6 +230,34 @@ class TrajectoryAccessor:
         ds = self._chosen("elements", "position", "velocity", member=member)
         found: xr.Dataset = _in_degrees(_pick(frames.elements(ds, mu, about), "body", body), degrees)
         return found
+
+    def transition(self, to: str = "state", *, mu: float | None = None) -> xr.DataArray:
+        """The state transition matrix of a run with ``tangent=``, in other coordinates.
+
+        Parameters
+        ----------
+        to : {"state", "quaternion", "elements"}
+            As it is; with the four numbers of quaternions in the place of rotations; with semi-latus rectum,
+            eccentricity, inclination, node, argument of periapsis and true anomaly (rad) in the place of position and
+            momentum. Rows and columns alike.
+        mu : float, optional
+            For elements, the gravity parameter of the centre, by default that of the run.
+
+        Returns
+        -------
+        xarray.DataArray
+            Along ``time``, ``row``, ``column``. Of a quaternion's columns the change along the quaternion itself is 0.
+
+        Raises
+        ------
+        InvalidInput
+            No ``state_transition``; no attitude, or no orbit of one body, that could be converted; an orbit too nearly
+            circular or equatorial to have elements with derivatives.
+        """
+        choice(to, "to", ("state", "quaternion", "elements"))
+        if to == "quaternion":
+            return transitions.in_quaternions(self._ds)
+        return transitions.in_elements(self._ds, mu) if to == "elements" else transitions.matrix_of(self._ds)
 
     def ground_track(
         self,
