@@ -1,7 +1,8 @@
 """State transition matrices in other coordinates: quaternions for rotations, orbital elements for orbits.
 
-A trajectory's ``state_transition`` is of minimal coordinates (``polhode.integrate``, ``tangent=``). Here rows and columns
-of a body's rotation become the four numbers of its quaternion, or those of its position and momentum six elements.
+A trajectory's ``state_transition`` is of minimal coordinates (``polhode.integrate``, ``tangent=``). Here rows and
+columns of a body's rotation become the four numbers of its quaternion, or those of its position and momentum six
+elements.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def in_elements(ds: xr.Dataset, mu: float | None = None) -> xr.DataArray:
 
     Semi-latus rectum, eccentricity, inclination, node, argument of periapsis, true anomaly, of
     ``polhode.kepler.classical_elements``; rad. Derivatives of elements are taken by differences of order 8, relative
-    error about 1e-12.
+    error about 1e-12. Columns of parameters stay derivatives at fixed position and momentum at the start, of elements
+    about a centre of the same ``mu``.
 
     Parameters
     ----------
