@@ -139,8 +139,9 @@ def cases():
     case("skew_top-rkn6_14a", SKEW_TOP, "rkn6_14a")
     case("skew_top-dmv6", SKEW_TOP, "dmv6")
     case("skew_top-taylor14", SKEW_TOP, "taylor14")
-    case("free_symmetric-v2", with_body(FREE, [2.0, 2.0, 1.0], [0.4, 1.1, -0.7]), "v2", parameters=[])
-    case("free_sphere-v2", with_body(FREE, [1.5, 1.5, 1.5], [0.4, 1.1, -0.7]), "v2", parameters=[])
+    case("free_symmetric-v2", with_body(FREE, [2.0, 2.0, 1.0], [0.4, 1.1, -0.7]), "v2")
+    case("free_sphere-v2", with_body(FREE, [1.5, 1.5, 1.5], [0.4, 1.1, -0.7]), "v2")
+    case("free_nearly-v2", with_body(FREE, [2.0, 2.000001, 1.0], [0.4, 1.1, -0.7]), "v2")
     case("free_separatrix-v2", with_body(FREE, [1.0, 2.0, 3.0], [1e-7, 2.0, 1e-7]), "v2", (1, 20), 1.0)
     case("free_axis-v2", with_body(FREE, [1.0, 2.0, 3.0], [0.0, 0.0, 2.0]), "v2")
     case("free_rest-v2", with_body(FREE, [1.0, 2.0, 3.0], [0.0, 0.0, 0.0]), "v2")
@@ -148,6 +149,8 @@ def cases():
     for method in ("mkrk:rk4", "mkrk:gauss4", "mkrk:midpoint"):
         for name in ("top", "j2", "craft"):
             case(f"{name}-{method}".replace(":", "_"), bodies[name], method, (1, 3))
+    case("top-taylor6", TOP, "taylor6", step=0.4)
+    case("skew_top-taylor6", SKEW_TOP, "taylor6", step=0.4)
     case("top-fg6_5", TOP, "fg6_5")
     case("top-mr", TOP, "mr")
     case("top-implicit_midpoint", TOP, "implicit_midpoint")

@@ -614,6 +614,15 @@ def put(given, path, by):
     return copy, value
 
 
+def with_number(arguments, name, by):
+    """Arguments with one number changed; of a tensor, ``inertia.0.1`` and its mirror image."""
+    changed = put(arguments, name, by)[0]
+    head, *where = name.split(".")
+    if head == "inertia" and len(where) == 2 and where[0] != where[1]:
+        changed = put(changed, ".".join([head, *reversed(where)]), by)[0]
+    return changed
+
+
 def bodies_of(model, start):
     """The bodies at the start."""
     found = []
@@ -651,9 +660,8 @@ def transition(case):
         pair = [march(model, case["method"], h, shifted(bodies, column, by), rows) for by in (d, -d)]
         columns.append([times(1 / (2 * d), difference(*both)) for both in zip(*pair, strict=True)])
     for name in case.get("parameters", ()):
-        _, value = put(arguments, name, 0)
-        d = SHIFT * (abs(value) or 1)
-        pair = [march(build(put(arguments, name, by)[0]), case["method"], h, bodies, rows) for by in (d, -d)]
+        d = SHIFT * (abs(put(arguments, name, 0)[1]) or 1)
+        pair = [march(build(with_number(arguments, name, by)), case["method"], h, bodies, rows) for by in (d, -d)]
         columns.append([times(1 / (2 * d), difference(*both)) for both in zip(*pair, strict=True)])
     return [(ends[n], mp.matrix([c[n] for c in columns]).T) for n in range(len(rows))]
 

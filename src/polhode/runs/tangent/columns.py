@@ -6,7 +6,8 @@ The state of the kernels has quaternions and angular momenta in principal frames
 inertia.
 
 How constants of a system depend on an argument of the function that builds it is found by differences of order 8, exact
-where the dependence is a polynomial of degree 8, else to about 1e-14 of the constant.
+where the dependence is a polynomial of degree 8, else to about 1e-14 of the constant; at the edge of what can be built
+(the inertia of a flat body) by a polynomial of degree 12 on the side that can, to about 1e-13.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 """Offsets and weights of differences of order 8."""
 OFFSETS = (1e-2, 1e-3, 1e-4)
 """Offsets tried, relative to the value; smaller ones where a system cannot be built with the larger."""
+ONE_SIDED = (0.3, -0.3, 0.03, -0.03)
+"""Intervals tried, relative to the value, where a system can be built on one side of it only."""
 
 
 def state_names(system: System) -> tuple[str, ...]:
@@ -228,10 +231,11 @@ class Columns:
             frames = start.frames.reshape(-1, 4) * signs[:, None]
             return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters])
 
-        for offset in OFFSETS:
+        ways = [(_slope, offset) for offset in OFFSETS] + [(_slope_of_one_side, offset) for offset in ONE_SIDED]
+        for slope, offset in ways:
             try:
                 with np.errstate(invalid="ignore"):
-                    whole = _slope(built, offset * (abs(at) or 1.0))
+                    whole = slope(built, offset * (abs(at) or 1.0))
             except PolhodeError as refused:
                 problem = refused
                 continue
@@ -281,3 +285,13 @@ def _slope(function: Any, offset: float) -> Any:
     for k, weight in STENCIL:
         total = total + weight * (function(k * offset) - function(-k * offset))
     return total / offset
+
+
+def _slope_of_one_side(function: Any, offset: float) -> Any:
+    """The derivative of a function at 0 by its values between 0 and the offset, at 13 Chebyshev points."""
+    n, total = 12, 0.0
+    for k in range(n + 1):
+        away = 1.0 - np.cos(np.pi * k / n)
+        weight = (2 * n * n + 1) / 6 if k == 0 else (2 if k < n else 1) * (-1) ** k / away
+        total = total + weight * function(0.5 * offset * away)
+    return -2.0 / offset * total
