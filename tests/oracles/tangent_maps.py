@@ -445,6 +445,14 @@ def inverse_tangent(psi, w):
 
 
 # ------------------------------------------------------------------ Taylor series
+def horner(coefficients, x):
+    """The sum of c_k x^k."""
+    total = mp.mpf(0)
+    for c in reversed(coefficients):
+        total = total * x + c
+    return total
+
+
 def taylor(order):
     """The series of all states to this order, summed; quaternions are then scaled to length 1.
 
@@ -485,7 +493,7 @@ def taylor(order):
                     row.append((rate.c[k] if isinstance(rate, Series) else mp.mpf(0) if k else rate) / (k + 1))
         ends = []
         for b, rows in zip(bodies, states, strict=True):
-            values = [mp.polyval(row[::-1], h) for row in rows]
+            values = [horner(row, h) for row in rows]
             parts = []
             for part in (b.r, b.p, b.q, b.m):
                 n = len(part or ())
@@ -515,7 +523,7 @@ def by_the_vertical(model, h, bodies, order):
                 row.append(rate.c[k] / (k + 1))
 
     def at(rows, share):
-        return [mp.polyval(row[::-1], share * h) for row in rows]
+        return [horner(row, share * h) for row in rows]
 
     u1 = at(U, 1)
     s = plus(u, u1)

@@ -7,7 +7,8 @@ inertia.
 
 How constants of a system depend on an argument of the function that builds it is found by differences of order 8, exact
 where the dependence is a polynomial of degree 8, else to about 1e-14 of the constant; at the edge of what can be built
-(the inertia of a flat body) by a polynomial of degree 12 on the side that can, to about 1e-13.
+(the inertia of a flat body) by a polynomial of degree 10 on the side that can, to about 1e-12.
+Inverse masses and moments follow from masses and moments.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 """Offsets and weights of differences of order 8."""
 OFFSETS = (1e-2, 1e-3, 1e-4)
 """Offsets tried, relative to the value; smaller ones where a system cannot be built with the larger."""
-ONE_SIDED = (0.3, -0.3, 0.03, -0.03)
+ONE_SIDED = (0.1, -0.1, 0.01, -0.01)
 """Intervals tried, relative to the value, where a system can be built on one side of it only."""
 
 
@@ -241,7 +242,14 @@ class Columns:
                 continue
             whole = np.where(np.isfinite(whole), whole, 0.0)  # infinite masses of pinned bodies stay
             sizes = np.cumsum([a.size for a in self.start.all])[:-1]
-            return list(np.split(whole, sizes))
+            split = list(np.split(whole, sizes))
+            own = slice(0, L.CONSTANTS * system.N)
+            constants, slopes = (a[own].reshape(-1, L.CONSTANTS) for a in (self.start.bodies, split[1]))
+            for numbers, inverses in ((L.MASS, L.INVERSE_MASS), (L.INERTIA, L.INVERSE_INERTIA)):
+                n = 1 if numbers == L.MASS else 3
+                found = constants[:, inverses : inverses + n]
+                slopes[:, inverses : inverses + n] = -found * found * slopes[:, numbers : numbers + n]
+            return split
         raise InvalidInput(f"no derivative by {name}: a system with a value near {at:g} cannot be built ({problem})")
 
     def read(self, states: Any, derivatives: Any, first: int = 0) -> Any:
@@ -288,10 +296,10 @@ def _slope(function: Any, offset: float) -> Any:
 
 
 def _slope_of_one_side(function: Any, offset: float) -> Any:
-    """The derivative of a function at 0 by its values between 0 and the offset, at 13 Chebyshev points."""
-    n, total = 12, 0.0
-    for k in range(n + 1):
+    """The derivative of a function at 0 by its values between 0 and the offset, at 11 Chebyshev points."""
+    n, total, begin = 10, 0.0, function(0.0)
+    for k in range(1, n + 1):
         away = 1.0 - np.cos(np.pi * k / n)
-        weight = (2 * n * n + 1) / 6 if k == 0 else (2 if k < n else 1) * (-1) ** k / away
-        total = total + weight * function(0.5 * offset * away)
+        weight = (2 if k < n else 1) * (-1) ** k / away
+        total = total + weight * (function(0.5 * offset * away) - begin)
     return -2.0 / offset * total
