@@ -4,8 +4,8 @@
 
 Turns alternate between the two, and the smallest time of each counts. ``columns`` are the directions carried along: 6
 of a top, an orbit or a free body, 12 of a spacecraft. ``symplectic`` is the largest error of P^T J1 P - J0 over |P|^2:
-P is the transition matrix of the last row and J the form of the state it belongs to (left-trivialised rotations: the
-block of angular momentum in the form is -[m]x).
+P is the transition matrix of the last row and J the form of the state it belongs to (left-trivialised rotations: their
+block of the form is -[m]x).
 """
 
 from __future__ import annotations
