@@ -27,7 +27,7 @@ _HOMES = {
     "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
     "where": "programs.tracer", "animate": "plots",
     "sweep": "ensembles.sweep", "open_sweep": "ensembles.sweep", "sweep_status": "ensembles.sweep",
-    "sweep_member": "ensembles.sweep", "view": "viewer.view",
+    "sweep_member": "ensembles.sweep", "view": "viewer.view", "fit": "estimation.batch",
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
@@ -36,7 +36,7 @@ _MODULES = {
     "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
     "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
     "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
-    "sampling": "ensembles.sampling", "reduce": "ensembles.reductions",
+    "sampling": "ensembles.sampling", "reduce": "ensembles.reductions", "estimation": "estimation",
 }  # fmt: skip
 _MOVED = {
     "errors": (

@@ -146,6 +146,10 @@ class OtherMachineWarning(PolhodeWarning):
     """A continued run may not be bit-identical to an uninterrupted one: machine, version or user source changed."""
 
 
+class EstimationWarning(PolhodeWarning):
+    """Data do not determine what is free, look as if they were in other units, or are far from any motion."""
+
+
 class SlowFunctionWarning(PolhodeWarning):
     """A user function could not be compiled and runs as plain Python, or loads are differences of a potential."""
 

@@ -1,0 +1,294 @@
+"""Batch least squares: initial values, parameters and biases from all data at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from polhode.arguments import choice, number, whole
+from polhode.errors import EstimationWarning, InvalidInput, answering, shown, warn
+from polhode.estimation.arcs import POOR, cost, grown, shoot
+from polhode.estimation.data import read, with_noise
+from polhode.estimation.guesses import guess_of
+from polhode.estimation.measurements import Measurement
+from polhode.estimation.observability import unobservable
+from polhode.estimation.problem import Problem, RunWords
+from polhode.estimation.quantities import at_path, paths_ending, quantities
+from polhode.estimation.result import Fit, covariance_of, residuals_of
+from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords, solve
+from polhode.estimation.suspicions import gaps, poor, suspicious_units
+from polhode.methods import method as find_method
+from polhode.runs.parameters import with_parameters
+from polhode.runs.state import State
+from polhode.runs.steps import Tolerance
+from polhode.systems import System
+
+ESTIMATED = "the noise is estimated from the residuals"
+EXACT = ("exact", "kepler")
+"""Methods whose steps may have any length."""
+
+
+@answering
+def fit(
+    system: System,
+    data: Any,
+    free: Sequence[str],
+    method: Any = None,
+    *,
+    noise: Any = None,
+    prior: Mapping[str, Any] | None = None,
+    step: float | None = None,
+    steps: Tolerance | None = None,
+    t_end: float | None = None,
+    start: Any = None,
+    attitude: Any = None,
+    angular_velocity: Any = None,
+    angular_momentum: Any = None,
+    position: Any = None,
+    velocity: Any = None,
+    momentum: Any = None,
+    parameters: Any = None,
+    arcs: int = 1,
+    solver: str = "trf",
+    loss: str = "linear",
+    loss_scale: float = 1.0,
+    max_evaluations: int = 100,
+    settings: Any = None,
+    **options: Any,
+) -> Fit:
+    """Fit initial values and parameters of one body to measurements, by least squares with exact derivatives.
+
+    Every residual comes from one run with its ``state_transition``, so the Jacobian is that of the numerical motion to
+    round-off, at the cost of about two plain runs. Steps do not depend on the times of the data.
+
+    Parameters
+    ----------
+    system : System
+        Of one body; its parameters are the first guess of those that are free.
+    data : list of Measurement, mapping, xarray.Dataset, pandas.DataFrame or path
+        What was measured: from ``polhode.estimation.gyro``, ``direction``, ``attitude``, ``position``, ``velocity``,
+        ``range``, ``range_rate``; or arrays by name, as ``polhode.estimation.read`` takes them:
+        ``{"gyro": (t, w), "sun": {"time": t, "values": u, "reference": (1, 0, 0)}}``, ``"flight.csv"``. Several kinds
+        and instruments together, at any times, in any order.
+    free : list of str
+        What is fitted: ``attitude``; ``angular_velocity`` or ``angular_momentum``; ``position``; ``velocity`` or
+        ``momentum``, all at the start; ``inertia``, three moments, kept positive and within the triangle inequality;
+        any parameter by its name in ``polhode.ensemble(members=...)``, such as ``mu``, ``weight``, ``parameters.0``,
+        ``forces.1.coefficient``, or by its last name alone where there is only one (``j2``); biases of instruments
+        (``gyro.bias``). All else is held.
+    method : str or Method, optional
+        The integrator, as for ``polhode.integrate``.
+    noise : mapping, float or array_like, optional
+        Standard deviations or covariances by the names of instruments or kinds, where the data do not have them:
+        ``{"gyro": 1e-3, "position": (5, 5, 15)}``. With one instrument it may be left out: it is estimated from the
+        residuals then.
+    prior : mapping, optional
+        Standard deviations or covariances of the first guess of free quantities, which then counts as a measurement:
+        ``{"forces.0.j2": 1e-6, "attitude": 0.1}`` (an attitude's in rad).
+    step, steps : float, Tolerance
+        Step of the integrator, or a tolerance, as for ``polhode.integrate``. Methods that are exact need none.
+    t_end : float, optional
+        Data beyond it are refused; unless given the run ends with the data.
+    start, attitude, angular_velocity, angular_momentum, position, velocity, momentum
+        First guess of the initial state, as for ``polhode.integrate``; ``start={"time": t0}`` says the time of it, 0
+        unless given. A free quantity without a guess begins at the first of the data that tell of it.
+    parameters : mapping or sequence of float, optional
+        First guess of parameters in the place of those the system was built with.
+    arcs : int, optional
+        Multiple shooting: the span is divided into this many arcs, each with an initial state of its own at first;
+        their ends are joined as the fit converges [bock1983]. For long arcs and chaotic motions, where the run from a
+        wrong guess soon has nothing to do with the data.
+    solver : {"trf", "dogbox", "lm"}, optional
+        Algorithm of ``scipy.optimize.least_squares``.
+    loss : {"linear", "soft_l1", "huber", "cauchy", "arctan"}, optional
+        How residuals count; all but ``"linear"`` let outliers count less.
+    loss_scale : float, optional
+        Normalised residual beyond which one is an outlier.
+    max_evaluations : int, optional
+        Most runs of the solver.
+    settings : Settings or mapping, optional
+        As for ``polhode.integrate``.
+    **options
+        Options of the method.
+
+    Returns
+    -------
+    Fit
+        Values, standard deviations, covariance, residuals, what could not be determined, and the fitted run.
+
+    Raises
+    ------
+    InvalidInput
+        Data or names that are wrong, with instrument, row and remedy; nothing that is free changes the data.
+    PolhodeError
+        The run at the first guess fails.
+
+    Warns
+    -----
+    EstimationWarning
+        A combination of what is free changes nothing in the data: it is named, and held; the solver did not converge;
+        the data look as if they were in other units; residuals are much larger than the noise.
+
+    Examples
+    --------
+    >>> import numpy as np, polhode as ph
+    >>> truth = ph.integrate(ph.free_body((1, 2, 2.5)), "exact", step=0.1, t_end=20, angular_velocity=(0.2, 1, 0.1))
+    >>> found = ph.fit(ph.free_body((1.2, 2, 2.6)), {"gyro": (truth.time, truth.angular_velocity)},
+    ...                ["inertia", "angular_velocity"], "exact", noise=1e-3, prior={"inertia": 1})
+    >>> print(np.round(found.values["inertia"] / found.values["inertia"][0], 6))
+    [1.  2.  2.5]
+    """
+    _check(system)
+    solving = SolverWords(
+        choice(solver, "solver", SOLVERS), choice(loss, "loss", LOSSES),
+        number(loss_scale, "loss_scale", positive=True), whole(max_evaluations, "max_evaluations", 1),
+    )  # fmt: skip
+    if solving.solver == "lm" and solving.loss != "linear":
+        raise InvalidInput(f"solver 'lm' knows no loss {loss!r}; take solver='trf'")
+    if parameters is not None:
+        system = with_parameters(system, parameters)
+    measurements = with_noise(read(data), noise)
+    said = {
+        "attitude": attitude, "angular_velocity": angular_velocity, "angular_momentum": angular_momentum,
+        "position": position, "velocity": velocity, "momentum": momentum,
+    }  # fmt: skip
+    names = full_names(system, free)
+    guess, t0 = guess_of(system, start, said, names, measurements)
+    check_times(measurements, t0, t_end)
+    measurements, notes = known_noise(measurements)
+    last = max(float(one.times.max()) for one in measurements)
+    words = run_words(system, method, step, steps, (t0, last), settings, options)
+    problem = Problem(system, measurements, quantities(system, names, guess, measurements), guess, words, prior)
+    if whole(arcs, "arcs", 1) > 1:
+        solution = shoot(problem, arcs, solving)
+    else:
+        problem.evaluate(problem.start)
+        suspicious_units(problem)
+        solution = solve(problem, solving)
+        estimated = notes[:1] == [ESTIMATED]
+        if cost(solution.at) > POOR or (estimated and not solution.convergence.converged):
+            solution = grown(problem, solving, solution)
+    return finished(problem, solution, notes)
+
+
+def _check(system: Any) -> None:
+    if not isinstance(system, System):
+        raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(system)}")
+    if system.N != 1:
+        raise InvalidInput(f"fits are of one body, but {system.name!r} has {system.N}; fit the motion of one of them")
+
+
+def full_names(system: System, free: Any) -> Any:
+    """Names in ``free`` with parameters by their full paths."""
+    if isinstance(free, str) or not isinstance(free, Sequence):
+        return free
+    known = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
+    full = []
+    for name in free:
+        if isinstance(name, str) and name not in known and at_path(system.arguments, name) is None:
+            paths = paths_ending(system.arguments, name)
+            name = paths[0] if len(paths) == 1 else name
+        full.append(name)
+    return full
+
+
+def check_times(measurements: Sequence[Measurement], t0: float, t_end: float | None) -> None:
+    """Refuse data before the start, and beyond the end where there is one.
+
+    Raises
+    ------
+    InvalidInput
+        With instrument and row.
+    """
+    end = np.inf if t_end is None else number(t_end, "t_end")
+    for one in measurements:
+        early, late = np.flatnonzero(one.times < t0), np.flatnonzero(one.times > end)
+        if early.size:
+            row = int(early[0])
+            raise InvalidInput(f"{one.name} in row {row} is of t = {one.times[row]:g}, before the start at {t0:g}; "
+                               "leave it out, or give the time of the guess: start={'time': ...}")  # fmt: skip
+        if late.size:
+            row = int(late[0])
+            raise InvalidInput(f"{one.name} in row {row} is of t = {one.times[row]:g}, beyond the end at {end:g}; leave "
+                               "it out, give a later t_end, or check the units of the times")  # fmt: skip
+
+
+def known_noise(measurements: Sequence[Measurement]) -> tuple[list[Measurement], list[str]]:
+    """Measurements that all have a noise: of a single instrument without one it is 1, and a note says so.
+
+    Raises
+    ------
+    InvalidInput
+        Several instruments, of which one has none.
+    """
+    lacking = [one for one in measurements if one.whitening is None]
+    if lacking and len(measurements) > 1:
+        raise InvalidInput(f"noise of {lacking[0].name} is missing; give noise={{{lacking[0].name!r}: ...}}, the standard "
+                           "deviation by which it is weighed against the others")  # fmt: skip
+    notes = gaps(measurements)
+    if lacking:
+        return [lacking[0].with_noise(1.0)], [ESTIMATED, *notes]
+    return list(measurements), notes
+
+
+def run_words(
+    system: System, method: Any, step: Any, steps: Any, span: tuple[float, float], settings: Any, options: Any
+) -> RunWords:
+    """How the runs are made; a method that is exact takes the span in one step.
+
+    Raises
+    ------
+    InvalidInput
+        No step, or both a step and a tolerance.
+    """
+    if steps is not None and not isinstance(steps, Tolerance):
+        raise InvalidInput(f"steps must be a polhode.Tolerance, not {shown(steps)}; the data say where the run ends")
+    if step is not None and steps is not None:
+        raise InvalidInput("step and steps are both given; keep one of them")
+    t0, last = span
+    if step is None and steps is None:
+        name = find_method(system.recommended if method is None else method).method.name
+        if name not in EXACT:
+            raise InvalidInput(f"step is missing; give the step of {name}, as for polhode.integrate")
+        step = max(last - t0, 1e-300)
+    step = None if step is None else number(step, "step", "s", positive=True)
+    more = dict(options) if settings is None else {"settings": settings, **options}
+    return RunWords(method, step, steps, t0, more)
+
+
+def finished(problem: Problem, solution: Solution, notes: Sequence[str]) -> Fit:
+    """The result of a solution, with its warnings."""
+    x, at, found = solution.x, solution.at, solution.found
+    estimated = notes[:1] == [ESTIMATED]
+    count = sum(np.size(one) for one in at.residuals)
+    priors = len(at.f) - count
+    dof = len(at.f) - found.sizes.size
+    chi2 = float(at.f @ at.f)
+    variance = 1.0
+    if estimated:
+        if dof <= 0:
+            raise InvalidInput(f"{count} numbers were measured for {found.sizes.size} unknowns, too few to estimate "
+                               "their noise; give noise=")  # fmt: skip
+        variance = chi2 / dof
+        problem.measurements[0] = problem.measurements[0].with_noise(max(np.sqrt(variance), 1e-300))
+        chi2 = float(dof)
+    point = problem.point(x)
+    covariance, std = covariance_of(problem, found, variance)
+    lost = unobservable(found, problem.free, point.values)
+    values = {one.name: one.shown(point.values[one.name]) for one in problem.free}
+    start = State(time=problem.words.t0, **point.start)
+    result = Fit(
+        values, std, covariance, residuals_of(problem, at.residuals), chi2, dof, lost, solution.convergence,
+        tuple(notes), point.system, start, problem, x, found, variance,
+    )  # fmt: skip
+    if lost:
+        warn("the data do not determine " + "; nor ".join(str(one) for one in lost) + ": held at the guess, with an "
+             "infinite standard deviation", EstimationWarning)  # fmt: skip
+    if not solution.convergence.converged:
+        warn(f"the fit did not converge after {solution.convergence.evaluations} runs; give a better guess, more "
+             "max_evaluations, or arcs", EstimationWarning)  # fmt: skip
+    if not estimated and dof > priors:
+        poor(problem, at, chi2 / max(dof, 1))
+    return result

@@ -1,0 +1,148 @@
+"""Initial values of a fit: what the user says, and what is free and unsaid from the first of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.arguments import UNKNOWN, array, vector
+from polhode.errors import InvalidInput
+from polhode.estimation.measurements import Measurement
+from polhode.estimation.problem import inverse_of, tensor_of
+from polhode.runs.state import FORMS, STATE_WORDS, State, as_kept, state_of
+from polhode.systems import System
+
+NEITHER_PARALLEL = 0.05
+"""Least sine of the angle between two directions from which an attitude follows."""
+
+
+def guess_of(
+    system: System, start: Any, given: Mapping[str, Any], free: Sequence[str], measurements: Sequence[Measurement]
+) -> tuple[dict[str, Any], float]:
+    """Initial values by name, and the time they are of.
+
+    The values are ``attitude`` and ``angular_velocity`` or ``angular_momentum``, ``position`` and ``velocity`` or
+    ``momentum``: of these pairs the one that is free, else the one that is given.
+
+    Raises
+    ------
+    InvalidInput
+        As ``polhode.integrate``; a free position or velocity of an orbit that neither the user nor the data say.
+    """
+    state = State.of(start) if hasattr(type(start), "isel") else state_of(start)
+    said = dict(state.given)
+    for name, value in given.items():
+        if value is not None:
+            if name in said:
+                raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
+            said[name] = value
+    t0 = float(said.pop("time", 0.0))
+    turning = as_kept({name: said.get(name) for name in FORMS})
+    moving = {name: said[name] for name in STATE_WORDS[3:] if name in said}
+    for has, words, does in ((system.rotates, turning, "turn"), (system.translates, moving, "move through space")):
+        for name in words:
+            if not has:
+                raise InvalidInput(f"{name} is given, but the body of {system.name!r} does not {does}; leave it out")
+    found: dict[str, Any] = {}
+    if system.rotates:
+        found |= _turning(system, turning, free, measurements)
+    if system.translates:
+        found |= _moving(system, moving, free, measurements, t0)
+    return found, t0
+
+
+def _first(kind: str, measurements: Sequence[Measurement], count: int = 1) -> tuple[Any, Any] | None:
+    """The first ``count`` times and values of a kind."""
+    for one in measurements:
+        if one.kind == kind and len(np.unique(one.times)) >= count:
+            times, index = np.unique(one.times, return_index=True)
+            return times[:count], one.values[index[:count]]
+    return None
+
+
+def _turning(
+    system: System, said: Mapping[str, Any], free: Sequence[str], measurements: Sequence[Measurement]
+) -> dict[str, Any]:
+    if "attitude" in said:
+        q = array(said["attitude"], "attitude")
+        if q.shape != (4,) or abs(np.linalg.norm(q) - 1.0) > 1e-6:
+            raise InvalidInput("attitude must be a unit quaternion (w, x, y, z)")
+        q = q / np.linalg.norm(q)
+    else:
+        q = _attitude(measurements) if "attitude" in free else np.array([1.0, 0.0, 0.0, 0.0])
+    name = "angular_momentum" if "angular_momentum" in free else "angular_velocity"
+    if "angular_momentum" in said and "angular_velocity" not in free:
+        return {"attitude": q, "angular_momentum": vector(said["angular_momentum"], "angular_momentum", 3, UNKNOWN)}
+    if "angular_momentum" in said:
+        omega = inverse_of(system) @ vector(said["angular_momentum"], "angular_momentum", 3, UNKNOWN)
+    elif "angular_velocity" in said:
+        omega = vector(said["angular_velocity"], "angular_velocity", 3, UNKNOWN)
+    else:
+        omega = _rate(measurements) if name in free else np.zeros(3)
+    return {"attitude": q, name: omega if name == "angular_velocity" else tensor_of(system) @ omega}
+
+
+def _attitude(measurements: Sequence[Measurement]) -> Any:
+    """The first measured attitude, or that of the first directions [markley1988]; else none."""
+    first = _first("attitude", measurements)
+    if first is not None:
+        return first[1][0]
+    seen = [one for one in measurements if one.kind == "direction"]
+    profile, sizes = np.zeros((3, 3)), []
+    for one in seen:
+        k = int(np.argmin(one.times))
+        toward = one.reference if one.reference.ndim == 1 else one.reference[k]
+        profile += np.outer(toward, one.values[k])
+        sizes.append(toward)
+    if len(seen) < 2 or np.linalg.matrix_rank(np.array(sizes), tol=NEITHER_PARALLEL) < 2:
+        return np.array([1.0, 0.0, 0.0, 0.0])
+    U, _, Vt = np.linalg.svd(profile)
+    return rotation.quaternion_from_matrix(U @ np.diag([1.0, 1.0, np.linalg.det(U) * np.linalg.det(Vt)]) @ Vt)
+
+
+def _rate(measurements: Sequence[Measurement]) -> Any:
+    """The first measured angular velocity, or that between the first two attitudes; else none."""
+    first = _first("gyro", measurements)
+    if first is not None:
+        return first[1][0]
+    two = _first("attitude", measurements, 2)
+    if two is None:
+        return np.zeros(3)
+    (a, b), (q, r) = two
+    turn = rotation.multiply(rotation.conjugate(q), r)
+    return rotation.log_quaternion(turn if turn[0] >= 0.0 else -turn) / (b - a)
+
+
+def _moving(
+    system: System, said: Mapping[str, Any], free: Sequence[str], measurements: Sequence[Measurement], t0: float
+) -> dict[str, Any]:
+    attracted = "central_gravity" in system.provides
+    name = "momentum" if "momentum" in free else "velocity"
+    if "momentum" in said and "velocity" not in free:
+        name = "momentum"
+    mass = float(system.mass[0])
+    r: Any = vector(said["position"], "position", 3, UNKNOWN) if "position" in said else None
+    v: Any = None
+    if "velocity" in said:
+        v = np.zeros(3) if np.ndim(said["velocity"]) == 0 and said["velocity"] == 0 else said["velocity"]
+        v = vector(v, "velocity", 3, UNKNOWN)
+    elif "momentum" in said:
+        v = vector(said["momentum"], "momentum", 3, UNKNOWN) / mass
+    first, second = _first("position", measurements), _first("position", measurements, 2)
+    speed = _first("velocity", measurements)
+    if v is None and {"velocity", "momentum"} & set(free):
+        if speed is not None:
+            v = speed[1][0]
+        elif second is not None:
+            (a, b), (p, q) = second
+            v = (q - p) / (b - a)
+    if r is None and "position" in free and first is not None:
+        r = first[1][0] + (0.0 if v is None else (t0 - first[0][0]) * v)
+    for what, value in (("position", r), ("velocity", v)):
+        if value is None and attracted:
+            raise InvalidInput(f"{what} has no guess; give {what}= near the truth, at the time of the start")
+    r, v = (np.zeros(3) if value is None else value for value in (r, v))
+    return {"position": r, name: v if name == "velocity" else mass * v}

@@ -1,0 +1,395 @@
+"""Measurements: what was measured of a motion, when, and how well; every number is checked here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.arguments import UNKNOWN, array, choice, number, text
+from polhode.errors import InvalidInput, answering, shown
+
+LENGTH_OF_QUATERNION = 1e-2
+"""Most by which the length of a measured quaternion may differ from 1."""
+LENGTH_OF_DIRECTION = 0.05
+"""The same of a measured direction; where the noise is known, five times its standard deviation if that is more."""
+
+
+class Kind(NamedTuple):
+    """A kind of measurement: numbers in a value, numbers of its residual, of a bias (0 where it can have none)."""
+
+    size: int
+    residuals: int
+    bias: int
+    about: str
+    components: tuple[str, ...]
+
+
+XYZ = ("x", "y", "z")
+KINDS = {
+    "gyro": Kind(3, 3, 3, "angular velocity in the body frame, rad per unit of time", XYZ),
+    "direction": Kind(3, 2, 0, "a known direction of space seen in the body frame, a unit vector", ("first", "second")),
+    "attitude": Kind(4, 3, 0, "quaternion (w, x, y, z), body to space", XYZ),
+    "position": Kind(3, 3, 3, "position in the space frame", XYZ),
+    "velocity": Kind(3, 3, 3, "velocity in the space frame", XYZ),
+    "range": Kind(1, 1, 1, "distance from a station", ("",)),
+    "range_rate": Kind(1, 1, 1, "rate of change of the distance from a station", ("",)),
+}
+"""Every kind of measurement. Residuals of directions are angles (rad) along two axes across the direction, those of
+attitudes a rotation vector in the body frame (rad)."""
+DIRECTIONS = ("direction", "sun", "magnetometer")
+"""Names by which a kind is known to be a direction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Measurements of one kind by one instrument; made by ``polhode.estimation.gyro`` and so on.
+
+    Attributes
+    ----------
+    kind : str
+        One of ``polhode.estimation.KINDS``.
+    name : str
+        Of the instrument: in results, in ``noise=`` and in ``free=["gyro.bias"]``.
+    times : array (n,)
+        In any order.
+    values : array (n, k)
+        Measured values.
+    whitening : array (n or 1, r, r) or None
+        Turns a residual into one of unit covariance; None while the noise is unknown.
+    reference : array (3,) or (n, 3), or None
+        The direction in space, or the position of the station.
+    reference_velocity : array (3,) or (n, 3), or None
+        The velocity of the station.
+    """
+
+    kind: str
+    name: str
+    times: Any
+    values: Any
+    whitening: Any = None
+    reference: Any = None
+    reference_velocity: Any = None
+
+    @property
+    def residuals(self) -> int:
+        """Numbers in the residual of one measurement."""
+        return KINDS[self.kind].residuals
+
+    def with_noise(self, sigma: Any) -> Measurement:
+        """The same with a standard deviation or covariance.
+
+        Raises
+        ------
+        InvalidInput
+            A wrong shape, a number that is not positive, no covariance.
+        """
+        return replace(self, whitening=_whitening(sigma, self.name, self.kind, len(self.times)))
+
+    def part(self, chosen: Any) -> Measurement:
+        """The measurements that a mask or an index array selects."""
+        n = len(self.times)
+        several = lambda a, most: a is not None and a.ndim == most and len(a) == n  # noqa: E731
+        return replace(
+            self, times=self.times[chosen], values=self.values[chosen],
+            whitening=self.whitening[chosen] if several(self.whitening, 3) and n > 1 else self.whitening,
+            reference=self.reference[chosen] if several(self.reference, 2) else self.reference,
+            reference_velocity=self.reference_velocity[chosen] if several(self.reference_velocity, 2)
+            else self.reference_velocity,
+        )  # fmt: skip
+
+
+def _rows(time: Any, values: Any, kind: str, name: str) -> tuple[Any, Any]:
+    """Times (n,) and values (n, k), finite.
+
+    Raises
+    ------
+    InvalidInput
+        Not so; the sentence names the row.
+    """
+    size = KINDS[kind].size
+    times, found = _finite(time, f"time of {name}"), _finite(values, name)
+    if times.ndim != 1 or not times.size:
+        raise InvalidInput(f"time of {name} has shape {times.shape}; give one time for each measurement, at least one")
+    if size == 1 and found.ndim == 1:
+        found = found[:, None]
+    if found.shape != (times.size, size):
+        wanted = f"({times.size},)" if size == 1 else f"({times.size}, {size})"
+        raise InvalidInput(f"{name} has shape {np.shape(values)}, but there are {times.size} times; give {wanted}: "
+                           f"{KINDS[kind].about}")  # fmt: skip
+    return times, found
+
+
+def _finite(given: Any, name: str) -> Any:
+    """Numbers; one that is not finite is named with its row."""
+    try:
+        quick = np.asarray(getattr(given, "values", given), dtype=float)
+    except (TypeError, ValueError):
+        quick = None
+    if quick is None:
+        return array(given, name, UNKNOWN)
+    if quick.ndim and not np.isfinite(quick).all():
+        row = int(np.argwhere(~np.isfinite(quick))[0][0])
+        raise InvalidInput(f"{name} is not finite in row {row}: {shown(quick[row].tolist())}; leave that row out, or "
+                           "leave its cells empty in a table")  # fmt: skip
+    return quick
+
+
+def _whitening(sigma: Any, name: str, kind: str, n: int) -> Any:
+    """Whitening matrices (n or 1, r, r) from standard deviations or covariances."""
+    if sigma is None:
+        return None
+    r = KINDS[kind].residuals
+    given = array(sigma, f"noise of {name}", UNKNOWN)
+    if given.shape in ((r, r), (n, r, r)) and r > 1:
+        blocks = given.reshape(-1, r, r)
+        try:
+            factor = np.linalg.cholesky(blocks)
+        except np.linalg.LinAlgError:
+            factor = None
+        if factor is None or not np.allclose(blocks, np.swapaxes(blocks, 1, 2), rtol=1e-9, atol=0.0):
+            raise InvalidInput(f"noise of {name} is no covariance; give a symmetric positive definite matrix, or a "
+                               "standard deviation")  # fmt: skip
+        return np.linalg.inv(factor)
+    if not (given > 0.0).all():
+        raise InvalidInput(f"noise of {name} is {given.min():g}; standard deviations must be positive")
+    if given.shape in ((), (r,)):
+        return np.diag(1.0 / np.broadcast_to(given, (r,)))[None]
+    if given.shape in ((n,), (n, 1), (n, r)):
+        spread = np.broadcast_to(given.reshape(n, -1), (n, r))
+        return (1.0 / spread)[:, :, None] * np.eye(r)
+    raise InvalidInput(f"noise of {name} has shape {given.shape}; give a standard deviation, one for each of the {r} "
+                       f"components or of the {n} rows, or a covariance ({r}, {r})")  # fmt: skip
+
+
+def _reference(given: Any, what: str, n: int, name: str) -> Any:
+    found = _finite(given, what)
+    if found.shape not in ((3,), (n, 3)):
+        raise InvalidInput(f"{what} of {name} has shape {found.shape}; give 3 numbers in the space frame, or one row "
+                           f"for each of the {n} times")  # fmt: skip
+    return found
+
+
+def _made(kind: str, time: Any, values: Any, sigma: Any, name: str | None, **more: Any) -> Measurement:
+    called = text(kind if name is None else name, "name")
+    times, found = _rows(time, values, kind, called)
+    return Measurement(kind, called, times, found, _whitening(sigma, called, kind, times.size), **more)
+
+
+# ------------------------------------------------------------------ what users call
+@answering
+def gyro(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+    """Angular velocities from rate gyros.
+
+    Parameters
+    ----------
+    time : array_like (n,)
+        In any order.
+    values : array_like (n, 3)
+        In the body frame, rad per unit of time.
+    sigma : float or array_like, optional
+        Standard deviation of a component in the same unit; three of them, one for each row, or a covariance (3, 3).
+    name : str, optional
+        Of the instrument, ``"gyro"`` unless given. ``free=["gyro.bias"]`` fits a constant offset of the three axes.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shapes; a number that is not finite, with its row.
+    """
+    return _made("gyro", time, values, sigma, name)
+
+
+@answering
+def direction(time: Any, values: Any, reference: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+    """A direction known in space, as an instrument sees it in the body frame: Sun sensor, star, magnetometer.
+
+    Parameters
+    ----------
+    time : array_like (n,)
+        In any order.
+    values : array_like (n, 3)
+        Unit vectors in the body frame; lengths within 0.05 of 1 (or within 5 ``sigma``) are set to 1.
+    reference : array_like (3,) or (n, 3)
+        The same direction in the space frame, of any length, one for all times or for each.
+    sigma : float or array_like, optional
+        Standard deviation of the direction along each of two axes across it (rad), for all rows or for each.
+    name : str, optional
+        Of the instrument, ``"direction"`` unless given.
+
+    Raises
+    ------
+    InvalidInput
+        As ``gyro``; vectors that are not unit vectors; a reference of length zero.
+    """
+    made = _made("direction", time, values, sigma, name)
+    toward = _reference(reference, "reference", len(made.times), made.name)
+    length = np.linalg.norm(toward, axis=-1, keepdims=True)
+    if not (length > 0.0).all():
+        raise InvalidInput(f"the reference of {made.name} has length 0; give a direction in the space frame")
+    sizes = np.linalg.norm(made.values, axis=1)
+    allowed = LENGTH_OF_DIRECTION
+    if made.whitening is not None:
+        allowed = max(allowed, 5.0 / float(np.abs(made.whitening[:, 0, 0]).min()))
+    wrong = np.flatnonzero(np.abs(sizes - 1.0) > allowed)
+    if wrong.size:
+        row = int(wrong[0])
+        raise InvalidInput(f"{made.name} has length {sizes[row]:g} in row {row}; give unit vectors: divide each by its "
+                           "length")  # fmt: skip
+    return replace(made, values=made.values / sizes[:, None], reference=toward / length)
+
+
+@answering
+def attitude(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+    """Attitudes, such as those of a star tracker.
+
+    Parameters
+    ----------
+    time : array_like (n,)
+        In any order.
+    values : array_like (n, 4)
+        Unit quaternions (w, x, y, z), body to space; q and -q are the same.
+    sigma : float or array_like, optional
+        Standard deviation of the error as a rotation vector in the body frame (rad), about each axis or all; or its
+        covariance (3, 3).
+    name : str, optional
+        Of the instrument, ``"attitude"`` unless given.
+
+    Raises
+    ------
+    InvalidInput
+        As ``gyro``; quaternions whose length is not 1 to a hundredth.
+    """
+    made = _made("attitude", time, values, sigma, name)
+    sizes = np.linalg.norm(made.values, axis=1)
+    wrong = np.flatnonzero(np.abs(sizes - 1.0) > LENGTH_OF_QUATERNION)
+    if wrong.size:
+        row = int(wrong[0])
+        raise InvalidInput(f"{made.name} has length {sizes[row]:g} in row {row}; give unit quaternions (w, x, y, z)")
+    return replace(made, values=made.values / sizes[:, None])
+
+
+@answering
+def position(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+    """Positions in the space frame, such as those of a GNSS receiver; ``free=["position.bias"]`` fits an offset.
+
+    Parameters
+    ----------
+    time, values, sigma, name
+        As for ``gyro``, in units of length.
+
+    Raises
+    ------
+    InvalidInput
+        As ``gyro``.
+    """
+    return _made("position", time, values, sigma, name)
+
+
+@answering
+def velocity(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+    """Velocities in the space frame.
+
+    Parameters
+    ----------
+    time, values, sigma, name
+        As for ``gyro``, in units of length over time.
+
+    Raises
+    ------
+    InvalidInput
+        As ``gyro``.
+    """
+    return _made("velocity", time, values, sigma, name)
+
+
+@answering
+def range(time: Any, values: Any, station: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:  # noqa: A001
+    """Distances from a station.
+
+    Parameters
+    ----------
+    time : array_like (n,)
+        In any order.
+    values : array_like (n,)
+        Geometric distances at these times; light times and delays must have been taken off.
+    station : array_like (3,) or (n, 3)
+        Where the station is in the space frame, at all times or at each.
+    sigma : float or array_like, optional
+        Standard deviation, of all rows or of each.
+    name : str, optional
+        Of the station, ``"range"`` unless given. ``free=["range.bias"]`` fits an offset.
+
+    Raises
+    ------
+    InvalidInput
+        As ``gyro``.
+    """
+    made = _made("range", time, values, sigma, name)
+    return replace(made, reference=_reference(station, "station", len(made.times), made.name))
+
+
+@answering
+def range_rate(
+    time: Any, values: Any, station: Any, sigma: Any = None, *, station_velocity: Any = None, name: str | None = None
+) -> Measurement:
+    """Rates of change of the distance from a station (Doppler).
+
+    Parameters
+    ----------
+    time, values, station, sigma, name
+        As for ``range``.
+    station_velocity : array_like (3,) or (n, 3), optional
+        In the space frame; zero for a station that stands still, to be given for one whose positions change.
+
+    Raises
+    ------
+    InvalidInput
+        As ``gyro``; a moving station without velocity.
+    """
+    made = _made("range_rate", time, values, sigma, name)
+    where = _reference(station, "station", len(made.times), made.name)
+    if station_velocity is None:
+        if where.ndim == 2 and np.ptp(where, axis=0).any():
+            raise InvalidInput(f"the station of {made.name} moves; give station_velocity, one for each time")
+        speed = np.zeros(3)
+    else:
+        speed = _reference(station_velocity, "station_velocity", len(made.times), made.name)
+    return replace(made, reference=where, reference_velocity=speed)
+
+
+def measurement(kind: str, words: dict[str, Any]) -> Measurement:
+    """A measurement of a kind from the words of its function.
+
+    Raises
+    ------
+    InvalidInput
+        An unknown kind, a word that is missing or not known.
+    """
+    from inspect import signature
+
+    make = MAKERS[choice(kind, "kind of measurement", MAKERS)]
+    known = list(signature(make).parameters)
+    for word in words:
+        if word not in known:
+            from polhode.errors import unknown_name
+
+            raise unknown_name(f"name in the data of {words.get('name', kind)}", word, known)
+    for word, parameter in signature(make).parameters.items():
+        if parameter.default is parameter.empty and words.get(word) is None:
+            remedy = {"reference": "the direction in the space frame", "station": "where it stands in the space frame"}
+            raise InvalidInput(f"{words.get('name', kind)} has no {word}; give {remedy.get(word, 'it')}")
+    made: Measurement = make(**words)
+    return made
+
+
+MAKERS = {
+    "gyro": gyro, "direction": direction, "attitude": attitude, "position": position, "velocity": velocity,
+    "range": range, "range_rate": range_rate,
+}  # fmt: skip
+
+
+def check_positive(value: Any, name: str) -> float:
+    """A positive number, for callers here."""
+    return number(value, name, positive=True)

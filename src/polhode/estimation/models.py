@@ -1,0 +1,152 @@
+"""Residuals of measurements and their derivatives by the state, the inertia and the mass at the same time.
+
+A residual is measured minus predicted; of an attitude it is log(q_predicted^-1 q_measured) in the body frame, of a
+direction the difference along two axes across the prediction. Derivatives are those of the *prediction* by position,
+momentum (space frame), left-trivialised rotation and angular momentum (body frame), as in ``state_transition``
+[sola2018, sec. 4.1].
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.errors import InvalidInput
+from polhode.estimation.measurements import Measurement
+
+
+class Rows(NamedTuple):
+    """States of one body at the times of some measurements.
+
+    Attributes
+    ----------
+    position, velocity : array (n, 3) or None
+        In the space frame.
+    attitude : array (n, 4) or None
+        Body to space.
+    angular_velocity : array (n, 3) or None
+        In the body frame.
+    inverse_inertia : array (3, 3) or None
+        In the user's body frame.
+    mass : float
+        At the start of the run, by which momenta are velocities.
+    """
+
+    position: Any
+    velocity: Any
+    attitude: Any
+    angular_velocity: Any
+    inverse_inertia: Any
+    mass: Any
+
+    def at(self, index: Any) -> Rows:
+        """The states of some rows."""
+        picked = (None if a is None else a[index] for a in self[:4])
+        return Rows(*picked, self.inverse_inertia, self.mass)
+
+
+def hat(v: Any) -> Any:
+    """Matrices (n, 3, 3) of the cross product with vectors (n, 3)."""
+    zero = np.zeros(len(v))
+    x, y, z = v.T
+    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
+
+
+def across(u: Any) -> Any:
+    """Two unit vectors across each of the unit vectors u (n, 3), as (n, 2, 3)."""
+    axis = np.eye(3)[np.abs(u).argmin(axis=1)]
+    first = np.cross(u, axis)
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    return np.stack([first, np.cross(u, first)], axis=1)
+
+
+def left_inverse(v: Any) -> Any:
+    """Inverse left Jacobian of the rotation group at rotation vectors (n, 3) [sola2018, eq. 146]."""
+    angle = np.linalg.norm(v, axis=1)
+    small = angle < 1e-4
+    safe = np.where(small, 1.0, angle)
+    factor = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, 1.0 / safe**2 - 0.5 / (safe * np.tan(0.5 * safe)))
+    cross = hat(v)
+    return np.eye(3) - 0.5 * cross + factor[:, None, None] * (cross @ cross)
+
+
+def right_jacobian(v: Any) -> Any:
+    """Right Jacobian of the rotation group at one rotation vector (3,): exp(v + d) = exp(v) exp(J d)
+    [sola2018, eq. 143]."""
+    return np.linalg.inv(left_inverse(-np.asarray(v, dtype=float)[None]))[0]
+
+
+def residual_of(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+    """Residuals (n, r), measured minus predicted, and the derivatives (n, r, 3) of the prediction by the blocks of the
+    state, by ``inertia`` (three moments along the axes of the body frame) and by ``mass`` (n, r, 1).
+
+    Raises
+    ------
+    InvalidInput
+        A measurement of what the system has not.
+    """
+    turning = one.kind in ("gyro", "direction", "attitude")
+    if (rows.attitude is None) if turning else (rows.position is None):
+        lacks = "does not turn" if turning else "does not move through space"
+        raise InvalidInput(f"the data have {one.name}, but the body of this system {lacks}; leave {one.name} out")
+    return MODELS[one.kind](one, rows)
+
+
+def _gyro(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+    n, omega, inverse = len(one.times), rows.angular_velocity, rows.inverse_inertia
+    by_momentum = np.broadcast_to(inverse, (n, 3, 3))
+    by_inertia = -inverse[None] * omega[:, None, :]  # d(I^-1 m) = -I^-1 dI omega, dI diagonal
+    return one.values - omega, {"angular_momentum": by_momentum, "inertia": by_inertia}
+
+
+def _direction(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+    u = rotation.rotate_inverse(rows.attitude, np.broadcast_to(one.reference, (len(one.times), 3)))
+    axes = across(u)
+    angle = np.einsum("nij,nj->ni", axes, one.values)
+    # The length of the residual is the angle itself, so that opposite directions do not look alike.
+    sine, cosine = np.linalg.norm(angle, axis=1), np.einsum("ni,ni->n", u, one.values)
+    stretch = np.where(sine > 1e-9, np.arctan2(sine, cosine) / np.where(sine > 1e-9, sine, 1.0), 1.0)
+    return angle * stretch[:, None], {"rotation": axes @ hat(u)}  # (R exp(d))^T s = u + u x d
+
+
+def _attitude(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+    error = rotation.multiply(rotation.conjugate(rows.attitude), one.values)
+    error = np.where(error[:, :1] < 0.0, -error, error)
+    vector = rotation.log_quaternion(error)
+    return vector, {"rotation": left_inverse(vector)}  # log(exp(-d) E) = log E - J_l^-1 d
+
+
+def _position(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+    return one.values - rows.position, {"position": np.broadcast_to(np.eye(3), (len(one.times), 3, 3))}
+
+
+def _velocity(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+    by_momentum = np.broadcast_to(np.eye(3) / rows.mass, (len(one.times), 3, 3))
+    return one.values - rows.velocity, {"momentum": by_momentum, "mass": -rows.velocity[:, :, None] / rows.mass}
+
+
+def _range(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+    to = rows.position - one.reference
+    distance = np.linalg.norm(to, axis=1)
+    return one.values - distance[:, None], {"position": (to / distance[:, None])[:, None, :]}
+
+
+def _range_rate(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+    to, speed = rows.position - one.reference, rows.velocity - one.reference_velocity
+    distance = np.linalg.norm(to, axis=1, keepdims=True)
+    unit = to / distance
+    rate = np.einsum("ni,ni->n", unit, speed)[:, None]
+    by_mass = -np.einsum("ni,ni->n", unit, rows.velocity)[:, None, None] / rows.mass
+    return one.values - rate, {
+        "position": ((speed - rate * unit) / distance)[:, None, :], "momentum": unit[:, None, :] / rows.mass,
+        "mass": by_mass,
+    }  # fmt: skip
+
+
+MODELS = {
+    "gyro": _gyro, "direction": _direction, "attitude": _attitude, "position": _position, "velocity": _velocity,
+    "range": _range, "range_rate": _range_rate,
+}  # fmt: skip
+"""The model of each kind of measurement."""

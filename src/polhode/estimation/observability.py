@@ -1,0 +1,115 @@
+"""Which directions of the errors of what is free the data determine, and names for those that they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.estimation.quantities import Quantity
+
+RANK = 1e-9
+"""Singular values of the Jacobian with columns of length 1 below this part of the largest are those of directions that
+nothing was measured of: rounding of exact derivatives is 1e-12, and such a direction would be known 1e9 times worse."""
+LOST = 10.0
+"""Standard deviations beyond this many radians, or this many times a moment of inertia, are those of a direction of
+which nothing is known."""
+SHARE = 1e-3
+"""Components of a direction below this part of its largest are left out of its name."""
+ALIKE = 0.01
+"""How alike relative changes of three moments are that are called a change of scale."""
+
+
+class Directions(NamedTuple):
+    """Directions of the errors of n fitted numbers, in units in which every column of the Jacobian has length 1.
+
+    Attributes
+    ----------
+    scale : array (n,)
+        These units.
+    observable : array (n, r)
+        Orthonormal.
+    sizes : array (r,)
+        Their singular values.
+    null : array (n, n - r)
+        Orthonormal: the data say nothing about these.
+    """
+
+    scale: Any
+    observable: Any
+    sizes: Any
+    null: Any
+
+    @property
+    def half(self) -> Any:
+        """Matrix (n, r) whose product with its transpose is the covariance of the errors, what was not measured being
+        held at the guess."""
+        return self.scale[:, None] * self.observable / self.sizes
+
+
+class Unobservable(NamedTuple):
+    """A combination of free quantities that the data do not determine.
+
+    Attributes
+    ----------
+    name : str
+        In words.
+    direction : dict of str to float
+        Changes of the free quantities that change nothing in the data; the largest is 1 or -1.
+    """
+
+    name: str
+    direction: dict[str, float]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def directions(J: Any, reach: Any = None) -> Directions:
+    """Directions from a whitened Jacobian (m, n) by the errors, and from how far each may go, where that is finite."""
+    n = J.shape[1]
+    lengths = np.linalg.norm(J, axis=0)
+    scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+    # R of the Jacobian has its singular values and is small; rows of zeros where there are fewer data than numbers.
+    R = np.linalg.qr(J * scale, mode="r")
+    _, sizes, Vt = np.linalg.svd(np.vstack([R, np.zeros((max(0, n - len(R)), n))]))
+    rank = int(np.count_nonzero(sizes > RANK * sizes[0])) if sizes.size and sizes[0] > 0.0 else 0
+    while reach is not None and rank and np.max(np.abs(scale * Vt[rank - 1]) / (LOST * reach)) > sizes[rank - 1]:
+        rank -= 1
+    return Directions(scale, Vt[:rank].T, sizes[:rank], Vt[rank:].T)
+
+
+def unobservable(
+    found: Directions, free: Sequence[Quantity], values: Mapping[str, Any]
+) -> tuple[Unobservable, ...]:  # fmt: skip
+    """The directions that nothing was measured of, each with as few quantities in it as can be."""
+    if not found.null.size:
+        return ()
+    from scipy.linalg import qr
+
+    _, _, pivots = qr(found.null.T, pivoting=True)
+    few = pivots[: found.null.shape[1]]
+    basis = found.null @ np.linalg.inv(found.null[few])
+    labels = [label for one in free for label in one.labels]
+    out = []
+    for vector in basis.T:
+        told = found.scale * vector
+        told[np.abs(vector) < SHARE * np.abs(vector).max()] = 0.0
+        told = told / told[np.abs(told).argmax()]
+        changes = {label: float(value) for label, value in zip(labels, told, strict=True) if value != 0.0}
+        out.append(Unobservable(_name(changes, free, values), changes))
+    return tuple(out)
+
+
+def _name(changes: dict[str, float], free: Sequence[Quantity], values: Mapping[str, Any]) -> str:
+    for one in free:
+        if one.kind == "inertia" and tuple(changes) == one.labels:
+            ratios = np.array(list(changes.values())) / values["inertia"]
+            if np.ptp(ratios) < ALIKE * np.abs(ratios).max():
+                return "the common scale of inertia (only ratios of the moments are determined)"
+    text = ""
+    for label, value in changes.items():
+        size = "" if abs(abs(value) - 1.0) < SHARE else f"{abs(value):.3g} "
+        text += (" - " if value < 0.0 else " + " if text else "") + size + label
+    return text.strip()

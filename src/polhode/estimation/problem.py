@@ -1,0 +1,345 @@
+"""The least-squares problem of a fit: whitened residuals of all data and their exact Jacobian, from one run with its
+``state_transition``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.arguments import UNKNOWN, array
+from polhode.ensembles.members import system_of
+from polhode.errors import InvalidInput, StepFailed, unwarned
+from polhode.estimation.measurements import Measurement
+from polhode.estimation.models import Rows, residual_of
+from polhode.estimation.observability import Directions, directions
+from polhode.estimation.quantities import LETTERS, Quantity
+from polhode.runs.integrate import integrate
+from polhode.runs.steps import Tolerance
+from polhode.systems import System
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+BLOCKS = {"position": "translates", "momentum": "translates", "rotation": "rotates", "angular_momentum": "rotates"}
+"""Blocks of three rows of a state transition, in their order, and which systems have them."""
+BEYOND = 1e-9
+"""Part of a step by which the last measurement may lie beyond a grid point without another step."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunWords:
+    """How the runs of a fit are made: the words of ``polhode.integrate``.
+
+    Attributes
+    ----------
+    method : str, Method or None
+        The integrator.
+    step : float or None
+        Its step.
+    steps : Tolerance or None
+        In the place of a step.
+    t0 : float
+        Start time.
+    more : dict
+        Settings, options of the method, breaks.
+    """
+
+    method: Any
+    step: Any
+    steps: Any
+    t0: float
+    more: dict[str, Any] = field(default_factory=dict)
+
+    def span(self, last: float) -> dict[str, Any]:
+        """The words that take a run from its start to a time, or to the first grid point beyond."""
+        if isinstance(self.steps, Tolerance):
+            return {"steps": self.steps, "t_end": last}
+        count = max(1, ceil((last - self.t0) / self.step - BEYOND))
+        return {"step": self.step, "steps": count}
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The problem at one set of numbers: the system, its initial values, and what they mean."""
+
+    system: System
+    start: dict[str, Any]
+    values: dict[str, Any]
+    inputs: Any
+    """Derivative of the initial state and the parameters by the numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Linearisation:
+    """Whitened residuals (m,), predicted minus measured, and their Jacobian (m, n) by the numbers."""
+
+    f: Any
+    J: Any
+    residuals: list[Any]
+
+
+class Problem:
+    """Residuals and Jacobian as functions of the numbers of all free quantities.
+
+    Attributes
+    ----------
+    free : list of Quantity
+        What is fitted.
+    slices : list of slice
+        Where its numbers are.
+    start : array (n,)
+        The numbers at the guess.
+    stride : array (n,)
+        How far a number may go at once: rotations a radian, moments of inertia a factor of e, others anywhere.
+    calls : int
+        Runs so far.
+    """
+
+    def __init__(
+        self, system: System, measurements: Sequence[Measurement], free: Sequence[Quantity], guess: Mapping[str, Any],
+        words: RunWords, prior: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.system, self.measurements, self.free, self.words = system, list(measurements), list(free), words
+        self.guess = dict(guess)
+        ends = np.cumsum([0, *(one.size for one in self.free)])
+        self.slices = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.start = np.concatenate([one.start for one in self.free])
+        self.labels = [label for one in self.free for label in one.labels]
+        self.blocks = [name for name, needs in BLOCKS.items() if getattr(system, needs)]
+        self.rows = [f"{name}_{a}" for name in self.blocks for a in LETTERS]
+        self.paths = [one.name for one in self.free if one.kind in ("parameter", "inertia")]
+        self.columns = [label for one in self.free if one.kind in ("parameter", "inertia") for label in one.labels]
+        self.times = np.unique(np.concatenate([one.times for one in self.measurements]))
+        self.indices = [np.searchsorted(self.times, one.times) for one in self.measurements]
+        self.prior = priors(prior, self.free)
+        bounded = [np.full(one.size, 1.0 if one.kind in ("attitude", "inertia") else np.inf) for one in self.free]
+        self.stride = np.concatenate(bounded)
+        self.calls = 0
+        self._last: tuple[Any, Linearisation] | None = None
+
+    # -------------------------------------------------------------- the run
+    def point(self, x: Any) -> Point:
+        """The system and the initial values at the numbers x."""
+        values = {one.name: one.value(x[at]) for one, at in zip(self.free, self.slices, strict=True)}
+        changes = {
+            one.name: float(values[one.name][0]) if one.scalar else values[one.name]
+            for one in self.free if one.kind in ("parameter", "inertia")
+        }  # fmt: skip
+        system = system_of(self.system, changes)
+        start = self.guess | {name: value for name, value in values.items() if name in self.guess}
+        return Point(system, start, values, self._inputs(x, system, start))
+
+    def _inputs(self, x: Any, system: System, start: Mapping[str, Any]) -> Any:
+        D = len(self.rows)
+        inputs = np.zeros((D + len(self.columns), len(x)))
+        at_block = {name: slice(3 * k, 3 * k + 3) for k, name in enumerate(self.blocks)}
+        at_column = {name: D + k for k, name in enumerate(self.columns)}
+        mass = float(system.mass[0])
+        for one, at in zip(self.free, self.slices, strict=True):
+            if one.kind == "attitude":
+                inputs[at_block["rotation"], at] = one.jacobian(x[at])
+            elif one.name == "angular_velocity":
+                inputs[at_block["angular_momentum"], at] = tensor_of(system)
+            elif one.name == "velocity":
+                inputs[at_block["momentum"], at] = mass * np.eye(3)
+            elif one.kind == "state":
+                inputs[at_block[one.name], at] = np.eye(3)
+            elif one.kind in ("parameter", "inertia"):
+                rows, slope = [at_column[label] for label in one.labels], one.jacobian(x[at])
+                inputs[rows, at] = slope
+                if one.kind == "inertia" and "angular_velocity" in start:  # m = I omega at the start
+                    inputs[at_block["angular_momentum"], at] += start["angular_velocity"][:, None] * slope
+                if one.name == "mass" and "velocity" in start:
+                    inputs[at_block["momentum"], at] += start["velocity"][:, None]
+        return inputs
+
+    def run(self, point: Point, tangent: bool = True, **words: Any) -> xr.Dataset:
+        """A run at a point, at the times of the data unless told otherwise."""
+        self.calls += 1
+        told = {"t_eval": self.times, **self.words.span(float(self.times[-1]))} | words
+        if tangent:
+            told["tangent"] = self.paths or "state"
+        start = {"time": self.words.t0, **point.start}
+        return integrate(point.system, self.words.method, start=start, **told, **self.words.more)
+
+    def evaluate(self, x: Any) -> Linearisation:
+        """Residuals and Jacobian at the numbers x; those of the last call are kept.
+
+        Raises
+        ------
+        StepFailed
+            The run fails there.
+        """
+        if self._last is not None and np.array_equal(self._last[0], x):
+            return self._last[1]
+        point = self.point(x)
+        with unwarned():
+            ds = self.run(point)
+        found = self.linearised(ds, point, x)
+        self._last = (np.array(x), found)
+        return found
+
+    def linearised(
+        self, ds: xr.Dataset, point: Point, x: Any, priors: bool = True, direct: bool = True
+    ) -> Linearisation:
+        """Residuals and Jacobian from a run with its state transition; those of priors, and what does not come from the
+        motion (biases, the inertia of a gyro), on demand."""
+        rows = rows_of(ds, point.system)
+        order = [list(ds["row"].values).index(name) for name in self.rows]
+        columns = [list(ds["column"].values).index(name) for name in (*self.rows, *self.columns)]
+        transition = ds["state_transition"].values[:, order][:, :, columns] @ point.inputs
+        f, J, raw = [], [], []
+        for one, index in zip(self.measurements, self.indices_in(ds), strict=True):
+            residual, slope = self._of_one(one, rows, index, transition, x, direct)
+            if f"{one.name}.bias" in point.values:
+                residual = residual - point.values[f"{one.name}.bias"]
+            raw.append(residual)
+            f.append(-_times(one.whitening, residual).ravel())
+            J.append(_times(one.whitening, slope).reshape(-1, len(x)))
+        for k, factor in self.prior if priors else ():
+            one, at = self.free[k], self.slices[k]
+            slope = np.zeros((one.size, len(x)))
+            slope[:, at] = one.jacobian(x[at])
+            f.append(factor @ one.offset(x[at]))
+            J.append(factor @ slope)
+        return Linearisation(np.concatenate(f), np.concatenate(J), raw)
+
+    def indices_in(self, ds: xr.Dataset) -> list[Any]:
+        """The rows of a run that are those of the measurements."""
+        if ds.sizes["time"] == len(self.times):
+            return self.indices
+        return [np.searchsorted(ds["time"].values, one.times) for one in self.measurements]
+
+    def of_data(self, inside: Callable[[Any], Any]) -> Problem | None:
+        """The same of some of the data only, those at whose times a function is true; None where there are none."""
+        chosen = [(one, np.flatnonzero(inside(one.times))) for one in self.measurements]
+        some = [one.part(index) for one, index in chosen if index.size]
+        if not some:
+            return None
+        made = Problem(self.system, some, self.free, self.guess, self.words)
+        made.prior = self.prior
+        return made
+
+    def within(self, end: float) -> Problem | None:
+        """The same of the data up to a time."""
+        return self.of_data(lambda t: t <= end)
+
+    def _of_one(
+        self, one: Measurement, rows: Rows, index: Any, transition: Any, x: Any, direct: bool
+    ) -> tuple[Any, Any]:
+        """Residual (n, r) of a measurement, and the derivative (n, r, len(x)) of what is predicted."""
+        residual, by = residual_of(one, rows.at(index))
+        slope = np.zeros((*residual.shape, len(x)))
+        for k, name in enumerate(self.blocks):
+            if name in by:
+                slope += by[name] @ transition[index, 3 * k : 3 * k + 3]
+        for quantity, at in zip(self.free, self.slices, strict=True) if direct else ():
+            if quantity.name in ("inertia", "mass") and quantity.name in by:
+                slope[:, :, at] += by[quantity.name] @ quantity.jacobian(x[at])
+            elif quantity.name == f"{one.name}.bias":
+                slope[:, :, at] += np.eye(quantity.size)
+        return residual, slope
+
+    def reported(self, x: Any) -> Any:
+        """Derivative (n, n) of the errors of the values by the numbers x."""
+        out = np.zeros((len(x), len(x)))
+        for one, at in zip(self.free, self.slices, strict=True):
+            out[at, at] = one.jacobian(x[at])
+        return out
+
+    def reach(self, x: Any) -> Any:
+        """Errors (n,) at which nothing is known of a value any more: a radian, a moment of inertia itself."""
+        found = [one.value(x[at]) if one.kind == "inertia" else self.stride[at]
+                 for one, at in zip(self.free, self.slices, strict=True)]  # fmt: skip
+        return np.concatenate(found)
+
+    def directions(self, x: Any, factors: Any = 1.0) -> Directions:
+        """What the data determine at the numbers x; ``factors`` (m, 1) weigh the residuals."""
+        return directions(self.evaluate(x).J * factors @ np.linalg.inv(self.reported(x)), self.reach(x))
+
+    def failing(self, x: Any) -> Linearisation | None:
+        """As ``evaluate``, but None where the run fails or the numbers make no system."""
+        try:
+            found = self.evaluate(x)
+        except (StepFailed, InvalidInput, FloatingPointError):
+            return None
+        return found if np.isfinite(found.f).all() and np.isfinite(found.J).all() else None
+
+
+def _times(whitening: Any, value: Any) -> Any:
+    """Whitening matrices (n or 1, r, r) times residuals (n, r) or slopes (n, r, k)."""
+    if value.ndim == 2:
+        return (whitening @ value[:, :, None])[:, :, 0]
+    return whitening @ value
+
+
+def tensor_of(system: System) -> Any:
+    """Inertia (3, 3) of a body in the user's frame; zero about an axis without thickness."""
+    moments = np.where(np.isfinite(system.moments[0]), system.moments[0], 0.0)
+    R = rotation.matrix_from_quaternion(np.asarray(system.frames[0]))
+    return (R * moments) @ R.T
+
+
+def inverse_of(system: System) -> Any:
+    """Inverse inertia (3, 3) in the user's frame."""
+    R = rotation.matrix_from_quaternion(np.asarray(system.frames[0]))
+    return (R / np.asarray(system.moments[0])) @ R.T
+
+
+def rows_of(ds: xr.Dataset, system: System) -> Rows:
+    """The states of a run."""
+    moves, turns = system.translates, system.rotates
+    return Rows(
+        ds["position"].values if moves else None,
+        ds["velocity"].values if moves else None,
+        ds["attitude"].values if turns else None,
+        ds["angular_velocity"].values if turns else None,
+        inverse_of(system) if turns else None,
+        float(system.mass[0]) if moves else None,
+    )
+
+
+def priors(given: Mapping[str, Any] | None, free: Sequence[Quantity]) -> list[tuple[int, Any]]:
+    """Which quantities have a prior, and what whitens their errors.
+
+    Raises
+    ------
+    InvalidInput
+        A name that is not free, a wrong shape, a number that is not positive.
+    """
+    from polhode.arguments import mapping
+    from polhode.errors import unknown_name
+
+    found = []
+    for name, sigma in mapping({} if given is None else given, "prior").items():
+        k = next((k for k, one in enumerate(free) if one.name == name or one.name.endswith(f".{name}")), None)
+        if k is None:
+            raise unknown_name("name in prior", name, [one.name for one in free])
+        found.append((k, factor_of(sigma, free[k].size, f"prior of {name}")))
+    return found
+
+
+def factor_of(sigma: Any, size: int, name: str) -> Any:
+    """Inverse Cholesky factor (k, k) from a standard deviation, one for each number, or a covariance.
+
+    Raises
+    ------
+    InvalidInput
+        None of these.
+    """
+    given = array(sigma, name, UNKNOWN)
+    if given.shape == (size, size) and size > 1:
+        try:
+            return np.linalg.inv(np.linalg.cholesky(given))
+        except np.linalg.LinAlgError:
+            raise InvalidInput(f"{name} is no covariance; give a symmetric positive definite matrix") from None
+    if given.shape not in ((), (1,), (size,)):
+        raise InvalidInput(f"{name} has shape {given.shape}; give a standard deviation, or {size} of them")
+    if not (given > 0.0).all():
+        raise InvalidInput(f"{name} is {given.min():g}; standard deviations must be positive")
+    return np.diag(1.0 / np.broadcast_to(given, (size,)))

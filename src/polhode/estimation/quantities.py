@@ -1,0 +1,205 @@
+"""What is fitted: names of initial values, parameters and biases, and the numbers that a solver changes in their place.
+
+An attitude is changed by a rotation vector on its right, ``q = q0 exp(x)``. Three principal moments of inertia are
+``I_1 = d_2 + d_3`` and so on with ``d = exp(x)`` [vilmart2013, eq. 2], so that any x is a body of positive mass: moments
+are positive and fulfil the triangle inequality [traversaro2016, eq. 24]. All other numbers are themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.arguments import UNKNOWN, array
+from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.estimation.measurements import KINDS, Measurement
+from polhode.estimation.models import right_jacobian
+from polhode.systems import System
+
+TURNING = ("attitude", "angular_velocity", "angular_momentum")
+MOVING = ("position", "velocity", "momentum")
+LETTERS = ("x", "y", "z")
+FROM_D = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+"""Moments of inertia from second moments of mass: I_1 = d_2 + d_3."""
+FLAT = 1e-6
+"""Second moments of mass below this part of their sum are those of a flat body, which has no logarithm."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """One free quantity.
+
+    Attributes
+    ----------
+    name : str
+        As the user wrote it, or the full path of a parameter.
+    kind : {"attitude", "state", "inertia", "parameter", "bias"}
+        How its numbers enter.
+    guess : array (k,), of an attitude (4,)
+        Its value before the fit.
+    labels : tuple of str
+        Names of the k numbers of its error: those of an attitude are ``rotation_x`` and so on (rad, body frame).
+    """
+
+    name: str
+    kind: str
+    guess: Any
+    labels: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Numbers that a solver changes."""
+        return len(self.labels)
+
+    @property
+    def start(self) -> Any:
+        """These numbers at the guess."""
+        if self.kind == "attitude":
+            return np.zeros(3)
+        return np.log(np.linalg.solve(FROM_D, self.guess)) if self.kind == "inertia" else self.guess.copy()
+
+    def value(self, x: Any) -> Any:
+        """The quantity itself at the numbers x."""
+        if self.kind == "attitude":
+            return rotation.multiply(self.guess, rotation.exp_quaternion(x))
+        return FROM_D @ np.exp(x) if self.kind == "inertia" else np.array(x, dtype=float)
+
+    def jacobian(self, x: Any) -> Any:
+        """Derivative (k, k) of the error of the value by the numbers x."""
+        if self.kind == "attitude":
+            return right_jacobian(x)
+        return FROM_D * np.exp(x) if self.kind == "inertia" else np.eye(self.size)
+
+    def offset(self, x: Any) -> Any:
+        """Error (k,) of the value at x relative to the guess."""
+        return np.array(x, dtype=float) if self.kind == "attitude" else self.value(x) - self.guess
+
+    def shown(self, value: Any) -> Any:
+        """A value as users see it: a number where it is one."""
+        return float(value[0]) if self.kind in ("parameter", "bias") and np.size(value) == 1 and self.scalar else value
+
+    @property
+    def scalar(self) -> bool:
+        """Whether it is one number and no array of one."""
+        return self.labels == (self.name,)
+
+
+def at_path(arguments: Mapping[str, Any], path: str) -> Any:
+    """The argument at a path such as ``forces.0.j2``; None where there is none."""
+    value: Any = arguments
+    for word in path.split("."):
+        try:
+            value = value[int(word)] if isinstance(value, list | tuple) else value[word]
+        except (LookupError, TypeError, ValueError):
+            return None
+    return value
+
+
+def paths_ending(arguments: Any, word: str, before: str = "") -> list[str]:
+    """All paths to a number whose last name is this one, in capitals or not."""
+    found = []
+    pairs = enumerate(arguments) if isinstance(arguments, list | tuple) else getattr(arguments, "items", dict)()
+    for name, value in pairs:
+        here = f"{before}{name}"
+        if str(name).lower() == word.lower() and isinstance(value, int | float) and not isinstance(value, bool):
+            found.append(here)
+        found += paths_ending(value, word, f"{here}.")
+    return found
+
+
+def quantities(
+    system: System, names: Any, guess: Mapping[str, Any], measurements: Sequence[Measurement]
+) -> list[Quantity]:
+    """The free quantities of these names.
+
+    Parameters
+    ----------
+    system : System
+        With the guesses of its parameters.
+    names : sequence of str
+        As in ``polhode.fit``.
+    guess : mapping
+        Initial values by name: attitude, angular_velocity or angular_momentum, position, velocity or momentum.
+    measurements : sequence of Measurement
+        Whose biases may be free.
+
+    Raises
+    ------
+    InvalidInput
+        An unknown name, one that is given twice, one that the system has no use for or no number of.
+    """
+    if isinstance(names, str) or not isinstance(names, Sequence) or not names:
+        raise InvalidInput(f"free must be a list of names such as ['attitude', 'angular_velocity'], not {shown(names)}")
+    found = [_quantity(system, name, guess, measurements) for name in names]
+    seen: set[str] = set()
+    for one in found:
+        if one.name in seen:
+            raise InvalidInput(f"free has {one.name} twice; name it once")
+        seen.add(one.name)
+    for first, second in (("angular_velocity", "angular_momentum"), ("velocity", "momentum")):
+        if {first, second} <= seen:
+            raise InvalidInput(f"free has both {first} and {second}; keep one of them")
+    return found
+
+
+def _quantity(
+    system: System, name: Any, guess: Mapping[str, Any], measurements: Sequence[Measurement]
+) -> Quantity:  # fmt: skip
+    biased = {f"{one.name}.bias": one for one in measurements if KINDS[one.kind].bias}
+    if name in TURNING or name in MOVING:
+        has, does = (system.rotates, "turn") if name in TURNING else (system.translates, "move through space")
+        if not has:
+            raise InvalidInput(f"free has {name}, but the body of {system.name!r} does not {does}; leave it out")
+        stem = "rotation" if name == "attitude" else name
+        kind = "attitude" if name == "attitude" else "state"
+        return Quantity(name, kind, np.array(guess[name], dtype=float), tuple(f"{stem}_{a}" for a in LETTERS))
+    if name in biased:
+        k = KINDS[biased[name].kind].bias
+        return Quantity(name, "bias", np.zeros(k), (name,) if k == 1 else tuple(f"{name}_{a}" for a in LETTERS))
+    if isinstance(name, str) and name.endswith(".bias"):
+        raise unknown_name("bias in free", name, biased or ["(none: the data have no instrument with a bias)"])
+    path = _path_of(system, name, biased)
+    value = at_path(system.arguments, path)
+    numbers = array(value, path, UNKNOWN)
+    if path == "inertia":
+        return _inertia(numbers)
+    if numbers.ndim > 1:
+        raise InvalidInput(f"free has {path}, which is an array of shape {numbers.shape}; name its numbers one by one, "
+                           f"such as {path}.0")  # fmt: skip
+    labels = (path,) if not numbers.ndim else tuple(f"{path}.{k}" for k in range(numbers.size))
+    return Quantity(path, "parameter", np.atleast_1d(numbers).astype(float), labels)
+
+
+def _path_of(system: System, name: Any, biased: Mapping[str, Any]) -> str:
+    """The full path of a parameter: as given, or of the only number that is called so."""
+    known = [*(TURNING * system.rotates), *(MOVING * system.translates), *system.arguments, *biased]
+    if not isinstance(name, str) or not name:
+        raise unknown_name("name in free", name, known)
+    found = at_path(system.arguments, name)
+    if found is not None and not isinstance(found, str | bool | Mapping):
+        return name
+    paths = paths_ending(system.arguments, name)
+    if len(paths) == 1:
+        return paths[0]
+    if paths:
+        raise InvalidInput(f"free has {name}, which may be {' or '.join(paths)}; write one of these")
+    raise unknown_name("name in free", name, known)
+
+
+def _inertia(moments: Any) -> Quantity:
+    """The three moments, through the second moments of mass."""
+    if moments.shape == (3, 3) and not np.count_nonzero(moments - np.diag(np.diag(moments))):
+        moments = np.diag(moments)
+    if moments.shape != (3,):
+        raise InvalidInput("free has inertia, but the system was built with a full tensor; build it with three moments "
+                           "in principal axes, inertia=(1, 2, 3), and turn the data into these")  # fmt: skip
+    d = np.linalg.solve(FROM_D, moments)
+    if d.min() < FLAT * d.sum():
+        k = int(d.argmin())
+        raise InvalidInput(f"the guess of inertia, {moments.tolist()}, is that of a flat body: moment {k} is the sum of "
+                           "the other two; begin with a body of some thickness")  # fmt: skip
+    return Quantity("inertia", "inertia", moments.astype(float), tuple(f"inertia.{k}" for k in range(3)))

@@ -1,0 +1,153 @@
+"""The solver of a fit: SciPy's least squares over the directions that the data determine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.estimation.observability import Directions
+from polhode.estimation.problem import Linearisation, Problem
+from polhode.estimation.result import Convergence
+
+SOLVERS = ("trf", "dogbox", "lm")
+LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
+ROUNDS = 4
+"""Most times that the unobservable directions are found anew."""
+ALIKE = 1e-6
+"""Sine of the angle between two spaces of directions that count as the same."""
+TOLERANCES = {"xtol": 1e-10, "ftol": 1e-10, "gtol": 1e-10}
+HUGE = 1e100
+"""Residuals of a run that fails, for a solver that takes finite numbers only."""
+
+
+@dataclass(frozen=True)
+class SolverWords:
+    """How the least squares are solved: words of ``scipy.optimize.least_squares``."""
+
+    solver: str = "trf"
+    loss: str = "linear"
+    loss_scale: float = 1.0
+    max_evaluations: int = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Numbers, linearisation there, what is observable, and how the solver ended."""
+
+    x: Any
+    at: Linearisation
+    found: Directions
+    convergence: Convergence
+
+
+def weights(f: Any, words: SolverWords) -> Any:
+    """Square roots (m,) of the derivative of the loss at the residuals: outliers weigh less."""
+    z = (f / words.loss_scale) ** 2
+    slope = {
+        "linear": lambda: np.ones_like(z), "soft_l1": lambda: 1.0 / np.sqrt(1.0 + z),
+        "huber": lambda: np.where(z > 1.0, 1.0 / np.sqrt(np.maximum(z, 1.0)), 1.0), "cauchy": lambda: 1.0 / (1.0 + z),
+        "arctan": lambda: 1.0 / (1.0 + z * z),
+    }[words.loss]()  # fmt: skip
+    return np.sqrt(slope)
+
+
+def solve(problem: Problem, words: SolverWords, x: Any = None) -> Solution:
+    """The least squares of a problem, from its guess or from other numbers.
+
+    Raises
+    ------
+    InvalidInput
+        Nothing that is free changes the data.
+    PolhodeError
+        The run at the guess fails.
+    """
+    guess, calls = problem.start, problem.calls
+    x = guess if x is None else x
+    found = problem.directions(x)
+    costs: list[float] = []
+    convergence = Convergence(False, "", 0, (), np.inf)
+    for _ in range(ROUNDS):
+        if not found.sizes.size:
+            raise InvalidInput("the data say nothing about what is free: "
+                               f"{', '.join(one.name for one in problem.free)}; free something else, or give data of "
+                               "other kinds")  # fmt: skip
+        held, scale = _held(problem, x, found)
+        x = guess + _without(held, (x - guess) / scale) * scale  # the guess along what nothing was measured of
+        x, convergence = _minimised(problem, words, x, _complement(held), scale, costs)
+        before, found = found, problem.directions(x)
+        if _same(before, found):
+            break
+    at = problem.evaluate(x)
+    weighted = problem.directions(x, weights(at.f, words)[:, None])
+    found = weighted if weighted.null.shape == found.null.shape else found
+    return Solution(x, at, found, replace(convergence, evaluations=problem.calls - calls))
+
+
+def _held(problem: Problem, x: Any, found: Directions) -> tuple[Any, Any]:
+    """Orthonormal directions (n, k) of the numbers, in their units, that nothing was measured of; and these units."""
+    lengths = np.linalg.norm(problem.evaluate(x).J, axis=0)
+    units = np.minimum(1.0 / np.where(lengths > 0.0, lengths, 1.0), problem.stride)
+    along = np.linalg.solve(problem.reported(x), found.scale[:, None] * found.null) / units[:, None]
+    return np.linalg.qr(along / np.maximum(np.linalg.norm(along, axis=0), 1e-300))[0], units
+
+
+def _without(held: Any, y: Any) -> Any:
+    return y - held @ (held.T @ y)
+
+
+def _complement(held: Any) -> Any:
+    """Orthonormal directions (n, n - k) across those that are held."""
+    n, k = held.shape
+    return np.linalg.qr(np.hstack([held, np.eye(n)]))[0][:, k:n] if k else np.eye(n)
+
+
+def _same(one: Directions, other: Directions) -> bool:
+    """Whether two Jacobians have the same null space."""
+    if one.null.shape != other.null.shape:
+        return False
+    if not one.null.size:
+        return True
+    ours, theirs = (np.linalg.qr(d.scale[:, None] * d.null)[0] for d in (one, other))
+    return bool(np.linalg.norm(theirs - ours @ (ours.T @ theirs)) < ALIKE * np.sqrt(theirs.shape[1]))
+
+
+def _minimised(
+    problem: Problem, words: SolverWords, base: Any, across: Any, scale: Any, costs: list[float]
+) -> tuple[Any, Convergence]:
+    """The minimum over the directions ``across`` (n, r), in units ``scale`` (n,), through a point."""
+    from scipy.optimize import least_squares
+
+    begun = problem.evaluate(base)
+    to_numbers = scale[:, None] * across
+    # SciPy's first trust region has the radius 1: that of the first Gauss-Newton step, or what may be changed at once.
+    newton = np.linalg.lstsq(begun.J @ to_numbers, -begun.f, rcond=1e-12)[0]
+    radius = float(np.linalg.norm(newton))
+    bold = float(np.max(np.abs(to_numbers @ newton) / problem.stride))
+    to_numbers = to_numbers * (radius / max(bold, 1.0) or 1.0)
+    m = len(begun.f)
+
+    def residuals(z: Any) -> Any:
+        at = problem.failing(base + to_numbers @ z)
+        if at is None:
+            return np.full(m, HUGE if words.solver == "lm" else np.inf)
+        cost = 0.5 * float(at.f @ at.f)
+        if not costs or cost < costs[-1]:
+            costs.append(cost)
+        return at.f
+
+    def jacobian(z: Any) -> Any:
+        return problem.evaluate(base + to_numbers @ z).J @ to_numbers
+
+    ended = least_squares(
+        residuals, np.zeros(across.shape[1]), jacobian, method=words.solver, loss=words.loss,
+        f_scale=words.loss_scale, max_nfev=words.max_evaluations, x_scale=1.0, **TOLERANCES,
+    )  # fmt: skip
+    lengths = np.linalg.norm(ended.jac, axis=0)
+    gradient = float(np.abs(ended.grad / np.where(lengths > 0.0, lengths, 1.0)).max())
+    reason = ended.message.rstrip(".").replace("`", "") or "no reason given"
+    return base + to_numbers @ ended.x, Convergence(
+        ended.status > 0, f"{reason[0].lower()}{reason[1:]}", 0, tuple(costs), gradient
+    )
