@@ -24,6 +24,7 @@ FRONT_DOORS = {
     "systems/dipoles.py: dipoles",
     "systems/spacecraft.py: spacecraft", "trajectory/export.py: oem", "trajectory/export.py: aem",
     "runs/scenario/initial_state.py: given_state",
+    "estimation/batch.py: fit", "estimation/kalman.py: kalman", "cli/fit.py: command",
 }  # fmt: skip
 """What users call, with an argument for everything they may say."""
 

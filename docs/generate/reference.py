@@ -42,11 +42,13 @@ ROOMS = {
     "runs.free_motion": "Free motion",
     "ensembles.sweep": "Sweeps",
     "plots": "Pictures",
+    "estimation.batch": "Estimation",
 }
 """Heading on the API page for each module of public names; a module not listed gets its own name as heading."""
 
 
 MODULES = {
+    "estimation": "Estimation",
     "constrained": "Momentum and attitude as matrices",
     "elliptic": "Elliptic functions",
     "events": "Events of a motion",

@@ -24,7 +24,7 @@ Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5],
 TURN = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 NO_FUNCTIONS = {
     "Progress", "System", "Method", "Scheme", "Force", "Impulse", "Event", "Planet", "Lattice", "Principal",
-    "Distribution", "Members", "Reduction", "Running",
+    "Distribution", "Members", "Reduction", "Running", "Fit", "Convergence", "Measurement", "Unobservable",
     "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements",
 }  # fmt: skip
 """Records, which users read and do not make; their numbers are checked where they are handed in."""
@@ -415,6 +415,30 @@ CALLS = {
                "scheduler": None, "part": (1, 1), "allow_code": False, "progress": False}],
     "open_sweep": [{"store": swept_store}], "sweep_status": [{"store": swept_store}],
     "sweep_member": [{"scenario": swept, "member": 1, "table": {"seed": 1}, "allow_code": False}],
+    # estimation
+    "fit": [
+        {"system": lambda: ph.free_body(INERTIA), "data": {"gyro": ([0.0, 0.5, 1.0], [W, W, W])},
+         "free": ["angular_velocity"], "method": "v2/mr", "noise": {"gyro": 0.1}, "step": 0.25, "t_end": 1.0,
+         "prior": {"angular_velocity": 1.0}, "start": {"time": 0.0}, "attitude": Q, "angular_velocity": W, "arcs": 1,
+         "solver": "trf", "loss": "linear", "loss_scale": 1.0, "max_evaluations": 20, "settings": {"guard": True}},
+        {"system": damped, "data": {"gyro": ([0.0, 0.5, 1.0], [W, W, W])}, "free": ["angular_momentum"],
+         "method": "v2/mr", "step": 0.25, "angular_momentum": W, "parameters": [0.2]},
+        {"system": lambda: ph.orbit(MU), "data": {"position": ([0.0, 5.0, 10.0], [R, R, R], 1e6)},
+         "free": ["momentum"], "method": "v2", "step": 5.0, "position": R, "momentum": V},
+        {"system": lambda: ph.orbit(MU), "data": {"position": ([0.0, 5.0, 10.0], [R, R, R], 1e6)},
+         "free": ["velocity"], "method": "taylor", "steps": lambda: ph.Tolerance(1e-6), "position": R, "velocity": V},
+    ],
+    "estimation.read": [{"data": {"sun": ([0.0, 1.0], [Q[:3], Q[:3]])}, "noise": {"sun": 0.1},
+                         "references": {"sun": LENGTH}, "stations": {}}],
+    "estimation.gyro": [{"time": [0.0, 1.0], "values": [W, W], "sigma": 0.1, "name": "rates"}],
+    "estimation.attitude": [{"time": [0.0, 1.0], "values": [Q, Q], "sigma": 0.1, "name": "tracker"}],
+    "estimation.direction": [{"time": [0.0, 1.0], "values": [[1.0, 0, 0], [0, 1.0, 0]], "reference": LENGTH,
+                              "sigma": 0.1, "name": "sun"}],
+    "estimation.position": [{"time": [0.0, 1.0], "values": [R, R], "sigma": 0.1, "name": "gnss"}],
+    "estimation.velocity": [{"time": [0.0, 1.0], "values": [V, V], "sigma": 0.1, "name": "doppler"}],
+    "estimation.range": [{"time": [0.0, 1.0], "values": [1.0, 2.0], "station": R, "sigma": 0.1, "name": "there"}],
+    "estimation.range_rate": [{"time": [0.0, 1.0], "values": [1.0, 2.0], "station": R, "sigma": 0.1, "name": "there",
+                               "station_velocity": V}],
     # plots
     "animate": [{"ds": turning, "path": lambda: target("film.gif"), "seconds": 0.2, "fps": 10, "size": [320, 200],
                 "panels": "body", "speed": 1.0, "frame": "body", "shape": "ellipsoid", "progress": False}],

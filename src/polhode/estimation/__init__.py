@@ -4,7 +4,6 @@
 functions state what was measured.
 """
 
-from polhode.estimation.batch import fit
 from polhode.estimation.data import read
 from polhode.estimation.measurements import (
     KINDS,
@@ -21,6 +20,6 @@ from polhode.estimation.observability import Unobservable
 from polhode.estimation.result import Convergence, Fit
 
 __all__ = [
-    "KINDS", "Convergence", "Fit", "Measurement", "Unobservable", "attitude", "direction", "fit", "gyro", "position",
+    "KINDS", "Convergence", "Fit", "Measurement", "Unobservable", "attitude", "direction", "gyro", "position",
     "range", "range_rate", "read", "velocity",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ the least squares are in the free numbers alone, and what they lack is closed as
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,7 +143,7 @@ def shoot(problem: Problem, arcs: int, words: SolverWords) -> Solution:
         More arcs than steps, or a first arc without data.
     """
     times = nodes_of(problem, arcs)
-    pieces = [Arc(problem, a, b, k == arcs - 1) for k, (a, b) in enumerate(zip(times[:-1], times[1:], strict=True))]
+    pieces = [Arc(problem, a, b, k == arcs - 1) for k, (a, b) in enumerate(pairwise(times))]
     if pieces[0].problem is None:
         raise InvalidInput(f"arcs is {arcs}, but there are no data before t = {times[1]:g}; take fewer arcs")
     x, states = begun(problem, pieces, words)

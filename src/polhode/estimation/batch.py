@@ -211,8 +211,8 @@ def check_times(measurements: Sequence[Measurement], t0: float, t_end: float | N
                                "leave it out, or give the time of the guess: start={'time': ...}")  # fmt: skip
         if late.size:
             row = int(late[0])
-            raise InvalidInput(f"{one.name} in row {row} is of t = {one.times[row]:g}, beyond the end at {end:g}; leave "
-                               "it out, give a later t_end, or check the units of the times")  # fmt: skip
+            raise InvalidInput(f"{one.name} in row {row} is of t = {one.times[row]:g}, beyond the end at {end:g}; "
+                               "leave it out, give a later t_end, or check the units of the times")  # fmt: skip
 
 
 def known_noise(measurements: Sequence[Measurement]) -> tuple[list[Measurement], list[str]]:
@@ -225,8 +225,8 @@ def known_noise(measurements: Sequence[Measurement]) -> tuple[list[Measurement],
     """
     lacking = [one for one in measurements if one.whitening is None]
     if lacking and len(measurements) > 1:
-        raise InvalidInput(f"noise of {lacking[0].name} is missing; give noise={{{lacking[0].name!r}: ...}}, the standard "
-                           "deviation by which it is weighed against the others")  # fmt: skip
+        raise InvalidInput(f"noise of {lacking[0].name} is missing; give noise={{{lacking[0].name!r}: ...}}, the "
+                           "standard deviation by which it is weighed against the others")  # fmt: skip
     notes = gaps(measurements)
     if lacking:
         return [lacking[0].with_noise(1.0)], [ESTIMATED, *notes]

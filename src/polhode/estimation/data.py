@@ -139,8 +139,8 @@ def _measurements(data: Any, more: Mapping[str, Mapping[str, Any]]) -> list[Meas
             measurement(one.kind, {"time": one.times, "values": one.values, "name": one.name, **more[one.name]})
             if one.name in more else one for one in data
         ]  # fmt: skip
-    raise InvalidInput("data must be measurements such as polhode.estimation.gyro(t, w), a mapping of arrays by name, a "
-                       f"Dataset, a data frame, or the name of a CSV file, not {shown(data)}")  # fmt: skip
+    raise InvalidInput("data must be measurements such as polhode.estimation.gyro(t, w), a mapping of arrays by name, "
+                       f"a Dataset, a data frame, or the name of a CSV file, not {shown(data)}")  # fmt: skip
 
 
 def _of_mapping(data: Mapping[str, Any], more: Mapping[str, Mapping[str, Any]]) -> list[Measurement]:
@@ -182,7 +182,7 @@ def _of_dataset(ds: Any, more: Mapping[str, Mapping[str, Any]]) -> list[Measurem
         words = {key: ds[name].attrs[key] for key in ("sigma", "reference", "station") if key in ds[name].attrs}
         words |= {word: ds[f"{name}_{word}"].values for word in WORDS if f"{name}_{word}" in ds}
         called = OTHER_NAMES.get(name, name) if recorded else name
-        words |= {"time": ds["time"].values, "values": ds[name].values, "name": called} | more.get(name, {})
+        words |= {"time": ds["time"].values, "values": ds[name].values, "name": called} | dict(more.get(name, {}))
         found.append(measurement(str(ds[name].attrs.get("kind") or kind_of(name, words)), words))
     return found
 
@@ -207,7 +207,7 @@ def _of_table(
         if "values" not in given:
             raise InvalidInput(f"the data have {instrument}_{next(iter(given))}, but no {instrument} to which it "
                                "belongs; check the names of the columns")  # fmt: skip
-        given |= {"time": time, "name": instrument} | more.get(instrument, {})
+        given |= {"time": time, "name": instrument} | dict(more.get(instrument, {}))
         kind = kind_of(instrument, given)
         found.append(measurement(kind, given if first is None else _with_numbers(given, instrument, first)))
     if not found:
@@ -290,8 +290,8 @@ def _read_csv(path: str) -> dict[str, Any]:
             try:
                 table[k, j] = float(cell)
             except ValueError:
-                raise InvalidInput(f"{path} has {shown(cell)} in row {k + 2}, column {head[j]}; give a number, or leave "
-                                   "the cell empty") from None  # fmt: skip
+                raise InvalidInput(f"{path} has {shown(cell)} in row {k + 2}, column {head[j]}; give a number, or "
+                                   "leave the cell empty") from None  # fmt: skip
             if not np.isfinite(table[k, j]):
                 raise InvalidInput(f"{path} has {cell.strip()} in row {k + 2}, column {head[j]}; give a finite number, "
                                    "or leave the cell empty")  # fmt: skip

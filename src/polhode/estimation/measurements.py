@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, array, choice, number, text
+from polhode.arguments import array, choice, has, in_unit, text
 from polhode.errors import InvalidInput, answering, shown
 
 LENGTH_OF_QUATERNION = 1e-2
@@ -17,24 +18,29 @@ LENGTH_OF_DIRECTION = 0.05
 
 
 class Kind(NamedTuple):
-    """A kind of measurement: numbers in a value, numbers of its residual, of a bias (0 where it can have none)."""
+    """A kind of measurement: numbers in a value, numbers of its residual, of a bias (0 where it can have none), what it
+    is, names of the numbers of its residual, and SI units of the value and of its error."""
 
     size: int
     residuals: int
     bias: int
     about: str
     components: tuple[str, ...]
+    unit: str
+    error: str
 
 
 XYZ = ("x", "y", "z")
 KINDS = {
-    "gyro": Kind(3, 3, 3, "angular velocity in the body frame, rad per unit of time", XYZ),
-    "direction": Kind(3, 2, 0, "a known direction of space seen in the body frame, a unit vector", ("first", "second")),
-    "attitude": Kind(4, 3, 0, "quaternion (w, x, y, z), body to space", XYZ),
-    "position": Kind(3, 3, 3, "position in the space frame", XYZ),
-    "velocity": Kind(3, 3, 3, "velocity in the space frame", XYZ),
-    "range": Kind(1, 1, 1, "distance from a station", ("",)),
-    "range_rate": Kind(1, 1, 1, "rate of change of the distance from a station", ("",)),
+    "gyro": Kind(3, 3, 3, "angular velocity in the body frame, rad per unit of time", XYZ, "rad / s", "rad / s"),
+    "direction": Kind(
+        3, 2, 0, "a known direction of space seen in the body frame, a unit vector", ("first", "second"), "", "rad"
+    ),
+    "attitude": Kind(4, 3, 0, "quaternion (w, x, y, z), body to space", XYZ, "", "rad"),
+    "position": Kind(3, 3, 3, "position in the space frame", XYZ, "m", "m"),
+    "velocity": Kind(3, 3, 3, "velocity in the space frame", XYZ, "m / s", "m / s"),
+    "range": Kind(1, 1, 1, "distance from a station", ("",), "m", "m"),
+    "range_rate": Kind(1, 1, 1, "rate of change of the distance from a station", ("",), "m / s", "m / s"),
 }
 """Every kind of measurement. Residuals of directions are angles (rad) along two axes across the direction, those of
 attitudes a rotation vector in the body frame (rad)."""
@@ -90,7 +96,10 @@ class Measurement:
     def part(self, chosen: Any) -> Measurement:
         """The measurements that a mask or an index array selects."""
         n = len(self.times)
-        several = lambda a, most: a is not None and a.ndim == most and len(a) == n  # noqa: E731
+
+        def several(a: Any, most: int) -> bool:
+            return a is not None and a.ndim == most and len(a) == n
+
         return replace(
             self, times=self.times[chosen], values=self.values[chosen],
             whitening=self.whitening[chosen] if several(self.whitening, 3) and n > 1 else self.whitening,
@@ -109,7 +118,7 @@ def _rows(time: Any, values: Any, kind: str, name: str) -> tuple[Any, Any]:
         Not so; the sentence names the row.
     """
     size = KINDS[kind].size
-    times, found = _finite(time, f"time of {name}"), _finite(values, name)
+    times, found = _finite(time, f"time of {name}", "s"), _finite(values, name, KINDS[kind].unit)
     if times.ndim != 1 or not times.size:
         raise InvalidInput(f"time of {name} has shape {times.shape}; give one time for each measurement, at least one")
     if size == 1 and found.ndim == 1:
@@ -121,14 +130,16 @@ def _rows(time: Any, values: Any, kind: str, name: str) -> tuple[Any, Any]:
     return times, found
 
 
-def _finite(given: Any, name: str) -> Any:
+def _finite(given: Any, name: str, unit: str) -> Any:
     """Numbers; one that is not finite is named with its row."""
+    given = in_unit(given.values if has(given, "values") and not callable(given.values) else given, unit, name)
     try:
-        quick = np.asarray(getattr(given, "values", given), dtype=float)
-    except (TypeError, ValueError):
-        quick = None
-    if quick is None:
-        return array(given, name, UNKNOWN)
+        quick = np.asarray(given)
+    except Exception:  # what an object raises when it is converted; the next call says what is wrong with it
+        return array(given, name, unit)
+    if quick.dtype.kind not in "fiu" or isinstance(given, np.ma.MaskedArray):
+        return array(given, name, unit)
+    quick = quick.astype(float)
     if quick.ndim and not np.isfinite(quick).all():
         row = int(np.argwhere(~np.isfinite(quick))[0][0])
         raise InvalidInput(f"{name} is not finite in row {row}: {shown(quick[row].tolist())}; leave that row out, or "
@@ -141,7 +152,7 @@ def _whitening(sigma: Any, name: str, kind: str, n: int) -> Any:
     if sigma is None:
         return None
     r = KINDS[kind].residuals
-    given = array(sigma, f"noise of {name}", UNKNOWN)
+    given = array(sigma, f"noise of {name}", KINDS[kind].error)
     if given.shape in ((r, r), (n, r, r)) and r > 1:
         blocks = given.reshape(-1, r, r)
         try:
@@ -163,8 +174,8 @@ def _whitening(sigma: Any, name: str, kind: str, n: int) -> Any:
                        f"components or of the {n} rows, or a covariance ({r}, {r})")  # fmt: skip
 
 
-def _reference(given: Any, what: str, n: int, name: str) -> Any:
-    found = _finite(given, what)
+def _reference(given: Any, what: str, n: int, name: str, unit: str) -> Any:
+    found = _finite(given, what, unit)
     if found.shape not in ((3,), (n, 3)):
         raise InvalidInput(f"{what} of {name} has shape {found.shape}; give 3 numbers in the space frame, or one row "
                            f"for each of the {n} times")  # fmt: skip
@@ -224,7 +235,7 @@ def direction(time: Any, values: Any, reference: Any, sigma: Any = None, *, name
         As ``gyro``; vectors that are not unit vectors; a reference of length zero.
     """
     made = _made("direction", time, values, sigma, name)
-    toward = _reference(reference, "reference", len(made.times), made.name)
+    toward = _reference(reference, "reference", len(made.times), made.name, "")
     length = np.linalg.norm(toward, axis=-1, keepdims=True)
     if not (length > 0.0).all():
         raise InvalidInput(f"the reference of {made.name} has length 0; give a direction in the space frame")
@@ -305,7 +316,7 @@ def velocity(time: Any, values: Any, sigma: Any = None, *, name: str | None = No
 
 
 @answering
-def range(time: Any, values: Any, station: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:  # noqa: A001
+def range(time: Any, values: Any, station: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
     """Distances from a station.
 
     Parameters
@@ -327,7 +338,7 @@ def range(time: Any, values: Any, station: Any, sigma: Any = None, *, name: str 
         As ``gyro``.
     """
     made = _made("range", time, values, sigma, name)
-    return replace(made, reference=_reference(station, "station", len(made.times), made.name))
+    return replace(made, reference=_reference(station, "station", len(made.times), made.name, "m"))
 
 
 @answering
@@ -349,13 +360,13 @@ def range_rate(
         As ``gyro``; a moving station without velocity.
     """
     made = _made("range_rate", time, values, sigma, name)
-    where = _reference(station, "station", len(made.times), made.name)
+    where = _reference(station, "station", len(made.times), made.name, "m")
     if station_velocity is None:
         if where.ndim == 2 and np.ptp(where, axis=0).any():
             raise InvalidInput(f"the station of {made.name} moves; give station_velocity, one for each time")
         speed = np.zeros(3)
     else:
-        speed = _reference(station_velocity, "station_velocity", len(made.times), made.name)
+        speed = _reference(station_velocity, "station_velocity", len(made.times), made.name, "m / s")
     return replace(made, reference=where, reference_velocity=speed)
 
 
@@ -384,12 +395,7 @@ def measurement(kind: str, words: dict[str, Any]) -> Measurement:
     return made
 
 
-MAKERS = {
+MAKERS: dict[str, Callable[..., Measurement]] = {
     "gyro": gyro, "direction": direction, "attitude": attitude, "position": position, "velocity": velocity,
     "range": range, "range_rate": range_rate,
 }  # fmt: skip
-
-
-def check_positive(value: Any, name: str) -> float:
-    """A positive number, for callers here."""
-    return number(value, name, positive=True)

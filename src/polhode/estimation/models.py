@@ -1,9 +1,9 @@
 """Residuals of measurements and their derivatives by the state, the inertia and the mass at the same time.
 
 A residual is measured minus predicted; of an attitude it is log(q_predicted^-1 q_measured) in the body frame, of a
-direction the difference along two axes across the prediction. Derivatives are those of the *prediction* by position,
-momentum (space frame), left-trivialised rotation and angular momentum (body frame), as in ``state_transition``
-[sola2018, sec. 4.1].
+direction the angle between the two, along two axes across the measured one. Derivatives are those of the *prediction*
+by position, momentum (space frame), left-trivialised rotation and angular momentum (body frame), as in
+``state_transition`` [sola2018, sec. 4.1].
 """
 
 from __future__ import annotations
@@ -43,8 +43,12 @@ class Rows(NamedTuple):
 
     def at(self, index: Any) -> Rows:
         """The states of some rows."""
-        picked = (None if a is None else a[index] for a in self[:4])
-        return Rows(*picked, self.inverse_inertia, self.mass)
+
+        def at(a: Any) -> Any:
+            return None if a is None else a[index]
+
+        position, velocity, attitude, rate, inverse, mass = self
+        return Rows(at(position), at(velocity), at(attitude), at(rate), inverse, mass)
 
 
 def hat(v: Any) -> Any:
@@ -103,12 +107,18 @@ def _gyro(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
 
 def _direction(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
     u = rotation.rotate_inverse(rows.attitude, np.broadcast_to(one.reference, (len(one.times), 3)))
-    axes = across(u)
-    angle = np.einsum("nij,nj->ni", axes, one.values)
+    axes, by_rotation = across(one.values), hat(u)  # (R exp(d))^T s = u + u x d
+    aside = np.einsum("nij,nj->ni", axes, u)
     # The length of the residual is the angle itself, so that opposite directions do not look alike.
-    sine, cosine = np.linalg.norm(angle, axis=1), np.einsum("ni,ni->n", u, one.values)
-    stretch = np.where(sine > 1e-9, np.arctan2(sine, cosine) / np.where(sine > 1e-9, sine, 1.0), 1.0)
-    return angle * stretch[:, None], {"rotation": axes @ hat(u)}  # (R exp(d))^T s = u + u x d
+    sine, cosine = np.linalg.norm(aside, axis=1), np.einsum("ni,ni->n", u, one.values)
+    apart = sine > 1e-9
+    safe = np.where(apart, sine, 1.0)
+    angle, toward = np.arctan2(sine, cosine), np.where(apart[:, None], aside / safe[:, None], 0.0)
+    stretch = np.where(apart, angle / safe, 1.0)[:, None, None]
+    along = toward[:, :, None] * toward[:, None, :]
+    slope = stretch * (np.eye(2) - along) + cosine[:, None, None] * along
+    slope = slope @ axes - (sine[:, None] * toward)[:, :, None] * one.values[:, None, :]
+    return -aside * stretch[:, :, 0], {"rotation": slope @ by_rotation}
 
 
 def _attitude(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,13 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, array
-from polhode.ensembles.members import system_of
 from polhode.errors import InvalidInput, StepFailed, unwarned
 from polhode.estimation.measurements import Measurement
 from polhode.estimation.models import Rows, residual_of
 from polhode.estimation.observability import Directions, directions
 from polhode.estimation.quantities import LETTERS, Quantity
 from polhode.runs.integrate import integrate
+from polhode.runs.parameters import system_with
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
 
@@ -107,7 +108,7 @@ class Problem:
         self.system, self.measurements, self.free, self.words = system, list(measurements), list(free), words
         self.guess = dict(guess)
         ends = np.cumsum([0, *(one.size for one in self.free)])
-        self.slices = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.slices = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         self.start = np.concatenate([one.start for one in self.free])
         self.labels = [label for one in self.free for label in one.labels]
         self.blocks = [name for name, needs in BLOCKS.items() if getattr(system, needs)]
@@ -130,7 +131,7 @@ class Problem:
             one.name: float(values[one.name][0]) if one.scalar else values[one.name]
             for one in self.free if one.kind in ("parameter", "inertia")
         }  # fmt: skip
-        system = system_of(self.system, changes)
+        system = system_with(self.system, changes, "free")
         start = self.guess | {name: value for name, value in values.items() if name in self.guess}
         return Point(system, start, values, self._inputs(x, system, start))
 
@@ -202,10 +203,10 @@ class Problem:
             f.append(-_times(one.whitening, residual).ravel())
             J.append(_times(one.whitening, slope).reshape(-1, len(x)))
         for k, factor in self.prior if priors else ():
-            one, at = self.free[k], self.slices[k]
-            slope = np.zeros((one.size, len(x)))
-            slope[:, at] = one.jacobian(x[at])
-            f.append(factor @ one.offset(x[at]))
+            quantity, at = self.free[k], self.slices[k]
+            slope = np.zeros((quantity.size, len(x)))
+            slope[:, at] = np.eye(3) if quantity.kind == "attitude" else quantity.jacobian(x[at])
+            f.append(factor @ quantity.offset(x[at]))
             J.append(factor @ slope)
         return Linearisation(np.concatenate(f), np.concatenate(J), raw)
 

@@ -1,8 +1,8 @@
 """What is fitted: names of initial values, parameters and biases, and the numbers that a solver changes in their place.
 
 An attitude is changed by a rotation vector on its right, ``q = q0 exp(x)``. Three principal moments of inertia are
-``I_1 = d_2 + d_3`` and so on with ``d = exp(x)`` [vilmart2013, eq. 2], so that any x is a body of positive mass: moments
-are positive and fulfil the triangle inequality [traversaro2016, eq. 24]. All other numbers are themselves.
+``I_1 = d_2 + d_3`` and so on with ``d = exp(x)`` [vilmart2013, eq. 2], so that any x is a body of positive mass:
+moments are positive and fulfil the triangle inequality [traversaro2016, sec. III]. All other numbers are themselves.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ MOVING = ("position", "velocity", "momentum")
 LETTERS = ("x", "y", "z")
 FROM_D = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
 """Moments of inertia from second moments of mass: I_1 = d_2 + d_3."""
-FLAT = 1e-6
-"""Second moments of mass below this part of their sum are those of a flat body, which has no logarithm."""
+FLAT = 1e-3
+"""Least second moment of mass of a guess, as a part of their sum: a flat body, which has no logarithm, is made as thick
+as this to begin with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ def at_path(arguments: Mapping[str, Any], path: str) -> Any:
 def paths_ending(arguments: Any, word: str, before: str = "") -> list[str]:
     """All paths to a number whose last name is this one, in capitals or not."""
     found = []
-    pairs = enumerate(arguments) if isinstance(arguments, list | tuple) else getattr(arguments, "items", dict)()
+    pairs: Any = enumerate(arguments) if isinstance(arguments, list | tuple) else getattr(arguments, "items", dict)()
     for name, value in pairs:
         here = f"{before}{name}"
         if str(name).lower() == word.lower() and isinstance(value, int | float) and not isinstance(value, bool):
@@ -199,7 +200,5 @@ def _inertia(moments: Any) -> Quantity:
                            "in principal axes, inertia=(1, 2, 3), and turn the data into these")  # fmt: skip
     d = np.linalg.solve(FROM_D, moments)
     if d.min() < FLAT * d.sum():
-        k = int(d.argmin())
-        raise InvalidInput(f"the guess of inertia, {moments.tolist()}, is that of a flat body: moment {k} is the sum of "
-                           "the other two; begin with a body of some thickness")  # fmt: skip
+        moments = FROM_D @ np.maximum(d, FLAT * d.sum())
     return Quantity("inertia", "inertia", moments.astype(float), tuple(f"inertia.{k}" for k in range(3)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -232,7 +232,10 @@ class Fit:
 
     def to_json(self) -> dict[str, Any]:
         """Values, standard deviations and covariance in JSON's types; what is infinite is null."""
-        plain = lambda a: _plain(np.asarray(a, dtype=float).tolist())  # noqa: E731
+
+        def plain(a: Any) -> Any:
+            return _plain(np.asarray(a, dtype=float).tolist())
+
         return {
             "system": self.system.name,
             "values": {name: plain(value) for name, value in self.values.items()},
@@ -283,7 +286,7 @@ def residuals_of(problem: Problem, raw: Any) -> xr.Dataset:
     return xr.Dataset(variables, coordinates)
 
 
-def covariance_of(problem: Problem, found: Directions, variance: float) -> tuple[Any, Mapping[str, Any]]:
+def covariance_of(problem: Problem, found: Directions, variance: float) -> tuple[Any, dict[str, Any]]:
     """Covariance (n, n) of the errors that users see, infinite where nothing was measured, and standard deviations."""
     import xarray as xr
 

@@ -46,12 +46,12 @@ class Solution:
 def weights(f: Any, words: SolverWords) -> Any:
     """Square roots (m,) of the derivative of the loss at the residuals: outliers weigh less."""
     z = (f / words.loss_scale) ** 2
-    slope = {
+    slopes: dict[str, Any] = {
         "linear": lambda: np.ones_like(z), "soft_l1": lambda: 1.0 / np.sqrt(1.0 + z),
         "huber": lambda: np.where(z > 1.0, 1.0 / np.sqrt(np.maximum(z, 1.0)), 1.0), "cauchy": lambda: 1.0 / (1.0 + z),
         "arctan": lambda: 1.0 / (1.0 + z * z),
-    }[words.loss]()  # fmt: skip
-    return np.sqrt(slope)
+    }  # fmt: skip
+    return np.sqrt(slopes[words.loss]())
 
 
 def solve(problem: Problem, words: SolverWords, x: Any = None) -> Solution:

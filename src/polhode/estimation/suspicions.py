@@ -17,8 +17,8 @@ NEAR = 0.2
 """How near a ratio must be to a factor between units, relative."""
 DEGREES = 180.0 / np.pi
 FACTORS = {
-    "gyro": {DEGREES: ("degrees", "multiply by pi / 180"), 1.0 / DEGREES: ("radians where degrees are meant", "keep rad")},
-    "length": {1e-3: ("km where the run is in m", "multiply by 1000"), 1e3: ("m where the run is in km", "divide by 1000")},
+    "gyro": {DEGREES: ("degrees", "multiply it by pi / 180")},
+    "length": {1e-3: ("km, the run in m", "multiply it by 1000"), 1e3: ("m, the run in km", "divide it by 1000")},
 }  # fmt: skip
 LONG_GAP = 10.0
 """Gaps longer than this many of the usual intervals are noted."""
@@ -65,8 +65,8 @@ def suspicious_units(problem: Problem) -> None:
             for factor, (units, remedy) in FACTORS[kind].items():
                 if abs(measured / size / factor - 1.0) < NEAR:
                     ratio = f"{measured / size:.3g}"
-                    warn(f"{one.name} may be in {units}: it is {ratio} times what the guess or other data say; {remedy}",
-                         EstimationWarning)  # fmt: skip
+                    warn(f"{one.name} may be in {units}: it is {ratio} times what the guess or other data say; "
+                         f"{remedy}", EstimationWarning)  # fmt: skip
                     return
 
 

@@ -1,0 +1,295 @@
+"""Fits of synthetic data whose truth is known: values within their stated errors, and derivatives that are exact."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.errors import EstimationWarning, InvalidInput
+from polhode.estimation.batch import full_names, run_words
+from polhode.estimation.data import read, with_noise
+from polhode.estimation.guesses import guess_of
+from polhode.estimation.problem import Problem
+from polhode.estimation.quantities import quantities
+
+INERTIA = np.array([1.0, 2.0, 2.5])
+SPIN = (0.2, 1.0, 0.1)
+EARTH = ph.planets.EARTH
+
+
+def tumbling(step=0.1, t_end=20.0):
+    return ph.integrate(ph.free_body(INERTIA), "exact", step=step, t_end=t_end, angular_velocity=SPIN)
+
+
+def seen(ds, direction, sigma, rng):
+    """A direction as a sensor of the body sees it."""
+    u = ph.rotation.rotate_inverse(ds.attitude.values, np.array(direction) / np.linalg.norm(direction))
+    u = u + sigma * rng.standard_normal(u.shape)
+    return u / np.linalg.norm(u, axis=1, keepdims=True)
+
+
+def quietly(*arguments, **keywords):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        return ph.fit(*arguments, **keywords)
+
+
+def problem_of(system, data, free, method=None, step=None, noise=None, prior=None, **start):
+    measurements = with_noise(read(data), noise)
+    names = full_names(system, free)
+    guess, t0 = guess_of(system, None, start, names, measurements)
+    last = max(float(one.times.max()) for one in measurements)
+    words = run_words(system, method, step, None, (t0, last), None, {})
+    return Problem(system, measurements, quantities(system, names, guess, measurements), guess, words, prior)
+
+
+# ------------------------------------------------------------------ derivatives
+def damping(t, q, omega, parameters):
+    return (-parameters[0] * omega[0], -parameters[0] * omega[1], -parameters[0] * omega[2])
+
+
+def all_kinds_of_a_body():
+    rng = np.random.default_rng(4)
+    body = ph.rigid_body((2.0, 3.0, 4.0), torque=damping, parameters=[0.05])
+    ds = ph.integrate(body, "mkrk:cv8", step=0.05, t_end=2, every=5, angular_velocity=(0.3, 1, 0.2))
+    t = ds.time.values
+    data = {
+        "gyro": (t, ds.angular_velocity.values, 1e-3),
+        "sun": {"time": t, "values": seen(ds, (1, 0, 0), 0.01, rng), "reference": (1, 0, 0), "sigma": 1e-2},
+        "attitude": (t, ds.attitude.values, np.diag([1e-4, 2e-4, 3e-4])),
+    }
+    free = ["attitude", "angular_velocity", "inertia", "parameters.0", "gyro.bias"]
+    start = {"attitude": ph.rotation.exp_quaternion((0.1, 0.2, -0.1)), "angular_velocity": (0.31, 0.98, 0.22)}
+    return problem_of(body, data, free, "mkrk:cv8", 0.05, prior={"parameters.0": 0.1, "attitude": 1.0}, **start)
+
+
+def all_kinds_of_an_orbit():
+    craft = ph.spacecraft(inertia=(90, 70, 60), mu=1.0, mass=2.0, forces=[ph.forces.zonal(J2=1e-3, radius=0.9)])
+    ds = ph.integrate(craft, step=0.02, steps=60, every=6, position=(1, 0, 0.1), velocity=(0, 0.8, 0.6),
+                      angular_velocity=(0.1, 1, 0.2))  # fmt: skip
+    t, r, v = ds.time.values, ds.position.values, ds.velocity.values
+    station = np.stack([np.cos(t), np.sin(t), 0 * t], axis=1) * 0.3
+    speed = np.stack([-np.sin(t), np.cos(t), 0 * t], axis=1) * 0.3
+    to = r - station
+    distance = np.linalg.norm(to, axis=1)
+    data = {
+        "gyro": (t, ds.angular_velocity.values, 1e-2),
+        "position": (t, r, 1e-2),
+        "velocity": (t, v, 1e-2),
+        "range": {"time": t, "values": distance, "station": station, "sigma": 1e-2},
+        "range_rate": {"time": t, "values": np.sum(to * (v - speed), axis=1) / distance, "station": station,
+                       "station_velocity": speed, "sigma": 1e-2},
+    }  # fmt: skip
+    free = ["angular_momentum", "position", "velocity", "mu", "J2", "range.bias", "inertia"]
+    start = {"position": (1.01, 0.02, 0.1), "velocity": (0.01, 0.8, 0.6), "angular_velocity": (0.1, 1, 0.21)}
+    return problem_of(craft, data, free, None, 0.02, **start)
+
+
+@pytest.mark.parametrize("make", [all_kinds_of_a_body, all_kinds_of_an_orbit])
+def test_jacobian_is_that_of_the_residuals(make):
+    problem = make()
+    x = problem.start + 0.01 * np.sin(np.arange(len(problem.start)))
+    J = problem.evaluate(x).J
+    for k in range(len(x)):
+        h = 1e-4 * np.eye(len(x))[k]
+        far = (problem.evaluate(x + 2 * h).f - problem.evaluate(x - 2 * h).f) / 4e-4
+        near = (problem.evaluate(x + h).f - problem.evaluate(x - h).f) / 2e-4
+        np.testing.assert_allclose(J[:, k], (4 * near - far) / 3, atol=3e-7 * np.abs(J).max(), rtol=2e-6)
+
+
+# ------------------------------------------------------------------ inertia from gyro data
+def inertia_draws(draws):
+    """How many of the draws have both ratios of moments within three standard deviations, and all normalised errors."""
+    truth, rng = tumbling(), np.random.default_rng(7)
+    errors = []
+    for _ in range(draws):
+        w = truth.angular_velocity.values + 1e-3 * rng.standard_normal(truth.angular_velocity.shape)
+        found = quietly(ph.free_body((1.2, 2.0, 2.6)), {"gyro": (truth.time, w)}, ["inertia", "angular_velocity"],
+                        "exact", noise=1e-3)  # fmt: skip
+        ratios, sigma = found.derived(lambda values: values["inertia"][:2] / values["inertia"][2])
+        errors.append((ratios - INERTIA[:2] / INERTIA[2]) / sigma)
+    return np.array(errors)
+
+
+def test_inertia_ratios_within_their_errors():
+    assert (np.abs(inertia_draws(5)) < 3).all()
+
+
+@pytest.mark.full
+def test_inertia_ratios_within_three_sigma_in_99_of_100_draws():
+    errors = inertia_draws(100)
+    assert (np.abs(errors) < 3).all(axis=1).sum() >= 99
+    np.testing.assert_allclose(errors.std(axis=0), 1.0, atol=0.2)
+
+
+def test_the_scale_of_inertia_is_named_and_held():
+    truth = tumbling()
+    with pytest.warns(EstimationWarning, match="common scale of inertia"):
+        found = ph.fit(ph.free_body((2.4, 4.0, 5.2)), {"gyro": (truth.time, truth.angular_velocity)},
+                       ["inertia", "angular_velocity"], "exact", noise=1e-3)  # fmt: skip
+    assert [one.name for one in found.unobservable] == [
+        "the common scale of inertia (only ratios of the moments are determined)"
+    ]
+    assert np.isinf(found.std["inertia"]).all() and np.isfinite(found.std["angular_velocity"]).all()
+    assert np.isinf(found.covariance.sel(parameter="inertia.0", parameter_="angular_velocity_x"))
+    np.testing.assert_allclose(found.values["inertia"] / found.values["inertia"][2], INERTIA / 2.5, atol=1e-6)
+    d = np.linalg.solve([[0, 1, 1], [1, 0, 1], [1, 1, 0]], found.values["inertia"] / [2.4, 4.0, 5.2])
+    assert 0.8 < d.sum() / 1.5 < 1.2  # the scale is that of the guess
+    assert found.derived(lambda values: values["inertia"][0])[1] == np.inf
+
+
+def test_what_no_datum_depends_on_is_held():
+    truth = tumbling()
+    with pytest.warns(EstimationWarning, match="rotation_x; nor rotation_y; nor rotation_z"):
+        found = ph.fit(ph.free_body(INERTIA), {"gyro": (truth.time, truth.angular_velocity)},
+                       ["attitude", "angular_velocity"], "exact", noise=1e-3, attitude=(0.6, 0, 0.8, 0))  # fmt: skip
+    np.testing.assert_allclose(found.values["attitude"], (0.6, 0, 0.8, 0), atol=1e-15)
+    with pytest.raises(InvalidInput, match="the data say nothing about what is free: attitude"):
+        ph.fit(ph.free_body(INERTIA), {"gyro": (truth.time, truth.angular_velocity)}, ["attitude"], "exact", noise=1)
+
+
+def test_a_prior_determines_the_scale():
+    truth = tumbling()
+    found = ph.fit(ph.free_body((1.2, 2, 2.6)), {"gyro": (truth.time, truth.angular_velocity)},
+                   ["inertia", "angular_velocity"], "exact", noise=1e-3, prior={"inertia": 0.5})  # fmt: skip
+    assert not found.unobservable and np.isfinite(found.covariance).all()
+    np.testing.assert_allclose(found.values["inertia"] / found.values["inertia"][0], INERTIA, atol=1e-5)
+    assert 0.1 < found.std["inertia"][0] < 0.5
+
+
+def test_a_flat_body_is_found():
+    truth = ph.integrate(ph.free_body((1, 2, 3)), "exact", step=0.1, t_end=20, angular_velocity=SPIN)
+    w = truth.angular_velocity.values + 1e-3 * np.random.default_rng(1).standard_normal((201, 3))
+    found = quietly(ph.free_body((1.2, 2, 2.9)), {"gyro": (truth.time, w)}, ["inertia", "angular_velocity"], "exact",
+                    noise=1e-3)  # fmt: skip
+    a, b, c = found.values["inertia"]
+    assert c <= (a + b) * (1 + 1e-12)
+    ratios, sigma = found.derived(lambda values: values["inertia"][:2] / values["inertia"][2])
+    assert (np.abs(ratios - [1 / 3, 2 / 3]) < 4 * sigma).all()
+
+
+# ------------------------------------------------------------------ tops and orbits
+def test_top_from_attitudes():
+    rng, tilt = np.random.default_rng(2), ph.rotation.exp_quaternion((0.3, 0, 0))
+    top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    ds = ph.integrate(top, "rkn6_14a", step=1e-2, t_end=5, every=20, attitude=tilt, angular_velocity=(0, 0, 20))
+    turned = ph.rotation.exp_quaternion(1e-3 * rng.standard_normal((26, 3)))
+    data = {"attitude": (ds.time, ph.rotation.multiply(ds.attitude, turned))}
+    found = ph.fit(top, data, ["attitude", "angular_velocity", "weight"], "rkn6_14a", noise={"attitude": 1e-3},
+                   step=1e-2, parameters={"weight": 19.0}, angular_velocity=(0, 0, 19.5))  # fmt: skip
+    assert abs(found.values["weight"] - 20) < 3 * found.std["weight"]
+    assert (abs(found.values["angular_velocity"] - [0, 0, 20]) < 3 * found.std["angular_velocity"]).all()
+    error = ph.rotation.log_quaternion(ph.rotation.multiply(ph.rotation.conjugate(tilt), found.values["attitude"]))
+    assert (abs(error) < 3 * found.std["attitude"]).all()
+    assert 0.5 < found.reduced_chi2 < 1.6 and found.convergence.converged
+    assert found.trajectory.attrs["method"] == "rkn6_14a" and found.trajectory.sizes["time"] == 501
+    ahead = found.predict([5.0, 6.0])
+    assert ahead.state_covariance.shape == (2, 6, 6)
+    assert np.linalg.eigvalsh(ahead.state_covariance.values).min() > 0
+
+
+def test_oblateness_from_positions_and_ranges():
+    rng = np.random.default_rng(3)
+    orbit = ph.orbit(EARTH.mu, forces=[ph.forces.zonal(J2=1.0826e-3, radius=6378136.3)])
+    ds = ph.integrate(orbit, "rkn6_14a/kepler", step=60, steps=300, every=5, position=(7e6, 0, 0),
+                      velocity=(0, 5336, 5336))  # fmt: skip
+    r = ds.position.values
+    found = ph.fit(orbit, {"position": (ds.time, r + 10 * rng.standard_normal(r.shape), 10.0)},
+                   ["position", "velocity", "J2"], "rkn6_14a/kepler", step=60)  # fmt: skip
+    assert list(found.values) == ["position", "velocity", "forces.0.J2"]
+    assert abs(found.values["forces.0.J2"] - 1.0826e-3) < 3 * found.std["forces.0.J2"] < 1e-6
+    data = {}
+    for name, station in (("range.a", (6.4e6, 0, 0)), ("range.b", (0, 6.4e6, 0)), ("range.c", (0, 0, 6.4e6))):
+        exact = np.linalg.norm(r - np.array(station), axis=1)
+        data[name] = {"time": ds.time, "values": exact + 10 * rng.standard_normal(61), "station": station}
+    found = ph.fit(orbit, data, ["position", "velocity", "J2"], "rkn6_14a/kepler", step=60, noise={"range": 10.0},
+                   position=(7.01e6, 1e4, 0), velocity=(0, 5330, 5340))  # fmt: skip
+    assert abs(found.values["forces.0.J2"] - 1.0826e-3) < 3 * found.std["forces.0.J2"]
+    assert (abs(found.values["position"] - [7e6, 0, 0]) < 3.5 * found.std["position"]).all()
+
+
+def test_drag_from_positions():
+    rng = np.random.default_rng(5)
+    drag = ph.forces.drag(coefficient=0.09, density=3e-12, radius=6.778e6, scale=6e4)
+    orbit = ph.orbit(EARTH.mu, forces=[drag])
+    start = {"position": (6.778e6, 0, 0), "velocity": (0, 5420, 5420)}
+    ds = ph.integrate(orbit, step=60, steps=300, every=3, **start)
+    r = ds.position.values + 5 * rng.standard_normal(ds.position.shape)
+    found = ph.fit(orbit, {"position": (ds.time, r, 5.0)}, ["position", "velocity", "coefficient"], step=60,
+                   parameters={"forces": [{**orbit.arguments["forces"][0], "coefficient": 0.05}]}, **start)  # fmt: skip
+    value, sigma = found.values["forces.0.coefficient"], found.std["forces.0.coefficient"]
+    assert abs(value - 0.09) < 3 * sigma < 0.03
+
+
+# ------------------------------------------------------------------ several instruments, far guesses
+def two_sensors():
+    rng = np.random.default_rng(3)
+    body = ph.rigid_body((2, 3, 4.0), torque=damping, parameters=[0.05])
+    ds = ph.integrate(body, "mkrk:cv8", step=0.05, t_end=30, every=4, angular_velocity=(0.3, 1, 0.2))
+    t, mixed = ds.time.values, rng.permutation(151)
+    w = ds.angular_velocity.values + [0.01, -0.02, 0.03] + 1e-3 * rng.standard_normal((151, 3))
+    return body, [
+        ph.estimation.gyro(t[mixed], w[mixed], 1e-3),
+        ph.estimation.direction(t[::3], seen(ds, (1, 0, 0), 2e-3, rng)[::3], (1, 0, 0), 2e-3, name="sun"),
+        ph.estimation.direction(t, seen(ds, (0, 1, 1), 5e-3, rng), (0, 1, 1), 5e-3, name="magnetometer"),
+    ]
+
+
+@pytest.mark.parametrize("arcs", [1, 4])
+def test_far_guess_is_reached_by_growing_spans_and_by_arcs(arcs):
+    body, data = two_sensors()
+    free = ["attitude", "angular_velocity", "inertia", "parameters.0", "gyro.bias"]
+    found = quietly(body, data, free, "mkrk:cv8", step=0.05, parameters=[0.03],
+                    attitude=ph.rotation.exp_quaternion((0.1, 0.2, -0.1)), arcs=arcs)  # fmt: skip
+    assert 0.85 < found.reduced_chi2 < 1.15
+    assert (abs(found.values["gyro.bias"] - [0.01, -0.02, 0.03]) < 3.5 * found.std["gyro.bias"]).all()
+    ratio, sigma = found.derived(lambda values: values["parameters.0"] / values["inertia"][0])
+    assert abs(ratio - 0.025) < 3 * sigma
+    assert [sorted(one.direction) for one in found.unobservable] == [
+        ["inertia.0", "inertia.1", "inertia.2", "parameters.0"]
+    ]
+    assert (np.diff(found.residuals.gyro_time) > 0).all()
+
+
+def test_outliers_count_less_with_a_robust_loss():
+    truth, rng = tumbling(), np.random.default_rng(1)
+    w = truth.angular_velocity.values + 1e-3 * rng.standard_normal((201, 3))
+    w[::20] += 0.3
+    words = {"noise": 1e-3, "loss": "cauchy"}
+    found = quietly(ph.free_body(INERTIA), {"gyro": (truth.time, w)}, ["angular_velocity"], "exact", **words)
+    assert (abs(found.values["angular_velocity"] - SPIN) < 4 * found.std["angular_velocity"]).all()
+
+
+def test_noise_of_a_single_instrument_is_estimated():
+    truth, rng = tumbling(), np.random.default_rng(1)
+    w = truth.angular_velocity.values + 2e-3 * rng.standard_normal((201, 3))
+    data = {"gyro": (truth.time, w)}
+    known = ph.fit(ph.free_body(INERTIA), data, ["angular_velocity"], "exact", noise=2e-3)
+    found = ph.fit(ph.free_body(INERTIA), data, ["angular_velocity"], "exact")
+    np.testing.assert_allclose(found.std["angular_velocity"], known.std["angular_velocity"], rtol=0.1)
+    assert "estimated" in found.notes[0] and found.reduced_chi2 == 1.0
+    np.testing.assert_allclose(found.values["angular_velocity"], known.values["angular_velocity"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["trf", "dogbox", "lm"])
+def test_all_solvers_agree(solver):
+    truth = tumbling()
+    data = {"gyro": (truth.time, truth.angular_velocity)}
+    found = ph.fit(ph.free_body(INERTIA), data, ["angular_velocity"], "exact", noise=1, solver=solver,
+                   angular_velocity=(0.21, 1.02, 0.12))  # fmt: skip
+    np.testing.assert_allclose(found.values["angular_velocity"], SPIN, atol=1e-9)
+
+
+def test_result_in_words():
+    truth = tumbling()
+    found = quietly(ph.free_body((1.2, 2, 2.6)), {"gyro": (truth.time, truth.angular_velocity)},
+                    ["inertia", "angular_velocity"], "exact", noise=1e-3)  # fmt: skip
+    assert "not determined" in repr(found) and "chi squared" in found._repr_html_()
+    kept = found.to_json()
+    assert kept["std"]["inertia"] == [None, None, None] and kept["converged"]
+    assert found.correlation.sel(
+        parameter="angular_velocity_x", parameter_="angular_velocity_x"
+    ).item() == pytest.approx(1)
+    again = ph.integrate(found.system, "exact", step=1.0, steps=2, start=found.start)
+    np.testing.assert_allclose(again.angular_velocity[0], found.values["angular_velocity"], rtol=1e-12)
