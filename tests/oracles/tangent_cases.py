@@ -45,7 +45,7 @@ TOP = {
 }
 SKEW_TOP = TOP | {
     "arguments": {"inertia": TENSOR, "center_of_mass": [0.3, -0.2, 0.5], "weight": 4.0},
-    "parameters": ["weight", "center_of_mass.1"],
+    "parameters": ["weight", "center_of_mass.1", "inertia.0.0", "inertia.0.1", "inertia.1.2"],
 }
 SATELLITE = {
     "system": "gravity_gradient",
@@ -139,6 +139,12 @@ def cases():
     case("skew_top-rkn6_14a", SKEW_TOP, "rkn6_14a")
     case("skew_top-dmv6", SKEW_TOP, "dmv6")
     case("skew_top-taylor14", SKEW_TOP, "taylor14")
+    nearly = {
+        "inertia": [[2.0, 0.0, 0.0], [0.0, 2.01, 0.0], [0.0, 0.0, 1.0]],
+        "center_of_mass": [0.3, -0.2, 0.5],
+        "weight": 4.0,
+    }
+    case("nearly_top-v2", TOP, "v2", arguments=nearly, parameters=["inertia.0.1"])
     case("free_symmetric-v2", with_body(FREE, [2.0, 2.0, 1.0], [0.4, 1.1, -0.7]), "v2")
     case("free_sphere-v2", with_body(FREE, [1.5, 1.5, 1.5], [0.4, 1.1, -0.7]), "v2")
     case("free_nearly-v2", with_body(FREE, [2.0, 2.000001, 1.0], [0.4, 1.1, -0.7]), "v2")

@@ -337,6 +337,7 @@ def commutator(model, t, bodies, kepler):
 # ------------------------------------------------------------------ Runge-Kutta on the group
 @cache
 def _gauss(s, digits):
+    """``gauss_rule``, once for a number of digits."""
     with mp.workdps(digits + 10):
         nodes, weights = _nodes(s)
         # a_ij is the integral of the j-th Lagrange polynomial up to node i: solved from its moments

@@ -14,11 +14,14 @@ import tangent_cases
 import tangent_maps
 from tangent_systems import coordinates, distance, run
 
+import polhode as ph
+from polhode.errors import InvalidInput
+
 CASES = tangent_cases.read()
 SHORT = (
     "free-v2", "free_separatrix-v2", "free_axis-v2", "free_symmetric-v2", "top-v2", "top-rkn6_14a", "top-kl8",
     "top-dmv6", "satellite-s4_6", "satellite-aba10_6_4+kepler", "j2-rkn6_14a", "j2-aba10_6_4+kepler", "j2-taylor14",
-    "craft-v2", "skew_top-rkn6_14a", "damped-s4_6",
+    "craft-v2", "nearly_top-v2", "skew_top-rkn6_14a", "damped-s4_6",
 )  # fmt: skip
 """Cases of every run of the tests; kernels are compiled for each kind of them."""
 NAMES = [pytest.param(name, marks=() if name in SHORT else pytest.mark.full) for name in CASES]
@@ -62,7 +65,7 @@ def test_matrices_are_those_of_the_map(name, request):
     for row, expected, end in zip(case["rows"], case["matrices"], case["states"], strict=True):
         found, expected = ds.state_transition.values[row], np.array(expected)
         off, largest = np.abs(found - expected), np.abs(expected)
-        assert off.max() <= 1e-12 * largest.max()
+        assert off.max() <= (1e-10 if name.startswith("nearly") else 1e-12) * largest.max()  # axes turn fast
         assert (off.max(axis=0) <= 1e-12 * largest.max(axis=0))[:states].all()
         if tangent_cases.is_symplectic(case):
             # By round-off of products of two of its entries, in units in which the coordinates are about 1
@@ -70,6 +73,14 @@ def test_matrices_are_those_of_the_map(name, request):
             assert abs(np.linalg.det(found[:, :states]) - 1) < 1e-13 * growth
             gap = tangent_maps.symplectic_error(begin, bodies(begin, end), mp.matrix(found[:, :states].tolist()))
             assert gap < 1e-14 * growth
+
+
+@pytest.mark.parametrize("third", [1.0, 2.0])
+def test_axes_of_equal_moments_are_refused(third):
+    """They turn by any angle when the tensor changes a little."""
+    body = ph.free_body(np.diag([2.0, 2.0, third]))
+    with pytest.raises(InvalidInput, match="no derivative by inertia.0.1: principal axes"):
+        ph.integrate(body, "v2", step=0.1, steps=1, angular_momentum=(1, 2, 3), tangent=["inertia.0.1"])
 
 
 def bodies(like, states):

@@ -33,8 +33,13 @@ AXES = "xyz"
 POINT, TURNING = ("position", "momentum"), ("rotation", "angular_momentum")
 STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 """Offsets and weights of differences of order 8."""
-OFFSETS = (1e-2, 1e-3, 1e-4)
-"""Offsets tried, relative to the value; smaller ones where a system cannot be built with the larger."""
+MIDDLE = (4 / 5, -2 / 5, 4 / 35, -1 / 70)
+"""Weights of the sums of both sides by which a function of degree 8 is known in the middle."""
+OFFSETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+"""Offsets tried, relative to the value; smaller ones where a system cannot be built with the larger, or where its
+constants are not smooth so far, as principal axes of moments that are nearly equal."""
+SMOOTH, ROUNDED = 1e-10, 1e-15
+"""Largest difference of constants from what their neighbours say, relative; and of such as vanish."""
 ONE_SIDED = (0.1, -0.1, 0.01, -0.01)
 """Intervals tried, relative to the value, where a system can be built on one side of it only."""
 
@@ -79,7 +84,7 @@ def parameter_names(system: System, wanted: Sequence[str]) -> tuple[tuple[str, s
             raise InvalidInput(f"tangent has {name}, which is no number of {system.name}; name numbers, such as "
                                f"{listed(_numbers_of(system)[:3]) or 'arguments'}")  # fmt: skip
         if not numbers.ndim:
-            found.append((name, name, ()))
+            found.append((name, *_entry_of_tensor(system, name)))
         for where in np.ndindex(numbers.shape) if numbers.ndim else ():
             if len(where) == 2 and numbers.shape[0] == numbers.shape[1] and where[0] > where[1]:
                 continue  # a symmetric tensor has each number once
@@ -89,6 +94,17 @@ def parameter_names(system: System, wanted: Sequence[str]) -> tuple[tuple[str, s
         if names.count(name) > 1:
             raise InvalidInput(f"tangent has {name} twice; keep one of them")
     return tuple(found)
+
+
+def _entry_of_tensor(system: System, name: str) -> tuple[str, tuple[int, ...]]:
+    """The path of a symmetric tensor and where in it the number of this name is: its mirror image changes with it. Of
+    other numbers, their own path."""
+    parent, *where = name.rsplit(".", 2)
+    if len(where) == 2 and all(word.isdigit() for word in where) and where[0] != where[1]:
+        tensor = np.array(value_at(system, parent), dtype=object)
+        if tensor.shape == (3, 3) and (tensor == tensor.T).all():
+            return parent, (int(where[0]), int(where[1]))
+    return name, ()
 
 
 def _numbers_of(system: System) -> list[str]:
@@ -232,11 +248,17 @@ class Columns:
             frames = start.frames.reshape(-1, 4) * signs[:, None]
             return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters])
 
-        ways = [(_slope, offset) for offset in OFFSETS] + [(_slope_of_one_side, offset) for offset in ONE_SIDED]
+        ways = [(_smooth_slope, offset) for offset in OFFSETS] + [
+            (_smooth_slope_of_one_side, offset) for offset in ONE_SIDED
+        ]
         for slope, offset in ways:
             try:
                 with np.errstate(invalid="ignore"):
                     whole = slope(built, offset * (abs(at) or 1.0))
+            except _Jumps as jumps:
+                if offset == OFFSETS[-1] or slope is _smooth_slope_of_one_side:
+                    raise InvalidInput(f"no derivative by {name}: {jumps}; give moments that differ") from None
+                continue
             except PolhodeError as refused:
                 problem = refused
                 continue
@@ -247,8 +269,8 @@ class Columns:
             constants, slopes = (a[own].reshape(-1, L.CONSTANTS) for a in (self.start.bodies, split[1]))
             for numbers, inverses in ((L.MASS, L.INVERSE_MASS), (L.INERTIA, L.INVERSE_INERTIA)):
                 n = 1 if numbers == L.MASS else 3
-                found = constants[:, inverses : inverses + n]
-                slopes[:, inverses : inverses + n] = -found * found * slopes[:, numbers : numbers + n]
+                known = constants[:, inverses : inverses + n]
+                slopes[:, inverses : inverses + n] = -known * known * slopes[:, numbers : numbers + n]
             return split
         raise InvalidInput(f"no derivative by {name}: a system with a value near {at:g} cannot be built ({problem})")
 
@@ -293,6 +315,46 @@ def _slope(function: Any, offset: float) -> Any:
     for k, weight in STENCIL:
         total = total + weight * (function(k * offset) - function(-k * offset))
     return total / offset
+
+
+class _Jumps(InvalidInput):
+    """What is differentiated is not smooth."""
+
+
+def _smooth_slope(function: Any, offset: float) -> Any:
+    """``_slope`` of a function that is smooth there.
+
+    Raises
+    ------
+    InvalidInput
+        It is not.
+    """
+    middle: Any = 0.0
+    for (k, _), share in zip(STENCIL, MIDDLE, strict=True):
+        middle = middle + share * (function(k * offset) + function(-k * offset))
+    here, size = function(0.0), _sizes(function, offset)
+    slope = _slope(function, offset)
+    _check_smooth(middle - here, size)
+    _check_smooth((slope - _slope(function, 0.5 * offset)) * offset, size)
+    return slope
+
+
+def _smooth_slope_of_one_side(function: Any, offset: float) -> Any:
+    """``_slope_of_one_side``, checked in the same way."""
+    slope = _slope_of_one_side(function, offset)
+    _check_smooth((slope - _slope_of_one_side(function, 0.5 * offset)) * offset, _sizes(function, offset))
+    return slope
+
+
+def _sizes(function: Any, offset: float) -> Any:
+    """Sizes of the numbers near."""
+    return np.maximum(np.abs(function(0.0)), np.abs(function(offset)))
+
+
+def _check_smooth(gap: Any, size: Any) -> None:
+    """Refuse gaps that are more than rounding."""
+    if (np.abs(gap) > SMOOTH * size + ROUNDED).any():
+        raise _Jumps("principal axes and what depends on them jump there, as where moments of inertia are equal")
 
 
 def _slope_of_one_side(function: Any, offset: float) -> Any:
