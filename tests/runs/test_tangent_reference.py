@@ -10,12 +10,11 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+import polhode as ph
 import tangent_cases
 import tangent_maps
-from tangent_systems import coordinates, distance, run
-
-import polhode as ph
 from polhode.errors import InvalidInput
+from tangent_systems import coordinates, distance, run
 
 CASES = tangent_cases.read()
 SHORT = (
@@ -79,7 +78,7 @@ def test_matrices_are_those_of_the_map(name, request):
 def test_axes_of_equal_moments_are_refused(third):
     """They turn by any angle when the tensor changes a little."""
     body = ph.free_body(np.diag([2.0, 2.0, third]))
-    with pytest.raises(InvalidInput, match="no derivative by inertia.0.1: principal axes"):
+    with pytest.raises(InvalidInput, match=r"no derivative by inertia[.]0[.]1: principal axes"):
         ph.integrate(body, "v2", step=0.1, steps=1, angular_momentum=(1, 2, 3), tangent=["inertia.0.1"])
 
 
