@@ -18,6 +18,7 @@ COMMANDS = {
     "resume": "Go on with a run from its live store, after Ctrl-C, kill or a power cut.",
     "info": "How far the run of a live store is: rows, size, rate, time to go.",
     "tail": "The last rows of a live store, also while it grows.",
+    "fit": "Fit initial values and parameters of a scenario to measured data.",
     "sweep": "Run a scenario for many values of its keys, on one machine or many.",
     "view": "Look at a run in a browser: one page with the moving body in it.",
     "plot": "Draw a trajectory again, or panels of it, as PNG, PDF or SVG.",

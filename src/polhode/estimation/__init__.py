@@ -5,6 +5,7 @@ functions state what was measured.
 """
 
 from polhode.estimation.data import read
+from polhode.estimation.kalman import kalman
 from polhode.estimation.measurements import (
     KINDS,
     Measurement,
@@ -20,6 +21,6 @@ from polhode.estimation.observability import Unobservable
 from polhode.estimation.result import Convergence, Fit
 
 __all__ = [
-    "KINDS", "Convergence", "Fit", "Measurement", "Unobservable", "attitude", "direction", "gyro", "position",
+    "KINDS", "Convergence", "Fit", "Measurement", "Unobservable", "attitude", "direction", "gyro", "kalman", "position",
     "range", "range_rate", "read", "velocity",
 ]  # fmt: skip

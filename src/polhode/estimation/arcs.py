@@ -260,7 +260,7 @@ def joined(
 def step(problem: Problem, at: Joined, damping: float, x: Any) -> tuple[Any, float]:
     """A damped Gauss-Newton step (n,) of the numbers, across what nothing was measured of, and the part of it taken."""
     to_errors = problem.reported(x)
-    known = directions(at.J @ np.linalg.inv(to_errors), problem.reach(x))
+    known = directions(at.J @ np.linalg.inv(to_errors), problem.reach(x), problem.noise)
     across = np.linalg.solve(to_errors, known.scale[:, None] * known.observable)
     unit = np.sqrt(damping) * known.sizes[0] * np.eye(across.shape[1])
     slope, f = np.vstack([at.J @ across, unit]), np.append(at.f, np.zeros(len(unit)))

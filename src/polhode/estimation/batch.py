@@ -140,7 +140,7 @@ def fit(
     >>> print(np.round(found.values["inertia"] / found.values["inertia"][0], 6))
     [1.  2.  2.5]
     """
-    _check(system)
+    one_body(system)
     solving = SolverWords(
         choice(solver, "solver", SOLVERS), choice(loss, "loss", LOSSES),
         number(loss_scale, "loss_scale", positive=True), whole(max_evaluations, "max_evaluations", 1),
@@ -161,19 +161,25 @@ def fit(
     last = max(float(one.times.max()) for one in measurements)
     words = run_words(system, method, step, steps, (t0, last), settings, options)
     problem = Problem(system, measurements, quantities(system, names, guess, measurements), guess, words, prior)
+    problem.noise = 0.0 if notes[:1] == [ESTIMATED] else 1.0
     if whole(arcs, "arcs", 1) > 1:
         solution = shoot(problem, arcs, solving)
     else:
         problem.evaluate(problem.start)
         suspicious_units(problem)
         solution = solve(problem, solving)
-        estimated = notes[:1] == [ESTIMATED]
-        if cost(solution.at) > POOR or (estimated and not solution.convergence.converged):
+        if (cost(solution.at) > POOR and problem.noise) or (not problem.noise and not solution.convergence.converged):
             solution = grown(problem, solving, solution)
     return finished(problem, solution, notes)
 
 
-def _check(system: Any) -> None:
+def one_body(system: Any) -> None:
+    """Refuse what is no system of one body.
+
+    Raises
+    ------
+    InvalidInput
+    """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(system)}")
     if system.N != 1:
@@ -261,7 +267,7 @@ def run_words(
 def finished(problem: Problem, solution: Solution, notes: Sequence[str]) -> Fit:
     """The result of a solution, with its warnings."""
     x, at, found = solution.x, solution.at, solution.found
-    estimated = notes[:1] == [ESTIMATED]
+    estimated = not problem.noise
     count = sum(np.size(one) for one in at.residuals)
     priors = len(at.f) - count
     dof = len(at.f) - found.sizes.size

@@ -13,7 +13,7 @@ RANK = 1e-9
 """Singular values of the Jacobian with columns of length 1 below this part of the largest are those of directions that
 nothing was measured of: rounding of exact derivatives is 1e-12, and such a direction would be known 1e9 times worse."""
 LOST = 10.0
-"""Standard deviations beyond this many radians, or this many times a moment of inertia, are those of a direction of
+"""Standard deviations beyond this many times the reach of a number (``Problem.reach``) are those of a direction of
 which nothing is known."""
 SHARE = 1e-3
 """Components of a direction below this part of its largest are left out of its name."""
@@ -66,16 +66,27 @@ class Unobservable(NamedTuple):
         return self.name
 
 
-def directions(J: Any, reach: Any = None) -> Directions:
-    """Directions from a whitened Jacobian (m, n) by the errors, and from how far each may go, where that is finite."""
+def directions(J: Any, reach: Any, noise: float = 1.0) -> Directions:
+    """Directions from a whitened Jacobian (m, n) by the errors.
+
+    Parameters
+    ----------
+    J : array (m, n)
+        Derivatives of normalised residuals.
+    reach : array (n,)
+        Errors beyond which nothing is known of a number; infinite where there is no such limit.
+    noise : float
+        Standard deviation of the residuals; 0 while it is not known.
+    """
     n = J.shape[1]
     lengths = np.linalg.norm(J, axis=0)
-    scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+    # A column that is but rounding must not be scaled up.
+    scale = np.minimum(1.0 / np.where(lengths > 0.0, lengths, 1.0), LOST * reach)
     # R of the Jacobian has its singular values and is small; rows of zeros where there are fewer data than numbers.
     R = np.linalg.qr(J * scale, mode="r")
     _, sizes, Vt = np.linalg.svd(np.vstack([R, np.zeros((max(0, n - len(R)), n))]))
     rank = int(np.count_nonzero(sizes > RANK * sizes[0])) if sizes.size and sizes[0] > 0.0 else 0
-    while reach is not None and rank and np.max(np.abs(scale * Vt[rank - 1]) / (LOST * reach)) > sizes[rank - 1]:
+    while rank and noise * np.max(np.abs(scale * Vt[rank - 1]) / (LOST * reach)) > sizes[rank - 1]:
         rank -= 1
     return Directions(scale, Vt[:rank].T, sizes[:rank], Vt[rank:].T)
 

@@ -97,6 +97,8 @@ class Problem:
         The numbers at the guess.
     stride : array (n,)
         How far a number may go at once: rotations a radian, moments of inertia a factor of e, others anywhere.
+    noise : float
+        Standard deviation of normalised residuals, 0 while it is not known.
     calls : int
         Runs so far.
     """
@@ -120,6 +122,7 @@ class Problem:
         self.prior = priors(prior, self.free)
         bounded = [np.full(one.size, 1.0 if one.kind in ("attitude", "inertia") else np.inf) for one in self.free]
         self.stride = np.concatenate(bounded)
+        self.noise = 1.0
         self.calls = 0
         self._last: tuple[Any, Linearisation] | None = None
 
@@ -223,7 +226,7 @@ class Problem:
         if not some:
             return None
         made = Problem(self.system, some, self.free, self.guess, self.words)
-        made.prior = self.prior
+        made.prior, made.noise = self.prior, self.noise
         return made
 
     def within(self, end: float) -> Problem | None:
@@ -254,14 +257,19 @@ class Problem:
         return out
 
     def reach(self, x: Any) -> Any:
-        """Errors (n,) at which nothing is known of a value any more: a radian, a moment of inertia itself."""
-        found = [one.value(x[at]) if one.kind == "inertia" else self.stride[at]
-                 for one, at in zip(self.free, self.slices, strict=True)]  # fmt: skip
+        """Errors (n,) at which nothing is known of a value any more: a radian, a moment of inertia itself, others of a
+        thousand times their size, where they have one."""
+        found = []
+        for one, at in zip(self.free, self.slices, strict=True):
+            if one.kind in ("attitude", "inertia"):
+                found.append(np.ones(3) if one.kind == "attitude" else one.value(x[at]))
+            else:
+                found.append(np.full(one.size, 1e3 * np.linalg.norm(one.guess) or np.inf))
         return np.concatenate(found)
 
     def directions(self, x: Any, factors: Any = 1.0) -> Directions:
         """What the data determine at the numbers x; ``factors`` (m, 1) weigh the residuals."""
-        return directions(self.evaluate(x).J * factors @ np.linalg.inv(self.reported(x)), self.reach(x))
+        return directions(self.evaluate(x).J * factors @ np.linalg.inv(self.reported(x)), self.reach(x), self.noise)
 
     def failing(self, x: Any) -> Linearisation | None:
         """As ``evaluate``, but None where the run fails or the numbers make no system."""

@@ -200,7 +200,8 @@ class Fit:
             spread = np.atleast_1d(self.std[one.name])
             if one.kind == "attitude":
                 vector = ", ".join(f"{number:.6g}" for number in value)
-                found.append((one.name, f"({vector})", f"{np.linalg.norm(spread):.2g} rad"))
+                size = float(np.linalg.norm(spread))
+                found.append((one.name, f"({vector})", f"{size:.2g} rad" if np.isfinite(size) else "not determined"))
                 continue
             for label, number, sigma in zip(one.labels, value, spread, strict=True):
                 found.append((label, digits(number, sigma), "not determined" if np.isinf(sigma) else f"{sigma:.2g}"))

@@ -1,0 +1,414 @@
+"""The extended Kalman filter with errors on the group, and its smoother.
+
+The error of an attitude is a rotation vector in the body frame, multiplied onto the estimate from the right
+[lefferts1982]; those of the other numbers are differences. Between data the covariance goes along the exact derivative
+of the numerical motion; the smoother is that of [rauch1965] on these errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.arguments import mapping, number, truth
+from polhode.errors import InvalidInput, answering, unknown_name, unwarned
+from polhode.estimation.arcs import STATE, difference, moved
+from polhode.estimation.batch import check_times, full_names, known_noise, one_body, run_words
+from polhode.estimation.data import read, with_noise
+from polhode.estimation.guesses import guess_of
+from polhode.estimation.measurements import Measurement
+from polhode.estimation.models import Rows, residual_of, right_jacobian
+from polhode.estimation.problem import BEYOND, BLOCKS, RunWords, factor_of, inverse_of, tensor_of
+from polhode.estimation.quantities import LETTERS, Quantity, quantities
+from polhode.runs.integrate import integrate
+from polhode.runs.parameters import system_with
+from polhode.systems import System
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+USERS = {"rotation": ("attitude",), "angular_momentum": ("angular_velocity", "angular_momentum"),
+         "position": ("position",), "momentum": ("velocity", "momentum")}  # fmt: skip
+"""What users call the blocks of a state; of a rate and a momentum either one."""
+
+
+@answering
+def kalman(
+    system: System,
+    data: Any,
+    method: Any = None,
+    *,
+    prior: Mapping[str, Any],
+    process_noise: Mapping[str, Any] | None = None,
+    free: Sequence[str] = (),
+    noise: Any = None,
+    step: float | None = None,
+    start: Any = None,
+    attitude: Any = None,
+    angular_velocity: Any = None,
+    angular_momentum: Any = None,
+    position: Any = None,
+    velocity: Any = None,
+    momentum: Any = None,
+    smooth: bool = False,
+    gate: float | None = None,
+    settings: Any = None,
+    **options: Any,
+) -> xr.Dataset:
+    """Estimate the state of one body, and parameters, from one datum after the other: extended Kalman filter.
+
+    Parameters
+    ----------
+    system : System
+        Of one body.
+    data : list of Measurement, mapping, xarray.Dataset, pandas.DataFrame or path
+        As for ``polhode.fit``.
+    method, step, settings, **options
+        As for ``polhode.integrate``; between data the run takes steps of at most ``step``, all of one size.
+    prior : mapping
+        Standard deviations, or covariances, of the first guess: of ``attitude`` (rotation vector in the body frame,
+        rad), ``angular_velocity`` or ``angular_momentum``, ``position``, ``velocity`` or ``momentum``, as many as the
+        body has, and of everything in ``free``.
+    process_noise : mapping, optional
+        White noise of the motion, by the same names: standard deviation that a number gathers in the square root of a
+        unit of time. ``{"angular_velocity": 1e-4}`` is a random torque, ``{"gyro.bias": 1e-5}`` a bias that wanders.
+    free : list of str, optional
+        Parameters and biases that are estimated with the state, as for ``polhode.fit``.
+    noise : mapping, float or array_like, optional
+        As for ``polhode.fit``; every instrument needs one.
+    start, attitude, angular_velocity, angular_momentum, position, velocity, momentum
+        First guess, as for ``polhode.fit``.
+    smooth : bool, optional
+        Use later data, too: each row is then the estimate from all data.
+    gate : float, optional
+        Data whose residual is larger than this many standard deviations of its prediction are left out.
+
+    Returns
+    -------
+    xarray.Dataset
+        A row for each time at which something was measured, after the data of that time: ``attitude``,
+        ``angular_velocity``, ``angular_momentum``, ``position``, ``velocity``, ``momentum``, those that the body has;
+        free quantities by name; ``covariance`` (time, row, row_) and ``std`` (time, row) of the errors, rows as in
+        ``state_transition``, then what is free. ``innovation_squared`` is the square of the residuals of that
+        time over their covariance, on average ``innovation_count`` where prior and noises are right; ``rejected``
+        counts the data left out.
+
+    Raises
+    ------
+    InvalidInput
+        Data or names that are wrong; a prior that is missing.
+    PolhodeError
+        A run between two data fails.
+    """
+    one_body(system)
+    measurements = with_noise(read(data), noise)
+    lacking = next((one.name for one in measurements if one.whitening is None), None)
+    if lacking is not None:
+        raise InvalidInput(f"noise of {lacking} is missing; give noise={{{lacking!r}: ...}}, its standard deviation")
+    said = {
+        "attitude": attitude, "angular_velocity": angular_velocity, "angular_momentum": angular_momentum,
+        "position": position, "velocity": velocity, "momentum": momentum,
+    }  # fmt: skip
+    guess, t0 = guess_of(system, start, said, ("attitude", "angular_velocity", "position", "velocity"), measurements)
+    check_times(measurements, t0, None)
+    known_noise(measurements)
+    more = _further(system, free, guess, measurements)
+    last = max(float(one.times.max()) for one in measurements)
+    words = run_words(system, method, step, None, (t0, last), settings, options)
+    if gate is not None:
+        number(gate, "gate", positive=True)
+    filtered = Filter(system, measurements, more, words)
+    state, P = filtered.begin(guess, mapping(prior, "prior"))
+    rates = filtered.rates(mapping({} if process_noise is None else process_noise, "process_noise"))
+    rows = filtered.run(state, P, rates, gate)
+    if truth(smooth, "smooth"):
+        filtered.smooth(rows)
+    return filtered.dataset(rows)
+
+
+def _further(
+    system: System, free: Any, guess: Mapping[str, Any], measurements: Sequence[Measurement]
+) -> list[Quantity]:
+    """What is estimated beside the state.
+
+    Raises
+    ------
+    InvalidInput
+        Quantities of the state, which are estimated anyway; as ``quantities``.
+    """
+    if isinstance(free, Sequence) and not isinstance(free, str) and not free:
+        return []
+    found = quantities(system, full_names(system, free), guess, measurements)
+    for one in found:
+        if one.kind in ("attitude", "state"):
+            raise InvalidInput(f"free has {one.name}, which a filter estimates anyway; leave it out")
+    return found
+
+
+@dataclass(eq=False)
+class Row:
+    """The filter at one time.
+
+    Attributes
+    ----------
+    time : float
+        When.
+    predicted, state : dict
+        The state before and after the data.
+    before, P : array (n, n)
+        Covariance before and after.
+    to_here : array (n, n)
+        Derivative of the state before the data by that after the data of the row before.
+    squared, count, rejected : float, int, int
+        Normalised innovation squared, its numbers, data left out.
+    """
+
+    time: float
+    predicted: dict[str, Any]
+    before: Any
+    to_here: Any
+    state: dict[str, Any]
+    P: Any
+    squared: float = 0.0
+    count: int = 0
+    rejected: int = 0
+
+
+class Filter:
+    """Prediction and update. A state is a mapping of attitude, momenta, position, and the numbers that a solver of the
+    free quantities would change."""
+
+    def __init__(
+        self, system: System, measurements: Sequence[Measurement], free: Sequence[Quantity], words: RunWords
+    ) -> None:
+        self.system, self.measurements, self.free, self.words = system, measurements, free, words
+        self.blocks = [name for name, needs in BLOCKS.items() if getattr(system, needs)]
+        self.labels = [f"{name}_{a}" for name in self.blocks for a in LETTERS]
+        self.D = len(self.labels)
+        ends = self.D + np.cumsum([0, *(one.size for one in free)])
+        self.slices = [slice(int(ends[k]), int(ends[k + 1])) for k in range(len(free))]
+        self.n = int(ends[-1])
+        self.of_system = [one for one in free if one.kind in ("parameter", "inertia")]
+        self.paths = [one.name for one in self.of_system]
+
+    # -------------------------------------------------------------- what is given
+    def begin(self, guess: Mapping[str, Any], prior: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        """The first state and its covariance.
+
+        Raises
+        ------
+        InvalidInput
+            A prior that is missing, or has no place here.
+        """
+        state: dict[str, Any] = {one.name: one.start for one in self.free}
+        if self.system.rotates:
+            momentum = guess.get("angular_momentum")
+            state["attitude"] = guess["attitude"]
+            state["angular_momentum"] = (
+                tensor_of(self.system) @ guess["angular_velocity"] if momentum is None else momentum
+            )
+        if self.system.translates:
+            momentum = guess.get("momentum")
+            state["position"] = guess["position"]
+            state["momentum"] = self.system.mass[0] * guess["velocity"] if momentum is None else momentum
+        P = self._blocks(prior, "prior")
+        for at, name in self._all_blocks():
+            if not P[at, at].any():
+                raise InvalidInput(f"prior has no {name}; give the standard deviation of its guess")
+        return state, P
+
+    def rates(self, process_noise: Mapping[str, Any]) -> Any:
+        """Covariance (n, n) that the process gathers in a unit of time."""
+        return self._blocks(process_noise, "process_noise")
+
+    def _all_blocks(self) -> list[tuple[slice, str]]:
+        of_state = [(slice(3 * k, 3 * k + 3), USERS[name][0]) for k, name in enumerate(self.blocks)]
+        return of_state + [(at, one.name) for at, one in zip(self.slices, self.free, strict=True)]
+
+    def _blocks(self, given: Mapping[str, Any], what: str) -> Any:
+        """Covariance from standard deviations or covariances by name."""
+        places: dict[str, tuple[slice, Any]] = {}
+        for k, name in enumerate(self.blocks):
+            at = slice(3 * k, 3 * k + 3)
+            to_block = tensor_of(self.system) if name == "angular_momentum" else np.eye(3)
+            if name == "momentum":
+                to_block = self.system.mass[0] * np.eye(3)
+            for called in USERS[name]:
+                places[called] = (at, to_block if called in ("angular_velocity", "velocity") else np.eye(3))
+        for at, one in zip(self.slices, self.free, strict=True):
+            places[one.name] = (at, np.eye(one.size))
+        full = {name: name for name in places} | {
+            one.name.rpartition(".")[2]: one.name for one in self.free if one.kind == "parameter"
+        }
+        C = np.zeros((self.n, self.n))
+        for name, sigma in given.items():
+            if name not in full:
+                raise unknown_name(f"name in {what}", name, list(places))
+            at, T = places[full[name]]
+            if C[at, at].any():
+                raise InvalidInput(f"{what} has {name} in two forms; keep one of them")
+            half = T @ np.linalg.inv(factor_of(sigma, at.stop - at.start, f"{what} of {name}"))
+            C[at, at] = half @ half.T
+        return C
+
+    # -------------------------------------------------------------- the filter
+    def moved(self, state: Mapping[str, Any], error: Any) -> dict[str, Any]:
+        """A state moved by an error (n,)."""
+        out = moved(state, error[: self.D], self.blocks)
+        for one, at in zip(self.free, self.slices, strict=True):
+            out[one.name] = state[one.name] + np.linalg.solve(one.jacobian(state[one.name]), error[at])
+        return out
+
+    def difference(self, state: Mapping[str, Any], other: Mapping[str, Any]) -> Any:
+        """The error (n,) that takes ``other`` to ``state``."""
+        parts = [difference(state, other, self.blocks)]
+        parts += [one.value(state[one.name]) - one.value(other[one.name]) for one in self.free]
+        return np.concatenate(parts)
+
+    def system_at(self, state: Mapping[str, Any]) -> System:
+        """The system with the parameters of a state."""
+        values = {one.name: one.value(state[one.name]) for one in self.of_system}
+        changes = {one.name: float(values[one.name][0]) if one.scalar else values[one.name] for one in self.of_system}
+        return system_with(self.system, changes, "free")
+
+    def predict(self, state: dict[str, Any], t: float, to: float) -> tuple[dict[str, Any], Any]:
+        """The state at a later time, and the derivative (n, n) of its error by that now."""
+        by = np.eye(self.n)
+        if to == t:
+            return dict(state), by
+        count = max(1, ceil((to - t) / self.words.step - BEYOND))
+        begun = {name: state[name] for name in map(STATE.__getitem__, self.blocks)}
+        with unwarned():
+            ds = integrate(
+                self.system_at(state), self.words.method, step=(to - t) / count, steps=count, every=count,
+                start={"time": t, **begun}, tangent=self.paths or "state", **self.words.more,
+            )  # fmt: skip
+        order = [list(ds["row"].values).index(name) for name in self.labels]
+        columns = list(ds["column"].values)
+        transition = ds["state_transition"].values[-1][order]
+        by[: self.D, : self.D] = transition[:, [columns.index(name) for name in self.labels]]
+        for one, at in zip(self.free, self.slices, strict=True):
+            if one.kind != "bias":
+                by[: self.D, at] = transition[:, [columns.index(name) for name in one.labels]]
+        return {**state, **{STATE[name]: ds[STATE[name]].values[-1] for name in self.blocks}}, by
+
+    def update(self, row: Row, chosen: Sequence[tuple[Measurement, Any]], gate: float | None) -> None:
+        """Take the data of one time into a row."""
+        state, P = row.predicted, row.before
+        system = self.system_at(state)
+        turns, moves = system.rotates, system.translates
+        mass = float(system.mass[0])
+        inverse = inverse_of(system) if turns else None
+        rows = Rows(
+            state["position"][None] if moves else None, state["momentum"][None] / mass if moves else None,
+            state["attitude"][None] if turns else None, (inverse @ state["angular_momentum"])[None] if turns else None,
+            inverse, mass,
+        )  # fmt: skip
+        residuals, slopes = [], []
+        for one, index in chosen:
+            part = one.part(index)
+            residual, H = self._linear(part, rows.at(np.zeros(len(index), dtype=int)), state)
+            keep = np.ones(len(index), dtype=bool)
+            for k in range(len(index)):
+                S = H[k] @ P @ H[k].T + np.eye(len(residual[k]))
+                away = float(residual[k] @ np.linalg.solve(S, residual[k])) / len(residual[k])
+                keep[k] = gate is None or away <= gate**2
+            row.rejected += int((~keep).sum())
+            residuals.append(residual[keep].ravel())
+            slopes.append(H[keep].reshape(-1, self.n))
+        r, H = np.concatenate(residuals), np.concatenate(slopes)
+        row.state, row.P, row.count = dict(state), P, len(r)
+        if not len(r):
+            return
+        S = H @ P @ H.T + np.eye(len(r))
+        gain = np.linalg.solve(S, H @ P).T
+        row.squared = float(r @ np.linalg.solve(S, r))
+        error = gain @ r
+        left = np.eye(self.n) - gain @ H
+        P = left @ P @ left.T + gain @ gain.T
+        reset = np.eye(self.n)
+        if turns:
+            at = slice(3 * self.blocks.index("rotation"), 3 * self.blocks.index("rotation") + 3)
+            reset[at, at] = right_jacobian(error[at])
+        P = reset @ P @ reset.T
+        row.state, row.P = self.moved(state, error), 0.5 * (P + P.T)
+
+    def _linear(self, part: Measurement, rows: Rows, state: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Whitened residuals (k, r), measured minus predicted, and slopes (k, r, n) of the prediction."""
+        residual, by = residual_of(part, rows)
+        H = np.zeros((*residual.shape, self.n))
+        for k, name in enumerate(self.blocks):
+            if name in by:
+                H[:, :, 3 * k : 3 * k + 3] = by[name]
+        for one, at in zip(self.free, self.slices, strict=True):
+            if one.name == f"{part.name}.bias":
+                residual = residual - state[one.name]
+                H[:, :, at] = np.eye(one.size)
+            elif one.name in ("inertia", "mass") and one.name in by:
+                H[:, :, at] = by[one.name]
+        return (part.whitening @ residual[:, :, None])[:, :, 0], part.whitening @ H
+
+    def run(self, state: dict[str, Any], P: Any, rates: Any, gate: float | None) -> list[Row]:
+        """All rows, one after the other."""
+        times = np.unique(np.concatenate([one.times for one in self.measurements]))
+        found: list[Row] = []
+        now = self.words.t0
+        for t in map(float, times):
+            state, by = self.predict(state, now, t)
+            gathered = 0.5 * (t - now) * (rates + by @ rates @ by.T)
+            before = by @ P @ by.T + gathered
+            row = Row(t, state, 0.5 * (before + before.T), by, state, before)
+            chosen = [(one, np.flatnonzero(one.times == t)) for one in self.measurements]
+            self.update(row, [(one, index) for one, index in chosen if index.size], gate)
+            found.append(row)
+            state, P, now = row.state, row.P, t
+        return found
+
+    def smooth(self, rows: list[Row]) -> None:
+        """Change states and covariances to those from all data [rauch1965]."""
+        for row, after in zip(rows[-2::-1], rows[:0:-1], strict=True):
+            gain = np.linalg.lstsq(after.before, after.to_here @ row.P, rcond=1e-14)[0].T
+            error = gain @ self.difference(after.state, after.predicted)
+            P = row.P + gain @ (after.P - after.before) @ gain.T
+            row.state, row.P = self.moved(row.state, error), 0.5 * (P + P.T)
+
+    # -------------------------------------------------------------- the result
+    def dataset(self, rows: list[Row]) -> xr.Dataset:
+        """The estimates of all rows."""
+        import xarray as xr
+
+        label = ("time", "axis")
+        found: dict[str, Any] = {}
+        if self.system.rotates:
+            q = np.array([row.state["attitude"] for row in rows])
+            m = np.array([row.state["angular_momentum"] for row in rows])
+            omega = [inverse_of(self.system_at(row.state)) @ row.state["angular_momentum"] for row in rows]
+            found |= {"attitude": (("time", "quaternion"), rotation.normalize(q)), "angular_momentum": (label, m),
+                      "angular_velocity": (label, np.array(omega))}  # fmt: skip
+        if self.system.translates:
+            p = np.array([row.state["momentum"] for row in rows])
+            mass = np.array([self.system_at(row.state).mass[0] for row in rows])
+            found |= {"position": (label, np.array([row.state["position"] for row in rows])), "momentum": (label, p),
+                      "velocity": (label, p / mass[:, None])}  # fmt: skip
+        for one in self.free:
+            values = np.array([one.value(row.state[one.name]) for row in rows])
+            found[one.name] = (("time",), values[:, 0]) if one.scalar else (("time", f"{one.name}_component"), values)
+        P = np.array([row.P for row in rows])
+        names = [*self.labels, *(label for one in self.free for label in one.labels)]
+        found |= {
+            "covariance": (("time", "row", "row_"), P, {"long_name": "covariance of the errors"}),
+            "std": (("time", "row"), np.sqrt(np.maximum(np.einsum("tii->ti", P), 0.0))),
+            "innovation_squared": (("time",), [row.squared for row in rows]),
+            "innovation_count": (("time",), [row.count for row in rows]),
+            "rejected": (("time",), [row.rejected for row in rows]),
+        }  # fmt: skip
+        coordinates = {"time": [row.time for row in rows], "axis": list(LETTERS), "quaternion": ["w", *LETTERS],
+                       "row": names, "row_": names}  # fmt: skip
+        about = {"system": self.system.name, "frames": "attitude body to space; rotation and angular momentum body"}
+        return xr.Dataset(found, {k: v for k, v in coordinates.items() if k != "quaternion" or "attitude" in found},
+                          about)  # fmt: skip
