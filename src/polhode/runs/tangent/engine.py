@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InvalidInput
-from polhode.flows import tangent_rules
+from polhode.flows import tangent_rules, taylor_plain
 from polhode.flows.polynomial_lanes import taylor_step
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -23,13 +23,14 @@ from polhode.kernel.source import Unsupported
 from polhode.kernel.tangent_mode import padded
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
+from polhode.methods.taylor import taylor_step as turned_by_taylor
 from polhode.programs.ensemble_text import lanes_text
 from polhode.programs.series_lanes import series_of_lanes
 from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.runs.integrator import extended
 from polhode.systems import System
-from polhode.systems.loads_roles import either_loads, no_series
+from polhode.systems.loads_roles import either_loads, no_loads, no_series
 from polhode.systems.user import UserFunction
 
 FEW_LINES = 60
@@ -99,6 +100,8 @@ class TangentEngine:
         How many derivatives a number has.
     varied : bool
         Whether constants have derivatives, too.
+    adaptive : bool
+        Whether steps are chosen by a tolerance, for which Taylor methods sum the series of all numbers.
     width : int
         Length of a state: 13 N, auxiliary variables, numbers of the method.
     limit : float
@@ -111,10 +114,17 @@ class TangentEngine:
     """
 
     def __init__(
-        self, system: System, method: MethodSpec, directions: int, varied: bool = False, guard: bool = True
+        self,
+        system: System,
+        method: MethodSpec,
+        directions: int,
+        varied: bool = False,
+        guard: bool = True,
+        adaptive: bool = False,
     ) -> None:
         self.system, self.method, self.directions, self.varied = system, method, directions, varied
-        self.prepared, self.kernel = _compiled(system, method, directions, varied)
+        self.adaptive = adaptive
+        self.prepared, self.kernel = _compiled(system, method, directions, varied, adaptive)
         self.guard = guard
         self.limit = float(method.method.range) if guard else np.inf
         prepared = self.prepared
@@ -214,7 +224,7 @@ def flags(system: System, prepared: CompiledMethod, guard: bool) -> tuple[tuple[
 
 
 def _compiled(
-    system: System, method: MethodSpec, directions: int, varied: bool
+    system: System, method: MethodSpec, directions: int, varied: bool, adaptive: bool
 ) -> tuple[CompiledMethod, Callable[..., Any]]:
     """The method as the loop takes it, and the compiled loop."""
     label = f"method {method.label!r}"
@@ -227,7 +237,7 @@ def _compiled(
         raise InvalidInput(f"{label} chooses its steps along the motion; derivatives are for steps of one size or a "
                            "tolerance")  # fmt: skip
     if prepared.made_for is not None:
-        prepared, loads = _taylor(system, method, prepared)
+        prepared, loads = _taylor(system, method, prepared, adaptive)
     else:
         loads = _loads(system, method, prepared)
     converting = {}
@@ -272,12 +282,31 @@ def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Call
 
 
 @lru_cache(maxsize=64)
+def _rotating(order: int, series: Any) -> Any:
+    """The step by ``flows.taylor_plain`` of an order with the series of a torque."""
+    made = jit.bind(  # type: ignore[no-untyped-call]
+        taylor_plain.rotate_free,
+        ORDER=order,
+        COUNT=4 * ((order + 7) // 8),
+        series=jit.inlined(series),  # type: ignore[no-untyped-call]
+    )
+    return jit.bind(turned_by_taylor, rotate_free=jit.helper(made))  # type: ignore[no-untyped-call]
+
+
+@lru_cache(maxsize=64)
 def _stepping(increments: Any) -> Any:
     return jit.bind(taylor_step, increments=increments)  # type: ignore[no-untyped-call]
 
 
-def _taylor(system: System, method: MethodSpec, prepared: CompiledMethod) -> tuple[CompiledMethod, Any]:
+def _by_the_vertical(system: System, method: MethodSpec, own: CompiledMethod) -> tuple[CompiledMethod, Any]:
+    """The Taylor method for a torque of the vertical alone, in steps of one size, with plain numbers."""
+    return replace(own, step=_rotating(method.promises.order, system.series_role)), no_loads
+
+
+def _taylor(system: System, method: MethodSpec, prepared: CompiledMethod, adaptive: bool) -> tuple[CompiledMethod, Any]:
     """The Taylor method with the series of all numbers, and these in the place of the loads."""
+    if "series" in system.provides and not adaptive:
+        return _by_the_vertical(system, method, prepared.made_for(system, False))  # type: ignore[misc]
     own = prepared.made_for(system, True)  # type: ignore[misc]
     dynamics = system.dynamics
     moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))

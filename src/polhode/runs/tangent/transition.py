@@ -77,13 +77,14 @@ class Transition:
                 "impulses"
             )
         guard = request.settings.guard
-        prepared = TangentEngine(system, request.method, 1, False, guard).prepared
+        chosen = not isinstance(request.steps, FixedStep)
+        prepared = TangentEngine(system, request.method, 1, False, guard, chosen).prepared
         self.columns = Columns(system, prepared, request.state.values, request.tangent or ())
         self._check_decided()
         K = len(self.columns.names)
         self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(0, K, MOST_AT_ONCE)]
         varied = self.columns.varied is not None
-        self.engines = [TangentEngine(system, request.method, len(part), varied, guard) for part in self.parts]
+        self.engines = [TangentEngine(system, request.method, len(part), varied, guard, chosen) for part in self.parts]
 
     def _check_decided(self) -> None:
         """Refuse a parameter by which it is decided what the loads are."""
