@@ -22,6 +22,8 @@ from polhode.estimation.solve import Solution, SolverWords, solve, weights
 
 GROWTH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 """Parts of the span over which a fit grows."""
+PATIENCE = 15
+"""Runs after which a fit over the whole span that has not converged is tried over spans that grow."""
 POOR = 10.0
 """Chi squared per number beyond which a fit over the whole span is tried again over spans that grow."""
 STEPS = 30
@@ -38,6 +40,20 @@ STATE = {"rotation": "attitude", "position": "position", "momentum": "momentum",
 def cost(at: Linearisation) -> float:
     """Chi squared per number."""
     return float(at.f @ at.f) / len(at.f)
+
+
+def solve_from_anywhere(problem: Problem, words: SolverWords) -> Solution:
+    """The solution from the guess, over the whole span if that soon ends well, else over spans that grow."""
+    first = solve(problem, replace(words, max_evaluations=min(PATIENCE, words.max_evaluations)))
+    poor = problem.noise > 0.0 and cost(first.at) > POOR
+    if first.convergence.converged and not poor:
+        return first
+    found = grown(problem, words, first)
+    if found.convergence.converged:
+        return found
+    calls = found.convergence.evaluations
+    found = solve(problem, words, found.x)
+    return replace(found, convergence=replace(found.convergence, evaluations=calls + found.convergence.evaluations))
 
 
 def grown(problem: Problem, words: SolverWords, first: Solution) -> Solution:

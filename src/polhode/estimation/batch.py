@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.arguments import choice, number, whole
 from polhode.errors import EstimationWarning, InvalidInput, answering, shown, warn
-from polhode.estimation.arcs import POOR, cost, grown, shoot
+from polhode.estimation.arcs import shoot, solve_from_anywhere
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
@@ -17,7 +17,7 @@ from polhode.estimation.observability import unobservable
 from polhode.estimation.problem import Problem, RunWords
 from polhode.estimation.quantities import at_path, paths_ending, quantities
 from polhode.estimation.result import Fit, covariance_of, residuals_of
-from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords, solve
+from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords
 from polhode.estimation.suspicions import gaps, poor, suspicious_units
 from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
@@ -167,9 +167,7 @@ def fit(
     else:
         problem.evaluate(problem.start)
         suspicious_units(problem)
-        solution = solve(problem, solving)
-        if (cost(solution.at) > POOR and problem.noise) or (not problem.noise and not solution.convergence.converged):
-            solution = grown(problem, solving, solution)
+        solution = solve_from_anywhere(problem, solving)
     return finished(problem, solution, notes)
 
 

@@ -133,7 +133,7 @@ class Transition:
             marched = engine.march(state[None], change[None], grid.schedule, every=every, constants=constants)
             self._check(marched, grid.schedule)
             return columns.read(marched.states[0], marched.derivatives[0], part.start)
-        found = np.empty((len(times), len(columns.rows), len(part)))
+        states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
         for r, t in enumerate(times):
             k, ends_there = grid.step_of(float(t))
             if k > done:
@@ -148,8 +148,8 @@ class Transition:
                 marched = engine.march(state[None], change[None], step, constants=constants)
                 self._check(marched, step)
                 shown, slopes = marched.states[0, -1], marched.derivatives[0, -1]
-            found[r] = columns.read(shown[None], slopes[None], part.start)[0]
-        return found
+            states[r], changes[r] = shown, slopes
+        return columns.read(states, changes, part.start)
 
     def _every(self, grid: _Grid, times: Any) -> int:
         """After how many steps the rows are, where they are so at equal distances; else 0."""
