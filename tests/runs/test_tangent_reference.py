@@ -24,7 +24,6 @@ SHORT = (
 )  # fmt: skip
 """Cases of every run of the tests; kernels are compiled for each kind of them."""
 NAMES = [pytest.param(name, marks=() if name in SHORT else pytest.mark.full) for name in CASES]
-NOT_YET = {"dipoles": "forces of pairs have no derivatives", "free_rest": "the rotation of a body at rest has none"}
 
 
 def test_every_case_is_written():
@@ -48,10 +47,7 @@ def test_states_are_those_of_the_map(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_matrices_are_those_of_the_map(name, request):
-    for word, reason in NOT_YET.items():
-        if word in name:
-            request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+def test_matrices_are_those_of_the_map(name):
     case = CASES[name]
     ds = run(case, tangent=case["parameters"] or True)
     with mp.workdps(tangent_maps.DIGITS):

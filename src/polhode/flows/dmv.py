@@ -60,6 +60,7 @@ CLOSE_ROOTS = 0.1
 thin rods, whose roots come in close pairs."""
 
 ORDER = hole("ORDER", "The order of the map.")
+NEAR = hole("NEAR", "Relative correction after which the next one, its square, is round-off.", default=1e-8)
 
 
 @inlined
@@ -160,7 +161,7 @@ def polished(b, u, e, step_info):
         d = solve3(jacobian, axpy(-1.0, times(b, Y), e))
         e = axpy(-1.0, d, e)
         step_info[L.ITERATIONS] += 1.0
-        if dot(d, d) <= 1e-16 * dot(e, e):
+        if dot(d, d) <= NEAR * NEAR * dot(e, e):
             return True, (1.0, e[0], e[1], e[2])
         step_info[L.RESIDUAL] = sqrt(dot(d, d) / dot(e, e))
     return False, (1.0, e[0], e[1], e[2])
@@ -196,7 +197,7 @@ def newton(b, u, step_info):
         s += d
         step_info[L.ITERATIONS] += 1.0
         step_info[L.RESIDUAL] = abs(d / s)
-        if abs(d) <= 1e-8 * abs(s):  # the correction after this one is its square
+        if abs(d) <= NEAR * abs(s):  # the correction after this one is its square
             converged = True
             break
     g = (1.0 - b[0] * s, 1.0 - b[1] * s, 1.0 - b[2] * s)
@@ -247,6 +248,12 @@ def apply(m, q, e):
     return m, compose(q, (f * e[0], f * e[1], f * e[2], f * e[3]))
 
 
+@inlined
+def at_rest(h, m, q, j):
+    """The attitude after a step of a body whose angular momentum is 0."""
+    return q
+
+
 @replaceable
 @inlined
 def step(h, m, q, j, guarded, step_info):
@@ -257,7 +264,7 @@ def step(h, m, q, j, guarded, step_info):
     if not size < inf:
         return L.NOT_FINITE, m, q
     if size == 0.0:  # at rest, or a point
-        return L.OK, m, q
+        return L.OK, m, at_rest(h, m, q, j)
     b, fits = modified(ORDER, scale(1.0 / total, j), u)
     if guarded and not fits:
         return L.TOO_LARGE, m, q

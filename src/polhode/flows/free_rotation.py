@@ -432,8 +432,8 @@ def increment(j, I, m, h):
         All numbers are nan where the angle h |m|/I or a squared ratio of moments overflows.
     """
     size = max(abs(m[0]), abs(m[1]), abs(m[2]))
-    if size == 0.0:
-        return m, (1.0, 0.0, 0.0, 0.0)
+    if size == 0.0:  # zeros, whose derivatives are those of a small momentum
+        return scale(0.0, m), (1.0, 0.5 * h * j[0] * m[0], 0.5 * h * j[1] * m[1], 0.5 * h * j[2] * m[2])
     if SMALLEST < size < LARGEST and min(I[0], I[1], I[2]) > SMALLEST and max(I[0], I[1], I[2]) < LARGEST:
         return ordinary(j, I, m, h)
     f, g = power_of_two(m), power_of_two(I)

@@ -53,6 +53,8 @@ from polhode.kernel.neighbours import (
 )
 from polhode.kernel.simd import greater, lesser, load4, rounded, spread, store4, transposed
 
+WITHOUT_THREADS: dict[Any, Any] = {}
+"""Loads of a system of pairs, and the same in one thread, whose source can be translated with derivatives."""
 LISTING, TAKING, GIVING = 0, 1, 2
 """Jobs: build the rows of the list; sum over the pairs; write the loads of the bodies."""
 
@@ -231,6 +233,12 @@ def whole(job, n, N, y, c, out):
     lead(slices, address)
 
 
+def in_turn(job, n, N, y, c, out):
+    """Do all slices of a job, one after the other in this thread."""
+    for s in range(int(c[SLICES])):
+        part(job, s, n, N, y, c, out)
+
+
 def pass_of(N, y, c, out):
     """Rebuild the list if necessary and sum over all pairs; False where positions are not finite."""
     nothing, now = (0, 0, 0), int(c[NOW_AT])
@@ -282,8 +290,11 @@ def bound(pack: Any, pair: Any, turned: Any) -> tuple[Any, Any, Any]:
     by_address = helper(bind(part_by_address, part=part))
     all_of = helper(bind(whole, part=part, lead=helper(bind(work_sharing.lead, carry_out=by_address))))
     passed = helper(bind(pass_of, pack=pack, all_of=all_of))
+    alone = helper(bind(in_turn, part=part))
+    loads = bind(pair_loads, passed=passed, all_of=all_of)
+    WITHOUT_THREADS[loads] = bind(pair_loads, passed=helper(bind(pass_of, pack=pack, all_of=alone)), all_of=alone)
     return (
-        bind(pair_loads, passed=passed, all_of=all_of),
+        loads,
         bind(pair_potential, passed=passed),
         bind(work_sharing.serve, carry_out=by_address),
     )

@@ -16,7 +16,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.drive import squared_speed
 from polhode.kernel.jit import integers_at, numbers_at
 from polhode.kernel.signatures import I1, Workspace
-from polhode.kernel.tangent_mode import active, derivative_rules, plain, shifted
+from polhode.kernel.tangent_mode import active, counters, derivative_rules, plain, shifted
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
 convert = jit.hole("convert(task, t, h, p) -> status", "The converter of a processed method.", default=drive.convert)
@@ -107,7 +107,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
     kept = shifted(stage_state, width)
     load = shifted(kept, width)
     work = shifted(load, sizes[LOAD])
-    info = numbers_at(addresses, STEP_INFO)
+    info = counters(numbers_at(addresses, STEP_INFO))
     weights, growth = numbers_at(addresses, WEIGHTS), shifted(numbers_at(addresses, WEIGHTS), width)
     begins, steps, ends = numbers_at(addresses, BEGINS), numbers_at(addresses, STEP_SIZES), numbers_at(addresses, ENDS)
     for member in range(begin, behind):
@@ -176,7 +176,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                 at = rows * member + row
                 recorded = shifted(numbers_at(addresses, RECORD), width * at)
                 for j in range(width):
-                    recorded[j] = y[j]
+                    recorded[j] = plain(y[j])
                 if treatment == RECORDED:
                     shown = shifted(numbers_at(addresses, RECORD_SEEDS), width * stride * at)
                     for j in range(width * stride):

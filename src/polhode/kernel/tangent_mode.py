@@ -9,7 +9,8 @@ The numbers themselves are computed by the same operations in the same order as 
 the numbers alone, so the same branches are taken. A derivative is that of the branch. Rules where one is not defined: a
 square root of 0, ``abs`` and ``copysign`` at 0 count as constant; rounding (``floor``, ``int``) as constant.
 
-A number that is written to plain memory (flags and counters of ``step_info``) leaves its derivatives behind.
+Plain memory takes plain numbers only, but for the flags and counters of ``step_info`` (``counters``), where a number
+leaves its derivatives behind.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from llvmlite import ir
 from numba import types
 
 from polhode.kernel import simd
-from polhode.kernel.calls import Options
 from polhode.kernel.lane_mode import lane_numbers
 from polhode.kernel.source import Unsupported
 from polhode.kernel.translate import Unit, Writer
@@ -33,6 +33,7 @@ from polhode.kernel.values import (
     BOOL,
     EXTERNS,
     FLOAT,
+    INT,
     INTRINSICS,
     NOTHING,
     RANKS,
@@ -57,6 +58,11 @@ EIGHT_BYTES = 8
 # ------------------------------------------------------------------ what kernels with derivatives are written with
 def active(numbers, derivatives):  # type: ignore[no-untyped-def]
     """A pointer to active numbers: to numbers, and to their derivatives (``padded`` of each)."""
+    return numbers
+
+
+def counters(numbers):  # type: ignore[no-untyped-def]
+    """A pointer to flags and counters: a number that is written there leaves its derivatives behind."""
     return numbers
 
 
@@ -91,12 +97,29 @@ def padded(directions: int) -> int:
     return sum(chunks(directions))
 
 
+SMALL_ARRAYS = (
+    simd.four, simd.sum4, simd.spread, simd.spread8, simd.load4, simd.load8, simd.store4, simd.store8, simd.transposed,
+    simd.cycled, simd.eight, simd.low, simd.high, simd.below,
+)  # fmt: skip
+"""Functions of ``kernel.simd`` that make vectors or take them apart."""
+
+
 class Active(types.Type):  # type: ignore[misc]
     """The type of a number with its derivatives."""
 
     def __init__(self, directions: int) -> None:
         self.chunks = chunks(directions)
         super().__init__(name=f"Active{self.chunks}")
+
+
+class Counter(types.Type):  # type: ignore[misc]
+    """The type of flags and counters in memory."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Counter")
+
+
+COUNTER = Counter()
 
 
 def is_active(value: Any) -> bool:
@@ -349,8 +372,8 @@ class TangentWriter(Writer):
         special: Any = SPECIAL.get(it) if isinstance(it, type(active)) else None
         if special is not None:
             return special(self, *arguments)  # type: ignore[no-any-return]
-        if it in simd.IN_KERNELS and (it in (simd.four, simd.sum4) or any(map(is_active, map(opened, arguments)))
-                                      or any(isinstance(a, Row) for a in arguments)):  # fmt: skip
+        some = [opened(a) for a in arguments]
+        if it in SMALL_ARRAYS or (it in simd.IN_KERNELS and any(isinstance(a, Row) or is_active(a) for a in some)):
             return self.simd_function(it, arguments)
         return super().call(it, arguments, named)
 
@@ -361,41 +384,67 @@ class TangentWriter(Writer):
             return super().helper(rule, arguments, named)
         return super().helper(it, arguments, named)
 
-    def call_function(self, function: Any, options: Options, given: list[Value]) -> Value:
-        if any(isinstance(a, Row) for a in given):  # four numbers at once, one after the other
-            length = max(len(a.parts) for a in given if isinstance(a, Row))
-            parts = zip(*(a.parts if isinstance(a, Row) else [a] * length for a in given), strict=True)
-            found = [self.call_function(function, options, list(x)) for x in parts]
-            if not all(isinstance(one, Scalar) for one in found):
-                raise Unsupported("a function of arrays that returns no number")
-            like = functools.reduce(self.common, found)
-            return Row([self.converted(one, like) for one in found])
-        return super().call_function(function, options, given)
-
     def role(self, callee: Scalar, arguments: list[Value]) -> Value:
         raise Unsupported("a function that is called by its address")
 
+    def each_part(self, make: Callable[..., Value], *x: Value) -> Row:
+        """A function of numbers, of one number of small arrays after the other."""
+        length = max(len(a.parts) for a in x if isinstance(a, Row))
+        parts = zip(*(a.parts if isinstance(a, Row) else [a] * length for a in x), strict=True)
+        return self.alike([make(*one) for one in parts])
+
+    def alike(self, numbers: list[Value]) -> Row:
+        """A small array of numbers of one type."""
+        like = functools.reduce(self.common, numbers)
+        return Row([self.converted(one, like) for one in numbers])
+
     def simd_function(self, it: Any, x: list[Value]) -> Value:
-        """Functions of ``kernel.simd``: four numbers at once are a small array of four."""
+        """Functions of ``kernel.simd``: several numbers at once are a small array."""
         if it is simd.four:
-            while len(x) > 2 and isinstance(x[-1], Known) and x[-1].it == 0.0:  # unused nodes of a rule
-                x = x[:-1]
-            like = functools.reduce(self.common, map(self.number, x))
-            return Row([self.converted(self.number(a), like) for a in x])
+            if all(isinstance(a, Known) for a in x):
+                while len(x) > 2 and x[-1].it == 0.0:  # type: ignore[union-attr]  # unused nodes of a rule
+                    x = x[:-1]
+            return self.alike([self.number(a) for a in x])
+        if it in (simd.spread, simd.spread8):
+            return self.alike([self.number(x[0])] * (4 if it is simd.spread else 8))
+        if it in (simd.load4, simd.load8):
+            count = 4 if it is simd.load4 else 8
+            places = [self.binary("Add", x[1], Known(k)) for k in range(count)]
+            return self.alike([self.loaded(*self.element(opened(x[0]), k)) for k in places])  # type: ignore[misc]
+        if it in (simd.store4, simd.store8):
+            for k, one in enumerate(x[2].parts):  # type: ignore[union-attr]
+                slot, kind = self.element(opened(x[0]), self.binary("Add", x[1], Known(k)))  # type: ignore[misc]
+                self.put(one, slot, kind)
+            return NOTHING
         if it is simd.sum4:
             if not isinstance(x[0], Row):
                 raise Unsupported("a sum of four lanes")
             add = functools.partial(self.binary, "Add")
             halves = [functools.reduce(add, x[0].parts[k : k + 2]) for k in (0, 2) if x[0].parts[k:]]
             return functools.reduce(add, halves)
+        if it is simd.transposed:
+            return Tup([self.alike([a.parts[k] for a in x]) for k in range(4)])  # type: ignore[union-attr]
+        if it is simd.cycled:
+            return Row([x[0].parts[k] for k in (1, 2, 0, 3)])  # type: ignore[union-attr]
+        if it is simd.eight:
+            return self.alike([*x[0].parts, *x[1].parts])  # type: ignore[union-attr]
+        if it in (simd.low, simd.high):
+            return Row(x[0].parts[:4] if it is simd.low else x[0].parts[4:])  # type: ignore[union-attr]
+        if it is simd.below:
+            bits: Value = Known(0)
+            for k, one in enumerate(x[0].parts):  # type: ignore[union-attr]
+                test = self.cast(self.compared("Lt", one, x[1]), INT)
+                bits = self.binary("Add", bits, self.binary("Mult", Scalar(INT, test), Known(1 << k)))
+            return bits
         if any(isinstance(a, Row) for a in x):
-            length = max(len(a.parts) for a in x if isinstance(a, Row))
-            parts = zip(*(a.parts if isinstance(a, Row) else [a] * length for a in x), strict=True)
-            found = [self.simd_function(it, list(one)) for one in parts]
-            like = functools.reduce(self.common, found)
-            return Row([self.converted(one, like) for one in found])
+            return self.each_part(lambda *one: self.simd_function(it, list(one)), *x)
         if it is simd.roots:
             return self.function_of_numbers(math.sqrt, x)
+        if it is simd.rounded:
+            return Scalar(FLOAT, self.intrinsic("llvm.rint.f64", self.parts(self.number(x[0]))[0]))
+        if it in (simd.lesser, simd.greater):
+            test = self.truth(self.compared("Lt" if it is simd.lesser else "Gt", *x))
+            return self.chosen(test, self.number(x[0]), self.number(x[1]))
         if it in (simd.fused, simd.product_error):
             numbers = [self.number(a) for a in x]
             found = super().call(it, [self.primal(a) for a in numbers], {})
@@ -405,6 +454,14 @@ class TangentWriter(Writer):
         if it in (simd.two_to, simd.exponent_and_fraction):  # sizes of steps and scales
             return super().call(it, [self.primal(a) for a in x], {})
         raise Unsupported(f"{it.__name__} of numbers with derivatives")
+
+    def written_by_hand(self, it: Any, arguments: list[Value]) -> Value:
+        given = []
+        for a in map(settled, arguments):
+            if isinstance(a, Scalar) and isinstance(a.kind, types.CPointer) and a.kind.dtype == self.unit.kind:
+                a = Scalar(types.CPointer(FLOAT), self.builder.extract_value(a.v, 0))  # the numbers alone
+            given.append(a)
+        return super().written_by_hand(it, given)
 
     # -------------------------------------------------------------- memory
     def element(self, owner: Value, where: Value) -> tuple[Any, Any] | None:
@@ -423,7 +480,7 @@ class TangentWriter(Writer):
         """The number at an address."""
         builder = self.builder
         if not isinstance(slot, Slot):
-            return Scalar(kind, builder.load(slot))
+            return Scalar(FLOAT if kind == COUNTER else kind, builder.load(slot))
         found, at = [], 0
         for vector in self.unit.vectors:
             where = builder.gep(slot.derivatives, [ir.Constant(I, at)])
@@ -435,7 +492,9 @@ class TangentWriter(Writer):
         """Write a number to an address; plain memory takes the number alone."""
         builder = self.builder
         if not isinstance(slot, Slot):
-            builder.store(self.cast(self.primal(value), kind), slot)
+            if kind == COUNTER:
+                value, kind = self.primal(value), FLOAT
+            builder.store(self.cast(value, kind), slot)
             return
         value = self.number(value)
         number, derivatives = self.parts(Scalar(kind, self.cast(value, kind)))
@@ -450,8 +509,8 @@ class TangentWriter(Writer):
         if isinstance(e.slice, ast.Slice):
             return super()._Subscript(e)
         owner = opened(self.value(e.value))
-        if isinstance(owner, Scalar) and isinstance(owner.kind, types.CPointer) and owner.kind.dtype == self.unit.kind:
-            return self.loaded(self.active_slot(owner, self.index(self.value(e.slice))), self.unit.kind)
+        if isinstance(owner, Scalar) and isinstance(owner.kind, types.CPointer):
+            return self.loaded(*self.element(owner, self.value(e.slice)))  # type: ignore[misc]
         return super()._Subscript(e)
 
     def store(self, target: ast.expr, value: Value) -> None:
@@ -559,6 +618,10 @@ def _shifted(writer: TangentWriter, pointer: Any, k: Value) -> Value:
     return _active(writer, Scalar(None, slot.number), Scalar(None, slot.derivatives))
 
 
+def _counters(writer: TangentWriter, numbers: Any) -> Value:
+    return Scalar(types.CPointer(COUNTER), numbers.v)
+
+
 def _derivative_rules(writer: TangentWriter, pairs: Value) -> Value:
     writer.unit.rules = dict(pairs.it)  # type: ignore[union-attr]
     return NOTHING
@@ -578,6 +641,6 @@ def _with_derivatives(writer: TangentWriter, x: Value, *terms: Value) -> Value:
 
 
 SPECIAL = {
-    active: _active, shifted: _shifted, derivative_rules: _derivative_rules, plain: _plain,
+    active: _active, counters: _counters, shifted: _shifted, derivative_rules: _derivative_rules, plain: _plain,
     with_derivatives: _with_derivatives, lane_numbers: lambda writer: Known(0),
 }  # fmt: skip

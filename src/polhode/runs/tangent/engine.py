@@ -19,6 +19,7 @@ from polhode.flows.polynomial_lanes import taylor_step
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
+from polhode.kernel.pairs import WITHOUT_THREADS
 from polhode.kernel.source import Unsupported
 from polhode.kernel.tangent_mode import padded
 from polhode.methods import MethodSpec
@@ -122,6 +123,7 @@ class TangentEngine:
         guard: bool = True,
         adaptive: bool = False,
     ) -> None:
+        varied = varied or bool(system.memory)  # memory behind the parameters holds what follows from the state
         self.system, self.method, self.directions, self.varied = system, method, directions, varied
         self.adaptive = adaptive
         self.prepared, self.kernel = _compiled(system, method, directions, varied, adaptive)
@@ -265,7 +267,7 @@ def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Call
         raise InvalidInput(f"the loads of {system.name!r} have no derivatives, because they are no program: "
                            f"{dynamics.reason}")  # fmt: skip
     else:
-        loads = system.loads
+        loads = WITHOUT_THREADS.get(system.loads, system.loads)
     if prepared.modified:
         commutator = system.commutator
         if commutator is None and system.commutator_by_parts:
