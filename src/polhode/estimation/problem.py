@@ -274,7 +274,8 @@ class Problem:
     def failing(self, x: Any) -> Linearisation | None:
         """As ``evaluate``, but None where the run fails or the numbers make no system."""
         try:
-            found = self.evaluate(x)
+            with np.errstate(all="ignore"):  # of numbers that make no body
+                found = self.evaluate(x)
         except (StepFailed, InvalidInput, FloatingPointError):
             return None
         return found if np.isfinite(found.f).all() and np.isfinite(found.J).all() else None
