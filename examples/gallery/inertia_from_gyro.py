@@ -1,16 +1,16 @@
 # ---
 # section: Spacecraft
 # order: 70
-# caption: The moments of inertia of a tumbling satellite from its gyros; what they tell, what they cannot, and how well.
-# alt: On the left noisy angular velocities of a tumbling satellite with the fitted curves; on the right thirty estimates of
-#   two ratios of moments as points around the truth, with the ellipse of three standard deviations.
+# caption: The moments of inertia of a tumbling satellite from its gyros: what they tell, how well, and what they cannot.
+# alt: On the left noisy angular velocities of a tumbling satellite with the fitted curves; on the right thirty
+#   estimates of two ratios of moments as points around the truth, with the ellipse of three standard deviations.
 # ---
 # %% [markdown]
 # # Inertia from the gyros of a tumbling satellite
 #
 # **A satellite tumbles out of control, and only its gyros still answer. What do they say of its inertia?** A fit with
-# exact derivatives of the motion takes initial rates and three moments from a minute of noisy data. Doubling all moments
-# changes nothing in the data: the fit says so, holds the scale, and gives the ratios with their errors.
+# exact derivatives of the motion takes initial rates and three moments from a minute of noisy data. Doubling all
+# moments changes nothing in the data: the fit says so, holds the scale, and gives the ratios with their errors.
 
 # %%
 import warnings

@@ -1,15 +1,15 @@
 # ---
 # section: Orbits
 # order: 85
-# caption: Orbit, oblateness and drag of a low satellite from the ranges of three stations, and how fast a forecast decays.
+# caption: Orbit, oblateness and drag of a low satellite from ranges of three stations, and how a forecast decays.
 # alt: Above, residuals of three stations in passes over a day, scattered within their noise; below, the error of the
 #   predicted position growing over three days with its standard deviation.
 # ---
 # %% [markdown]
 # # An orbit from three stations
 #
-# **Three stations measure their distance to a low satellite whenever it is above the horizon, for a day. How well are its
-# orbit, the Earth's oblateness and the drag known then, and for how long is the forecast good?** One fit answers all of
+# **Three stations measure their distance to a low satellite whenever it is above the horizon, for a day. How well are
+# its orbit, the Earth's oblateness and the drag known then, and for how long is the forecast good?** One fit answers all of
 # it; the first guess is five kilometres off.
 
 # %%
