@@ -1,7 +1,7 @@
 # ---
 # section: Spacecraft
 # order: 70
-# caption: The moments of inertia of a tumbling satellite from its gyros: what they tell, how well, and what they cannot.
+# caption: The moments of inertia of a tumbling satellite from its gyros: what they tell, how well, and what not.
 # alt: On the left noisy angular velocities of a tumbling satellite with the fitted curves; on the right thirty
 #   estimates of two ratios of moments as points around the truth, with the ellipse of three standard deviations.
 # ---

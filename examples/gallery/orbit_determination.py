@@ -9,8 +9,8 @@
 # # An orbit from three stations
 #
 # **Three stations measure their distance to a low satellite whenever it is above the horizon, for a day. How well are
-# its orbit, the Earth's oblateness and the drag known then, and for how long is the forecast good?** One fit answers all of
-# it; the first guess is five kilometres off.
+# its orbit, the Earth's oblateness and the drag known then, and for how long is the forecast good?** One fit answers
+# all of it; the first guess is five kilometres off.
 
 # %%
 import matplotlib.pyplot as plt
