@@ -86,7 +86,15 @@ def all_kinds_of_an_orbit():
     return problem_of(craft, data, free, None, 0.02, **start)
 
 
-@pytest.mark.parametrize("make", [all_kinds_of_a_body, all_kinds_of_an_orbit])
+def a_tensor():
+    body = ph.free_body([[2, 0.1, -0.2], [0.1, 3, 0.2], [-0.2, 0.2, 4]])
+    ds = ph.integrate(body, "exact", step=0.2, t_end=3, angular_velocity=SPIN)
+    data = {"gyro": (ds.time, ds.angular_velocity, 1e-2), "attitude": (ds.time, ds.attitude, 1e-2)}
+    free = ["inertia", "attitude", "angular_velocity"]
+    return problem_of(body, data, free, "exact", 3.0, prior={"inertia": 1.0}, angular_velocity=(0.21, 0.98, 0.1))
+
+
+@pytest.mark.parametrize("make", [all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor])
 def test_jacobian_is_that_of_the_residuals(make):
     problem = make()
     x = problem.start + 0.01 * np.sin(np.arange(len(problem.start)))
@@ -156,6 +164,19 @@ def test_a_prior_determines_the_scale():
     assert not found.unobservable and np.isfinite(found.covariance).all()
     np.testing.assert_allclose(found.values["inertia"] / found.values["inertia"][0], INERTIA, atol=1e-5)
     assert 0.1 < found.std["inertia"][0] < 0.5
+
+
+def test_a_tensor_is_found_but_for_its_scale():
+    rng, tensor = np.random.default_rng(9), np.array([[2, 0.1, -0.2], [0.1, 3, 0.2], [-0.2, 0.2, 4]])
+    truth = ph.integrate(ph.free_body(tensor), "exact", step=0.1, t_end=30, angular_velocity=SPIN)
+    w = truth.angular_velocity.values + 1e-3 * rng.standard_normal((301, 3))
+    found = quietly(ph.free_body(np.diag([2.2, 2.9, 3.8])), {"gyro": (truth.time, w)}, ["inertia", "angular_velocity"],
+                    "exact", noise=1e-3)  # fmt: skip
+    assert "common scale of inertia" in found.unobservable[0].name and len(found.unobservable) == 1
+    assert found.values["inertia"].shape == found.std["inertia"].shape == (3, 3)
+    ratios, sigma = found.derived(lambda values: values["inertia"] / np.trace(values["inertia"]))
+    assert (np.abs(ratios - tensor / np.trace(tensor)) < 3.5 * sigma).all() and sigma.max() < 1e-3
+    assert 0.85 < found.reduced_chi2 < 1.15 and "inertia.0.1" in repr(found)
 
 
 def test_a_flat_body_is_found():

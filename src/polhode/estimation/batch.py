@@ -74,10 +74,10 @@ def fit(
         and instruments together, at any times, in any order.
     free : list of str
         What is fitted: ``attitude``; ``angular_velocity`` or ``angular_momentum``; ``position``; ``velocity`` or
-        ``momentum``, all at the start; ``inertia``, three moments, kept positive and within the triangle inequality;
-        any parameter by its name in ``polhode.ensemble(members=...)``, such as ``mu``, ``weight``, ``parameters.0``,
-        ``forces.1.coefficient``, or by its last name alone where there is only one (``j2``); biases of instruments
-        (``gyro.bias``). All else is held.
+        ``momentum``, all at the start; ``inertia``, three moments or a tensor, as the system was built, of a body that
+        can exist; any parameter by its name in ``polhode.ensemble(members=...)``, such as ``mu``, ``weight``,
+        ``parameters.0``, ``forces.1.coefficient``, or by its last name alone where there is only one (``j2``); biases
+        of instruments (``gyro.bias``). All else is held.
     method : str or Method, optional
         The integrator, as for ``polhode.integrate``.
     noise : mapping, float or array_like, optional
@@ -147,6 +147,8 @@ def fit(
     )  # fmt: skip
     if solving.solver == "lm" and solving.loss != "linear":
         raise InvalidInput(f"solver 'lm' knows no loss {loss!r}; take solver='trf'")
+    if isinstance(method, str) and method in SOLVERS:
+        raise InvalidInput(f"method is the integrator, and {method!r} a solver; write solver={method!r}")
     if parameters is not None:
         system = with_parameters(system, parameters)
     measurements = with_noise(read(data), noise)
@@ -253,9 +255,9 @@ def run_words(
         raise InvalidInput("step and steps are both given; keep one of them")
     t0, last = span
     if step is None and steps is None:
-        name = find_method(system.recommended if method is None else method).method.name
-        if name not in EXACT:
-            raise InvalidInput(f"step is missing; give the step of {name}, as for polhode.integrate")
+        chosen = find_method(system.recommended if method is None else method)
+        if chosen.method.name not in EXACT:
+            raise InvalidInput(f"step is missing; give the step of {chosen.label}, as for polhode.integrate")
         step = max(last - t0, 1e-300)
     step = None if step is None else number(step, "step", "s", positive=True)
     more = dict(options) if settings is None else {"settings": settings, **options}

@@ -267,7 +267,7 @@ class Filter:
     def difference(self, state: Mapping[str, Any], other: Mapping[str, Any]) -> Any:
         """The error (n,) that takes ``other`` to ``state``."""
         parts = [difference(state, other, self.blocks)]
-        parts += [one.value(state[one.name]) - one.value(other[one.name]) for one in self.free]
+        parts += [one.flat(one.value(state[one.name])) - one.flat(one.value(other[one.name])) for one in self.free]
         return np.concatenate(parts)
 
     def system_at(self, state: Mapping[str, Any]) -> System:
@@ -307,7 +307,7 @@ class Filter:
         rows = Rows(
             state["position"][None] if moves else None, state["momentum"][None] / mass if moves else None,
             state["attitude"][None] if turns else None, (inverse @ state["angular_momentum"])[None] if turns else None,
-            inverse, mass,
+            inverse, mass, next((one.size for one in self.free if one.kind == "inertia"), 3),
         )  # fmt: skip
         residuals, slopes = [], []
         for one, index in chosen:
@@ -397,7 +397,11 @@ class Filter:
                       "velocity": (label, p / mass[:, None])}  # fmt: skip
         for one in self.free:
             values = np.array([one.value(row.state[one.name]) for row in rows])
-            found[one.name] = (("time",), values[:, 0]) if one.scalar else (("time", f"{one.name}_component"), values)
+            found[one.name] = (
+                (("time",), values[:, 0])
+                if one.scalar
+                else (("time", *(f"{one.name}_{k}" for k in "ij"[: values.ndim - 1])), values)
+            )
         P = np.array([row.P for row in rows])
         names = [*self.labels, *(label for one in self.free for label in one.labels)]
         found |= {

@@ -14,6 +14,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
+from polhode.estimation.inertias import units
 from polhode.estimation.measurements import Measurement
 
 
@@ -32,6 +33,8 @@ class Rows(NamedTuple):
         In the user's body frame.
     mass : float
         At the start of the run, by which momenta are velocities.
+    inertia : int
+        Numbers of the inertia, by which slopes are asked for: 3 moments, or 6 of a tensor.
     """
 
     position: Any
@@ -40,6 +43,7 @@ class Rows(NamedTuple):
     angular_velocity: Any
     inverse_inertia: Any
     mass: Any
+    inertia: int = 3
 
     def at(self, index: Any) -> Rows:
         """The states of some rows."""
@@ -47,8 +51,8 @@ class Rows(NamedTuple):
         def at(a: Any) -> Any:
             return None if a is None else a[index]
 
-        position, velocity, attitude, rate, inverse, mass = self
-        return Rows(at(position), at(velocity), at(attitude), at(rate), inverse, mass)
+        position, velocity, attitude, rate, inverse, mass, inertia = self
+        return Rows(at(position), at(velocity), at(attitude), at(rate), inverse, mass, inertia)
 
 
 def hat(v: Any) -> Any:
@@ -84,7 +88,7 @@ def right_jacobian(v: Any) -> Any:
 
 def residual_of(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
     """Residuals (n, r), measured minus predicted, and the derivatives (n, r, 3) of the prediction by the blocks of the
-    state, by ``inertia`` (three moments along the axes of the body frame) and by ``mass`` (n, r, 1).
+    state, by the numbers of ``inertia`` (n, r, 3 or 6) and by ``mass`` (n, r, 1).
 
     Raises
     ------
@@ -101,7 +105,7 @@ def residual_of(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
 def _gyro(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
     n, omega, inverse = len(one.times), rows.angular_velocity, rows.inverse_inertia
     by_momentum = np.broadcast_to(inverse, (n, 3, 3))
-    by_inertia = -inverse[None] * omega[:, None, :]  # d(I^-1 m) = -I^-1 dI omega, dI diagonal
+    by_inertia = -inverse @ np.einsum("kij,nj->nik", units(rows.inertia), omega)  # d(I^-1 m) = -I^-1 dI omega
     return one.values - omega, {"angular_momentum": by_momentum, "inertia": by_inertia}
 
 

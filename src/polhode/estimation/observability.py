@@ -18,7 +18,7 @@ which nothing is known."""
 SHARE = 1e-3
 """Components of a direction below this part of its largest are left out of its name."""
 ALIKE = 0.01
-"""How alike relative changes of three moments are that are called a change of scale."""
+"""How near a change of inertia is to a change of its scale, to be called one."""
 
 
 class Directions(NamedTuple):
@@ -115,9 +115,10 @@ def unobservable(
 
 def _name(changes: dict[str, float], free: Sequence[Quantity], values: Mapping[str, Any]) -> str:
     for one in free:
-        if one.kind == "inertia" and tuple(changes) == one.labels:
-            ratios = np.array(list(changes.values())) / values["inertia"]
-            if np.ptp(ratios) < ALIKE * np.abs(ratios).max():
+        if one.kind == "inertia" and set(changes) <= set(one.labels):
+            told, held = np.array([changes.get(label, 0.0) for label in one.labels]), one.flat(values["inertia"])
+            told, held = told / np.linalg.norm(told), held / np.linalg.norm(held)
+            if np.linalg.norm(told - np.sign(told @ held) * held) < ALIKE:
                 return "the common scale of inertia (only ratios of the moments are determined)"
     text = ""
     for label, value in changes.items():

@@ -14,6 +14,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, array
 from polhode.errors import InvalidInput, StepFailed, unwarned
+from polhode.estimation import inertias
 from polhode.estimation.measurements import Measurement
 from polhode.estimation.models import Rows, residual_of
 from polhode.estimation.observability import Directions, directions
@@ -120,7 +121,8 @@ class Problem:
         self.times = np.unique(np.concatenate([one.times for one in self.measurements]))
         self.indices = [np.searchsorted(self.times, one.times) for one in self.measurements]
         self.prior = priors(prior, self.free)
-        bounded = [np.full(one.size, 1.0 if one.kind in ("attitude", "inertia") else np.inf) for one in self.free]
+        bounded = [np.ones(3) if one.kind == "attitude" else inertias.stride(one.guess) if one.kind == "inertia"
+                   else np.full(one.size, np.inf) for one in self.free]  # fmt: skip
         self.stride = np.concatenate(bounded)
         self.noise = 1.0
         self.calls = 0
@@ -157,7 +159,9 @@ class Problem:
                 rows, slope = [at_column[label] for label in one.labels], one.jacobian(x[at])
                 inputs[rows, at] = slope
                 if one.kind == "inertia" and "angular_velocity" in start:  # m = I omega at the start
-                    inputs[at_block["angular_momentum"], at] += start["angular_velocity"][:, None] * slope
+                    inputs[at_block["angular_momentum"], at] += (
+                        np.einsum("kij,j->ik", inertias.units(one.size), start["angular_velocity"]) @ slope
+                    )
                 if one.name == "mass" and "velocity" in start:
                     inputs[at_block["momentum"], at] += start["velocity"][:, None]
         return inputs
@@ -237,7 +241,8 @@ class Problem:
         self, one: Measurement, rows: Rows, index: Any, transition: Any, x: Any, direct: bool
     ) -> tuple[Any, Any]:
         """Residual (n, r) of a measurement, and the derivative (n, r, len(x)) of what is predicted."""
-        residual, by = residual_of(one, rows.at(index))
+        wide = next((quantity.size for quantity in self.free if quantity.kind == "inertia"), 3)
+        residual, by = residual_of(one, rows.at(index)._replace(inertia=wide))
         slope = np.zeros((*residual.shape, len(x)))
         for k, name in enumerate(self.blocks):
             if name in by:
@@ -262,7 +267,7 @@ class Problem:
         found = []
         for one, at in zip(self.free, self.slices, strict=True):
             if one.kind in ("attitude", "inertia"):
-                found.append(np.ones(3) if one.kind == "attitude" else one.value(x[at]))
+                found.append(np.ones(3) if one.kind == "attitude" else inertias.size(one.value(x[at])))
             else:
                 found.append(np.full(one.size, 1e3 * np.linalg.norm(one.guess) or np.inf))
         return np.concatenate(found)

@@ -1,8 +1,7 @@
 """What is fitted: names of initial values, parameters and biases, and the numbers that a solver changes in their place.
 
-An attitude is changed by a rotation vector on its right, ``q = q0 exp(x)``. Three principal moments of inertia are
-``I_1 = d_2 + d_3`` and so on with ``d = exp(x)`` [vilmart2013, eq. 2], so that any x is a body of positive mass:
-moments are positive and fulfil the triangle inequality [traversaro2016, sec. III]. All other numbers are themselves.
+An attitude is changed by a rotation vector on its right, ``q = q0 exp(x)``, inertia as in ``inertias``. All other
+numbers are themselves.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, array
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.estimation import inertias
 from polhode.estimation.measurements import KINDS, Measurement
 from polhode.estimation.models import right_jacobian
 from polhode.systems import System
@@ -23,11 +23,6 @@ from polhode.systems import System
 TURNING = ("attitude", "angular_velocity", "angular_momentum")
 MOVING = ("position", "velocity", "momentum")
 LETTERS = ("x", "y", "z")
-FROM_D = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
-"""Moments of inertia from second moments of mass: I_1 = d_2 + d_3."""
-FLAT = 1e-3
-"""Least second moment of mass of a guess, as a part of their sum: a flat body, which has no logarithm, is made as thick
-as this to begin with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +35,7 @@ class Quantity:
         As the user wrote it, or the full path of a parameter.
     kind : {"attitude", "state", "inertia", "parameter", "bias"}
         How its numbers enter.
-    guess : array (k,), of an attitude (4,)
+    guess : array (k,), of an attitude (4,), of a tensor of inertia (3, 3)
         Its value before the fit.
     labels : tuple of str
         Names of the k numbers of its error: those of an attitude are ``rotation_x`` and so on (rad, body frame).
@@ -61,23 +56,29 @@ class Quantity:
         """These numbers at the guess."""
         if self.kind == "attitude":
             return np.zeros(3)
-        return np.log(np.linalg.solve(FROM_D, self.guess)) if self.kind == "inertia" else self.guess.copy()
+        return inertias.start(self.guess) if self.kind == "inertia" else self.guess.copy()
 
     def value(self, x: Any) -> Any:
         """The quantity itself at the numbers x."""
         if self.kind == "attitude":
             return rotation.multiply(self.guess, rotation.exp_quaternion(x))
-        return FROM_D @ np.exp(x) if self.kind == "inertia" else np.array(x, dtype=float)
+        return inertias.value(x) if self.kind == "inertia" else np.array(x, dtype=float)
 
     def jacobian(self, x: Any) -> Any:
         """Derivative (k, k) of the error of the value by the numbers x."""
         if self.kind == "attitude":
             return right_jacobian(x)
-        return FROM_D * np.exp(x) if self.kind == "inertia" else np.eye(self.size)
+        return inertias.slope(x) if self.kind == "inertia" else np.eye(self.size)
 
     def offset(self, x: Any) -> Any:
         """Error (k,) of the value at x relative to the guess."""
-        return np.array(x, dtype=float) if self.kind == "attitude" else self.value(x) - self.guess
+        if self.kind == "attitude":
+            return np.array(x, dtype=float)
+        return self.flat(self.value(x)) - self.flat(self.guess)
+
+    def flat(self, value: Any) -> Any:
+        """The numbers of a value: those of a tensor are xx, xy, xz, yy, yz, zz."""
+        return inertias.flat(value) if self.kind == "inertia" else value
 
     def shown(self, value: Any) -> Any:
         """A value as users see it: a number where it is one."""
@@ -191,14 +192,11 @@ def _path_of(system: System, name: Any, biased: Mapping[str, Any]) -> str:
     raise unknown_name("name in free", name, known)
 
 
-def _inertia(moments: Any) -> Quantity:
-    """The three moments, through the second moments of mass."""
-    if moments.shape == (3, 3) and not np.count_nonzero(moments - np.diag(np.diag(moments))):
-        moments = np.diag(moments)
-    if moments.shape != (3,):
-        raise InvalidInput("free has inertia, but the system was built with a full tensor; build it with three moments "
-                           "in principal axes, inertia=(1, 2, 3), and turn the data into these")  # fmt: skip
-    d = np.linalg.solve(FROM_D, moments)
-    if d.min() < FLAT * d.sum():
-        moments = FROM_D @ np.maximum(d, FLAT * d.sum())
-    return Quantity("inertia", "inertia", moments.astype(float), tuple(f"inertia.{k}" for k in range(3)))
+def _inertia(given: Any) -> Quantity:
+    """Three moments or a tensor, through the second moments of mass."""
+    guess = inertias.thickened(given.astype(float))
+    if guess.ndim == 1:
+        return Quantity("inertia", "inertia", guess, tuple(f"inertia.{k}" for k in range(3)))
+    return Quantity(
+        "inertia", "inertia", guess, tuple(f"inertia.{i}.{j}" for i, j in zip(*inertias.UPPER, strict=True))
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InvalidInput
+from polhode.estimation import inertias
 from polhode.estimation.measurements import KINDS
 from polhode.estimation.observability import Directions, Unobservable
 from polhode.estimation.problem import Problem
@@ -196,8 +197,7 @@ class Fit:
         """Name, value and standard deviation of every fitted number, as text."""
         found = []
         for one in self._problem.free:
-            value = np.atleast_1d(self.values[one.name])
-            spread = np.atleast_1d(self.std[one.name])
+            value, spread = (one.flat(np.atleast_1d(a[one.name])) for a in (self.values, self.std))
             if one.kind == "attitude":
                 vector = ", ".join(f"{number:.6g}" for number in value)
                 size = float(np.linalg.norm(spread))
@@ -299,6 +299,8 @@ def covariance_of(problem: Problem, found: Directions, variance: float) -> tuple
     std = {}
     for one, at in zip(problem.free, problem.slices, strict=True):
         std[one.name] = float(spread[at][0]) if one.scalar and one.kind in ("parameter", "bias") else spread[at]
+        if one.kind == "inertia":
+            std[one.name] = inertias.square(spread[at])
     names = problem.labels
     named = xr.DataArray(C, dims=("parameter", "parameter_"), coords={"parameter": names, "parameter_": names},
                          name="covariance")  # fmt: skip
