@@ -49,6 +49,7 @@ ROOMS = {
 
 MODULES = {
     "estimation": "Estimation",
+    "chaos": "Indicators of chaos",
     "constrained": "Momentum and attitude as matrices",
     "elliptic": "Elliptic functions",
     "events": "Events of a motion",

@@ -36,7 +36,7 @@ _MODULES = {
     "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
     "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
     "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
-    "sampling": "ensembles.sampling", "reduce": "ensembles.reductions", "estimation": "estimation",
+    "sampling": "ensembles.sampling", "reduce": "ensembles.reductions", "estimation": "estimation", "chaos": "chaos",
 }  # fmt: skip
 _MOVED = {
     "errors": (

@@ -415,6 +415,11 @@ CALLS = {
                "scheduler": None, "part": (1, 1), "allow_code": False, "progress": False}],
     "open_sweep": [{"store": swept_store}], "sweep_status": [{"store": swept_store}],
     "sweep_member": [{"scenario": swept, "member": 1, "table": {"seed": 1}, "allow_code": False}],
+    # chaos
+    **{f"chaos.{name}": [{"system": lambda: ph.heavy_top(INERTIA, LENGTH, 2.0), "method": "v2", "seed": 1, "threads": 1,
+                          "step": 0.01, "steps": 8, "angular_velocity": W} | more]
+       for name, more in {"lyapunov": {"vectors": 2, "between": 4}, "fli": {"vectors": 2}, "megno": {},
+                          "sali": {}}.items()},
     # estimation
     "fit": [
         {"system": lambda: ph.free_body(INERTIA), "data": {"gyro": ([0.0, 0.5, 1.0], [W, W, W])},

@@ -35,8 +35,8 @@ derivatives of a number in memory; rows of a member; steps from row to row; what
 there are, and after how many steps; how far constants and seeds of two members lie apart (0: all have the same)."""
 STATES, SEEDS, BODIES, BODIES_SEEDS, FRAMES, FRAMES_SEEDS, CONSTANTS, CONSTANTS_SEEDS = range(2, 10)
 COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_INFO, MEMORY, MEMORY_SEEDS = range(10, 16)
-BEGINS, STEP_SIZES, ENDS, RECORD, RECORD_SEEDS, WEIGHTS, STATUS, DONE = range(16, 24)
-ADDRESSES = 24
+BEGINS, STEP_SIZES, ENDS, RECORD, RECORD_SEEDS, WEIGHTS, STATUS, DONE, GROWTH = range(16, 25)
+ADDRESSES = 25
 MARCH_TANGENTS = i8(i8, i8, i8, f8, I1, I1)
 """march_tangents(begin, behind, n, limit, sizes, addresses)"""
 
@@ -50,6 +50,16 @@ def memory_of(width: int, load: int, work: int) -> int:
     return 3 * width + load + work
 
 
+# numbers of a member by which its vectors have grown: OF_VECTOR for each, one after the other, then OF_ALL
+LOGARITHM, INTEGRAL, MEGNO, LARGEST = range(4)
+"""Of a vector: the logarithm L of its length over that at the start; the integral of L over the time; that of the
+MEGNO Y = 2 (L - integral / time) [cincotta2000]; the largest L so far."""
+OF_VECTOR = 4
+ELAPSED, ALIGNED = 0, 1
+"""Of all: the time so far; the smaller of the lengths of v1 + v2 and v1 - v2 (SALI) [skokos2001], 0 of one vector."""
+OF_ALL = 2
+
+
 @jit.inlined
 def inner(vectors, stride, width, weights, i, j):
     """The weighted product of tangent vectors i and j."""
@@ -60,8 +70,10 @@ def inner(vectors, stride, width, weights, i, j):
 
 
 @jit.helper
-def scaled(vectors, stride, width, weights, count, orthogonal, growth):
-    """Make tangent vectors of length 1, orthogonal if asked; adds the logarithms of their lengths to ``growth``."""
+def scaled(vectors, stride, width, weights, count, orthogonal, h, growth):
+    """Make tangent vectors of length 1, orthogonal if asked, and add to what is known of their growth after a time."""
+    elapsed = growth[OF_VECTOR * count + ELAPSED] + h
+    growth[OF_VECTOR * count + ELAPSED] = elapsed
     for i in range(count):
         if orthogonal:
             for _ in range(2):  # once more for the digits that nearly parallel vectors lose
@@ -70,10 +82,26 @@ def scaled(vectors, stride, width, weights, count, orthogonal, growth):
                     for k in range(width):
                         vectors[stride * k + i] -= f * vectors[stride * k + j]
         size = sqrt(inner(vectors, stride, width, weights, i, i))
-        growth[i] += log(size)
         f = 1.0 / size
         for k in range(width):
             vectors[stride * k + i] *= f
+        at = OF_VECTOR * i
+        before = growth[at + LOGARITHM]
+        now = before + log(size)
+        indicator = 0.0
+        if elapsed != h:
+            indicator = 2.0 * (before - growth[at + INTEGRAL] / (elapsed - h))
+        growth[at + LOGARITHM] = now
+        growth[at + INTEGRAL] += 0.5 * h * (before + now)
+        growth[at + MEGNO] += 0.5 * h * (indicator + 2.0 * (now - growth[at + INTEGRAL] / elapsed))
+        growth[at + LARGEST] = max(growth[at + LARGEST], now)
+    if count > 1:
+        sums = differences = 0.0
+        for k in range(width):
+            a, b = vectors[stride * k], vectors[stride * k + 1]
+            sums += weights[k] * (a + b) * (a + b)
+            differences += weights[k] * (a - b) * (a - b)
+        growth[OF_VECTOR * count + ALIGNED] = sqrt(min(sums, differences))
 
 
 def march_tangents(begin, behind, n, limit, sizes, addresses):
@@ -90,8 +118,9 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
     sizes, addresses : int arrays
         See above; the first two addresses are unused. SEEDS are the derivatives of the state at the start, number by
         number; RECORD and RECORD_SEEDS receive states and derivatives at the rows: the start, each multiple of EVERY,
-        the end. Under ORTHOGONAL and SCALED, RECORD_SEEDS receives in the place of the derivatives VECTORS numbers a
-        row: the logarithms of the growth of all vectors since the start.
+        the end. Under ORTHOGONAL and SCALED, RECORD_SEEDS receives in the place of the derivatives the numbers at
+        GROWTH, which go on from those there; and STATES and SEEDS receive where all ended, so that the next call can
+        go on.
 
     Returns
     -------
@@ -108,7 +137,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
     load = shifted(kept, width)
     work = shifted(load, sizes[LOAD])
     info = counters(numbers_at(addresses, STEP_INFO))
-    weights, growth = numbers_at(addresses, WEIGHTS), shifted(numbers_at(addresses, WEIGHTS), width)
+    weights, kinds = numbers_at(addresses, WEIGHTS), OF_VECTOR * vectors + OF_ALL
     begins, steps, ends = numbers_at(addresses, BEGINS), numbers_at(addresses, STEP_SIZES), numbers_at(addresses, ENDS)
     for member in range(begin, behind):
         bodies = shifted(numbers_at(addresses, BODIES), sizes[BODIES_STRIDE] * member)
@@ -134,10 +163,9 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
         )
         for j in range(width):
             y[j] = start[j]
-        for j in range(vectors):
-            growth[j] = 0.0
+        growth = shifted(numbers_at(addresses, GROWTH), kinds * member)
         info[L.LOADED] = 0.0
-        status, done, row, since = L.OK, 0, 0, 0
+        status, done, row, since, span = L.OK, 0, 0, 0, 0.0
         allowed = limit * limit
         if PROCESSED and n > 0:
             status = convert(L.PREPARING, begins[0], steps[0], p)
@@ -157,10 +185,11 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                 if speed * h * h > allowed:
                     status = L.TOO_LARGE
                     break
-                done, since = k, since + 1
+                done, since, span = k, since + 1, span + h
                 if treatment != RECORDED and (since == sizes[BETWEEN] or k == n or k % every == 0):
-                    scaled(derivatives, stride, width, weights, vectors, treatment == ORTHOGONAL, growth)
-                    since = 0
+                    scaled(derivatives, stride, width, weights, vectors, treatment == ORTHOGONAL, span, growth)
+                    since, span = 0, 0.0
+                    info[L.LOADED] = 0.0  # cached loads have derivatives along the vectors as they were
             if k % every == 0 or k == n:
                 if PROCESSED:
                     for j in range(width):
@@ -182,13 +211,19 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                     for j in range(width * stride):
                         shown[j] = derivatives[j]
                 else:
-                    shown = shifted(numbers_at(addresses, RECORD_SEEDS), vectors * at)
-                    for j in range(vectors):
+                    shown = shifted(numbers_at(addresses, RECORD_SEEDS), kinds * at)
+                    for j in range(kinds):
                         shown[j] = growth[j]
                 if PROCESSED:
                     for j in range(width):
                         y[j] = kept[j]
                 row += 1
+        if treatment != RECORDED:
+            if PROCESSED and status == L.OK and n > 0:
+                status = convert(L.PRESENTING, ends[n - 1], steps[n - 1], p)
+                info[L.LOADED] = 0.0
+            for j in range(width):
+                start[j] = y[j]
         integers_at(addresses, STATUS)[member] = status
         integers_at(addresses, DONE)[member] = done
     return 0

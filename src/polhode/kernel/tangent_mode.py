@@ -317,7 +317,7 @@ class TangentWriter(Writer):
         if it in TO_INTEGER or it in (int, bool, np.floor, np.ceil, np.rint, math.isnan, np.isnan, math.isfinite,
                                       np.isfinite):  # fmt: skip
             return super().function_of_numbers(it, [self.primal(a) for a in x])
-        plain_numbers = [Scalar(FLOAT, self.parts(a)[0]) for a in x]
+        plain_numbers: list[Value] = [Scalar(FLOAT, self.parts(a)[0]) for a in x]
         if it is math.frexp:
             both: Any = super().function_of_numbers(it, plain_numbers)
             down = self.function_of_numbers(math.ldexp, [Known(1.0), self.negative(both.parts[1])])

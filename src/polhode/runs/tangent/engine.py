@@ -143,7 +143,7 @@ class TangentEngine:
 
     def march(
         self, states: Any, seeds: Any, schedule: Schedule, *, every: int = 0, constants: Constants | None = None,
-        treatment: int = D.RECORDED, weights: Any = None, between: int = 1,
+        treatment: int = D.RECORDED, weights: Any = None, between: int = 1, growth: Any = None,
     ) -> Marched:  # fmt: skip
         """Take members through the steps of a schedule.
 
@@ -165,6 +165,10 @@ class TangentEngine:
             Of the product by which vectors have lengths.
         between : int
             After how many steps vectors are scaled.
+        growth : array (M, numbers), optional
+            Of vectors that are scaled: what is known of their growth, see ``kernel.tangent_drive``. It is gone on from
+            and changed in place, and so are ``states`` and ``seeds``, which must then be those of all members, as
+            ``padded`` returns them.
         """
         states = np.ascontiguousarray(states, dtype=float)
         M, n = len(states), len(schedule.begins)
@@ -172,18 +176,22 @@ class TangentEngine:
         rows = 1 + -(-n // every)
         constants = constants or Constants.of(self.system)
         vectors = 0 if treatment == D.RECORDED else self.directions
-        given = self._padded(seeds)
+        given = self.padded(seeds) if growth is None else seeds
         numbers = [np.ascontiguousarray(a, float) for a in (constants.bodies, constants.frames, constants.parameters)]
+        if self.system.memory:
+            numbers[2] = numbers[2].copy()  # which kernels write into
         nothing = np.zeros(1)
         derived = [nothing] * 3
         if self.varied:
             changes = constants.varied or tuple(np.zeros((*a.shape, self.directions)) for a in numbers)
-            derived = [self._padded(a) for a in changes]
+            derived = [self.padded(a) for a in changes]
         memory = D.memory_of(self.width, self.load, self.work)
         record = np.zeros((M, rows, self.width))
-        shown = np.zeros((M, rows, self.width, self.stride) if treatment == D.RECORDED else (M, rows, vectors))
+        kinds = D.OF_VECTOR * vectors + D.OF_ALL
+        shown = np.zeros((M, rows, self.width, self.stride) if treatment == D.RECORDED else (M, rows, kinds))
         status, done = np.zeros(M, np.int64), np.zeros(M, np.int64)
-        weighing = np.concatenate([np.ones(self.width) if weights is None else weights, np.zeros(vectors)])
+        weighing = np.ones(self.width) if weights is None else np.ascontiguousarray(weights, dtype=float)
+        grown = np.zeros((M, kinds)) if growth is None else growth
         sizes = np.zeros(D.SIZES, np.int64)
         sizes[:13] = (
             self.system.N, len(self.blocks) // 2, len(self.system.auxiliary), self.width, numbers[2].shape[1],
@@ -196,14 +204,14 @@ class TangentEngine:
             self.int_coefficients, self.blocks, self.step_info.copy(), np.zeros(memory),
             np.zeros(memory * self.stride), *(np.ascontiguousarray(a, dtype=float) for a in
                                               (schedule.begins, schedule.sizes, schedule.ends)),
-            record, shown, weighing, status, done,
+            record, shown, weighing, status, done, grown,
         )  # fmt: skip
         addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
         self.kernel(0, M, n, self.limit, sizes, addresses)
         found = shown[..., : self.directions] if treatment == D.RECORDED else shown
         return Marched(record, found, status, done)
 
-    def _padded(self, derivatives: Any) -> Any:
+    def padded(self, derivatives: Any) -> Any:
         """Derivatives as they lie in memory."""
         given = np.zeros((*derivatives.shape[:-1], self.stride))
         given[..., : self.directions] = derivatives

@@ -1,0 +1,421 @@
+"""How tangent vectors grow along the runs of many members: the plan of the members, their vectors, threads, slices.
+
+Members are planned as those of ``polhode.ensemble``. A member's vectors are drawn by its number and the seed, so that
+no number depends on the other members, on threads or on slices.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.quaternion import to_matrix
+from polhode.arguments import room_for, whole
+from polhode.display import Display, Progress, teller
+from polhode.ensembles.ensemble import processors
+from polhode.ensembles.members import Kind
+from polhode.ensembles.plan import Plan, planned
+from polhode.errors import Interrupted, InvalidInput, unknown_name
+from polhode.kernel import layout as L
+from polhode.kernel import tangent_drive as D
+from polhode.kernel.interrupts import Noticed
+from polhode.runs.request import ARGUMENTS, Request
+from polhode.runs.steps import FixedStep
+from polhode.runs.tangent.columns import state_names
+from polhode.runs.tangent.engine import Constants, Schedule, TangentEngine
+
+SLICE_SECONDS = 0.4
+FIRST_STEPS = 256
+"""Steps of the first slice, by which the time of others is judged."""
+AT_ONCE = 32
+"""Most members of a slice."""
+NOT_RUN = -1
+WHY = {
+    NOT_RUN: "not run",
+    L.NOT_CONVERGED: "the method did not converge",
+    L.TOO_LARGE: "a step turned a body further than the method, or the guard, allows",
+    L.NOT_FINITE: "the state became infinite or not a number",
+    L.SINGULAR: "the equations of a step became singular",
+    L.LOST: "the solution of a step could be followed no further",
+}
+"""What the statuses of steps say."""
+UNUSED = ("events", "t_eval", "tangent", "store", "breaks")
+"""Arguments of ``integrate`` that say nothing here."""
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """What is known of the growth of the vectors of all members.
+
+    Attributes
+    ----------
+    times : array (rows,)
+        Of the rows, the first of which is the start.
+    numbers : array (M, rows, numbers)
+        As of ``kernel.tangent_drive``; NaN behind a failure.
+    vectors : int
+        How many vectors a member has.
+    status : array (M,)
+        0 of members that ran to their end.
+    plan, request, kind
+        What was run.
+    seconds : float
+        Time of the computation.
+    """
+
+    times: Any
+    numbers: Any
+    vectors: int
+    status: Any
+    plan: Plan
+    request: Request
+    kind: Kind
+    seconds: float
+
+    def of_vectors(self, slot: int) -> Any:
+        """One number of all vectors (M, rows, vectors)."""
+        return self.numbers[..., slot : D.OF_VECTOR * self.vectors : D.OF_VECTOR]
+
+    @property
+    def elapsed(self) -> Any:
+        """The time since the start (rows,), without its sign."""
+        return np.abs(self.times - self.times[0])
+
+    @property
+    def aligned(self) -> Any:
+        """How far two vectors are from being parallel (M, rows)."""
+        return self.numbers[..., D.OF_VECTOR * self.vectors + D.ALIGNED]
+
+
+class _Watch(Noticed):
+    """Ctrl-C is looked at between slices; a second one acts at once."""
+
+    def press(self, number: int, frame: Any) -> None:
+        if self.pressed:
+            self.previous(number, frame)
+        self.pressed = True
+
+
+def plan_of(system: Any, method: Any, members: Any, run: Mapping[str, Any]) -> Plan:
+    """The plan of all members, from the arguments of an indicator.
+
+    Raises
+    ------
+    InvalidInput
+        An argument is wrong; the sentence names it.
+    """
+    for name in UNUSED:
+        if run.get(name) is not None:
+            raise InvalidInput(f"{name} says nothing of an indicator of chaos; leave it out")
+    given = {name: run.get(name) for name in ARGUMENTS if name not in ("start", "progress", "store")}
+    given |= {"every": run.get("every") or 1, "events": (), "breaks": (), "settings": run.get("settings")}
+    options = {name: value for name, value in run.items() if name not in ARGUMENTS}
+    return planned(system, method, 1 if members is None else members, given, run.get("start"), options)
+
+
+def grown(
+    plan: Plan, vectors: Any, treatment: int, *, rows: int | None, between: int, seed: int, threads: int | None,
+    progress: Callable[[Progress], None] | bool | None,
+) -> Growth:  # fmt: skip
+    """Carry vectors along the runs of all members.
+
+    Parameters
+    ----------
+    vectors : int or array (vectors, coordinates)
+        How many are drawn, or they themselves, in the coordinates of ``state_transition``.
+    treatment : int
+        ORTHOGONAL or SCALED, of ``kernel.tangent_drive``.
+    rows : int, optional
+        How many rows a member has, beside its start; by default those of ``every``.
+    between : int
+        After how many steps vectors are scaled.
+
+    Raises
+    ------
+    InvalidInput
+        The method or the loads have no derivatives; members that are no one kind; wrong vectors.
+    Interrupted
+        Ctrl-C.
+    """
+    if progress is True:
+        with Display() as display:
+            display.counted = "members"
+            return _grown(plan, vectors, treatment, rows, between, seed, threads, display)
+    return _grown(plan, vectors, treatment, rows, between, seed, threads, progress or None)
+
+
+def _grown(
+    plan: Plan, vectors: Any, treatment: int, rows: int | None, between: int, seed: int, threads: int | None,
+    progress: Any,
+) -> Growth:  # fmt: skip
+    report_progress = teller(progress, "progress", "True or a function")
+    workers = processors() if threads is None else whole(threads, "threads", 1, 4096)
+    whole(seed, "seed", 0)
+    try:
+        request = plan.request(0)
+    except InvalidInput as problem:
+        raise plan.whose(0, problem) from None
+    system = request.system
+    if not isinstance(request.steps, FixedStep):
+        raise InvalidInput("indicators of chaos are for steps of one size; give step, and no tolerance")
+    if request.breaks or system.switches or system.watches or system.impulses:
+        raise InvalidInput(f"{system.name!r} changes its loads during a run (burns, shadows, impulses); indicators of "
+                           "chaos are for loads that are the same all the run")  # fmt: skip
+    kind, states = plan.together(request)
+    if kind.alone:
+        raise InvalidInput(f"these members cannot be run together: {kind.alone}")
+    names = state_names(system)
+    K = len(names) if isinstance(vectors, str) else vectors if isinstance(vectors, int) else len(vectors)
+    report_progress(Progress(0, plan.varied.count, 0.0, "compiling"))
+    engine = TangentEngine(system, request.method, K, False, request.settings.guard)
+    n, h = request.total or 0, request.steps.h
+    if n < 1:
+        raise InvalidInput("the run has no step; give a later t_end")
+    every = request.recording.every if rows is None else max(1, n // rows)
+    M, R = len(states), 1 + -(-n // every)
+    kinds = D.OF_VECTOR * K + D.OF_ALL
+    room_for(float(M * (R * kinds + engine.width * (engine.stride + 2))), "numbers of the indicator")
+    start = np.zeros((M, engine.width))
+    shared = min(engine.width, states.shape[1])
+    start[:, :shared] = states[:, :shared]
+    frames = np.array(kind.constants.frames, dtype=float)
+    scales, weights = _scales(engine, kind, start, h)
+    work = _Work(
+        engine, start, np.zeros((M, engine.width, engine.stride)), np.zeros((M, kinds)), np.full((M, R, kinds), np.nan),
+        np.full(M, NOT_RUN), kind, weights, (request.t0, h, n, every), treatment, between,
+    )  # fmt: skip
+    drawn = None if isinstance(vectors, int | str) else np.asarray(vectors, dtype=float)
+    for k in range(M):
+        if drawn is None:
+            rng = np.random.default_rng([seed, k])
+            chosen = rng.normal(size=(K, len(names))) * scales
+        else:
+            chosen = drawn
+        seeds = _seeds(system, start[k], frames[min(k, len(frames) - 1)], chosen)
+        work.seeds[k, :, :K] = _of_length_one(seeds, weights, treatment == D.ORTHOGONAL)
+    seconds = _carry(work, workers, report_progress)
+    times = request.t0 + h * np.append(np.arange(0, n, every), n)
+    return Growth(times, work.rows, K, work.status, plan, request, kind, seconds)
+
+
+def _quantities(system: Any) -> list[tuple[int, str]]:
+    """Body and quantity of each three coordinates."""
+    names = state_names(system)
+    return [(int(name.partition(".")[2] or 0), name.partition(".")[0][:-2]) for name in names[::3]]
+
+
+SLOTS = {"position": L.POSITION, "momentum": L.MOMENTUM, "rotation": L.ATTITUDE, "angular_momentum": L.ANGULAR}
+
+
+def _seeds(system: Any, y: Any, frames: Any, vectors: Any) -> Any:
+    """Derivatives of a state along vectors in minimal coordinates (width, vectors)."""
+    found = np.zeros((len(y), len(vectors)))
+    for n, (i, quantity) in enumerate(_quantities(system)):
+        part = vectors[:, 3 * n : 3 * n + 3].T
+        at = L.BODY * i + SLOTS[quantity]
+        F = np.array(to_matrix(tuple(frames[i]))).reshape(3, 3)
+        if quantity == "rotation":
+            w, a, b, c = y[at : at + 4]
+            spread = 0.5 * np.array([[-a, -b, -c], [w, -c, b], [c, w, -a], [-b, a, w]])
+            found[at : at + 4] = spread @ F.T @ part
+        elif quantity == "angular_momentum":
+            found[at : at + 3] = F.T @ part
+        else:
+            found[at : at + 3] = part
+    return found
+
+
+def _of_length_one(vectors: Any, weights: Any, orthogonal: bool) -> Any:
+    """Vectors (width, vectors) of length 1 by the weights, and orthogonal if asked.
+
+    Raises
+    ------
+    InvalidInput
+        Vectors that depend on each other linearly.
+    """
+    roots = np.sqrt(weights)[:, None]
+    if not orthogonal:
+        return vectors / np.linalg.norm(roots * vectors, axis=0)
+    moving = weights > 0.0
+    Q, R = np.linalg.qr((roots * vectors)[moving])
+    if np.abs(np.diag(R)).min() <= 1e-12 * np.abs(np.diag(R)).max():
+        raise InvalidInput("vectors depend on each other linearly; give others, or their number")
+    found = np.zeros_like(vectors)
+    found[moving] = Q / roots[moving]
+    return found
+
+
+def _scales(engine: TangentEngine, kind: Kind, states: Any, h: float) -> tuple[Any, Any]:
+    """Natural sizes of the coordinates, and the weights of the numbers of a state by which vectors have lengths.
+
+    Rotations are in rad. Angular momenta are over moment times rate, the rate that of the bodies, or the speed over the
+    distance of orbits, or that of the loads at the start; positions over the distance from their mean, momenta over
+    their size.
+    """
+    system = engine.system
+    weights, scales = np.zeros(engine.width), np.ones(len(state_names(system)))
+    bodies = states[:, : L.BODY * system.N].reshape(len(states), system.N, L.BODY)
+    position, momentum = bodies[..., L.POSITION : L.POSITION + 3], bodies[..., L.MOMENTUM : L.MOMENTUM + 3]
+    mean = position.mean(axis=1, keepdims=True) if system.N > 1 else 0.0
+    distance = float(np.sqrt(np.mean(np.sum((position - mean) ** 2, axis=-1)))) or 1.0
+    mass = np.where(np.isfinite(system.mass), system.mass, 0.0)
+    of_orbits = 0.0
+    if mass.any():
+        speeds = np.linalg.norm(momentum, axis=-1) / np.where(mass > 0.0, mass, np.inf)
+        of_orbits = float(np.sqrt(np.mean(speeds**2))) / distance
+    moments = np.where(np.isfinite(system.moments), system.moments, 0.0).max(axis=1)
+    spins = np.linalg.norm(bodies[..., L.ANGULAR : L.ANGULAR + 3], axis=-1) / np.where(moments > 0.0, moments, np.inf)
+    rate = float(np.sqrt(np.mean(spins**2))) or of_orbits or _rate_of_loads(engine, kind, states) or 0.01 / abs(h)
+    for n, (i, quantity) in enumerate(_quantities(system)):
+        size = {
+            "rotation": 0.5, "position": distance, "angular_momentum": moments[i] * rate,
+            "momentum": mass[i] * distance * (of_orbits or rate),
+        }[quantity]  # fmt: skip
+        at = L.BODY * i + SLOTS[quantity]
+        weights[at : at + (4 if quantity == "rotation" else 3)] = 1.0 / (size * size)
+        scales[3 * n : 3 * n + 3] = 1.0 if quantity == "rotation" else size
+    return scales, weights
+
+
+def _rate_of_loads(engine: TangentEngine, kind: Kind, states: Any) -> float:
+    """The rate, the root of angular acceleration, that the torques at the start of the first member lead to."""
+    h = 1e-3
+    begun = states[:1].copy()
+    marched = engine.march(
+        begun, np.zeros((1, engine.width, engine.directions)), Schedule.one(0.0, h, h), constants=_constants(kind, 0, 1)
+    )  # fmt: skip
+    N = engine.system.N
+    change = (marched.states[0, -1] - states[0])[: L.BODY * N].reshape(N, L.BODY)[:, L.ANGULAR : L.ANGULAR + 3]
+    moments = np.where(np.isfinite(engine.system.moments), engine.system.moments, np.inf)
+    gained = float(np.abs(change / moments).max()) / h
+    return float(np.sqrt(gained)) if np.isfinite(gained) else 0.0
+
+
+def _constants(kind: Kind, first: int, last: int) -> Constants:
+    """The constants of a range of members, as kernels read them."""
+    c = kind.constants
+    bodies, frames = c.bodies, np.ascontiguousarray(c.frames.reshape(len(c.frames), -1))
+    parameters = np.ascontiguousarray(c.parameters) if c.parameters.shape[1] else np.zeros((1, 1))
+    parts = [a if len(a) == 1 else a[first:last] for a in (bodies, frames, parameters)]
+    return Constants(parts[0], parts[1], parts[2])
+
+
+class _Work:
+    """The arrays of all members, and the slices that are taken of them."""
+
+    def __init__(
+        self, engine: TangentEngine, states: Any, seeds: Any, growth: Any, rows: Any, status: Any, kind: Kind,
+        weights: Any, steps: tuple[float, float, int, int], treatment: int, between: int,
+    ) -> None:  # fmt: skip
+        self.engine, self.states, self.seeds, self.growth, self.rows = engine, states, seeds, growth, rows
+        self.status, self.kind, self.weights, self.steps = status, kind, weights, steps
+        self.treatment, self.between = treatment, between
+
+    def take(self, first: int, last: int, stopped: Callable[[], bool], told: Callable[[float], None]) -> None:
+        """Take some members to their end, in slices of whole rows."""
+        t0, h, n, every = self.steps
+        constants, done, size = _constants(self.kind, first, last), 0, max(1, FIRST_STEPS // every) * every
+        here = slice(first, last)
+        growth = self.growth[here]
+        self.rows[here, 0] = growth
+        alive = np.ones(last - first, dtype=bool)
+        while done < n and not stopped():
+            count = min(size, n - done)
+            before = time.perf_counter()
+            marched = self.engine.march(
+                self.states[here], self.seeds[here], Schedule.equal(t0, h, count, done), every=every,
+                constants=constants, treatment=self.treatment, weights=self.weights, between=self.between,
+                growth=growth,
+            )  # fmt: skip
+            spent = time.perf_counter() - before
+            failed = alive & (marched.status != L.OK)
+            self.status[here][failed] = marched.status[failed]
+            alive &= ~failed
+            row = 1 + done // every
+            numbers = marched.derivatives[:, 1:]
+            numbers[~alive] = np.nan
+            self.rows[here, row : row + numbers.shape[1]] = numbers
+            done += count
+            told(count / n)
+            if not alive.any():
+                break
+            if spent < SLICE_SECONDS / 2:
+                size = every * max(1, min(16, int(SLICE_SECONDS / max(spent, 1e-6))) * (size // every))
+        if done == n:
+            self.status[here][alive] = L.OK
+
+
+def _carry(work: _Work, workers: int, report_progress: Callable[[Progress], None]) -> float:
+    """Take all members to their end; returns the seconds it took.
+
+    Raises
+    ------
+    Interrupted
+        Ctrl-C.
+    """
+    M, begun = len(work.states), time.perf_counter()
+    each = max(1, min(AT_ONCE, -(-M // (4 * workers))))
+    ranges = [(k, min(k + each, M)) for k in range(0, M, each)]
+    lock, done = threading.Lock(), 0.0
+    with _Watch() as watch:
+        looked = begun
+
+        def told(share: float, members: int) -> None:
+            nonlocal done, looked
+            with lock:
+                done += share * members
+                now = time.perf_counter()
+                if now - looked > SLICE_SECONDS / 2 or done >= M:
+                    looked = now
+                    report_progress(Progress(int(done), M, now - begun, "running", min(1.0, done / M)))
+
+        def take(part: tuple[int, int]) -> None:
+            if not watch.pressed:
+                members = part[1] - part[0]
+                work.take(*part, lambda: watch.pressed, lambda share: told(share, members))
+
+        if workers > 1 and len(ranges) > 1:
+            with ThreadPoolExecutor(workers, "polhode") as pool:
+                for one in [pool.submit(take, part) for part in ranges]:
+                    one.result()
+        else:
+            for part in ranges:
+                take(part)
+        if watch.pressed:
+            finished = int((work.status == L.OK).sum())
+            raise Interrupted(f"interrupted after {finished} of {M} members")
+    return time.perf_counter() - begun
+
+
+def vectors_of(given: Any, system: Any, least: int, most: int | None = None) -> Any:
+    """What ``vectors=`` says: a number of vectors, or vectors in the coordinates of the system.
+
+    Raises
+    ------
+    InvalidInput
+        Another kind, too few or too many, wrong lengths, or one that is zero.
+    """
+    names = state_names(system)
+    most = len(names) if most is None else most
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        return whole(given, "vectors", least, most)
+    if isinstance(given, str):
+        raise unknown_name("vectors", given, ["a number", "an array"])
+    try:
+        found = np.atleast_2d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        raise InvalidInput("vectors must be a whole number, or an array of vectors") from None
+    if found.ndim != 2 or found.shape[1] != len(names) or not least <= len(found) <= most:
+        raise InvalidInput(
+            f"vectors has shape {found.shape}; give {least} to {most} vectors of {len(names)} numbers each: "
+            f"{', '.join(names[:3])} and so on"
+        )
+    if not np.isfinite(found).all() or not found.any(axis=1).all():
+        raise InvalidInput("vectors must be finite and none of them zero")
+    return found

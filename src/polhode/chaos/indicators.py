@@ -1,0 +1,254 @@
+"""The indicators: what each makes of the growth of tangent vectors, as a Dataset by member and time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.arguments import whole
+from polhode.chaos.growth import WHY, Growth, grown, plan_of, vectors_of
+from polhode.kernel import layout as L
+from polhode.kernel import tangent_drive as D
+from polhode.runs.tangent.columns import state_names
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ROWS = 200
+"""Rows of an indicator of one run where ``every`` does not say how many."""
+BETWEEN = 8
+"""Steps between two orthonormalisations."""
+BLOCKS = 20
+"""Parts of a run by which the error of an exponent is estimated."""
+
+
+def lyapunov(
+    system: Any, method: Any = None, *, members: Any = None, vectors: Any = 1, between: int = BETWEEN, seed: int = 0,
+    threads: int | None = None, progress: Any = None, **run: Any,
+) -> xr.Dataset:  # fmt: skip
+    """Lyapunov exponents: the mean rates at which the lengths of tangent vectors grow [benettin1980].
+
+    Parameters
+    ----------
+    system, method
+        As of ``polhode.integrate``; steps of one size.
+    members : int or mapping, optional
+        What varies, as of ``polhode.ensemble``; one run without it.
+    vectors : int or array (vectors, coordinates)
+        How many exponents, the largest first, or the vectors to begin with, in the coordinates of
+        ``state_transition``; as many as there are coordinates for the spectrum.
+    between : int
+        Steps between two orthonormalisations.
+    seed : int
+        Of the vectors that are drawn.
+    threads : int, optional
+        By default as many as there are processors.
+    progress : function or True, optional
+        As of ``polhode.ensemble``.
+    **run
+        ``step``, ``steps`` or ``t_end``, ``every``, initial values, ``start``, ``parameters``, ``settings`` and options
+        of the method, as of ``polhode.integrate``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``lyapunov`` (member, time, vector): logarithm of the growth over the time, per unit of time; NaN at the start.
+        ``exponent`` and ``exponent_error`` (member, vector): at the end, and the standard error by which the mean of
+        twenty parts of the run is known, which does not tell how far the run is from the limit. ``status`` and
+        ``failure`` as of ``polhode.ensemble``. Without ``members`` there is no dimension ``member``.
+
+    Raises
+    ------
+    InvalidInput
+        An argument is wrong; a method or loads without derivatives.
+    Interrupted
+        Ctrl-C.
+    """
+    plan = plan_of(system, method, members, run)
+    chosen = vectors_of(vectors, plan.system, 1)
+    between = whole(between, "between", 1)
+    found = grown(plan, chosen, D.ORTHOGONAL, rows=_rows(run), between=between, seed=seed, threads=threads,
+                  progress=progress)  # fmt: skip
+    logarithms = found.of_vectors(D.LOGARITHM)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = logarithms / found.elapsed[:, None]
+    final, error = _with_error(logarithms, found.elapsed)
+    per_time = "1 / unit of time"
+    ds = _dataset(found, members, {
+        "lyapunov": (("time", "vector"), rates, "logarithm of the growth over the time", per_time),
+        "exponent": (("vector",), final, "Lyapunov exponent", per_time),
+        "exponent_error": (("vector",), error, "standard error of the mean of parts of the run", per_time),
+    }, "Lyapunov exponents", "benettin1980")  # fmt: skip
+    return ds
+
+
+def megno(
+    system: Any, method: Any = None, *, members: Any = None, vectors: Any = 1, seed: int = 0,
+    threads: int | None = None, progress: Any = None, **run: Any,
+) -> xr.Dataset:  # fmt: skip
+    """MEGNO, the mean exponential growth of nearby orbits [cincotta2000]: 2 where the motion is regular, else growing.
+
+    Y(t) = (2/t) times the integral of s d(log |v|)/ds over the time, and its mean over the time, which tends to 2 for
+    quasi-periodic motion and grows as lambda t / 2 for chaotic motion, lambda being the largest Lyapunov exponent.
+
+    Parameters
+    ----------
+    vectors : array (coordinates,), optional
+        The tangent vector to begin with; drawn unless given.
+    system, method, members, seed, threads, progress, **run
+        As of ``lyapunov``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``megno`` (member, time): the mean; ``megno_now``: Y itself; ``final`` (member): the mean at the end;
+        ``exponent`` (member): the estimate 2 megno / t of the largest Lyapunov exponent. NaN at the start.
+
+    Raises
+    ------
+    InvalidInput
+        An argument is wrong; a method or loads without derivatives.
+    Interrupted
+        Ctrl-C.
+    """
+    plan = plan_of(system, method, members, run)
+    chosen = vectors_of(vectors, plan.system, 1, 1)
+    found = grown(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = found.of_vectors(D.MEGNO)[..., 0] / found.elapsed
+        now = 2.0 * (found.of_vectors(D.LOGARITHM) - found.of_vectors(D.INTEGRAL) / found.elapsed[:, None])[..., 0]
+    return _dataset(found, members, {
+        "megno": (("time",), mean, "mean exponential growth of nearby orbits, averaged over the time", "1"),
+        "megno_now": (("time",), now, "mean exponential growth of nearby orbits", "1"),
+        "final": ((), mean[:, -1], "MEGNO at the end", "1"),
+        "exponent": ((), 2.0 * mean[:, -1] / found.elapsed[-1], "estimate of the largest Lyapunov exponent",
+                     "1 / unit of time"),
+    }, "MEGNO", "cincotta2000")  # fmt: skip
+
+
+def fli(
+    system: Any, method: Any = None, *, members: Any = None, vectors: Any = 1, seed: int = 0,
+    threads: int | None = None, progress: Any = None, **run: Any,
+) -> xr.Dataset:  # fmt: skip
+    """FLI, the fast Lyapunov indicator [froeschle1997]: the largest logarithm of a tangent vector's growth so far.
+
+    It grows as log t where the motion is regular, and as lambda t where it is chaotic. Of several vectors the largest
+    counts.
+
+    Parameters
+    ----------
+    vectors : int or array (vectors, coordinates)
+        How many vectors are drawn, or they themselves.
+    system, method, members, seed, threads, progress, **run
+        As of ``lyapunov``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``fli`` (member, time), natural logarithm; ``final`` (member): at the end.
+
+    Raises
+    ------
+    InvalidInput
+        An argument is wrong; a method or loads without derivatives.
+    Interrupted
+        Ctrl-C.
+    """
+    plan = plan_of(system, method, members, run)
+    chosen = vectors_of(vectors, plan.system, 1)
+    found = grown(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
+    largest = found.of_vectors(D.LARGEST).max(axis=-1)
+    return _dataset(found, members, {
+        "fli": (("time",), largest, "fast Lyapunov indicator, natural logarithm", "1"),
+        "final": ((), largest[:, -1], "fast Lyapunov indicator at the end", "1"),
+    }, "FLI", "froeschle1997")  # fmt: skip
+
+
+def sali(
+    system: Any, method: Any = None, *, members: Any = None, vectors: Any = 2, seed: int = 0,
+    threads: int | None = None, progress: Any = None, **run: Any,
+) -> xr.Dataset:  # fmt: skip
+    """SALI, the smaller alignment index [skokos2001]: how far two tangent vectors are from being parallel.
+
+    The smaller of the lengths of v1 + v2 and v1 - v2, unit vectors: it falls to round-off where the motion is chaotic,
+    as exp(-(lambda1 - lambda2) t), and stays, or falls as a power of the time, where it is regular.
+
+    Parameters
+    ----------
+    vectors : array (2, coordinates), optional
+        The vectors to begin with; drawn unless given.
+    system, method, members, seed, threads, progress, **run
+        As of ``lyapunov``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``sali`` (member, time), between 0 and the root of 2; ``final`` (member): at the end. NaN at the start.
+
+    Raises
+    ------
+    InvalidInput
+        An argument is wrong, or not two vectors; a method or loads without derivatives.
+    Interrupted
+        Ctrl-C.
+    """
+    plan = plan_of(system, method, members, run)
+    chosen = vectors_of(vectors, plan.system, 2, 2)
+    found = grown(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
+    values = found.aligned.copy()
+    values[:, 0] = np.nan
+    return _dataset(found, members, {
+        "sali": (("time",), values, "smaller alignment index", "1"),
+        "final": ((), values[:, -1], "smaller alignment index at the end", "1"),
+    }, "SALI", "skokos2001")  # fmt: skip
+
+
+def _rows(run: Mapping[str, Any]) -> int | None:
+    """How many rows, where ``every`` does not say it."""
+    return None if run.get("every") is not None else ROWS
+
+
+def _with_error(logarithms: Any, elapsed: Any) -> tuple[Any, Any]:
+    """Exponents at the end (M, vectors), and the standard errors of the mean over parts of the run."""
+    marks = np.unique(np.linspace(0, len(elapsed) - 1, BLOCKS + 1).astype(int))
+    spans = np.diff(elapsed[marks])
+    rates = np.diff(logarithms[:, marks], axis=1) / spans[:, None]
+    error = np.full((len(logarithms), logarithms.shape[2]), np.nan)
+    if len(spans) > 1:
+        error = rates.std(axis=1, ddof=1) / np.sqrt(len(spans))
+    return logarithms[:, -1] / elapsed[-1], error
+
+
+def _dataset(
+    found: Growth, members: Any, variables: Mapping[str, tuple[tuple[str, ...], Any, str, str]], title: str, cite: str
+) -> xr.Dataset:
+    """The Dataset of an indicator; without ``members`` of its only run."""
+    import xarray as xr
+
+    request = found.request
+    made: dict[str, Any] = {}
+    for name, (dimensions, values, words, units) in variables.items():
+        made[name] = (("member", *dimensions), values, {"long_name": words, "units": units})
+    failure = [WHY.get(int(k), f"status {int(k)}") if k != L.OK else "" for k in found.status]
+    made["status"] = (("member",), found.status, {"long_name": "0 of members that ran to their end"})
+    made["failure"] = (("member",), np.array(failure, dtype=object), {"long_name": "why a member failed"})
+    coordinates: dict[str, Any] = {"time": ("time", found.times)}
+    if any("vector" in dimensions for dimensions, *_ in variables.values()):
+        coordinates["vector"] = ("vector", np.arange(found.vectors))
+    for name, value in found.plan.varied.values.items():
+        label = f"initial_{name}" if name in found.plan.names.starting else name
+        extra = tuple(f"{label}_{k}" for k in range(value.ndim - 1))
+        coordinates[label] = (("member", *extra), value)
+    attributes = {
+        "title": f"{title}: {request.system.name}, {request.method.label}, step {abs(found.request.steps.h):g}",  # type: ignore[union-attr]
+        "system": request.system.name,
+        "method": request.method.label,
+        "step": abs(request.steps.h),  # type: ignore[union-attr]
+        "citation": cite,
+        "coordinates_of_vectors": ", ".join(state_names(request.system)),
+    }
+    ds = xr.Dataset(made, coordinates, attributes)
+    ds.encoding["seconds"] = found.seconds
+    return ds.isel(member=0) if members is None else ds
