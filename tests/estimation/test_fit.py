@@ -273,6 +273,19 @@ def test_far_guess_is_reached_by_growing_spans_and_by_arcs(arcs):
     assert (np.diff(found.residuals.gyro_time) > 0).all()
 
 
+def test_arcs_reach_a_chaotic_motion():
+    """Errors of the start grow by more than 1e3 over the span, and the guesses are off by a tenth."""
+    rng, tilt = np.random.default_rng(0), ph.rotation.exp_quaternion((1.5, 0, 0))
+    top = ph.heavy_top(inertia=(2, 1.6, 1), center_of_mass=(0.4, 0.1, 1), weight=3.0)
+    ds = ph.integrate(top, "rkn6_14a", step=0.1, t_end=40, every=3, attitude=tilt, angular_velocity=(0.5, 1, 0.3))
+    q = ph.rotation.multiply(ds.attitude, ph.rotation.exp_quaternion(1e-2 * rng.standard_normal((ds.sizes["time"], 3))))
+    found = ph.fit(top, {"attitude": (ds.time, q)}, ["attitude", "angular_velocity", "center_of_mass"], "rkn6_14a",
+                   noise=1e-2, step=0.1, parameters={"center_of_mass": (0.3, 0, 1.1)}, arcs=8,
+                   angular_velocity=(0.4, 0.9, 0.2))  # fmt: skip
+    assert 0.85 < found.reduced_chi2 < 1.15 and found.convergence.converged
+    assert (abs(found.values["center_of_mass"] - [0.4, 0.1, 1]) < 3.5 * found.std["center_of_mass"]).all()
+
+
 def test_outliers_count_less_with_a_robust_loss():
     truth, rng = tumbling(), np.random.default_rng(1)
     w = truth.angular_velocity.values + 1e-3 * rng.standard_normal((201, 3))

@@ -1,39 +1,38 @@
 """Fits whose first guess is too far away for the whole span: spans that grow, and multiple shooting.
 
-Multiple shooting [bock1983] gives every arc an initial state of its own. A Gauss-Newton step changes all of them such
-that the ends of arcs, to first order, meet the next beginning: these conditions are eliminated by a recursion, so that
-the least squares are in the free numbers alone, and what they lack is closed as the steps converge.
+Multiple shooting [bock1983] gives every arc an initial state of its own, first from the data in it. The gaps between
+arcs are residuals beside those of the data; they count more and more, until the arcs are one motion.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from polhode.algebra import rotation
 from polhode.errors import EstimationWarning, InvalidInput, StepFailed, unwarned, warn
-from polhode.estimation.observability import directions
+from polhode.estimation.models import left_inverse, right_jacobian
 from polhode.estimation.problem import BLOCKS, Linearisation, Point, Problem
 from polhode.estimation.quantities import quantities
-from polhode.estimation.solve import Solution, SolverWords, solve, weights
+from polhode.estimation.solve import Solution, SolverWords, solve
 
+ARCS = 8
+"""Arcs of the multiple shooting that is tried where all else ends badly."""
 GROWTH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 """Parts of the span over which a fit grows."""
 PATIENCE = 15
 """Runs after which a fit over the whole span that has not converged is tried over spans that grow."""
 POOR = 10.0
 """Chi squared per number beyond which a fit over the whole span is tried again over spans that grow."""
-STEPS = 30
-"""Most steps of multiple shooting."""
-CLOSED, SETTLED = 1e-3, 1e-4
-"""Gaps below this part of the state, and relative improvements below this, are the end: a fit over all follows."""
-GAPS = 1e6
-"""Weight of squared relative gaps beside chi squared."""
-DAMPING = 1e-9
-"""Least damping, relative to the best known direction, where a step was not good."""
+STEPS = 25
+"""Most evaluations of each problem of multiple shooting."""
+TIGHTNESS = (1e-1, 1e-2, 1e-3, 1e-5)
+"""Standard deviations of gaps between arcs, relative to the state, one after the other."""
+CLOSED, SETTLED = 1e-3, 1e-5
+"""Gaps above this part of the state are warned of; relative improvements below this are the end of a problem."""
 STATE = {"rotation": "attitude", "position": "position", "momentum": "momentum", "angular_momentum": "angular_momentum"}
 
 
@@ -43,17 +42,25 @@ def cost(at: Linearisation) -> float:
 
 
 def solve_from_anywhere(problem: Problem, words: SolverWords) -> Solution:
-    """The solution from the guess, over the whole span if that soon ends well, else over spans that grow."""
+    """The solution from the guess, over the whole span if that soon ends well, else over spans that grow, or arcs."""
     first = solve(problem, replace(words, max_evaluations=min(PATIENCE, words.max_evaluations)))
     poor = problem.noise > 0.0 and cost(first.at) > POOR
     if first.convergence.converged and not poor:
         return first
     found = grown(problem, words, first)
-    if found.convergence.converged:
+    if found.convergence.converged and not (poor and cost(found.at) > POOR):
         return found
-    calls = found.convergence.evaluations
-    found = solve(problem, words, found.x)
-    return replace(found, convergence=replace(found.convergence, evaluations=calls + found.convergence.evaluations))
+    calls, others = found.convergence.evaluations, [found]
+    for arcs in (ARCS, 1):
+        try:
+            others.append(shoot(problem, arcs, words) if arcs > 1 else solve(problem, words, found.x))
+        except (InvalidInput, StepFailed):
+            continue
+        calls += others[-1].convergence.evaluations
+        if others[-1].convergence.converged and cost(others[-1].at) < POOR:
+            break
+    best = min(others, key=lambda one: (not one.convergence.converged, cost(one.at)))
+    return replace(best, convergence=replace(best.convergence, evaluations=calls))
 
 
 def grown(problem: Problem, words: SolverWords, first: Solution) -> Solution:
@@ -125,6 +132,11 @@ def moved(state: Any, change: Any, names: Any) -> dict[str, Any]:
     return out
 
 
+def sizes(state: Any, name: str) -> Any:
+    """What errors of a block of a state are compared with: a radian, or its size."""
+    return np.full(3, 1.0 if name == "rotation" else np.linalg.norm(state[STATE[name]]) or 1.0)
+
+
 def difference(state: Any, other: Any, names: Any) -> Any:
     """The errors that take ``other`` to ``state``."""
     out = []
@@ -162,30 +174,18 @@ def shoot(problem: Problem, arcs: int, words: SolverWords) -> Solution:
     pieces = [Arc(problem, a, b, k == arcs - 1) for k, (a, b) in enumerate(pairwise(times))]
     if pieces[0].problem is None:
         raise InvalidInput(f"arcs is {arcs}, but there are no data before t = {times[1]:g}; take fewer arcs")
+    calls = problem.calls
     x, states = begun(problem, pieces, words)
-    at, damping = joined(problem, pieces, x, states, words), 0.0
-    for _ in range(STEPS):
-        change, size = step(problem, at, damping, x)
-        new = x + change
-        moves = [G @ change + size * g for G, g in zip(at.by_numbers, at.shifts, strict=True)]
-        moved_states = [states[0], *(moved(states[k], moves[k], problem.blocks) for k in range(1, arcs))]
-        try:
-            after = joined(problem, pieces, new, moved_states, words)
-        except (InvalidInput, StepFailed):
-            after = None
-        if after is None or not after.merit < at.merit:
-            damping = max(10.0 * damping, DAMPING)
-            if damping > 1.0 / DAMPING:
-                break
-            continue
-        settled = at.merit - after.merit < SETTLED * at.merit
-        x, states, at, damping = new, moved_states, after, 0.1 * damping if damping > DAMPING else 0.0
-        if settled and at.gap < CLOSED:
-            break
-    if at.gap > CLOSED:
-        warn(f"multiple shooting left gaps of {at.gap:.1g} between {arcs} arcs, relative to the state; give a better "
+    for tightness in TIGHTNESS:
+        joined = Joined(problem, pieces, x, states, tightness)
+        x, states = joined.minimised(words)
+    gap = joined.gap
+    if gap > CLOSED:
+        warn(f"multiple shooting left gaps of {gap:.1g} between {arcs} arcs, relative to the state; give a better "
              "guess, or other arcs", EstimationWarning)  # fmt: skip
-    return solve(problem, words, x)
+    calls = problem.calls - calls
+    found = solve(problem, words, x)
+    return replace(found, convergence=replace(found.convergence, evaluations=calls + found.convergence.evaluations))
 
 
 def begun(problem: Problem, pieces: list[Arc], words: SolverWords) -> tuple[Any, list[dict[str, Any]]]:
@@ -213,73 +213,130 @@ def begun(problem: Problem, pieces: list[Arc], words: SolverWords) -> tuple[Any,
     return x, states
 
 
-class Joined(NamedTuple):
-    """All arcs, linearised at numbers and states.
+class Joined:
+    """All arcs as one least-squares problem, in the free numbers and changes of the initial states of arcs.
+
+    Gaps between arcs are residuals of a given standard deviation, relative to the state; it becomes small from one
+    problem to the next.
 
     Attributes
     ----------
-    f, J : array (m,), (m, n)
-        Residuals after the gaps are closed, to first order, and their Jacobian by the numbers.
-    by_numbers, shifts : list of array (D, n), (D,)
-        Changes of the initial state of each arc by the numbers, and those that close the gaps.
     gap : float
-        The largest, relative to the state.
-    merit : float
-        Chi squared, and the gaps.
+        The largest gap at the last evaluation, relative to the state.
     """
 
-    f: Any
-    J: Any
-    by_numbers: list[Any]
-    shifts: list[Any]
-    gap: float
-    merit: float
+    def __init__(
+        self, problem: Problem, pieces: list[Arc], x: Any, states: list[dict[str, Any]], tightness: float
+    ) -> None:  # fmt: skip
+        self.problem, self.pieces, self.x, self.states, self.tightness = problem, pieces, x, states, tightness
+        self.n, self.D = len(x), len(problem.rows)
+        self.total = self.n + self.D * (len(pieces) - 1)
+        self.gap = np.inf
+        self._last: tuple[Any, Any] | None = None
 
+    def parts(self, z: Any) -> tuple[Any, list[dict[str, Any]]]:
+        """Numbers and states at changes z of both."""
+        states = [self.states[0]]
+        for k in range(1, len(self.pieces)):
+            at = self.n + self.D * (k - 1)
+            states.append(moved(self.states[k], z[at : at + self.D], self.problem.blocks))
+        return self.x + z[: self.n], states
 
-def joined(
-    problem: Problem, pieces: list[Arc], x: Any, states: list[dict[str, Any]], words: SolverWords
-) -> Joined:  # fmt: skip
-    """The arcs from given states, their conditions eliminated."""
-    names, D = problem.blocks, len(problem.rows)
-    point = problem.point(x)
-    G, g = point.inputs[:D], np.zeros(D)
-    of_parameters = point.inputs[D:]
-    F, J, Gs, gs, gaps = [], [], [], [], [0.0]
-    merit = 0.0
-    for k, arc in enumerate(pieces):
-        Gs.append(G)
-        gs.append(g)
-        ds = arc.run(point, point.start if k == 0 else states[k])
-        order = [list(ds["row"].values).index(name) for name in problem.rows]
-        columns = [list(ds["column"].values).index(name) for name in (*problem.rows, *problem.columns)]
-        A = ds["state_transition"].values[:, order][:, :, columns]
-        if arc.problem is not None:
-            own = replace(point, inputs=np.vstack([G, of_parameters]))
-            at = arc.problem.linearised(ds, own, x, priors=k == 0)
-            closing = replace(point, values={}, inputs=np.append(g, np.zeros(len(of_parameters)))[:, None])
-            closed = arc.problem.linearised(ds, closing, np.zeros(1), priors=False, direct=False)
-            w = weights(at.f, words)
-            merit += float(np.sum((w * at.f) ** 2))
-            F.append(w * (at.f + np.append(closed.J[:, 0], np.zeros(len(at.f) - len(closed.f)))))
-            J.append(w[:, None] * at.J)
-        if k + 1 < len(pieces):
-            end = state_at(ds, -1, names)
-            c = difference(states[k + 1], end, names)
-            size = np.concatenate([np.ones(3) if name == "rotation" else
-                                   np.full(3, np.linalg.norm(end[STATE[name]]) or 1.0) for name in names])  # fmt: skip
-            gaps.append(float(np.abs(c / size).max()))
-            merit += float(np.sum((c / size) ** 2)) * GAPS
-            G, g = A[-1, :, :D] @ G + A[-1, :, D:] @ of_parameters, A[-1, :, :D] @ g - c
-    return Joined(np.concatenate(F), np.concatenate(J), Gs, gs, max(gaps), merit)
+    def evaluate(self, z: Any) -> tuple[Any, Any]:
+        """Residuals and their Jacobian by z.
 
+        Raises
+        ------
+        StepFailed, InvalidInput
+            A run fails there.
+        """
+        if self._last is not None and np.array_equal(self._last[0], z):
+            return self._last[1]  # type: ignore[no-any-return]
+        problem, names, n, D = self.problem, self.problem.blocks, self.n, self.D
+        x, states = self.parts(z)
+        point = problem.point(x)
+        padded = np.concatenate([x, np.zeros(D)])
+        f, J, gaps = [], [], [0.0]
+        for k, arc in enumerate(self.pieces):
+            ds = arc.run(point, point.start if k == 0 else states[k])
+            order = [list(ds["row"].values).index(name) for name in problem.rows]
+            columns = [list(ds["column"].values).index(name) for name in (*problem.rows, *problem.columns)]
+            inputs = np.zeros((len(columns), n + D))
+            inputs[D:, :n] = point.inputs[D:]
+            if k == 0:
+                inputs[:D, :n] = point.inputs[:D]
+            else:
+                inputs[:D, n:] = self._of_change(z, k)
+            places = np.r_[:n, n + D * (k - 1) : n + D * k] if k else np.arange(n)
+            if arc.problem is not None:
+                at = arc.problem.linearised(ds, replace(point, inputs=inputs), padded, priors=k == 0)
+                f.append(at.f)
+                J.append(self._placed(at.J[:, : len(places)], places))
+            if k + 1 < len(self.pieces):
+                end = state_at(ds, -1, names)
+                gap = difference(states[k + 1], end, names)
+                size = np.concatenate([sizes(end, name) for name in names])
+                gaps.append(float(np.abs(gap / size).max()))
+                weight = 1.0 / (size * self.tightness)
+                before, after = self._of_gap(gap)
+                A = ds["state_transition"].values[-1][order][:, columns] @ inputs
+                slope = self._placed((before @ A)[:, : len(places)], places)
+                slope[:, n + D * k : n + D * (k + 1)] += after @ self._of_change(z, k + 1)
+                f.append(weight * gap)
+                J.append(weight[:, None] * slope)
+        self.gap = max(gaps)
+        self._last = (np.array(z), (np.concatenate(f), np.concatenate(J)))
+        return self._last[1]  # type: ignore[no-any-return]
 
-def step(problem: Problem, at: Joined, damping: float, x: Any) -> tuple[Any, float]:
-    """A damped Gauss-Newton step (n,) of the numbers, across what nothing was measured of, and the part of it taken."""
-    to_errors = problem.reported(x)
-    known = directions(at.J @ np.linalg.inv(to_errors), problem.reach(x), problem.noise)
-    across = np.linalg.solve(to_errors, known.scale[:, None] * known.observable)
-    unit = np.sqrt(damping) * known.sizes[0] * np.eye(across.shape[1])
-    slope, f = np.vstack([at.J @ across, unit]), np.append(at.f, np.zeros(len(unit)))
-    change = across @ np.linalg.lstsq(slope, -f, rcond=None)[0]
-    part = 1.0 / max(float(np.max(np.abs(change) / problem.stride)), 1.0)
-    return part * change, part
+    def _placed(self, slope: Any, places: Any) -> Any:
+        out = np.zeros((len(slope), self.total))
+        out[:, places] = slope
+        return out
+
+    def _of_change(self, z: Any, k: int) -> Any:
+        """Derivative (D, D) of the error of the initial state of an arc by its change."""
+        out = np.eye(self.D)
+        if "rotation" in self.problem.blocks:
+            at = 3 * self.problem.blocks.index("rotation")
+            first = self.n + self.D * (k - 1) + at
+            out[at : at + 3, at : at + 3] = right_jacobian(z[first : first + 3])
+        return out
+
+    def _of_gap(self, gap: Any) -> tuple[Any, Any]:
+        """Derivatives (D, D) of a gap by the errors of the end before it and of the beginning after it."""
+        before, after = -np.eye(self.D), np.eye(self.D)
+        if "rotation" in self.problem.blocks:
+            at = 3 * self.problem.blocks.index("rotation")
+            own = slice(at, at + 3)
+            before[own, own] = -left_inverse(gap[None, own])[0]
+            after[own, own] = left_inverse(-gap[None, own])[0]
+        return before, after
+
+    def minimised(self, words: SolverWords) -> tuple[Any, list[dict[str, Any]]]:
+        """Numbers and states at the minimum."""
+        from scipy.optimize import least_squares
+
+        f, J = self.evaluate(np.zeros(self.total))
+        lengths = np.linalg.norm(J, axis=0)
+        far = np.concatenate([self.problem.stride, np.tile(self._stride(), len(self.pieces) - 1)])
+        scale = np.minimum(1.0 / np.where(lengths > 0.0, lengths, 1.0), far)
+        newton = np.linalg.lstsq(J * scale, -f, rcond=1e-12)[0]
+        scale = scale * (np.linalg.norm(newton) / max(float(np.max(np.abs(scale * newton) / far)), 1.0) or 1.0)
+
+        def residuals(y: Any) -> Any:
+            try:
+                with np.errstate(all="ignore"):
+                    found = self.evaluate(scale * y)[0]
+            except (InvalidInput, StepFailed, FloatingPointError):
+                return np.full(len(f), np.inf)
+            return found if np.isfinite(found).all() else np.full(len(f), np.inf)
+
+        ended = least_squares(
+            residuals, np.zeros(self.total), lambda y: self.evaluate(scale * y)[1] * scale, loss=words.loss,
+            f_scale=words.loss_scale, max_nfev=STEPS, x_scale=1.0, ftol=SETTLED, xtol=1e-8, gtol=1e-10,
+        )  # fmt: skip
+        self.evaluate(scale * ended.x)
+        return self.parts(scale * ended.x)
+
+    def _stride(self) -> Any:
+        return np.concatenate([np.full(3, 1.0 if name == "rotation" else np.inf) for name in self.problem.blocks])

@@ -55,7 +55,8 @@ def weights(f: Any, words: SolverWords) -> Any:
 
 
 def solve(problem: Problem, words: SolverWords, x: Any = None) -> Solution:
-    """The least squares of a problem, from its guess or from other numbers.
+    """The least squares of a problem, from its guess or from other numbers, which are held along directions that
+    nothing was measured of.
 
     Raises
     ------
@@ -64,8 +65,8 @@ def solve(problem: Problem, words: SolverWords, x: Any = None) -> Solution:
     PolhodeError
         The run at the guess fails.
     """
-    guess, calls = problem.start, problem.calls
-    x = guess if x is None else x
+    calls = problem.calls
+    guess = x = problem.start if x is None else x
     found = problem.directions(x)
     costs: list[float] = []
     convergence = Convergence(False, "", 0, (), np.inf)
