@@ -35,7 +35,12 @@ ds = ph.chaos.megno(
 # %%
 fig, axes = plt.subplots(figsize=(6.0, 4.6))
 shown = axes.pcolormesh(
-    np.degrees(angle), spin, ds.final.values.reshape(n, n).clip(1.0, 30.0), norm="log", cmap="cividis", shading="nearest"
+    np.degrees(angle),
+    spin,
+    ds.final.values.reshape(n, n).clip(1.0, 30.0),
+    norm="log",
+    cmap="cividis",
+    shading="nearest",
 )
 axes.set(xlabel="angle from Saturn's direction at the pericentre, deg", ylabel="spin / mean motion")
 axes.grid(visible=False)

@@ -248,6 +248,7 @@ def _of_length_one(vectors: Any, weights: Any, orthogonal: bool) -> Any:
         raise InvalidInput("vectors depend on each other linearly; give others, or their number")
     found = np.zeros_like(vectors)
     found[moving] = Q / roots[moving]
+    found[~vectors.any(axis=1)] = 0.0  # round-off would leave a subspace that the motion keeps
     return found
 
 
