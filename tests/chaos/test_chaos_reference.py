@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import chaos as oracle
 import numpy as np
 import pytest
-import solar_system
 
+import chaos as oracle
 import polhode as ph
+import solar_system
 
 FULL = pytest.mark.full
 
