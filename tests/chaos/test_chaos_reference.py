@@ -17,7 +17,7 @@ def henon_heiles():
 
 
 def potential_of_henon_and_heiles(t, r, parameters):
-    x, y, z = r
+    x, y, _ = r
     return 0.5 * (x * x + y * y) + x * x * y - y * y * y / 3.0
 
 
