@@ -132,9 +132,11 @@ def test_wrong_files_are_named(tmp_path):
 
 def test_degrees_are_suspected():
     w = np.degrees(run().angular_velocity.values)
-    with pytest.warns(EstimationWarning) as told:
-        fit(gyro(values=w), angular_velocity=(0.2, 1, 0.1))
-    assert any("gyro may be in degrees: it is 57.3 times what the guess" in str(one.message) for one in told)
+    for words in ({"angular_velocity": (0.2, 1, 0.1)}, {"attitude": (TIMES, run().attitude.values, 1e-3)}):
+        more = {name: words.pop(name) for name in ("attitude",) if name in words}
+        with pytest.warns(EstimationWarning) as told:
+            fit(gyro(values=w) | more, ["angular_velocity", "attitude"] if more else ["angular_velocity"], **words)
+        assert [str(one.message)[:58] for one in told] == ["gyro may be in degrees: it is 57.3 times what the guess or"]
 
 
 def test_gaps_are_noted():

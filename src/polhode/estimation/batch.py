@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from polhode.arguments import choice, number, whole
 from polhode.errors import EstimationWarning, InvalidInput, answering, shown, warn
-from polhode.estimation.arcs import shoot, solve_from_anywhere
+from polhode.estimation.arcs import PATIENCE, shoot, solve_from_anywhere
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
@@ -17,7 +18,7 @@ from polhode.estimation.observability import unobservable
 from polhode.estimation.problem import Problem, RunWords
 from polhode.estimation.quantities import at_path, paths_ending, quantities
 from polhode.estimation.result import Fit, covariance_of, residuals_of
-from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords
+from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords, solve
 from polhode.estimation.suspicions import gaps, poor, suspicious_units
 from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
@@ -164,13 +165,15 @@ def fit(
     words = run_words(system, method, step, steps, (t0, last), settings, options)
     problem = Problem(system, measurements, quantities(system, names, guess, measurements), guess, words, prior)
     problem.noise = 0.0 if notes[:1] == [ESTIMATED] else 1.0
+    problem.evaluate(problem.start)
+    suspicious = suspicious_units(problem)
     if whole(arcs, "arcs", 1) > 1:
         solution = shoot(problem, arcs, solving)
+    elif suspicious:  # nothing better is to be found
+        solution = solve(problem, replace(solving, max_evaluations=min(PATIENCE, max_evaluations)))
     else:
-        problem.evaluate(problem.start)
-        suspicious_units(problem)
         solution = solve_from_anywhere(problem, solving)
-    return finished(problem, solution, notes)
+    return finished(problem, solution, notes, suspicious)
 
 
 def one_body(system: Any) -> None:
@@ -264,8 +267,8 @@ def run_words(
     return RunWords(method, step, steps, t0, more)
 
 
-def finished(problem: Problem, solution: Solution, notes: Sequence[str]) -> Fit:
-    """The result of a solution, with its warnings."""
+def finished(problem: Problem, solution: Solution, notes: Sequence[str], suspicious: bool = False) -> Fit:
+    """The result of a solution, with its warnings; one about units says enough."""
     x, at, found = solution.x, solution.at, solution.found
     estimated = not problem.noise
     count = sum(np.size(one) for one in at.residuals)
@@ -292,9 +295,9 @@ def finished(problem: Problem, solution: Solution, notes: Sequence[str]) -> Fit:
     if lost:
         warn("the data do not determine " + "; nor ".join(str(one) for one in lost) + ": held at the guess, with an "
              "infinite standard deviation", EstimationWarning)  # fmt: skip
-    if not solution.convergence.converged:
+    if not solution.convergence.converged and not suspicious:
         warn(f"the fit did not converge after {solution.convergence.evaluations} runs; give a better guess, more "
              "max_evaluations, or arcs", EstimationWarning)  # fmt: skip
-    if not estimated and dof > priors:
+    if not estimated and dof > priors and not suspicious:
         poor(problem, at, chi2 / max(dof, 1))
     return result

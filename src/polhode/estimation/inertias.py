@@ -20,6 +20,8 @@ ON_DIAGONAL = LOWER[0] == LOWER[1]
 FLAT = 1e-3
 """Least second moment of mass of a guess, as a part of their sum: a flat body, which has no logarithm, is made as thick
 as this to begin with."""
+THINNEST = 60.0
+"""Logarithms this far below the largest are as good as minus infinity, and further ones count as this."""
 STRIDE = 0.3
 """How far a number of L beside its diagonal may go at once, relative to its size."""
 
@@ -50,16 +52,22 @@ def start(inertia: Any) -> Any:
     return x
 
 
+def _bounded(logarithms: Any) -> Any:
+    return np.maximum(logarithms, logarithms.max() - THINNEST)
+
+
 def _factor(x: Any) -> Any:
     L = np.zeros((3, 3))
-    L[LOWER] = np.where(ON_DIAGONAL, np.exp(np.where(ON_DIAGONAL, x, 0.0)), x)
+    numbers = np.array(x, dtype=float)
+    numbers[ON_DIAGONAL] = np.exp(_bounded(numbers[ON_DIAGONAL]))
+    L[LOWER] = numbers
     return L
 
 
 def value(x: Any) -> Any:
     """The inertia at x, moments (3,) or tensor (3, 3)."""
     if len(x) == 3:
-        return FROM_D @ np.exp(x)
+        return FROM_D @ np.exp(_bounded(x))
     L = _factor(x)
     S = L @ L.T
     return np.trace(S) * np.eye(3) - S
@@ -68,7 +76,7 @@ def value(x: Any) -> Any:
 def slope(x: Any) -> Any:
     """Derivative (k, k) of the numbers of the inertia by x."""
     if len(x) == 3:
-        return FROM_D * np.exp(x)
+        return FROM_D * np.exp(_bounded(x))
     L, out = _factor(x), np.zeros((6, 6))
     for k, (i, j) in enumerate(zip(*LOWER, strict=True)):
         change = np.zeros((3, 3))

@@ -18,7 +18,7 @@ from polhode.estimation import inertias
 from polhode.estimation.measurements import Measurement
 from polhode.estimation.models import Rows, residual_of
 from polhode.estimation.observability import Directions, directions
-from polhode.estimation.quantities import LETTERS, Quantity
+from polhode.estimation.quantities import LETTERS, MOVING, Quantity
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
 from polhode.runs.steps import Tolerance
@@ -263,13 +263,14 @@ class Problem:
 
     def reach(self, x: Any) -> Any:
         """Errors (n,) at which nothing is known of a value any more: a radian, a moment of inertia itself, others of a
-        thousand times their size, where they have one."""
+        thousand times their size, where they have one, and ten times the size of an orbit."""
         found = []
         for one, at in zip(self.free, self.slices, strict=True):
             if one.kind in ("attitude", "inertia"):
                 found.append(np.ones(3) if one.kind == "attitude" else inertias.size(one.value(x[at])))
             else:
-                found.append(np.full(one.size, 1e3 * np.linalg.norm(one.guess) or np.inf))
+                often = 10.0 if one.name in MOVING and "central_gravity" in self.system.provides else 1e3
+                found.append(np.full(one.size, often * np.linalg.norm(one.guess) or np.inf))
         return np.concatenate(found)
 
     def directions(self, x: Any, factors: Any = 1.0) -> Directions:

@@ -42,8 +42,8 @@ def gaps(measurements: Sequence[Measurement]) -> list[str]:
     return found
 
 
-def suspicious_units(problem: Problem) -> None:
-    """Warn where sizes of data and of the first guess differ by a factor between units.
+def suspicious_units(problem: Problem) -> bool:
+    """Warn where sizes of data and of the first guess differ by a factor between units, and say whether they do.
 
     Warns
     -----
@@ -67,7 +67,8 @@ def suspicious_units(problem: Problem) -> None:
                     ratio = f"{measured / size:.3g}"
                     warn(f"{one.name} may be in {units}: it is {ratio} times what the guess or other data say; "
                          f"{remedy}", EstimationWarning)  # fmt: skip
-                    return
+                    return True
+    return False
 
 
 def _rates_of_attitudes(measurements: Sequence[Measurement]) -> float | None:
