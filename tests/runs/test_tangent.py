@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+import solar_system
 from polhode.errors import InvalidInput
 
 Q = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
@@ -270,3 +271,19 @@ def test_elements_need_an_orbit_with_a_node_and_a_periapsis():
         ).polhode.transition()
     with pytest.raises(InvalidInput, match="no orbit of one body"):
         ph.integrate(top(), "v2", step=0.02, steps=2, tangent=True, **START).polhode.transition("elements")
+
+
+def test_planets_about_the_centre_of_those_before_them_have_derivatives():
+    system = solar_system.outer_planets()
+    words = {"step": 50.0, "steps": 20, "every": 20, "position": solar_system.PLACES}
+
+    def run(s):
+        velocity = np.array(solar_system.VELOCITIES)
+        velocity[2, 1] += s
+        ds = ph.integrate(system, "v2/kepler", velocity=velocity, **words)
+        return np.concatenate([ds.position.values[-1], ds.momentum.values[-1]], axis=1).ravel()
+
+    ds = ph.integrate(system, "v2/kepler", tangent=True, velocity=solar_system.VELOCITIES, **words)
+    expected = sum(w * (run(k * 1e-6) - run(-k * 1e-6)) for k, w in STENCIL) / 1e-6
+    found = ds.state_transition.sel(column="momentum_y.2").values[-1] * solar_system.MASSES[2]
+    assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())

@@ -264,7 +264,8 @@ def _compiled(
 
 def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Callable[..., Any]:
     """The loads as a plain function, for steps that call them."""
-    part = L.WITHOUT_SOLVED if "central_gravity" in prepared.needs else L.ALL
+    solved = {"central_gravity", "mutual_gravity"} & set(prepared.needs)
+    part = L.WITHOUT_SOLVED if solved else L.ALL
     dynamics = system.dynamics_of(part)
     if dynamics.traced:
         text = lanes_text(dynamics, 1)

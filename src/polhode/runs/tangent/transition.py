@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE = 24
 """Most columns that are carried along together; of more, the steps are taken again."""
+SAME, ROUNDED = 1e-9, 1e-12
+"""Relative distance of the states of both runs, and what is added for a matrix of the size of 1: round-off grows with
+it."""
 ON_GRID = 1e-12
 """Distance of a time from the end of a step, in steps, that counts as being there."""
 
@@ -106,8 +109,36 @@ class Transition:
             "coordinates_note": "rotation: rotation vector in the body frame, R to R exp[theta]x, rad; angular "
             "momentum in the body frame; position and momentum in the space frame",
         }
+        self._check_same(ds, matrix)
         found = ds.assign_coords(row=("row", list(columns.rows)), column=("column", list(columns.names)))
         return found.assign(state_transition=(("time", "row", "column"), matrix, words))
+
+    def _check_same(self, ds: xr.Dataset, matrix: Any) -> None:
+        """Refuse derivatives of steps that do not lead where the run has been.
+
+        Raises
+        ------
+        StepFailed
+        """
+        if not isinstance(self.request.steps, FixedStep):
+            return  # rows are those of the dense output
+        several = self.request.system.N > 1
+        growth = float(np.abs(matrix).max()) if matrix.size and np.isfinite(matrix).all() else np.inf
+        bodies = self.states[:, : L.BODY * self.request.system.N].reshape(len(self.states), -1, L.BODY)
+        for name, at, size in (("position", L.POSITION, 3), ("angular_momentum", L.ANGULAR, 3)):
+            if name not in ds:
+                continue
+            here = ds[name].values if several else ds[name].values[:, None]
+            there = bodies[..., at : at + size]
+            if name == "angular_momentum":  # in another frame
+                here, there = (np.linalg.norm(one, axis=-1) for one in (here, there))
+            off, scale = np.abs(here - there).max(), np.abs(here).max()
+            if not off <= (SAME + ROUNDED * growth) * scale:
+                raise StepFailed(
+                    f"the steps of {self.request.method.label!r} with derivatives lead to another "
+                    f"{name.replace('_', ' ')}, off by {off:.1e}; they cannot be trusted",
+                    step=0, time=float(self.request.t0),
+                )  # fmt: skip
 
     def at(self, times: Any) -> Any:
         """The matrix at the times of rows (rows, row, column), of which the first is that of the start."""
@@ -116,6 +147,7 @@ class Transition:
         room_for(float(np.prod(shape)), "numbers of state_transition")
         grid = self._grid()
         found = np.empty(shape)
+        self.states = np.empty((len(times), columns.start.state.size))
         for part, engine in zip(self.parts, self.engines, strict=True):
             seeds = columns.seeds[:, part.start : part.stop]
             found[:, :, part.start : part.stop] = self._march(engine, grid, times, seeds, part)
@@ -132,6 +164,7 @@ class Transition:
         if every:
             marched = engine.march(state[None], change[None], grid.schedule, every=every, constants=constants)
             self._check(marched, grid.schedule)
+            self.states[:] = marched.states[0]
             return columns.read(marched.states[0], marched.derivatives[0], part.start)
         states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
         for r, t in enumerate(times):
@@ -149,6 +182,7 @@ class Transition:
                 self._check(marched, step)
                 shown, slopes = marched.states[0, -1], marched.derivatives[0, -1]
             states[r], changes[r] = shown, slopes
+        self.states[:] = states
         return columns.read(states, changes, part.start)
 
     def _every(self, grid: _Grid, times: Any) -> int:
