@@ -139,6 +139,13 @@ def test_degrees_are_suspected():
         assert [str(one.message)[:58] for one in told] == ["gyro may be in degrees: it is 57.3 times what the guess or"]
 
 
+def test_degrees_are_suspected_where_nothing_else_tells():
+    ds = ph.integrate(BODY, "exact", step=0.2, steps=50, angular_velocity=(0.2, 1, 0.1))
+    data = {"gyro": (ds.time, np.degrees(ds.angular_velocity.values), 0.06)}
+    with pytest.warns(EstimationWarning, match="gyro may be in degrees: as such it is a motion of this body, and in"):
+        fit(data)
+
+
 def test_gaps_are_noted():
     ds = ph.integrate(BODY, "exact", step=0.1, steps=300, angular_velocity=(0.2, 1, 0.1))
     there = (ds.time.values < 8) | (ds.time.values > 20)

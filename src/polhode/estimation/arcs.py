@@ -6,6 +6,7 @@ arcs are residuals beside those of the data; they count more and more, until the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -41,14 +42,19 @@ def cost(at: Linearisation) -> float:
     return float(at.f @ at.f) / len(at.f)
 
 
-def solve_from_anywhere(problem: Problem, words: SolverWords) -> Solution:
-    """The solution from the guess, over the whole span if that soon ends well, else over spans that grow, or arcs."""
+def solve_from_anywhere(problem: Problem, words: SolverWords, hopeless: Callable[[Solution], bool]) -> Solution:
+    """The solution from the guess, over the whole span if that soon ends well, else over spans that grow, or arcs.
+
+    Arcs are not tried where what was found is ``hopeless``, which is asked only if needed.
+    """
     first = solve(problem, replace(words, max_evaluations=min(PATIENCE, words.max_evaluations)))
     poor = problem.noise > 0.0 and cost(first.at) > POOR
     if first.convergence.converged and not poor:
         return first
     found = grown(problem, words, first)
     if found.convergence.converged and not (poor and cost(found.at) > POOR):
+        return found
+    if poor and hopeless(found):
         return found
     calls, others = found.convergence.evaluations, [found]
     for arcs in (ARCS, 1):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import choice, number, whole
-from polhode.errors import EstimationWarning, InvalidInput, answering, shown, warn
-from polhode.estimation.arcs import PATIENCE, shoot, solve_from_anywhere
+from polhode.errors import EstimationWarning, InvalidInput, StepFailed, answering, shown, warn
+from polhode.estimation.arcs import PATIENCE, POOR, cost, grown, shoot, solve_from_anywhere
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
@@ -27,6 +27,8 @@ from polhode.runs.steps import Tolerance
 from polhode.systems import System
 
 ESTIMATED = "the noise is estimated from the residuals"
+MUCH_BETTER = 1e-3
+"""Chi squared relative to that before of a fit that is much better."""
 EXACT = ("exact", "kepler")
 """Methods whose steps may have any length."""
 
@@ -172,8 +174,42 @@ def fit(
     elif suspicious:  # nothing better is to be found
         solution = solve(problem, replace(solving, max_evaluations=min(PATIENCE, max_evaluations)))
     else:
-        solution = solve_from_anywhere(problem, solving)
+        solution = solve_from_anywhere(problem, solving, lambda found: in_degrees(problem, solving, found))
+        suspicious = problem.suspicious
     return finished(problem, solution, notes, suspicious)
+
+
+def in_degrees(problem: Problem, words: SolverWords, before: Solution) -> bool:
+    """Warn where rates fit much better than before if they are taken for degrees, and say whether they do.
+
+    Warns
+    -----
+    EstimationWarning
+    """
+    names = [one.name for one in problem.measurements if one.kind == "gyro"]
+    if not names:
+        return False
+    rad = np.pi / 180.0
+    measurements = [
+        replace(one, values=one.values * rad, whitening=one.whitening / rad) if one.kind == "gyro" else one
+        for one in problem.measurements
+    ]
+    spin = ("angular_velocity", "angular_momentum")
+    guess = {name: value * rad if name in spin else value for name, value in problem.guess.items()}
+    free = quantities(problem.system, [one.name for one in problem.free], guess, measurements)
+    other = Problem(problem.system, measurements, free, guess, problem.words)
+    try:
+        found = solve(other, replace(words, max_evaluations=min(PATIENCE, words.max_evaluations)))
+        if cost(found.at) > POOR:
+            found = grown(other, words, found)
+    except (InvalidInput, StepFailed):
+        return False
+    if cost(found.at) > max(POOR, MUCH_BETTER * cost(before.at)):
+        return False
+    problem.suspicious = True
+    warn(f"{names[0]} may be in degrees: as such it is a motion of this body, and in rad it is none; multiply it by "
+         "pi / 180", EstimationWarning)  # fmt: skip
+    return True
 
 
 def one_body(system: Any) -> None:

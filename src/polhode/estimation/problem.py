@@ -100,6 +100,8 @@ class Problem:
         How far a number may go at once: rotations a radian, moments of inertia a factor of e, others anywhere.
     noise : float
         Standard deviation of normalised residuals, 0 while it is not known.
+    suspicious : bool
+        Whether data look as if they were in other units.
     calls : int
         Runs so far.
     """
@@ -125,6 +127,7 @@ class Problem:
                    else np.full(one.size, np.inf) for one in self.free]  # fmt: skip
         self.stride = np.concatenate(bounded)
         self.noise = 1.0
+        self.suspicious = False
         self.calls = 0
         self._last: tuple[Any, Linearisation] | None = None
 
