@@ -307,16 +307,21 @@ def _constants(kind: Kind, first: int, last: int) -> Constants:
     return Constants(parts[0], parts[1], parts[2])
 
 
+@dataclass(frozen=True, eq=False)
 class _Work:
     """The arrays of all members, and the slices that are taken of them."""
 
-    def __init__(
-        self, engine: TangentEngine, states: Any, seeds: Any, growth: Any, rows: Any, status: Any, kind: Kind,
-        weights: Any, steps: tuple[float, float, int, int], treatment: int, between: int,
-    ) -> None:  # fmt: skip
-        self.engine, self.states, self.seeds, self.growth, self.rows = engine, states, seeds, growth, rows
-        self.status, self.kind, self.weights, self.steps = status, kind, weights, steps
-        self.treatment, self.between = treatment, between
+    engine: TangentEngine
+    states: Any
+    seeds: Any
+    growth: Any
+    rows: Any
+    status: Any
+    kind: Kind
+    weights: Any
+    steps: tuple[float, float, int, int]
+    treatment: int
+    between: int
 
     def take(self, first: int, last: int, stopped: Callable[[], bool], told: Callable[[float], None]) -> None:
         """Take some members to their end, in slices of whole rows."""
