@@ -16,7 +16,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.drive import squared_speed
 from polhode.kernel.jit import integers_at, numbers_at
 from polhode.kernel.signatures import I1, Workspace
-from polhode.kernel.tangent_mode import active, derivative_rules, shifted
+from polhode.kernel.tangent_mode import active, counters, derivative_rules, shifted
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
 convert = jit.hole("convert(task, t, h, p) -> status", "The converter of a processed method.", default=drive.convert)
@@ -28,7 +28,7 @@ VARIED = jit.hole("VARIED", "Whether constants of bodies and systems vary, too."
 N, B, S, WIDTH, PARAMETERS, LOAD, STRIDE, PER_PASS, PASSES, STATE_DIRECTIONS, ALL_DIRECTIONS, TASK = range(12)
 SIZES = 12
 """Slots of ``sizes``: bodies, blocks, auxiliary variables; lengths of state, parameters, loads; derivatives of a number
-in memory; directions in one pass, passes, directions of the state, all; what to do."""
+in memory; directions in one pass, passes, directions of the state, all; what to do. Constants are there once for each pass."""
 BODIES, BODIES_SEEDS, FRAMES, FRAMES_SEEDS, CONSTANTS, CONSTANTS_SEEDS, COEFFICIENTS, INT_COEFFICIENTS = range(2, 10)
 BLOCKS, STEP_INFO, PLAIN_MEMORY, MEMORY, MEMORY_SEEDS, BEGINS, STEP_SIZES, ENDS = range(10, 18)
 KEPT, ROW_AT, SHOWN, COTANGENTS, COTANGENT, BY_CONSTANTS, DIRECTIONS, PRODUCTS, STATUS = range(18, 27)
@@ -44,11 +44,13 @@ STEPPING = -1
 
 
 @jit.inlined
-def contracted(task, k, p, derivatives, numbers, sizes, addresses, cotangent):
+def contracted(step, convert, task, k, p, derivatives, numbers, sizes, addresses, cotangent):
     """The cotangent before a step, or a conversion, from the one behind it: its products with all directions.
 
     Parameters
     ----------
+    step, convert : function
+        What is bound into the loop.
     task : int
         STEPPING, or the task of the converter.
     k : int
@@ -59,19 +61,11 @@ def contracted(task, k, p, derivatives, numbers, sizes, addresses, cotangent):
     begins, steps, ends = numbers_at(addresses, BEGINS), numbers_at(addresses, STEP_SIZES), numbers_at(addresses, ENDS)
     status = L.OK
     for c in range(sizes[PASSES]):
-        q = p
-        if VARIED:
-            bodies, frames, constants = 12 * sizes[N], 4 * sizes[N], sizes[PARAMETERS]
-            q = Workspace(
-                p.N, p.B, p.S, p.y,
-                active(numbers_at(addresses, BODIES),
-                       shifted(numbers_at(addresses, BODIES_SEEDS), stride * bodies * c)),
-                active(numbers_at(addresses, CONSTANTS),
-                       shifted(numbers_at(addresses, CONSTANTS_SEEDS), stride * constants * c)),
-                p.loads, p.coefficients, p.int_coefficients, p.blocks, p.stage_state, p.load, p.work, p.step_info,
-                active(numbers_at(addresses, FRAMES),
-                       shifted(numbers_at(addresses, FRAMES_SEEDS), stride * frames * c)),
-            )  # fmt: skip
+        q = Workspace(
+            p.N, p.B, p.S, p.y, shifted(p.bodies, 12 * p.N * c), shifted(p.parameters, sizes[PARAMETERS] * c), p.loads,
+            p.coefficients, p.int_coefficients, p.blocks, p.stage_state, p.load, p.work, p.step_info,
+            shifted(p.frames, 4 * p.N * c),
+        )  # fmt: skip
         for j in range(width):
             q.y[j] = numbers[j]
         for d in range(per_pass):
@@ -112,7 +106,7 @@ def added(sizes, addresses, into):
 
 
 @jit.inlined
-def forwards(n, limit, sizes, addresses, p, showing):
+def forwards(step, convert, PROCESSED, n, limit, sizes, addresses, p, showing):
     """The steps of a segment without derivatives; all states are kept."""
     width = sizes[WIDTH]
     begins, steps, ends = numbers_at(addresses, BEGINS), numbers_at(addresses, STEP_SIZES), numbers_at(addresses, ENDS)
@@ -175,7 +169,7 @@ def pull_back(begin, behind, n, limit, sizes, addresses):
     """
     derivative_rules(RULES)
     bodies_of_system, width = sizes[N], sizes[WIDTH]
-    info = numbers_at(addresses, STEP_INFO)
+    info = counters(numbers_at(addresses, STEP_INFO))
     bodies, frames = numbers_at(addresses, BODIES), numbers_at(addresses, FRAMES)
     constants, blocks = numbers_at(addresses, CONSTANTS), integers_at(addresses, BLOCKS)
     coefficients, int_coefficients = numbers_at(addresses, COEFFICIENTS), integers_at(addresses, INT_COEFFICIENTS)
@@ -191,17 +185,24 @@ def pull_back(begin, behind, n, limit, sizes, addresses):
     stage = shifted(y, width)
     load = shifted(stage, 2 * width)
     work = shifted(load, sizes[LOAD])
+    if VARIED:
+        varied = (
+            active(bodies, numbers_at(addresses, BODIES_SEEDS)), active(frames, numbers_at(addresses, FRAMES_SEEDS)),
+            active(constants, numbers_at(addresses, CONSTANTS_SEEDS)),
+        )  # fmt: skip
+    else:
+        varied = (bodies, frames, constants)
     p = Workspace(
-        bodies_of_system, sizes[B], sizes[S], y, bodies, constants, loads, coefficients, int_coefficients, blocks,
-        stage, load, work, info, frames,
+        bodies_of_system, sizes[B], sizes[S], y, varied[0], varied[2], loads, coefficients, int_coefficients, blocks,
+        stage, load, work, info, varied[1],
     )  # fmt: skip
     kept, row_at = numbers_at(addresses, KEPT), integers_at(addresses, ROW_AT)
     cotangent, cotangents = numbers_at(addresses, COTANGENT), numbers_at(addresses, COTANGENTS)
     status, task = L.OK, sizes[TASK]
     if task == FORWARDS:
-        status = forwards(n, limit, sizes, addresses, plain, True)
+        status = forwards(step, convert, PROCESSED, n, limit, sizes, addresses, plain, True)
     elif task == BACKWARDS:
-        status = forwards(n, limit, sizes, addresses, plain, False)
+        status = forwards(step, convert, PROCESSED, n, limit, sizes, addresses, plain, False)
         if status == L.OK:
             for m in range(n):
                 k = n - 1 - m
@@ -209,7 +210,7 @@ def pull_back(begin, behind, n, limit, sizes, addresses):
                     of_row = shifted(cotangents, width * row_at[k + 1])
                     if PROCESSED:
                         numbers = shifted(kept, width * (k + 1))
-                        status = contracted(L.PRESENTING, k, p, derivatives, numbers, sizes, addresses, of_row)
+                        status = contracted(step, convert, L.PRESENTING, k, p, derivatives, numbers, sizes, addresses, of_row)
                         if status != L.OK:
                             break
                         added(sizes, addresses, cotangent)
@@ -217,7 +218,7 @@ def pull_back(begin, behind, n, limit, sizes, addresses):
                         for j in range(width):
                             cotangent[j] += of_row[j]
                 numbers = shifted(kept, width * k)
-                status = contracted(STEPPING, k, p, derivatives, numbers, sizes, addresses, cotangent)
+                status = contracted(step, convert, STEPPING, k, p, derivatives, numbers, sizes, addresses, cotangent)
                 if status != L.OK:
                     break
                 for j in range(width):
@@ -232,7 +233,7 @@ def pull_back(begin, behind, n, limit, sizes, addresses):
             for j in range(width):
                 kept[j] = plain_y[j]
         else:
-            status = contracted(L.PREPARING, 0, p, derivatives, kept, sizes, addresses, cotangent)
+            status = contracted(step, convert, L.PREPARING, 0, p, derivatives, kept, sizes, addresses, cotangent)
             for j in range(width):
                 cotangent[j] = 0.0
             added(sizes, addresses, cotangent)

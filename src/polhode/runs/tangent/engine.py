@@ -114,6 +114,11 @@ class TangentEngine:
         The method, or the loads, have no derivatives here; one sentence says why.
     """
 
+    LOOP: Any = staticmethod(D.march_tangents)
+    """The template of its loop."""
+    TYPE = D.MARCH_TANGENTS
+    """The type of that."""
+
     def __init__(
         self,
         system: System,
@@ -126,7 +131,7 @@ class TangentEngine:
         varied = varied or bool(system.memory)  # memory behind the parameters holds what follows from the state
         self.system, self.method, self.directions, self.varied = system, method, directions, varied
         self.adaptive = adaptive
-        self.prepared, self.kernel = _compiled(system, method, directions, varied, adaptive)
+        self.prepared, self.kernel = _compiled(self, system, method, directions, varied)
         self.guard = guard
         self.limit = float(method.method.range) if guard else np.inf
         prepared = self.prepared
@@ -233,10 +238,14 @@ def flags(system: System, prepared: CompiledMethod, guard: bool) -> tuple[tuple[
     )
 
 
-def _compiled(
-    system: System, method: MethodSpec, directions: int, varied: bool, adaptive: bool
-) -> tuple[CompiledMethod, Callable[..., Any]]:
-    """The method as the loop takes it, and the compiled loop."""
+def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tuple[CompiledMethod, Callable[..., Any]]:
+    """The method as the loop takes it, and the loads.
+
+    Raises
+    ------
+    InvalidInput
+        The method, or the loads, have no derivatives here; one sentence says why.
+    """
     label = f"method {method.label!r}"
     if jit.disabled():
         raise InvalidInput("derivatives of runs need compiled kernels, which NUMBA_DISABLE_JIT turns off")
@@ -247,19 +256,25 @@ def _compiled(
         raise InvalidInput(f"{label} chooses its steps along the motion; derivatives are for steps of one size or a "
                            "tolerance")  # fmt: skip
     if prepared.made_for is not None:
-        prepared, loads = _taylor(system, method, prepared, adaptive)
-    else:
-        loads = _loads(system, method, prepared)
+        return _taylor(system, method, prepared, adaptive)
+    return prepared, _loads(system, method, prepared)
+
+
+def _compiled(
+    engine: TangentEngine, system: System, method: MethodSpec, directions: int, varied: bool
+) -> tuple[CompiledMethod, Callable[..., Any]]:
+    """The method as the loop takes it, and the compiled loop."""
+    prepared, loads = method_and_loads(system, method, engine.adaptive)
     converting = {}
     if prepared.processed and prepared.converter is not None:
         converting = {"convert": prepared.converter[1], "PROCESSED": True}
     template = jit.bind(  # type: ignore[no-untyped-call]
-        D.march_tangents, step=prepared.step, loads=loads, RULES=tangent_rules.RULES, VARIED=varied, **converting
+        engine.LOOP, step=prepared.step, loads=loads, RULES=tangent_rules.RULES, VARIED=varied, **converting
     )
     try:
-        return prepared, jit.compile_tangents(template, D.MARCH_TANGENTS, padded(directions))  # type: ignore[no-untyped-call]
+        return prepared, jit.compile_tangents(template, engine.TYPE, padded(directions))  # type: ignore[no-untyped-call]
     except Unsupported as problem:
-        raise InvalidInput(f"{label} with {system.name!r} has no derivatives here, because of {problem}") from None
+        raise InvalidInput(f"method {method.label!r} with {system.name!r} has no derivatives here, because of {problem}") from None
 
 
 def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Callable[..., Any]:

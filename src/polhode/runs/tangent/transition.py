@@ -63,6 +63,27 @@ class _Grid:
         return Schedule(s.begins[first:last], s.sizes[first:last], s.ends[first:last])
 
 
+def check_same_loads(request: Request) -> None:
+    """Refuse loads that are switched during the run."""
+    system = request.system
+    if request.breaks or system.switches or system.watches or system.impulses:
+        raise InvalidInput(
+            f"tangent is for loads that are the same all the run; {system.name!r} has breaks, burns, shadows or "
+            "impulses"
+        )
+
+
+def check_decided(columns: Columns) -> None:
+    """Refuse a parameter by which it is decided what the loads are."""
+    if columns.varied is None:
+        return
+    by, system = columns.varied[2][0], columns.system
+    for index in sorted(system.decided_by):
+        for k in np.flatnonzero(by[index]) if index < len(by) else ():
+            raise InvalidInput(f"{columns.names[k]} decides what the loads of {system.name!r} are, so there is no "
+                               "derivative by it")  # fmt: skip
+
+
 class Transition:
     """The columns of a run's matrix, and the engines that carry them.
 
@@ -74,30 +95,16 @@ class Transition:
 
     def __init__(self, request: Request) -> None:
         self.request, system = request, request.system
-        if request.breaks or system.switches or system.watches or system.impulses:
-            raise InvalidInput(
-                f"tangent is for loads that are the same all the run; {system.name!r} has breaks, burns, shadows or "
-                "impulses"
-            )
+        check_same_loads(request)
         guard = request.settings.guard
         chosen = not isinstance(request.steps, FixedStep)
         prepared = TangentEngine(system, request.method, 1, False, guard, chosen).prepared
         self.columns = Columns(system, prepared, request.state.values, request.tangent or ())
-        self._check_decided()
+        check_decided(self.columns)
         K = len(self.columns.names)
         self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(0, K, MOST_AT_ONCE)]
         varied = self.columns.varied is not None
         self.engines = [TangentEngine(system, request.method, len(part), varied, guard, chosen) for part in self.parts]
-
-    def _check_decided(self) -> None:
-        """Refuse a parameter by which it is decided what the loads are."""
-        if self.columns.varied is None:
-            return
-        by = self.columns.varied[2][0]
-        for index in sorted(self.request.system.decided_by):
-            for k in np.flatnonzero(by[index]) if index < len(by) else ():
-                raise InvalidInput(f"{self.columns.names[k]} decides what the loads of {self.request.system.name!r} "
-                                   "are, so there is no derivative by it")  # fmt: skip
 
     def added(self, ds: xr.Dataset) -> xr.Dataset:
         """The Dataset of the run with its matrix, as the variable ``state_transition``."""
