@@ -28,6 +28,7 @@ _HOMES = {
     "where": "programs.tracer", "animate": "plots",
     "sweep": "ensembles.sweep", "open_sweep": "ensembles.sweep", "sweep_status": "ensembles.sweep",
     "sweep_member": "ensembles.sweep", "view": "viewer.view", "fit": "estimation.batch",
+    "gradient": "gradients.reverse",
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
@@ -37,6 +38,7 @@ _MODULES = {
     "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
     "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
     "sampling": "ensembles.sampling", "reduce": "ensembles.reductions", "estimation": "estimation", "chaos": "chaos",
+    "gradients": "gradients",
 }  # fmt: skip
 _MOVED = {
     "errors": (

@@ -1,0 +1,7 @@
+"""Gradients of functions of runs, and runs as nodes of the graphs of JAX and PyTorch."""
+
+from polhode.gradients.nodes import jax_run, torch_run
+from polhode.gradients.reverse import Gradient, gradient
+from polhode.gradients.rows import States
+
+__all__ = ["Gradient", "States", "gradient", "jax_run", "torch_run"]

@@ -1,0 +1,236 @@
+"""A run as one node of a graph of JAX or PyTorch: arrays in, rows out, differentiated in reverse mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.rotation import multiply
+from polhode.arguments import whole
+from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.gradients.objectives import in_double, library
+from polhode.gradients.reverse import STARTS, Reverse, names_of
+from polhode.gradients.rows import ROTATION, TRANSLATION
+from polhode.runs.parameters import system_with, value_at
+from polhode.runs.steps import Tolerance
+from polhode.systems import System
+
+RATES = {"angular_velocity": "rotates", "velocity": "translates"}
+
+
+class Node:
+    """A run as a function of arrays.
+
+    Parameters
+    ----------
+    system, method
+        As for ``polhode.integrate``.
+    words : mapping
+        Its other arguments, and ``wrt``.
+    """
+
+    def __init__(self, system: Any, method: Any, words: Mapping[str, Any]) -> None:
+        if not isinstance(system, System):
+            raise InvalidInput(f"a system such as polhode.free_body(...) is needed, not {shown(system)}")
+        self.system, self.method, self.words = system, method, dict(words)
+        if self.words.get("wrt") is None:
+            raise InvalidInput("wrt must name the arguments of the run's function, such as ['angular_velocity']")
+        self.names = names_of(self.words.pop("wrt"), system)
+        every, t_eval = self.words.get("every"), self.words.get("t_eval")
+        self.final = every is None and t_eval is None
+        for name in self.names:
+            if name in STARTS and self.words.get(name) is not None:
+                raise InvalidInput(f"{name} is named in wrt and given; leave one of them out")
+        start = self.words.get("start")
+        if start is not None and not (isinstance(start, Mapping) and set(start) <= {"time"}):
+            raise InvalidInput("start may only have the time here; give the state by its names, such as "
+                               "angular_velocity=, or name it in wrt")  # fmt: skip
+        if self.words.get("parameters") is not None:
+            raise InvalidInput("parameters are not taken here; build the system with them, or name them in wrt")
+        self.rows = () if self.final else (self._count(every, t_eval),)
+        # A rate that is given is held when the inertia changes, as in the run itself.
+        self.held = [name for name in RATES if self.words.get(name) is not None]
+        self._last: tuple[Any, Reverse] | None = None
+
+    def _count(self, every: Any, t_eval: Any) -> int:
+        """How many rows there are."""
+        if t_eval is not None:
+            return len(np.atleast_1d(np.asarray(t_eval, dtype=float)))
+        steps, step, t_end = (self.words.get(name) for name in ("steps", "step", "t_end"))
+        if isinstance(steps, Tolerance):
+            raise InvalidInput("with a tolerance the number of rows is not known beforehand; give t_eval")
+        if steps is None:
+            if not step or t_end is None:
+                raise InvalidInput("step and steps, or step and t_end, must be given")
+            begin = float((self.words.get("start") or {}).get("time", 0.0))
+            steps = round(abs(t_end - begin) / abs(step))
+        return 1 + ceil(steps / whole(every, "every", 1))
+
+    @property
+    def outputs(self) -> dict[str, tuple[int, ...]]:
+        """What the run shows, with shapes."""
+        bodies = () if self.system.N == 1 else (self.system.N,)
+        names = [*TRANSLATION * self.system.translates, *ROTATION * self.system.rotates]
+        return {name: (*self.rows, *bodies, 4 if name == "attitude" else 3) for name in names}
+
+    def checked(self, values: Any) -> list[Any]:
+        """Arguments of the function, in the order of ``wrt``."""
+        if not isinstance(values, Mapping):
+            raise InvalidInput(f"the function of a run takes a mapping such as {{'{self.names[0]}': array}}, not "
+                               f"{shown(values)}")  # fmt: skip
+        for name in values:
+            if name not in self.names:
+                raise unknown_name("name among the arguments of the run", name, self.names)
+        for name in self.names:
+            if name not in values:
+                raise InvalidInput(f"the run needs {name}, which wrt names; give it")
+        return [values[name] for name in self.names]
+
+    def run(self, values: list[Any]) -> Reverse:
+        """The run at these arguments; the last one is kept."""
+        arrays = [np.array(value, dtype=float) for value in values]
+        key = [a.tobytes() for a in arrays]
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
+        given = dict(zip(self.names, arrays, strict=True))
+        changes = {name: a if a.ndim else float(a) for name, a in given.items() if name not in STARTS}
+        for name, value in changes.items():
+            shape = np.shape(value_at(self.system, name))
+            if np.shape(value) != shape:
+                raise InvalidInput(f"{name} must be an array of shape {shape}, not {np.shape(value)}")
+        system = system_with(self.system, changes, "wrt")
+        words = self.words | {name: a for name, a in given.items() if name in STARTS}
+        options = {name: words.pop(name) for name in list(words) if name not in WORDS}
+        words["every"] = words.get("every") or 1
+        names = [*self.names, *(name for name in self.held if name not in self.names)]
+        found = Reverse(system, self.method, words, options, names, self.final)
+        self._last = (key, found)
+        return found
+
+    def forward(self, *values: Any) -> list[Any]:
+        """What the run shows."""
+        arrays = self.run(list(values)).arrays
+        return [arrays[name] for name in self.outputs]
+
+    def backward(self, values: Any, cotangents: Any) -> list[Any]:
+        """Derivatives by the arguments."""
+        run = self.run(list(values))
+        slopes = {name: np.asarray(a, dtype=float) for name, a in zip(self.outputs, cotangents, strict=True)}
+        found = run.by(slopes)
+        made = []
+        for name, value in zip(self.names, values, strict=True):
+            slope = found[name]
+            if name == "attitude":  # along the four numbers of a quaternion that is made of length 1
+                q = np.array(value, dtype=float)
+                if q.shape[-1:] != (4,):
+                    raise InvalidInput("an attitude in wrt must be quaternions (w, x, y, z)")
+                size = np.linalg.norm(q, axis=-1, keepdims=True)
+                slope = 2.0 * multiply(q / size, np.insert(slope, 0, 0.0, axis=-1)) / size
+            made.append(np.asarray(slope, dtype=float).reshape(np.shape(value)))
+        return made
+
+
+WORDS = (
+    "step", "steps", "t_end", "every", "t_eval", "start", "attitude", "angular_velocity", "angular_momentum",
+    "position", "velocity", "momentum", "parameters", "settings",
+)  # fmt: skip
+
+
+def jax_run(system: System, method: Any = None, **words: Any) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """A run as a function that JAX differentiates in reverse mode (``jax.grad``, ``jax.vjp``), also under ``jax.jit``.
+
+    Parameters
+    ----------
+    system, method
+        As for ``polhode.integrate``.
+    **words
+        ``wrt``: names of the arguments of the function, as for ``polhode.gradient``; ``step``, ``steps``, ``t_end``,
+        ``every``, ``t_eval``, the rest of the start, ``settings`` and options of the method as for
+        ``polhode.integrate``. An attitude is a quaternion (w, x, y, z), which is made of length 1.
+
+    Returns
+    -------
+    function
+        Of a mapping of the names in ``wrt`` to arrays; returns a mapping of ``position``, ``momentum``, ``velocity``,
+        ``attitude``, ``angular_momentum``, ``angular_velocity`` (what the system has) to arrays: of the end of the run,
+        (3,) and (4,), with ``every`` or ``t_eval`` of the rows, (rows, 3). The derivative is that of this function: a
+        rate that is given is held while the inertia varies. Under ``jax.vmap`` the runs are made one after the other.
+
+    Raises
+    ------
+    MissingExtra
+        JAX is not installed.
+    InvalidInput
+        An argument is wrong, or JAX computes with 32 bits.
+    """
+    jax = library("jax")
+    in_double(jax)
+    node = Node(system, method, words)
+
+    def like(shape: tuple[int, ...]) -> Any:
+        return jax.ShapeDtypeStruct(shape, np.float64)
+
+    def forwards(*values: Any) -> Any:
+        shapes = [like(shape) for shape in node.outputs.values()]
+        return jax.pure_callback(node.forward, shapes, *values, vmap_method="sequential")
+
+    def backwards(values: Any, cotangents: Any) -> Any:
+        shapes = [like(value.shape) for value in values]
+        return tuple(jax.pure_callback(node.backward, shapes, values, cotangents, vmap_method="sequential"))
+
+    run = jax.custom_vjp(forwards)
+    run.defvjp(lambda *values: (forwards(*values), values), backwards)
+
+    def of_mapping(values: Mapping[str, Any]) -> dict[str, Any]:
+        in_double(jax)
+        arrays = [jax.numpy.asarray(value, dtype=np.float64) for value in node.checked(values)]
+        return dict(zip(node.outputs, run(*arrays), strict=True))
+
+    return of_mapping
+
+
+def torch_run(system: System, method: Any = None, **words: Any) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """A run as a function of tensors that PyTorch differentiates (``backward``, ``torch.autograd.grad``).
+
+    Parameters
+    ----------
+    system, method, **words
+        As for ``jax_run``.
+
+    Returns
+    -------
+    function
+        As that of ``jax_run``, of tensors on the CPU; what it returns is of 64 bits.
+
+    Raises
+    ------
+    MissingExtra
+        PyTorch is not installed.
+    InvalidInput
+        An argument is wrong.
+    """
+    torch = library("torch")
+    node = Node(system, method, words)
+
+    class Run(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, *tensors: Any) -> Any:
+            ctx.save_for_backward(*tensors)
+            arrays = node.forward(*(one.detach().cpu().double().numpy() for one in tensors))
+            return tuple(torch.from_numpy(np.ascontiguousarray(a)) for a in arrays)
+
+        @staticmethod
+        def backward(ctx: Any, *cotangents: Any) -> Any:
+            values = ctx.saved_tensors
+            given = [one.detach().cpu().double().numpy() for one in values]
+            found = node.backward(given, [one.detach().cpu().numpy() for one in cotangents])
+            return tuple(torch.from_numpy(a).to(one) for a, one in zip(found, values, strict=True))
+
+    def of_mapping(values: Mapping[str, Any]) -> dict[str, Any]:
+        tensors = [torch.as_tensor(value) for value in node.checked(values)]
+        return dict(zip(node.outputs, Run.apply(*tensors), strict=True))
+
+    return of_mapping
