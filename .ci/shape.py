@@ -25,6 +25,7 @@ FRONT_DOORS = {
     "systems/spacecraft.py: spacecraft", "trajectory/export.py: oem", "trajectory/export.py: aem",
     "runs/scenario/initial_state.py: given_state",
     "estimation/batch.py: fit", "estimation/kalman.py: kalman", "cli/fit.py: command",
+    "gradients/reverse.py: gradient",
 }  # fmt: skip
 """What users call, with an argument for everything they may say."""
 

@@ -43,6 +43,7 @@ ROOMS = {
     "ensembles.sweep": "Sweeps",
     "plots": "Pictures",
     "estimation.batch": "Estimation",
+    "gradients.reverse": "Gradients",
 }
 """Heading on the API page for each module of public names; a module not listed gets its own name as heading."""
 
@@ -55,6 +56,7 @@ MODULES = {
     "events": "Events of a motion",
     "export": "Exports",
     "forces": "Forces on an orbit",
+    "gradients": "Gradients",
     "inertia": "Inertia",
     "initial": "Initial states of many bodies",
     "kepler": "Two-body orbits",

@@ -457,6 +457,18 @@ CALLS = {
     "estimation.range": [{"time": [0.0, 1.0], "values": [1.0, 2.0], "station": R, "sigma": 0.1, "name": "there"}],
     "estimation.range_rate": [{"time": [0.0, 1.0], "values": [1.0, 2.0], "station": R, "sigma": 0.1, "name": "there",
                                "station_velocity": V}],
+    # gradients
+    "gradient": [
+        {"objective": lambda s: s.attitude[0], "system": lambda: ph.free_body(INERTIA), "method": "v2/mr",
+         "wrt": ["attitude"], "slopes": lambda s: {}, "written_in": "numpy", "step": 0.25, "t_end": 1.0, "every": 2,
+         "start": {"time": 0.0}, "attitude": Q, "angular_velocity": W, "settings": {"guard": True}},
+        {"objective": lambda s: s.attitude[0], "system": damped, "method": "v2/mr", "step": 0.25, "steps": 4,
+         "t_eval": [0.0, 1.0], "angular_momentum": W, "parameters": [0.2]},
+        {"objective": lambda s: s.position[0], "system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0, "steps": 2,
+         "position": R, "velocity": V},
+        {"objective": lambda s: s.position[0], "system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0, "steps": 2,
+         "position": R, "momentum": V},
+    ],
     # plots
     "animate": [{"ds": turning, "path": lambda: target("film.gif"), "seconds": 0.2, "fps": 10, "size": [320, 200],
                 "panels": "body", "speed": 1.0, "frame": "body", "shape": "ellipsoid", "progress": False}],

@@ -96,6 +96,12 @@ class Node:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         given = dict(zip(self.names, arrays, strict=True))
+        if "attitude" in given:
+            q = given["attitude"]
+            size = np.linalg.norm(q, axis=-1, keepdims=True) if q.shape[-1:] == (4,) else np.zeros(1)
+            if not (np.isfinite(size) & (size > 0.0)).all():
+                raise InvalidInput("an attitude in wrt must be quaternions (w, x, y, z) that are not zero")
+            given["attitude"] = q / size
         changes = {name: a if a.ndim else float(a) for name, a in given.items() if name not in STARTS}
         for name, value in changes.items():
             shape = np.shape(value_at(self.system, name))
@@ -125,8 +131,6 @@ class Node:
             slope = found[name]
             if name == "attitude":  # along the four numbers of a quaternion that is made of length 1
                 q = np.array(value, dtype=float)
-                if q.shape[-1:] != (4,):
-                    raise InvalidInput("an attitude in wrt must be quaternions (w, x, y, z)")
                 size = np.linalg.norm(q, axis=-1, keepdims=True)
                 slope = 2.0 * multiply(q / size, np.insert(slope, 0, 0.0, axis=-1)) / size
             made.append(np.asarray(slope, dtype=float).reshape(np.shape(value)))

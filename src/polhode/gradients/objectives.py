@@ -46,6 +46,8 @@ def checked_value(value: Any) -> float:
         It is none, or not finite.
     """
     try:
+        if value is None:
+            raise TypeError
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise InvalidInput(f"the objective returns {shown(value)}; it must return one number") from None

@@ -210,7 +210,9 @@ def pull_back(begin, behind, n, limit, sizes, addresses):
                     of_row = shifted(cotangents, width * row_at[k + 1])
                     if PROCESSED:
                         numbers = shifted(kept, width * (k + 1))
-                        status = contracted(step, convert, L.PRESENTING, k, p, derivatives, numbers, sizes, addresses, of_row)
+                        status = contracted(
+                            step, convert, L.PRESENTING, k, p, derivatives, numbers, sizes, addresses, of_row
+                        )
                         if status != L.OK:
                             break
                         added(sizes, addresses, cotangent)

@@ -305,5 +305,4 @@ class Backwards:
 def _with_every_step(request: Request) -> Request:
     """The same run with a row after each step."""
 
-
     return replace(request, recording=Recording(), events=(), tangent=None)

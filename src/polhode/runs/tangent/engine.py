@@ -274,7 +274,9 @@ def _compiled(
     try:
         return prepared, jit.compile_tangents(template, engine.TYPE, padded(directions))  # type: ignore[no-untyped-call]
     except Unsupported as problem:
-        raise InvalidInput(f"method {method.label!r} with {system.name!r} has no derivatives here, because of {problem}") from None
+        raise InvalidInput(
+            f"method {method.label!r} with {system.name!r} has no derivatives here, because of {problem}"
+        ) from None
 
 
 def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Callable[..., Any]:

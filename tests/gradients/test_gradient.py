@@ -1,0 +1,206 @@
+"""``polhode.gradient``: against the product with the transition matrix, differences of runs, and what it refuses."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import polhode as ph
+from polhode.errors import InvalidInput
+from polhode.runs.request import requested
+from polhode.runs.tangent.backwards import Backwards
+
+Q = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
+START = {"attitude": Q, "angular_momentum": [0.3, 0.4, 2.0]}
+MU, RADIUS = 398600.4418, 6378.137
+ORBIT = {"position": [7000.0, 0.0, 0.0], "velocity": [0.3, 5.5, 5.6]}
+ZONAL = [ph.forces.zonal(J2=1.08e-3, radius=RADIUS)]
+TARGET = np.array([0.1, -0.2, 0.3])
+
+
+def top():
+    return ph.heavy_top([1.0, 1.7, 2.3], [0.1, 0.2, 1.0], 2.0)
+
+
+def tensor():
+    turn = ph.rotation.rotate(ph.rotation.exp_quaternion([0.3, 0.2, -0.5]), np.eye(3)).T
+    found = turn @ np.diag([1.0, 1.7, 2.3]) @ turn.T
+    return 0.5 * (found + found.T)
+
+
+def coordinates(system):
+    """Names of the state in the order of the transition matrix."""
+    return [*["position", "momentum"] * system.translates, *["attitude", "angular_momentum"] * system.rotates]
+
+
+CASES = {
+    "free body": (lambda: ph.free_body([1.0, 1.7, 2.3]), "v2", {"step": 0.1, **START}, ["inertia"]),
+    "tensor": (lambda: ph.free_body(tensor()), "s4_6", {"step": 0.1, **START}, ["inertia"]),
+    "top": (top, "rkn6_14a", {"step": 0.05, **START}, ["weight", "center_of_mass", "inertia"]),
+    "processed": (top, "kl8", {"step": 0.05, **START}, ["weight"]),
+    "lie group": (top, "mkrk:gauss4", {"step": 0.05, **START}, ["inertia"]),
+    "chart": (top, "mkrk:rk4", {"step": 0.05, **START}, []),
+    "taylor": (top, "taylor14", {"step": 0.05, **START}, []),
+    "orbit": (lambda: ph.orbit(MU, forces=ZONAL), "aba10_6_4/kepler", {"step": 60.0, **ORBIT}, ["mu", "forces.0.J2"]),
+    "spacecraft": (lambda: ph.spacecraft([10.0, 14.0, 18.0], MU, 100.0, forces=ZONAL), "s4_6",
+                   {"step": 20.0, **ORBIT, "attitude": Q, "angular_velocity": [1e-3, 2e-3, 1e-3]}, ["inertia"]),
+}  # fmt: skip
+
+
+def weights(shape):
+    """Numbers by which rows are weighed in an objective."""
+    return np.cos(1.0 + np.arange(np.prod(shape))).reshape(shape)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("rows", [{"every": 4}, {"t_eval": [0.0, 3.0, 4.5, 11.25]}])
+def test_equals_product_with_transition_matrix(name, rows):
+    build, method, given, parameters = CASES[name]
+    system = build()
+    given = given | {"steps": 12}
+    if "t_eval" in rows:
+        rows = {"t_eval": np.array(rows["t_eval"]) * given["step"]}
+    ds = ph.integrate(system, method, tangent=parameters or True, **given, **rows)
+    names = coordinates(system)
+
+    def slopes(s):
+        return {n: weights(np.shape(getattr(s, n))) / np.abs(getattr(s, n)).max() for n in names}
+
+    def objective(s):
+        return sum(float((w * getattr(s, n)).sum()) for n, w in slopes(s).items())
+
+    found = ph.gradient(objective, system, method, wrt=[*names, *parameters], slopes=slopes, **given, **rows)
+    for n in names:
+        assert_allclose(getattr(found.states, n), ds[n].values, rtol=1e-12, atol=1e-13 * np.abs(ds[n].values).max())
+    cotangent = []
+    for n, w in slopes(found.states).items():
+        if n == "attitude":
+            w = 0.5 * ph.rotation.multiply(ph.rotation.conjugate(found.states.attitude), w)[:, 1:]
+        cotangent.append(w)
+    reference = np.einsum("nr,nrc->c", np.concatenate(cotangent, axis=1), ds.state_transition.values)
+    got = found.flat() if name != "tensor" else np.append(
+        np.concatenate([found[n] for n in names]), found["inertia"][np.triu_indices(3)]
+    )  # fmt: skip
+    terms = np.einsum("nr,nrc->c", np.abs(np.concatenate(cotangent, axis=1)), np.abs(ds.state_transition.values))
+    assert np.all(np.abs(got - reference) <= 1e-12 * terms)
+
+
+def test_rows_chosen_by_a_tolerance():
+    system = ph.orbit(MU, forces=ZONAL)
+    given = {"steps": ph.Tolerance(1e-9), "t_end": 3000.0, "t_eval": [1000.0, 3000.0], **ORBIT}
+    ds = ph.integrate(system, "mkrk:dp5", tangent=["mu"], **given)
+    found = ph.gradient(lambda s: (s.position**2).sum() / 1e8, system, "mkrk:dp5",
+                        wrt=["position", "momentum", "mu"], **given)  # fmt: skip
+    reference = np.einsum("nr,nrc->c", found.states.position / 5e7, ds.state_transition.values[:, :3])
+    assert_allclose(found.flat(), reference, rtol=1e-12)
+
+
+def test_many_bodies_in_several_passes():
+    system = ph.gravitating_bodies([1.0, 1e-3, 2e-3, 1e-3, 3e-3], G=1.0)
+    angle = np.arange(4) * 1.3
+    radius = np.array([1.0, 1.6, 2.3, 3.1])[:, None]
+    ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    across = np.stack([-np.sin(angle), np.cos(angle), 0.1 + 0 * angle], axis=1)
+    given = {"step": 0.05, "steps": 20, "position": np.vstack([np.zeros(3), radius * ring]),
+             "velocity": np.vstack([np.zeros(3), across / np.sqrt(radius)])}  # fmt: skip
+    ds = ph.integrate(system, "rkn6_14a", every=20, tangent=True, **given)
+    found = ph.gradient(lambda s: (s.position[1:] ** 2).sum(), system, "rkn6_14a", **given)
+    assert found["position"].shape == (5, 3)
+    cotangent = np.zeros((5, 6))
+    cotangent[1:, :3] = 2.0 * ds.position.values[-1, 1:]
+    reference = (cotangent.ravel() @ ds.state_transition.values[-1]).reshape(5, 6)
+    assert_allclose(found["position"], reference[:, :3], rtol=1e-11, atol=1e-11)
+    assert_allclose(found["momentum"], reference[:, 3:], rtol=1e-11, atol=1e-9)
+
+
+def by_differences(function, x, h=1e-3):
+    """Derivatives of a function by differences of order 6."""
+    terms = ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60))
+    return np.array([sum(w * (function(x + k * e) - function(x - k * e)) for k, w in terms) / h
+                     for e in h * np.eye(len(x))])  # fmt: skip
+
+
+def objective(s):
+    return ((s.angular_velocity - TARGET) ** 2).sum() + s.attitude[1] * s.attitude[2] + np.sin(s.angular_momentum[0])
+
+
+@pytest.mark.parametrize("rotated", [False, True])
+def test_equals_differences_at_a_fixed_rate(rotated):
+    omega, moments = np.array([0.3, 0.4, 1.0]), np.array([1.0, 1.7, 2.3])
+
+    def body(moments):
+        return ph.free_body(np.diag(moments) + 0.1 * rotated * (np.ones((3, 3)) - np.eye(3)))
+
+    class Last:
+        def __init__(self, ds):
+            for name in ("attitude", "angular_velocity", "angular_momentum"):
+                setattr(self, name, ds[name].values[-1])
+
+    def value(x):
+        q = ph.rotation.multiply(Q, ph.rotation.exp_quaternion(x[:3]))
+        system = body(x[6:])
+        return objective(Last(ph.integrate(system, "trapm", step=0.1, steps=20, attitude=q, angular_velocity=x[3:6])))
+
+    found = ph.gradient(objective, body(moments), "trapm", wrt=["attitude", "angular_velocity", "inertia"], step=0.1,
+                        steps=20, attitude=Q, angular_velocity=omega)  # fmt: skip
+    reference = by_differences(value, np.concatenate([np.zeros(3), omega, moments]))
+    assert found.value == pytest.approx(value(np.concatenate([np.zeros(3), omega, moments])), rel=1e-12)
+    assert_allclose(found["attitude"], reference[:3], rtol=1e-8, atol=1e-9)
+    assert_allclose(found["angular_velocity"], reference[3:6], rtol=1e-8, atol=1e-9)
+    assert_allclose(np.diag(found["inertia"]), reference[6:], rtol=1e-8, atol=1e-9)
+
+
+def test_memory_grows_with_the_square_root_of_the_steps():
+    peaks = []
+    for steps in (10_000, 250_000):
+        request = requested(ph.free_body([1.0, 1.7, 2.3]), "trapm",
+                            {"step": 0.01, "steps": steps, "every": steps, **START}, {})  # fmt: skip
+        tracemalloc.start()
+        run = Backwards(request)
+        run.forwards()
+        run.backwards(np.ones((2, run.width)))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 8 * peaks[0] + 1e6 and peaks[1] < 3e6  # 250 000 states alone take 26 MB
+
+
+def test_no_steps_and_one_number_of_a_tensor():
+    found = ph.gradient(lambda s: s.angular_velocity[0], ph.free_body(tensor()), "v2", step=0.1, steps=0,
+                        wrt="inertia.0.1", **START)  # fmt: skip
+    inverse = np.linalg.inv(tensor())
+    unit = np.zeros((3, 3))
+    unit[0, 1] = unit[1, 0] = 1.0
+    assert_allclose(found["inertia.0.1"], -(inverse @ unit @ inverse @ START["angular_momentum"])[0], rtol=1e-10)
+
+
+BAD = {
+    "function": ({"objective": 3.0}, "objective must be a function"),
+    "no number": ({"objective": lambda s: s.attitude}, "must return one number"),
+    "nothing": ({"objective": lambda s: None}, "must return one number"),
+    "nan": ({"objective": lambda s: np.nan * s.attitude[0]}, "must be finite"),
+    "unknown": ({"wrt": ["inertai"]}, "did you mean 'inertia'"),
+    "twice": ({"wrt": ["inertia", "inertia"]}, "twice"),
+    "both": ({"wrt": ["angular_velocity", "angular_momentum"]}, "keep one of them"),
+    "lacks": ({"wrt": ["position"]}, "does not move through space"),
+    "wrt": ({"wrt": 3}, "wrt must be names"),
+    "language": ({"written_in": "fortran"}, "written_in"),
+    "decides": ({"objective": lambda s: float(s.attitude[0])}, "give slopes="),
+    "lacking": ({"objective": lambda s: s.position[0]}, "no position"),
+    "slopes": ({"slopes": lambda s: 1.0}, "slopes returns"),
+    "slope": ({"slopes": lambda s: {"attitude": [1.0]}}, "shape (4,)"),
+    "infinite": ({"slopes": lambda s: {"attitude": [np.inf] * 4}}, "not finite"),
+    "name": ({"slopes": lambda s: {"attitud": [1.0] * 4}}, "did you mean 'attitude'"),
+    "method": ({"method": "baoab:temperature=1:friction=5:seed=1"}, "no derivatives"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_named(name):
+    change, words = BAD[name]
+    given = {"objective": lambda s: s.attitude[0], "system": top(), "method": "v2", "step": 0.1, "steps": 2} | START
+    with pytest.raises(InvalidInput) as problem:
+        ph.gradient(**(given | change))
+    assert words in str(problem.value)
