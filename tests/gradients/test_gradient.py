@@ -187,7 +187,7 @@ BAD = {
     "lacks": ({"wrt": ["position"]}, "does not move through space"),
     "wrt": ({"wrt": 3}, "wrt must be names"),
     "language": ({"written_in": "fortran"}, "written_in"),
-    "decides": ({"objective": lambda s: float(s.attitude[0])}, "give slopes="),
+    "decides": ({"objective": lambda s: np.linalg.eigvalsh(np.outer(s.attitude, s.attitude))[0]}, "give slopes="),
     "lacking": ({"objective": lambda s: s.position[0]}, "no position"),
     "slopes": ({"slopes": lambda s: 1.0}, "slopes returns"),
     "slope": ({"slopes": lambda s: {"attitude": [1.0]}}, "shape (4,)"),

@@ -67,7 +67,7 @@ class Node:
                 raise InvalidInput("step and steps, or step and t_end, must be given")
             begin = float((self.words.get("start") or {}).get("time", 0.0))
             steps = round(abs(t_end - begin) / abs(step))
-        return 1 + ceil(steps / whole(every, "every", 1))
+        return 1 + ceil(int(steps) / whole(every, "every", 1))
 
     @property
     def outputs(self) -> dict[str, tuple[int, ...]]:

@@ -88,7 +88,7 @@ class Rows:
         body = states[:, : L.BODY * N].reshape(n, N, L.BODY)
         r, p = body[..., L.POSITION : L.POSITION + 3], body[..., L.MOMENTUM : L.MOMENTUM + 3]
         q, m = body[..., L.ATTITUDE : L.ATTITUDE + 4], body[..., L.ANGULAR : L.ANGULAR + 3]
-        found = {}
+        found: dict[str, Any] = {}
         if self.moving:
             found |= {"position": r, "momentum": p, "velocity": p * self.inverse_mass[:, None]}
         if self.turning:

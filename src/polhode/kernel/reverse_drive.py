@@ -23,12 +23,12 @@ convert = jit.hole("convert(task, t, h, p) -> status", "The converter of a proce
 PROCESSED = jit.hole("PROCESSED", "Whether the method is processed.", default=False)
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 RULES = jit.hole("RULES", "Pairs (helper, rule), as in ``kernel.tangent_drive``.", default=())
-VARIED = jit.hole("VARIED", "Whether constants of bodies and systems vary, too.", default=False)
 
 N, B, S, WIDTH, PARAMETERS, LOAD, STRIDE, PER_PASS, PASSES, STATE_DIRECTIONS, ALL_DIRECTIONS, TASK = range(12)
 SIZES = 12
 """Slots of ``sizes``: bodies, blocks, auxiliary variables; lengths of state, parameters, loads; derivatives of a number
-in memory; directions in one pass, passes, directions of the state, all; what to do. Constants are there once for each pass."""
+in memory; directions in one pass, passes, directions of the state, all; what to do. Constants are there once for
+each pass."""
 BODIES, BODIES_SEEDS, FRAMES, FRAMES_SEEDS, CONSTANTS, CONSTANTS_SEEDS, COEFFICIENTS, INT_COEFFICIENTS = range(2, 10)
 BLOCKS, STEP_INFO, PLAIN_MEMORY, MEMORY, MEMORY_SEEDS, BEGINS, STEP_SIZES, ENDS = range(10, 18)
 KEPT, ROW_AT, SHOWN, COTANGENTS, COTANGENT, BY_CONSTANTS, DIRECTIONS, PRODUCTS, STATUS = range(18, 27)
@@ -185,13 +185,10 @@ def pull_back(begin, behind, n, limit, sizes, addresses):
     stage = shifted(y, width)
     load = shifted(stage, 2 * width)
     work = shifted(load, sizes[LOAD])
-    if VARIED:
-        varied = (
-            active(bodies, numbers_at(addresses, BODIES_SEEDS)), active(frames, numbers_at(addresses, FRAMES_SEEDS)),
-            active(constants, numbers_at(addresses, CONSTANTS_SEEDS)),
-        )  # fmt: skip
-    else:
-        varied = (bodies, frames, constants)
+    varied = (
+        active(bodies, numbers_at(addresses, BODIES_SEEDS)), active(frames, numbers_at(addresses, FRAMES_SEEDS)),
+        active(constants, numbers_at(addresses, CONSTANTS_SEEDS)),
+    )  # fmt: skip
     p = Workspace(
         bodies_of_system, sizes[B], sizes[S], y, varied[0], varied[2], loads, coefficients, int_coefficients, blocks,
         stage, load, work, info, varied[1],

@@ -34,6 +34,7 @@ class ReverseEngine(TangentEngine):
 
     LOOP = staticmethod(D.pull_back)
     TYPE = D.PULL_BACK
+    ALWAYS_VARIED = True
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,7 @@ class Backwards:
         count = len(self.state_directions) + self.P
         self.passes = 1 if count <= MOST_AT_ONCE else ceil(count / IN_A_PASS)
         self.per_pass = ceil(count / self.passes)
-        varied = self.columns.varied is not None
-        self.engine = ReverseEngine(system, request.method, self.per_pass, varied, guard, chosen)
+        self.engine = ReverseEngine(system, request.method, self.per_pass, True, guard, chosen)
         self.schedule: Schedule | None = None
         if not isinstance(request.steps, FixedStep):
             self.schedule = self._chosen_steps()
@@ -156,16 +156,14 @@ class Backwards:
         slots = self.passes * self.per_pass
         directions = np.full(slots, -1, dtype=np.int64)
         directions[: len(self.state_directions)] = self.state_directions
-        nothing = np.zeros(1)
-        derived = [nothing, nothing, nothing]
-        if columns.varied is not None:
-            derived = []
-            for change in columns.varied:
-                of_all = np.zeros((change.shape[1], slots))
-                of_all[:, count - self.P : count] = change[0, :, len(columns.rows) :]
-                split = np.zeros((self.passes, change.shape[1], engine.stride))
-                split[..., : self.per_pass] = np.moveaxis(of_all.reshape(-1, self.passes, self.per_pass), 1, 0)
-                derived.append(split)
+        derived = []
+        given = columns.varied or tuple(np.zeros((1, a.size, len(columns.rows))) for a in start.all[1:])
+        for change in given:
+            of_all = np.zeros((change.shape[1], slots))
+            of_all[:, count - self.P : count] = change[0, :, len(columns.rows) :]
+            split = np.zeros((self.passes, change.shape[1], engine.stride))
+            split[..., : self.per_pass] = np.moveaxis(of_all.reshape(-1, self.passes, self.per_pass), 1, 0)
+            derived.append(split)
         memory = 3 * width + engine.load + engine.work
         self.kept = np.zeros((self.segment + 1, width))
         self.row_at = np.full(self.segment + 1, -1, dtype=np.int64)

@@ -118,6 +118,8 @@ class TangentEngine:
     """The template of its loop."""
     TYPE = D.MARCH_TANGENTS
     """The type of that."""
+    ALWAYS_VARIED = False
+    """Whether the loop has derivatives of constants in any case."""
 
     def __init__(
         self,
@@ -266,10 +268,11 @@ def _compiled(
     """The method as the loop takes it, and the compiled loop."""
     prepared, loads = method_and_loads(system, method, engine.adaptive)
     converting = {}
+    variation = {} if engine.ALWAYS_VARIED else {"VARIED": varied}
     if prepared.processed and prepared.converter is not None:
         converting = {"convert": prepared.converter[1], "PROCESSED": True}
     template = jit.bind(  # type: ignore[no-untyped-call]
-        engine.LOOP, step=prepared.step, loads=loads, RULES=tangent_rules.RULES, VARIED=varied, **converting
+        engine.LOOP, step=prepared.step, loads=loads, RULES=tangent_rules.RULES, **converting, **variation
     )
     try:
         return prepared, jit.compile_tangents(template, engine.TYPE, padded(directions))  # type: ignore[no-untyped-call]
