@@ -2,7 +2,7 @@
 # section: Spacecraft
 # order: 70
 # caption: The moments of inertia of a tumbling satellite from its gyros: what they tell, how well, and what not.
-# alt: On the left noisy angular velocities of a tumbling satellite with the fitted curves; on the right thirty
+# alt: On the left noisy angular velocities of a tumbling satellite with the fitted curves; on the right sixteen
 #   estimates of two ratios of moments as points around the truth, with the ellipse of three standard deviations.
 # ---
 # %% [markdown]
@@ -37,7 +37,7 @@ rates, fit = fitted()
 print(fit)
 
 # %% [markdown]
-# Thirty other draws of the noise fall where the covariance of the first one says: within its ellipse, about the truth.
+# Sixteen other draws of the noise fall where the covariance of the first one says: within its ellipse, about the truth.
 
 
 # %%
@@ -45,7 +45,7 @@ def ratios(values):
     return values["inertia"][:2] / values["inertia"][2]
 
 
-points = np.array([ratios(fitted()[1].values) for _ in range(30)])
+points = np.array([ratios(fitted()[1].values) for _ in range(16)])
 truth, (_, spread) = inertia[:2] / inertia[2], fit.derived(ratios)
 _, of_sum = fit.derived(lambda values: ratios(values).sum())
 mixed = (of_sum**2 - np.sum(spread**2)) / 2
@@ -61,7 +61,7 @@ for k, axis in enumerate("xyz"):
 left.set(xlabel="time (s)", ylabel="angular velocity (degrees/s)")
 left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
 right.plot(*ellipse, color="0.5", label="three standard deviations")
-right.plot(*points.T, ".", label="thirty draws")
+right.plot(*points.T, ".", label="sixteen draws")
 right.plot(*truth, "k+", markersize=12, label="truth")
 right.locator_params(nbins=4)
 right.set(xlabel="$I_1 / I_3$", ylabel="$I_2 / I_3$")
