@@ -459,14 +459,17 @@ CALLS = {
                                "station_velocity": V}],
     # gradients
     "gradient": [
-        {"objective": lambda s: s.attitude[0], "system": lambda: ph.free_body(INERTIA), "method": "v2/mr",
-         "wrt": ["attitude"], "slopes": lambda s: {}, "written_in": "numpy", "step": 0.25, "t_end": 1.0, "every": 2,
+        {"objective": lambda: lambda s: s.attitude[0], "system": lambda: ph.free_body(INERTIA), "method": "v2/mr",
+         "wrt": ["attitude"], "slopes": lambda: lambda s: {}, "written_in": "numpy", "step": 0.25, "t_end": 1.0,
+         "every": 2,
          "start": {"time": 0.0}, "attitude": Q, "angular_velocity": W, "settings": {"guard": True}},
-        {"objective": lambda s: s.attitude[0], "system": damped, "method": "v2/mr", "step": 0.25, "steps": 4,
+        {"objective": lambda: lambda s: s.attitude[0], "system": damped, "method": "v2/mr", "step": 0.25, "steps": 4,
          "t_eval": [0.0, 1.0], "angular_momentum": W, "parameters": [0.2]},
-        {"objective": lambda s: s.position[0], "system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0, "steps": 2,
+        {"objective": lambda: lambda s: s.position[0], "system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0,
+         "steps": 2,
          "position": R, "velocity": V},
-        {"objective": lambda s: s.position[0], "system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0, "steps": 2,
+        {"objective": lambda: lambda s: s.position[0], "system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0,
+         "steps": 2,
          "position": R, "momentum": V},
     ],
     # plots
@@ -565,7 +568,17 @@ CALLS = {
     "observables.drift": [{"ds": gas, "variable": "energy", "blocks": 4}],
 }  # fmt: skip
 CALLS |= {name: [sample_arguments(build)] for name, build in SYSTEMS.items() if name not in CALLS}
-UNTRIED = {"trajectory.dataset", "inertia.mass_of", "inertia.turning", "where"}
+UNTRIED = {
+    "gradients.Gradient",
+    "gradients.States",
+    "gradients.gradient",
+    "gradients.jax_run",
+    "gradients.torch_run",
+    "trajectory.dataset",
+    "inertia.mass_of",
+    "inertia.turning",
+    "where",
+}
 """What systems and users' functions call themselves, with their own arrays and what they have looked at."""
 
 
