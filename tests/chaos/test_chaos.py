@@ -64,6 +64,12 @@ def test_a_vector_of_a_harmonic_oscillator_stays_and_that_of_a_free_point_grows_
     assert_allclose(ds.fli.values, np.log(size / scale), atol=1e-9)
 
 
+def test_megno_of_a_harmonic_oscillator_tends_to_zero():
+    ds = ph.chaos.megno(ph.particle(mass=1.0, stiffness=1.0), "v2", step=0.1, steps=2000, position=[1.0, 0, 0],
+                        velocity=[0, 0.5, 0.2])  # fmt: skip
+    assert abs(float(ds.final)) < 0.02 and abs(float(ds.megno[100])) < 0.1
+
+
 def test_members_have_the_numbers_that_they_have_alone_however_they_are_cut():
     spins = np.random.default_rng(3).normal(size=(5, 3))
     words = {"step": 0.05, "steps": 700, "attitude": Q, "every": 50, "seed": 4}
