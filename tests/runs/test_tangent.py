@@ -235,6 +235,7 @@ CASES = {
     "no number": ({"tangent": ["inertia.0.1"]}, "no such argument"),
     "twice": ({"tangent": ["weight", "weight"]}, "twice"),
     "path": ({"tangent": ["inertia.7"]}, "no such argument"),
+    "no value": ({"tangent": ["mass"]}, "was built without"),
     "store": ({"tangent": True, "store": "run.zarr"}, "store"),
 }
 
@@ -287,3 +288,8 @@ def test_planets_about_the_centre_of_those_before_them_have_derivatives():
     expected = sum(w * (run(k * 1e-6) - run(-k * 1e-6)) for k, w in STENCIL) / 1e-6
     found = ds.state_transition.sel(column="momentum_y.2").values[-1] * solar_system.MASSES[2]
     assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_ensembles_say_who_has_derivatives_of_members():
+    with pytest.raises(InvalidInput, match="indicators of polhode"):
+        ph.ensemble(top(), "v2", members=2, step=0.02, steps=2, tangent=True, **START)

@@ -202,6 +202,11 @@ def planned(
     row = find_method(system.recommended if method is None else method).method
     for name, value in options.items():
         if name not in row.options:
+            if name == "tangent":
+                raise InvalidInput(
+                    "tangent is for a single run; run the members one by one by polhode.integrate, or take the "
+                    "indicators of polhode.chaos, which have members"
+                )
             known = [*ARGUMENTS, "members", "engine", "threads", "reduce", *row.options]
             raise unknown_argument(name, value, known, f"argument of ensemble or option of method {row.name!r}")
     names = sorted_out(varied, system, row.options)

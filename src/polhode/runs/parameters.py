@@ -70,6 +70,11 @@ def value_at(system: System, path: str, given: str = "tangent") -> Any:
         for word in path.split("."):
             inner = inner[int(word) if isinstance(inner, list | np.ndarray) else word]
     except (LookupError, TypeError, ValueError):
+        head = path.partition(".")[0]
+        if head == path and head in arguments_of(system):
+            raise InvalidInput(
+                f"{given} has {path}, which {system.name} was built without; give it a value there, or leave it out"
+            ) from None
         raise InvalidInput(f"{given} has {path}, but the system has no such argument") from None
     return inner
 
