@@ -101,6 +101,10 @@ def test_any_parameter_may_vary():
 CASES = {
     "vectors": (lambda: ph.chaos.sali(top(), "v2", vectors=3, step=0.1, steps=9, **START), "vectors"),
     "shape": (lambda: ph.chaos.megno(top(), "v2", vectors=[[1.0, 2.0]], step=0.1, steps=9, **START), "6 numbers each"),
+    "parallel": (lambda: ph.chaos.sali(top(), "v2", vectors=[[1.0] * 6, [2.0] * 6], step=0.1, steps=9, **START),
+                 "parallel"),
+    "alone": (lambda: ph.chaos.megno(top(), "v2", step=0.1, **START), "^give either t_end or steps"),
+    "every": (lambda: ph.chaos.megno(top(), "v2", step=0.1, steps=9, every=0, **START), "every"),
     "zero": (lambda: ph.chaos.megno(top(), "v2", vectors=[[0.0] * 6], step=0.1, steps=9, **START), "none of them zero"),
     "tolerance": (lambda: ph.chaos.megno(top(), "taylor", steps=ph.Tolerance(1e-8), t_end=1.0, **START), "one size"),
     "method": (lambda: ph.chaos.megno(ph.dipoles(2), "langevin", step=0.1, steps=9), "langevin"),

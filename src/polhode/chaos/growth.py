@@ -114,7 +114,12 @@ def plan_of(system: Any, method: Any, members: Any, run: Mapping[str, Any]) -> P
         if run.get(name) is not None:
             raise InvalidInput(f"{name} says nothing of an indicator of chaos; leave it out")
     given = {name: run.get(name) for name in ARGUMENTS if name not in ("start", "progress", "store")}
-    given |= {"every": run.get("every") or 1, "events": (), "breaks": (), "settings": run.get("settings")}
+    given |= {
+        "every": 1 if run.get("every") is None else run["every"],
+        "events": (),
+        "breaks": (),
+        "settings": run.get("settings"),
+    }
     options = {name: value for name, value in run.items() if name not in ARGUMENTS}
     return planned(system, method, 1 if members is None else members, given, run.get("start"), options)
 
@@ -160,7 +165,7 @@ def _grown(
     try:
         request = plan.request(0)
     except InvalidInput as problem:
-        raise plan.whose(0, problem) from None
+        raise (problem if plan.varied.count == 1 else plan.whose(0, problem)) from None
     system = request.system
     if not isinstance(request.steps, FixedStep):
         raise InvalidInput("indicators of chaos are for steps of one size; give step, and no tolerance")
@@ -237,11 +242,14 @@ def _of_length_one(vectors: Any, weights: Any, orthogonal: bool) -> Any:
     Raises
     ------
     InvalidInput
-        Vectors that depend on each other linearly.
+        Vectors that depend on each other linearly, or change nothing that moves.
     """
     roots = np.sqrt(weights)[:, None]
     if not orthogonal:
-        return vectors / np.linalg.norm(roots * vectors, axis=0)
+        lengths = np.linalg.norm(roots * vectors, axis=0)
+        if not lengths.all():
+            raise InvalidInput("a vector has no length, because it changes nothing that moves; give another")
+        return vectors / lengths
     moving = weights > 0.0
     Q, R = np.linalg.qr((roots * vectors)[moving])
     if np.abs(np.diag(R)).min() <= 1e-12 * np.abs(np.diag(R)).max():

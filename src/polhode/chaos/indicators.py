@@ -9,6 +9,7 @@ import numpy as np
 
 from polhode.arguments import whole
 from polhode.chaos.growth import WHY, Growth, grown, plan_of, vectors_of
+from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
 from polhode.runs.tangent.columns import state_names
@@ -190,12 +191,14 @@ def sali(
     Raises
     ------
     InvalidInput
-        An argument is wrong, or not two vectors; a method or loads without derivatives.
+        An argument is wrong, or not two vectors, or parallel ones; a method or loads without derivatives.
     Interrupted
         Ctrl-C.
     """
     plan = plan_of(system, method, members, run)
     chosen = vectors_of(vectors, plan.system, 2, 2)
+    if not isinstance(chosen, int | str) and np.linalg.matrix_rank(chosen) < 2:
+        raise InvalidInput("the two vectors of SALI are parallel, so that they say nothing; give others")
     found = grown(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
     values = found.aligned.copy()
     values[:, 0] = np.nan
