@@ -98,6 +98,15 @@ def test_any_parameter_may_vary():
     assert ds.exponent.shape == (3, 1) and list(ds.weight.values) == [0.5, 1.0, 2.0]
 
 
+@pytest.mark.parametrize("name", ["lyapunov", "megno"])
+def test_what_is_found_can_be_saved_and_read(name, tmp_path):
+    ds = getattr(ph.chaos, name)(top(), "v2", step=0.05, steps=20, members={"weight": [0.5, 1.0]}, **START)
+    ph.save(ds, tmp_path / "found.nc")
+    again = ph.load(tmp_path / "found.nc")
+    assert_array_equal(again[name].values, ds[name].values)
+    assert list(again.failure.values) == ["", ""] and list(again.weight.values) == [0.5, 1.0]
+
+
 CASES = {
     "vectors": (lambda: ph.chaos.sali(top(), "v2", vectors=3, step=0.1, steps=9, **START), "vectors"),
     "shape": (lambda: ph.chaos.megno(top(), "v2", vectors=[[1.0, 2.0]], step=0.1, steps=9, **START), "6 numbers each"),

@@ -12,6 +12,7 @@ from polhode.chaos.growth import WHY, Growth, grown, plan_of, vectors_of
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
+from polhode.runs.result import release
 from polhode.runs.tangent.columns import state_names
 
 if TYPE_CHECKING:
@@ -250,6 +251,7 @@ def _dataset(
         "method": request.method.label,
         "step": abs(request.steps.h),  # type: ignore[union-attr]
         "citation": cite,
+        "polhode_version": release(),
         "coordinates_of_vectors": ", ".join(state_names(request.system)),
     }
     ds = xr.Dataset(made, coordinates, attributes)
