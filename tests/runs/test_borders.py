@@ -102,9 +102,10 @@ def outcome(name, arguments, seconds=120.0):
 NAN_BY_CHOICE = {
     "observables.dipole_correlations", "observables.radial_distribution", "observables.kirkwood_factor",
     "observables.block_error", "observables.drift", "observables.dielectric_constant",
-    "compare", "poinsot.free_motion_periods", "observables.autocorrelation",
+    "compare", "poinsot.free_motion_periods", "observables.autocorrelation", "chaos.lyapunov", "chaos.megno",
+    "chaos.sali",
 }  # fmt: skip
-"""What has nan where there is nothing to tell, as documented: too few rows, empty shells, no period."""
+"""What has nan where there is nothing to tell, as documented: too few rows, empty shells, no period, no time yet."""
 
 
 # ------------------------------------------------------------------ wrong kinds

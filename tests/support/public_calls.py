@@ -241,7 +241,7 @@ CALLS = {
          "t_eval": [0.0, 0.5], "attitude": Q, "angular_velocity": W, "start": {"time": 0.0},
          "settings": {"guard": True, "units": "SI", "threads": 1, "epoch": "2030-01-01T00:00:00"}},
         {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "steps": 4, "every": 2,
-         "angular_momentum": W},
+         "angular_momentum": W, "tangent": ["inertia"]},
         {"system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0, "steps": 4, "position": R, "velocity": V,
          "events": ["periapsis"]},
         {"system": lambda: ph.orbit(MU), "method": "mkrk:dp5", "steps": lambda: ph.Tolerance(1e-6), "t_end": 20.0,
@@ -417,9 +417,10 @@ CALLS = {
     "sweep_member": [{"scenario": swept, "member": 1, "table": {"seed": 1}, "allow_code": False}],
     # chaos
     **{f"chaos.{name}": [{"system": lambda: ph.heavy_top(INERTIA, LENGTH, 2.0), "method": "v2", "seed": 1, "threads": 1,
-                          "step": 0.01, "steps": 8, "angular_velocity": W} | more]
-       for name, more in {"lyapunov": {"vectors": 2, "between": 4}, "fli": {"vectors": 2}, "megno": {},
-                          "sali": {}}.items()},
+                          "members": {"weight": [1.0, 2.0]}, "progress": False, "step": 0.01, "steps": 8,
+                          "angular_velocity": W} | more]
+       for name, more in {"lyapunov": {"vectors": 2, "between": 4}, "fli": {"vectors": 2}, "megno": {"vectors": 1},
+                          "sali": {"vectors": 2}}.items()},
     # estimation
     "fit": [
         {"system": lambda: ph.free_body(INERTIA), "data": {"gyro": ([0.0, 0.5, 1.0], [W, W, W])},
