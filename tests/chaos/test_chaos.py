@@ -129,3 +129,16 @@ def test_what_is_wrong_is_said_in_a_sentence(name):
     call, told = CASES[name]
     with pytest.raises(InvalidInput, match=told):
         call()
+
+
+def test_rows_further_apart_than_a_slice_are_those_of_shorter_slices():
+    words = {"step": 0.05, "steps": 1000, "every": 600, "seed": 4, **START}
+    whole = ph.chaos.megno(top(), "v2", **words)
+    few, growth.FIRST_STEPS = growth.FIRST_STEPS, 70
+    longest, growth.LONGEST = growth.LONGEST, 140
+    try:
+        cut = ph.chaos.megno(top(), "v2", **words)
+    finally:
+        growth.FIRST_STEPS, growth.LONGEST = few, longest
+    assert_allclose(cut.time.values, [0.0, 30.0, 50.0])
+    assert_allclose(cut.megno.values, whole.megno.values, rtol=1e-11)

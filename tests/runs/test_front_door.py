@@ -15,8 +15,8 @@ from polhode.trajectory.schema import RENAMED
 
 ARGUMENTS = [
     "system", "method", "step", "steps", "t_end", "every", "t_eval", "start", "attitude", "angular_velocity",
-    "angular_momentum", "position", "velocity", "momentum", "parameters", "events", "breaks", "store", "progress",
-    "settings", "options",
+    "angular_momentum", "position", "velocity", "momentum", "parameters", "events", "breaks", "tangent", "store",
+    "progress", "settings", "options",
 ]  # fmt: skip
 BODY = ph.free_body((1.0, 1.5, 2.0))
 SPIN = {"angular_velocity": (0.3, -0.2, 1.1)}
@@ -24,10 +24,10 @@ SHORT = {"step": 0.05, "steps": 4}
 HALF = 0.5**0.5
 
 
-def test_the_front_door_has_twenty_parameters_and_options():
+def test_the_front_door_has_twenty_one_parameters_and_options():
     parameters = inspect.signature(ph.integrate).parameters
     assert list(parameters) == ARGUMENTS and parameters["options"].kind is inspect.Parameter.VAR_KEYWORD
-    assert len(parameters) - 1 == 20
+    assert len(parameters) - 1 == 21
 
 
 FORMS = {

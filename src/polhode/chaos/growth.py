@@ -33,6 +33,10 @@ from polhode.runs.tangent.engine import Constants, Schedule, TangentEngine
 SLICE_SECONDS = 0.4
 FIRST_STEPS = 256
 """Steps of the first slice, by which the time of others is judged."""
+LONGEST = 2**20
+"""Most steps of a slice."""
+MOST_STEPS = 10**10
+"""Most steps of a member: hours."""
 AT_ONCE = 32
 """Most members of a slice."""
 NOT_RUN = -1
@@ -152,7 +156,7 @@ def grown(
         with Display() as display:
             display.counted = "members"
             return _grown(plan, vectors, treatment, rows, between, seed, threads, display)
-    return _grown(plan, vectors, treatment, rows, between, seed, threads, progress or None)
+    return _grown(plan, vectors, treatment, rows, between, seed, threads, None if progress is False else progress)
 
 
 def _grown(
@@ -182,6 +186,8 @@ def _grown(
     n, h = request.total or 0, request.steps.h
     if n < 1:
         raise InvalidInput("the run has no step; give a later t_end")
+    if n > MOST_STEPS:
+        raise InvalidInput(f"the run has {n:g} steps, more than {MOST_STEPS:g}; give fewer, or longer ones")
     every = request.recording.every if rows is None else max(1, n // rows)
     M, R = len(states), 1 + -(-n // every)
     kinds = D.OF_VECTOR * K + D.OF_ALL
@@ -334,16 +340,17 @@ class _Work:
     def take(self, first: int, last: int, stopped: Callable[[], bool], told: Callable[[float], None]) -> None:
         """Take some members to their end, in slices of whole rows."""
         t0, h, n, every = self.steps
-        constants, done, size = _constants(self.kind, first, last), 0, max(1, FIRST_STEPS // every) * every
+        constants, done, size = _constants(self.kind, first, last), 0, FIRST_STEPS
         here = slice(first, last)
         growth = self.growth[here]
         self.rows[here, 0] = growth
         alive = np.ones(last - first, dtype=bool)
         while done < n and not stopped():
-            count = min(size, n - done)
+            left = every - done % every  # of a row
+            count = min(size // every * every if left == every <= size else min(size, left), n - done)
             before = time.perf_counter()
             marched = self.engine.march(
-                self.states[here], self.seeds[here], Schedule.equal(t0, h, count, done), every=every,
+                self.states[here], self.seeds[here], Schedule.equal(t0, h, count, done), every=min(every, count),
                 constants=constants, treatment=self.treatment, weights=self.weights, between=self.between,
                 growth=growth,
             )  # fmt: skip
@@ -351,16 +358,17 @@ class _Work:
             failed = alive & (marched.status != L.OK)
             self.status[here][failed] = marched.status[failed]
             alive &= ~failed
-            row = 1 + done // every
             numbers = marched.derivatives[:, 1:]
             numbers[~alive] = np.nan
-            self.rows[here, row : row + numbers.shape[1]] = numbers
+            row = 1 + done // every
             done += count
+            if done % every == 0 or done == n:
+                self.rows[here, row : row + numbers.shape[1]] = numbers
             told(count / n)
             if not alive.any():
                 break
             if spent < SLICE_SECONDS / 2:
-                size = every * max(1, min(16, int(SLICE_SECONDS / max(spent, 1e-6))) * (size // every))
+                size = min(LONGEST, size * max(1, min(16, int(SLICE_SECONDS / max(spent, 1e-6)))))
         if done == n:
             self.status[here][alive] = L.OK
 

@@ -254,10 +254,12 @@ class TrajectoryAccessor:
             No ``state_transition``; no attitude, or no orbit of one body, that could be converted; an orbit too nearly
             circular or equatorial to have elements with derivatives.
         """
+        made = "polhode_version" in self._ds.attrs
+        ds = self._chosen("transition", *[] if made else ["state_transition"])
         choice(to, "to", ("state", "quaternion", "elements"))
         if to == "quaternion":
-            return transitions.in_quaternions(self._ds)
-        return transitions.in_elements(self._ds, mu) if to == "elements" else transitions.matrix_of(self._ds)
+            return transitions.in_quaternions(ds)
+        return transitions.in_elements(ds, mu) if to == "elements" else transitions.matrix_of(ds)
 
     def ground_track(
         self,
