@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.quaternion import to_matrix
-from polhode.arguments import room_for, whole
+from polhode.arguments import array, room_for, whole
 from polhode.display import Display, Progress, teller
 from polhode.ensembles.ensemble import processors
 from polhode.ensembles.members import Kind
@@ -429,10 +429,7 @@ def vectors_of(given: Any, system: Any, least: int, most: int | None = None) -> 
         return whole(given, "vectors", least, most)
     if isinstance(given, str):
         raise unknown_name("vectors", given, ["a number", "an array"])
-    try:
-        found = np.atleast_2d(np.asarray(given, dtype=float))
-    except (TypeError, ValueError):
-        raise InvalidInput("vectors must be a whole number, or an array of vectors") from None
+    found = np.atleast_2d(array(given, "vectors"))
     if found.ndim != 2 or found.shape[1] != len(names) or not least <= len(found) <= most:
         raise InvalidInput(
             f"vectors has shape {found.shape}; give {least} to {most} vectors of {len(names)} numbers each: "

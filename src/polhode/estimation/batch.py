@@ -227,8 +227,9 @@ def one_body(system: Any) -> None:
 
 def full_names(system: System, free: Any) -> Any:
     """Names in ``free`` with parameters by their full paths."""
-    if isinstance(free, str) or not isinstance(free, Sequence):
-        return free
+    names = isinstance(free, Sequence) and not isinstance(free, str) and all(isinstance(name, str) for name in free)
+    if not names or not len(free):
+        raise InvalidInput(f"free must be a list of names such as ['attitude', 'angular_velocity'], not {shown(free)}")
     known = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
     full = []
     for name in free:

@@ -127,7 +127,8 @@ def _moving(
     r: Any = vector(said["position"], "position", 3, UNKNOWN) if "position" in said else None
     v: Any = None
     if "velocity" in said:
-        v = np.zeros(3) if np.ndim(said["velocity"]) == 0 and said["velocity"] == 0 else said["velocity"]
+        v = said["velocity"]
+        v = np.zeros(3) if isinstance(v, int | float) and v == 0 else v
         v = vector(v, "velocity", 3, UNKNOWN)
     elif "momentum" in said:
         v = vector(said["momentum"], "momentum", 3, UNKNOWN) / mass

@@ -36,6 +36,9 @@ USERS = {"rotation": ("attitude",), "angular_momentum": ("angular_velocity", "an
          "position": ("position",), "momentum": ("velocity", "momentum")}  # fmt: skip
 """What users call the blocks of a state; of a rate and a momentum either one."""
 
+MOST_STEPS = 2.0**53
+"""Most steps between two data."""
+
 
 @answering
 def kalman(
@@ -281,7 +284,7 @@ class Filter:
         by = np.eye(self.n)
         if to == t:
             return dict(state), by
-        count = max(1, ceil((to - t) / self.words.step - BEYOND))
+        count = max(1, ceil(min((to - t) / self.words.step, MOST_STEPS) - BEYOND))
         begun = {name: state[name] for name in map(STATE.__getitem__, self.blocks)}
         with unwarned():
             ds = integrate(

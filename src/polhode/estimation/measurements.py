@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import array, choice, has, in_unit, text
+from polhode.arguments import array, choice, has, in_unit, room_for, text
 from polhode.errors import InvalidInput, answering, shown
 
 LENGTH_OF_QUATERNION = 1e-2
@@ -139,6 +139,7 @@ def _finite(given: Any, name: str, unit: str) -> Any:
         return array(given, name, unit)
     if quick.dtype.kind not in "fiu" or isinstance(given, np.ma.MaskedArray):
         return array(given, name, unit)
+    room_for(2.0 * quick.size, name)
     quick = quick.astype(float)
     if quick.ndim and not np.isfinite(quick).all():
         row = int(np.argwhere(~np.isfinite(quick))[0][0])

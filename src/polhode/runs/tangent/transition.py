@@ -221,6 +221,7 @@ class Transition:
         request = self.request
         if isinstance(request.steps, FixedStep):
             h, n = request.steps.h, request.total or 0
+            room_for(6.0 * n, "steps")
             return _Grid(request.t0, Schedule.equal(request.t0, h, n))
         if not isinstance(request.steps, Tolerance):
             raise InvalidInput(f"method {request.method.label!r} chooses its steps along the motion; tangent is for "
