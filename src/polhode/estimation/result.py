@@ -63,7 +63,7 @@ class Fit:
     std : dict
         Standard deviations, likewise; of an attitude those of its error as a rotation vector in the body frame (rad).
         Infinite for what the data do not determine.
-    covariance : xarray.DataArray (parameter, parameter_)
+    covariance : xarray.DataArray (parameter, parameter)
         Covariance of all of them, by names such as ``rotation_x``, ``inertia.0``; infinite in the rows of what the data
         do not determine.
     residuals : xarray.Dataset
@@ -129,7 +129,7 @@ class Fit:
         Returns
         -------
         xarray.Dataset
-            A trajectory with ``state_transition`` and ``state_covariance`` (time, row, row_): of the errors of
+            A trajectory with ``state_transition`` and ``state_covariance`` (``time``, ``row``, ``row_``): of the errors of
             position, momentum (space frame), rotation vector (rad, body frame) and angular momentum (body frame), in
             that order, without what the body lacks. Quantities that the data do not determine are held.
 
