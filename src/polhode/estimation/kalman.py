@@ -96,7 +96,7 @@ def kalman(
     xarray.Dataset
         A row for each time at which something was measured, after the data of that time: ``attitude``,
         ``angular_velocity``, ``angular_momentum``, ``position``, ``velocity``, ``momentum``, those that the body has;
-        free quantities by name; ``covariance`` (``time``, ``row``, ``row_``) and ``std`` (time, row) of the errors, rows as in
+        free quantities by name; ``covariance`` (time, row, row) and ``std`` (time, row) of the errors, rows as in
         ``state_transition``, then what is free. ``innovation_squared`` is the square of the residuals of that
         time over their covariance, on average ``innovation_count`` where prior and noises are right; ``rejected``
         counts the data left out.
