@@ -129,7 +129,7 @@ class Fit:
         Returns
         -------
         xarray.Dataset
-            A trajectory with ``state_transition`` and ``state_covariance`` (``time``, ``row``, ``row_``): of the errors of
+            A trajectory with ``state_transition`` and ``state_covariance`` (time, row, row): of the errors of
             position, momentum (space frame), rotation vector (rad, body frame) and angular momentum (body frame), in
             that order, without what the body lacks. Quantities that the data do not determine are held.
 
