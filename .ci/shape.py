@@ -24,8 +24,8 @@ FRONT_DOORS = {
     "systems/dipoles.py: dipoles",
     "systems/spacecraft.py: spacecraft", "trajectory/export.py: oem", "trajectory/export.py: aem",
     "runs/scenario/initial_state.py: given_state",
-    "estimation/batch.py: fit", "estimation/kalman.py: kalman", "cli/fit.py: command",
-    "gradients/reverse.py: gradient",
+    "estimation/batch.py: fit", "estimation/kalman.py: kalman", "cli/fit.py: command", "cli/chaos.py: command",
+    "gradients/reverse.py: gradient", "systems/wheels.py: reaction_wheels",
 }  # fmt: skip
 """What users call, with an argument for everything they may say."""
 

@@ -42,11 +42,8 @@ ds = ph.chaos.megno(craft, "rkn6_14a", step=orbit / 24, t_end=50 * orbit, member
 
 # %%
 fig, (chart, swings) = plt.subplots(1, 2, figsize=(9.6, 4.8))
-megno = ds.final.values.reshape(n, n).clip(1, 30)
-shown = chart.pcolormesh(e, k, megno, norm="log", cmap="cividis", shading="nearest")
-fig.colorbar(shown, location="bottom", label="MEGNO after 50 orbits", ticks=[1, 2, 5, 10, 30], format="%g")
+ph.plots.indicator(ds, e, k, limits=(1, 30), axes=chart)
 chart.set(xlabel="eccentricity", ylabel="$k$ (1: a rod, 0: a ball)", title="Order (blue) and chaos (yellow)")
-chart.grid(visible=False)
 picked = np.array([[0.02, 0.9], [0.15, 0.9], [0.15, 0.6]])
 few = ph.ensemble(craft, "rkn6_14a", step=orbit / 24, t_end=10 * orbit, members=satellites(*picked.T))
 axis = ph.rotation.rotate(few.attitude.values, (1.0, 0, 0))

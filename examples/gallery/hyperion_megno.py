@@ -34,14 +34,5 @@ ds = ph.chaos.megno(
 
 # %%
 fig, axes = plt.subplots(figsize=(6.0, 4.6))
-shown = axes.pcolormesh(
-    np.degrees(angle),
-    spin,
-    ds.final.values.reshape(n, n).clip(1.0, 30.0),
-    norm="log",
-    cmap="cividis",
-    shading="nearest",
-)
+ph.plots.indicator(ds, np.degrees(angle), spin, limits=(1, 30), axes=axes)
 axes.set(xlabel="angle from Saturn's direction at the pericentre, deg", ylabel="spin / mean motion")
-axes.grid(visible=False)
-fig.colorbar(shown, label="MEGNO after 60 orbits", ticks=[1, 2, 5, 10, 30], format="%g")

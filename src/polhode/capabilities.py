@@ -77,6 +77,20 @@ CAPABILITIES: dict[str, Capability] = {
         "method {method} does not advance numbers of the system's own, but {system} has some ({variables}); take "
         "'mkrk:cv8'",
     ),
+    "nothing_sampled": Capability(
+        "no controllers set states at sampling times",
+        "controllers of {system} set states between steps, which method {method} does not take, for its steps advance "
+        "other numbers than the state or choose their own times; take 's6_10', or 'mkrk:cv8'",
+    ),
+    "nothing_read": Capability(
+        "loads read no numbers of the system's own",
+        "the loads of {system} read numbers of its own ({variables}), which method {method} does not carry along "
+        "within its steps; take 'mkrk:cv8', or a splitting such as 's6_10'",
+    ),
+    "wheels": Capability(
+        "the body has wheels, whose momentum a free rotation may carry along",
+        "method {method} turns a body with wheels, which {system} does not have; take the method without it",
+    ),
     "translation": Capability(
         "some body moves through space",
         "the steps of {method} follow the distance from the origin, but the bodies of {system} do not move through "

@@ -37,7 +37,7 @@ def test_every_public_function_has_a_good_call_of_all_its_arguments():
         assert known - given <= NOT_GIVEN.get(name, set()) | OF_FUNCTIONS, (name, known - given)
 
 
-OF_FUNCTIONS = {"potential", "load", "torque", "force", "work", "gradient", "sunlight"}
+OF_FUNCTIONS = {"potential", "load", "controllers", "torque", "force", "work", "gradient", "sunlight"}
 """Where one function of the user's stands for all."""
 NOT_GIVEN = {"load": {"system"}, "resume": {"system"}}
 
@@ -103,7 +103,7 @@ NAN_BY_CHOICE = {
     "observables.dipole_correlations", "observables.radial_distribution", "observables.kirkwood_factor",
     "observables.block_error", "observables.drift", "observables.dielectric_constant",
     "compare", "poinsot.free_motion_periods", "observables.autocorrelation", "chaos.lyapunov", "chaos.megno",
-    "chaos.sali",
+    "chaos.sali", "chaos.gali",
 }  # fmt: skip
 """What has nan where there is nothing to tell, as documented: too few rows, empty shells, no period, no time yet."""
 

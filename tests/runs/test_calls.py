@@ -52,7 +52,7 @@ def test_a_short_run_calls_few_functions(system, method, most):
 @counting
 def test_the_loads_of_all_rows_are_looked_at_together(monkeypatch):
     loop, counted = resolution.load_loop(), []
-    monkeypatch.setattr(resolution, "load_loop", lambda: lambda *given: counted.append(1) or loop(*given))
+    monkeypatch.setattr(resolution, "load_loop", lambda *part: lambda *given: counted.append(1) or loop(*given))
     ph.integrate(TOP, "v2", step=0.01, steps=20, angular_velocity=(0, 0.1, 5))
     assert counted == [1]
 

@@ -68,7 +68,7 @@ def test_every_unit_is_what_it_says():
     import scipy.constants as known
 
     sizes = {"m": 1.0, "km": 1e3, "s": 1.0, "min": known.minute, "h": known.hour, "d": known.day, "kg": 1.0, "rad": 1.0,
-             "deg": known.degree, "N": 1.0, "mN": 1e-3}  # fmt: skip
+             "deg": known.degree, "N": 1.0, "mN": 1e-3, "A": 1.0}  # fmt: skip
     for unit, endings in units.IN_SI.items():
         for ending, factor in endings.items():
             parts, sign, size = ending.split("_"), 1, 1.0

@@ -58,6 +58,15 @@ def folder():
     return Path(tempfile.mkdtemp(prefix="polhode-calls-"))
 
 
+def field_file():
+    """Coefficients of a magnetic field to degree 2 at two epochs, as an .shc file."""
+    rows = [(1, 0, -29400, -29350), (1, 1, -1451, -1410), (1, -1, 4653, 4545), (2, 0, -2500, -2556),
+            (2, 1, 2982, 2951), (2, -1, -2992, -3134), (2, 2, 1677, 1649), (2, -2, -735, -815)]  # fmt: skip
+    path = folder() / "field.shc"
+    path.write_text("# a field\n1 2 2 2 1\n2020.0 2025.0\n" + "\n".join(" ".join(map(str, row)) for row in rows))
+    return str(path)
+
+
 def target(name):
     """A file that is not there yet."""
     path = folder() / name
@@ -145,6 +154,12 @@ def members():
 
 
 @functools.cache
+def megno():
+    """An indicator of chaos of three members, two rows."""
+    return ph.chaos.megno(ph.free_body(INERTIA), "v2", step=0.05, steps=2, angular_velocity=W, members=3)
+
+
+@functools.cache
 def several():
     """An ensemble of two members, all rows of which are kept."""
     return ph.ensemble(ph.free_body(INERTIA), "v2/mr", members={"angular_velocity": [W, W]}, step=0.05, steps=4)
@@ -173,8 +188,20 @@ def torque(t, q, omega, parameters):
     return (0.0, 0.0, -0.1 * omega[2])
 
 
+def command(t, position, velocity, q, omega, parameters, states):
+    return -0.1 * velocity, velocity
+
+
 def force(t, position, velocity, parameters):
     return (0.0, 0.0, -0.1 * velocity[2])
+
+
+def torque_with_states(t, q, omega, parameters, states):
+    return (0.0, 0.0, -0.1 * states.heat), omega[2]
+
+
+def force_with_states(t, position, velocity, parameters, states):
+    return (0.0, 0.0, -0.1 * states.heat), velocity[2]
 
 
 def ignore(told):
@@ -207,20 +234,43 @@ CALLS = {
          "inertia_about": "center_of_mass"},
     ],
     "particle": [{"mass": 2.0, "stiffness": [1.0, 2.0, 3.0], "gravity": [0, 0, -9.8]},
-                 {"mass": 2.0, "force": force, "parameters": [1.0]}],
-    "rigid_body": [{"inertia": INERTIA, "torque": torque, "parameters": [1.0], "mass": 2.0}],
+                 {"mass": 2.0, "force": force, "parameters": [1.0]},
+                 {"mass": 2.0, "force": force_with_states, "states": {"heat": 1}}],
+    "rigid_body": [{"inertia": INERTIA, "torque": torque, "parameters": [1.0], "mass": 2.0},
+                   {"inertia": INERTIA, "torque": torque_with_states, "states": {"heat": {"start": 1.0, "unit": "J"}}},
+                   {"inertia": INERTIA, "wheels": {"axes": [[0, 0, 1.0]], "inertia": 0.01, "speed": 10.0}}],
     "gravity_gradient": [{"inertia": INERTIA, "mu": MU, "radius": 7e6}],
     "soft_wall": [{"inertia": INERTIA, "sign": "physical"}],
     "orbit": [{"mu": MU, "mass": 2.0, "forces": [{"kind": "uniform", "acceleration": [0, 0, 1e-3]}], "surface": 6.4e6,
-               "force": force, "parameters": [1.0]}],
+               "force": force, "parameters": [1.0]},
+              {"mu": MU, "force": force_with_states, "states": {"heat": [1.0]}}],
     "spacecraft": [{"inertia": INERTIA, "mu": MU, "mass": 2.0, "gravity_gradient": True, "forces": [],
                     "thrusters": [{"force": 1.0, "direction": [1, 0, 0], "position": [0, 1, 0]}],
                     "plates": [{"area": 2.0, "normal": [1, 0, 0], "drag_coefficient": 2.2}],
                     "atmosphere": {"density": 1e-12, "radius": 6.8e6, "scale": 6e4}, "surface": 6.4e6},
-                   {"inertia": INERTIA, "mu": MU, "torque": torque, "parameters": [1.0]}],
+                   {"inertia": INERTIA, "mu": MU, "torque": torque, "parameters": [1.0],
+                    "magnetic_field": {"kind": "dipole"}, "dipoles": [{"moment": [0.1, 0.0, 0.2]}]},
+                   {"inertia": INERTIA, "mu": MU, "torque": torque_with_states, "states": {"heat": 1},
+                    "wheels": {"axes": [[0, 0, 1.0]], "inertia": 0.01, "speed": 10.0}}],
     "thruster": [{"force": 3.0, "direction": [1.0, 0, 0], "position": [0, 1.0, 0], "start": 1.0, "stop": 2.0}],
     "plate": [{"area": 2.0, "normal": [1.0, 0, 0], "position": [0, 1.0, 0], "drag_coefficient": 2.2},
               {"area": 2.0, "normal": [1.0, 0, 0], "specular": 0.25, "diffuse": 0.25, "absorbed": 0.5}],
+    "gravity_field": [{"source": "egm2008", "epoch": 2020.5}],
+    "magnetic_dipole": [{"moment": [0.1, 0.0, 0.2]}],
+    "magnetic_field": [
+        {"kind": "dipole", "epoch": 2024.5, "coefficients": [-30000.0, -1500.0, 4500.0], "radius": 6.4e6,
+         "rotation": 7e-5, "angle": 0.5, "axis": [0, 0.1, 1.0]},
+        {"kind": "igrf", "epoch": "2024-07-01", "degree": 2, "file": lambda: field_file()},
+    ],
+    "reaction_wheels": [
+        {"axes": [[0, 0, 1.0], [1.0, 0, 0]], "inertia": 0.01, "max_torque": 0.1, "max_momentum": [3.0, 4.0],
+         "speed": 10.0, "command": 20.0, "mode": "speed", "gain": 0.1, "viscous": 1e-4,
+         "coulomb": 1e-3, "coulomb_speed": 2.0},
+    ],
+    "controller": [
+        {"command": command, "every": 0.1, "sets": ["push"], "keeps": ["memory"], "phase": 0.05, "delay": 0.2,
+         "limit": 3.0, "resolution": 0.01},
+    ],
     "gravitating_bodies": [{"mu": [1.0, 2.0]}, {"mass": [1.0, 2.0], "G": 6.674e-11}],
     "dipoles": [{"n": 8, "mass": 2.0, "inertia": INERTIA, "dipole": [0, 0, 1.0], "sigma": 1.5, "epsilon": 2.0,
                  "attraction": True, "cutoff": 3.0, "switch": 2.5, "skin": 0.5, "box": 9.0, "reaction_field": 80.0}],
@@ -420,7 +470,7 @@ CALLS = {
                           "members": {"weight": [1.0, 2.0]}, "progress": False, "step": 0.01, "steps": 8,
                           "angular_velocity": W} | more]
        for name, more in {"lyapunov": {"vectors": 2, "between": 4}, "fli": {"vectors": 2}, "megno": {"vectors": 1},
-                          "sali": {"vectors": 2}}.items()},
+                          "sali": {"vectors": 2}, "gali": {"order": 3, "vectors": np.eye(6)[:3]}}.items()},
     # estimation
     "fit": [
         {"system": lambda: ph.free_body(INERTIA), "data": {"gyro": ([0.0, 0.5, 1.0], [W, W, W])},
@@ -486,6 +536,8 @@ CALLS = {
     "plots.corner": [{"ds": members, "names": ["x", "mass"], "path": lambda: target("corner.png"), "row": 0}],
     "plots.success": [{"ds": members, "names": ["x", "mass"], "path": lambda: target("success.png"),
                        "passed": [True, False, True]}],
+    "plots.indicator": [{"ds": megno, "x": "time", "limits": (1.0, 5.0), "path": lambda: target("chaos.png")},
+                        {"ds": megno, "x": [1.0, 2.0, 3.0], "y": [1.0, 3.0, 2.0], "axes": None}],
     # initial
     "initial.gaussian_draw": [{"n": 4, "seed": 1, "scale": 2.0}],
     "initial.random_rotations": [{"n": 4, "seed": 1}],
@@ -507,9 +559,13 @@ CALLS = {
     "events.add_event": [{"build": lambda: ph.events.node}],
     "initial.add_recipe": [{"build": lambda: ph.initial.on_lattice, "sets": ("position",)}],
     "forces.add_force": [{"build": lambda: ph.forces.uniform}],
+    "forces.gravity_field": [
+        {"field": "egm2008", "degree": 8, "order": 4, "rotation": 7e-5, "angle": 0.3, "axis": LENGTH, "digest": ""},
+    ],
     "forces.zonal": [{"radius": 6.4e6, "J2": 1e-3, "J3": 1e-6, "J4": 1e-6, "J5": 1e-7, "J6": 1e-7, "axis": LENGTH}],
     "forces.uniform": [{"acceleration": LENGTH}],
     "forces.third_body": [{"mu": MU, "position": [3.8e8, 0, 0]}, {"mu": MU, **PATH}, {"mu": MU, "circle": CIRCLE}],
+    "forces.standard_air": [{"surface": 6.4e6}],
     "forces.drag": [{"coefficient": 0.01, "density": 1e-12, "radius": 6.8e6, "scale": 6e4, "rotation": 7e-5,
                      "axis": LENGTH},
                     {"coefficient": 0.01, "table": [[6.8e6, 1e-12], [6.9e6, 2e-13]]},
@@ -587,7 +643,7 @@ def arguments_of(name, k=0):
     """The arguments of a good call, made."""
     call = CALLS[name][k]
     signature = inspect.signature(public_functions()[name]).parameters
-    making = {"function", "force", "torque", "L", "F", "progress", "tell"}
+    making = {"function", "command", "force", "torque", "L", "F", "progress", "tell"}
     return {
         key: value() if (inspect.isfunction(value) and key not in making) or hasattr(value, "cache_info") else value
         for key, value in call.items() if key in signature or "VAR_KEYWORD" in {p.kind.name for p in signature.values()}

@@ -566,7 +566,7 @@ def test_a_scenario_with_forces(read):
     ("period = -3, ", "", 7, "system.forces[1].circle.period: expected this key"),
     ("period = -3, ", "perod = -3, ", 7, "system.forces[1].circle.perod: unknown key; did you mean 'period'"),
     ('kind = "third_body"', 'kind = "thirdbody"', 7, "did you mean 'third_body'"),
-    ('kind = "third_body", ', "", 7, "system.forces[1]: expected a key kind, one of drag, impulse, radiation"),
+    ('kind = "third_body", ', "", 7, "system.forces[1]: expected a key kind, one of drag, gravity_field, impulse"),
     ("mu = 2\n", "mu = -2\n", 3, "system.mu: mu is -2; it must be positive"),
 ])  # fmt: skip
 def test_mistakes_in_scenarios_are_told_where_they_stand(read, old, new, line, told):

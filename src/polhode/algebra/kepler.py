@@ -265,6 +265,18 @@ def guess_around(mu, b, q, zeta, t):
 # The motion.
 
 
+@inlined
+def since_periapsis(b, eta, zeta, zeta_q):
+    """The anomaly since periapsis, where zeta is zeta_q = mu e."""
+    if b > 0.0:
+        w = sqrt(b)
+        return atan2(w * eta, zeta) / w
+    if b < 0.0:
+        w = sqrt(-b)
+        return asinh(w * eta / zeta_q) / w
+    return eta / zeta_q
+
+
 @helper
 def around(mu, r, v, t, r0, b, eta, zeta):
     """Status, position and velocity at the time t > 0, computed from the periapsis, for e^2 > THIN."""
@@ -276,19 +288,13 @@ def around(mu, r, v, t, r0, b, eta, zeta):
     axis = axpy(-mu / r0, r, cross(v, h))
     axis = scale(1.0 / sqrt(dot(axis, axis)), axis)
     zeta_q = mu * e
-    if b > 0.0:
-        w = sqrt(b)
-        s0 = atan2(w * eta, zeta) / w
-    elif b < 0.0:
-        w = sqrt(-b)
-        s0 = asinh(w * eta / zeta_q) / w
-    else:
-        w = 0.0
-        s0 = eta / zeta_q
+    s0 = since_periapsis(b, eta, zeta, zeta_q)
     _, _, G3 = universal(b, s0)
     t = t + (q * s0 + zeta_q * G3)
-    if b > 0.0 and t * w * b > pi * mu:
-        t = t - TWO_PI * mu / (w * b)
+    if b > 0.0:
+        w = sqrt(b)
+        if t * w * b > pi * mu:
+            t = t - TWO_PI * mu / (w * b)
     G1 = G2 = 0.0
     if t != 0.0:
         size = abs(t)

@@ -1,4 +1,4 @@
-"""Indicators of chaos of runs and of many runs: Lyapunov exponents, MEGNO, FLI, SALI, from exact tangent maps.
+"""Indicators of chaos of runs and of many runs: Lyapunov exponents, MEGNO, FLI, SALI, GALI, from exact tangent maps.
 
     polhode.chaos.megno(top, "rkn6_14a", step=0.05, t_end=500.0, angular_momentum=[0.3, 0.4, 2.0])
     polhode.chaos.megno(top, "v2", step=0.05, t_end=500.0, members={"angular_momentum": grid})       # a map
@@ -10,6 +10,6 @@ so that of a symplectic map the spectrum pairs and adds up to zero.
 
 from __future__ import annotations
 
-from polhode.chaos.indicators import fli, lyapunov, megno, sali
+from polhode.chaos.indicators import fli, gali, lyapunov, megno, sali
 
-__all__ = ["fli", "lyapunov", "megno", "sali"]
+__all__ = ["fli", "gali", "lyapunov", "megno", "sali"]

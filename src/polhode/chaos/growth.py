@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,16 +21,20 @@ from polhode.display import Display, Progress, teller
 from polhode.ensembles.ensemble import processors
 from polhode.ensembles.members import Kind
 from polhode.ensembles.plan import Plan, planned
-from polhode.errors import Interrupted, InvalidInput, unknown_name
+from polhode.errors import Interrupted, InvalidInput, PolhodeError, unknown_name
 from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
 from polhode.kernel.interrupts import Noticed
+from polhode.runs.integrate import carry_out
 from polhode.runs.request import ARGUMENTS, Request
-from polhode.runs.steps import FixedStep
+from polhode.runs.steps import FixedStep, Recording
 from polhode.runs.tangent.columns import state_names
 from polhode.runs.tangent.engine import Constants, Schedule, TangentEngine
+from polhode.runs.tangent.transition import check_same_states
 
 SLICE_SECONDS = 0.4
+CHECKED = 64
+"""Steps of a member that are compared with those of its run."""
 FIRST_STEPS = 256
 """Steps of the first slice, by which the time of others is judged."""
 LONGEST = 2**20
@@ -71,6 +75,8 @@ class Growth:
         What was run.
     seconds : float
         Time of the computation.
+    volumes : array (M, rows), optional
+        Of the parallelepiped of the vectors, scaled to length 1.
     """
 
     times: Any
@@ -81,6 +87,7 @@ class Growth:
     request: Request
     kind: Kind
     seconds: float
+    volumes: Any = None
 
     def of_vectors(self, slot: int) -> Any:
         """One number of all vectors (M, rows, vectors)."""
@@ -130,7 +137,7 @@ def plan_of(system: Any, method: Any, members: Any, run: Mapping[str, Any]) -> P
 
 def grown(
     plan: Plan, vectors: Any, treatment: int, *, rows: int | None, between: int, seed: int, threads: int | None,
-    progress: Callable[[Progress], None] | bool | None,
+    progress: Callable[[Progress], None] | bool | None, volumes: bool = False,
 ) -> Growth:  # fmt: skip
     """Carry vectors along the runs of all members.
 
@@ -144,6 +151,8 @@ def grown(
         How many rows a member has, beside its start; by default those of ``every``.
     between : int
         After how many steps vectors are scaled.
+    volumes : bool
+        Whether their volumes are wanted.
 
     Raises
     ------
@@ -155,13 +164,14 @@ def grown(
     if progress is True:
         with Display() as display:
             display.counted = "members"
-            return _grown(plan, vectors, treatment, rows, between, seed, threads, display)
-    return _grown(plan, vectors, treatment, rows, between, seed, threads, None if progress is False else progress)
+            return _grown(plan, vectors, treatment, rows, between, seed, threads, display, volumes)
+    shown = None if progress is False else progress
+    return _grown(plan, vectors, treatment, rows, between, seed, threads, shown, volumes)
 
 
 def _grown(
     plan: Plan, vectors: Any, treatment: int, rows: int | None, between: int, seed: int, threads: int | None,
-    progress: Any,
+    progress: Any, volumes: bool,
 ) -> Growth:  # fmt: skip
     report_progress = teller(progress, "progress", "True or a function")
     workers = processors() if threads is None else whole(threads, "threads", 1, 4096)
@@ -173,9 +183,15 @@ def _grown(
     system = request.system
     if not isinstance(request.steps, FixedStep):
         raise InvalidInput("indicators of chaos are for steps of one size; give step, and no tolerance")
+    if system.sampled:
+        raise InvalidInput(f"{system.name!r} has controllers, which act at sampling times; indicators of chaos are for "
+                           "loads that are the same all the run")  # fmt: skip
     if request.breaks or system.switches or system.watches or system.impulses:
         raise InvalidInput(f"{system.name!r} changes its loads during a run (burns, shadows, impulses); indicators of "
                            "chaos are for loads that are the same all the run")  # fmt: skip
+    if "nothing_read" not in system.provides:
+        raise InvalidInput(f"the loads of {system.name!r} read numbers of its own, such as states or wheels; indicators"
+                           " of chaos are for bodies alone: build it without them")  # fmt: skip
     kind, states = plan.together(request)
     if kind.alone:
         raise InvalidInput(f"these members cannot be run together: {kind.alone}")
@@ -200,7 +216,10 @@ def _grown(
     work = _Work(
         engine, start, np.zeros((M, engine.width, engine.stride)), np.zeros((M, kinds)), np.full((M, R, kinds), np.nan),
         np.full(M, NOT_RUN), kind, weights, (request.t0, h, n, every), treatment, between,
+        np.full((M, R), np.nan) if volumes else None,
     )  # fmt: skip
+    for k in {0, M // 2}:
+        _check_steps(engine, plan, kind, start, k, min(n, CHECKED))
     drawn = None if isinstance(vectors, int | str) else np.asarray(vectors, dtype=float)
     for k in range(M):
         if drawn is None:
@@ -212,7 +231,30 @@ def _grown(
         work.seeds[k, :, :K] = _of_length_one(seeds, weights, treatment == D.ORTHOGONAL)
     seconds = _carry(work, workers, report_progress)
     times = request.t0 + h * np.append(np.arange(0, n, every), n)
-    return Growth(times, work.rows, K, work.status, plan, request, kind, seconds)
+    return Growth(times, work.rows, K, work.status, plan, request, kind, seconds, work.volumes)
+
+
+def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Any, k: int, count: int) -> None:
+    """Compare the first steps of a member with those of its run.
+
+    Raises
+    ------
+    StepFailed
+        They lead elsewhere.
+    """
+    request = plan.request(k)
+    assert isinstance(request.steps, FixedStep)
+    steps = replace(request.steps, steps=count)
+    try:
+        ds = carry_out(replace(request, steps=steps, recording=Recording(every=count)))
+    except PolhodeError:
+        return  # the run fails, and so will the member, which says so
+    schedule = Schedule.equal(request.t0, request.steps.h, count)
+    marched = engine.march(
+        start[k : k + 1].copy(), np.zeros((1, engine.width, engine.directions)), schedule, every=count,
+        constants=_constants(kind, k, k + 1),
+    )  # fmt: skip
+    check_same_states(request, ds, marched.states[0], np.inf if marched.status[0] != L.OK else 1.0)
 
 
 def _quantities(system: Any) -> list[tuple[int, str]]:
@@ -336,6 +378,7 @@ class _Work:
     steps: tuple[float, float, int, int]
     treatment: int
     between: int
+    volumes: Any
 
     def take(self, first: int, last: int, stopped: Callable[[], bool], told: Callable[[float], None]) -> None:
         """Take some members to their end, in slices of whole rows."""
@@ -347,7 +390,8 @@ class _Work:
         alive = np.ones(last - first, dtype=bool)
         while done < n and not stopped():
             left = every - done % every  # of a row
-            count = min(size // every * every if left == every <= size else min(size, left), n - done)
+            whole_rows = left == every <= size and self.volumes is None
+            count = min(size // every * every if whole_rows else min(size, left), n - done)
             before = time.perf_counter()
             marched = self.engine.march(
                 self.states[here], self.seeds[here], Schedule.equal(t0, h, count, done), every=min(every, count),
@@ -364,6 +408,8 @@ class _Work:
             done += count
             if done % every == 0 or done == n:
                 self.rows[here, row : row + numbers.shape[1]] = numbers
+                if self.volumes is not None:
+                    self.volumes[here, row][alive] = self._volumes(here)[alive]
             told(count / n)
             if not alive.any():
                 break
@@ -371,6 +417,16 @@ class _Work:
                 size = min(LONGEST, size * max(1, min(16, int(SLICE_SECONDS / max(spent, 1e-6)))))
         if done == n:
             self.status[here][alive] = L.OK
+
+    def _volumes(self, here: slice) -> Any:
+        """Volumes of the vectors of some members as they are now: products of singular values."""
+        vectors = np.sqrt(self.weights)[:, None] * self.seeds[here, :, : self.engine.directions]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        found = np.full(len(vectors), np.nan)
+        good = np.isfinite(vectors).all(axis=(1, 2))
+        found[good] = np.prod(np.linalg.svd(vectors[good], compute_uv=False), axis=-1)
+        return found
 
 
 def _carry(work: _Work, workers: int, report_progress: Callable[[Progress], None]) -> float:

@@ -209,6 +209,52 @@ def sali(
     }, "SALI", "skokos2001")  # fmt: skip
 
 
+def gali(
+    system: Any, method: Any = None, *, order: int = 2, members: Any = None, vectors: Any = None, seed: int = 0,
+    threads: int | None = None, progress: Any = None, **run: Any,
+) -> xr.Dataset:  # fmt: skip
+    """GALI, the generalised alignment index of an order [skokos2007]: the volume that unit tangent vectors span.
+
+    It falls as exp(-((lambda1 - lambda2) + ... + (lambda1 - lambda_order)) t) where the motion is chaotic. Where it is
+    regular, on a torus of d dimensions, half as many as there are coordinates, it stays if the order is at most d, and
+    falls as t to the power -2 (order - d) else: so the orders tell the dimension of a torus. That of order 2 is
+    the sine of the angle of two vectors.
+
+    Parameters
+    ----------
+    order : int
+        How many vectors, from 2 to the number of coordinates.
+    vectors : array (order, coordinates), optional
+        The vectors to begin with, which need not be orthogonal; drawn unless given.
+    system, method, members, seed, threads, progress, **run
+        As of ``lyapunov``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``gali`` (member, time), between 0 and 1; ``final`` (member): at the end. NaN at the start. It is computed at
+        rows alone, as a product of singular values, of which each is known to about 1e-16.
+
+    Raises
+    ------
+    InvalidInput
+        An argument is wrong, such as vectors that depend on each other; a method or loads without derivatives.
+    Interrupted
+        Ctrl-C.
+    """
+    plan = plan_of(system, method, members, run)
+    order = whole(order, "order", 2, len(state_names(plan.system)))
+    chosen = vectors_of(order if vectors is None else vectors, plan.system, order, order)
+    if not isinstance(chosen, int | str) and np.linalg.matrix_rank(chosen) < order:
+        raise InvalidInput("the vectors of GALI depend on each other linearly, so that they say nothing; give others")
+    found = grown(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress,
+                  volumes=True)  # fmt: skip
+    return _dataset(found, members, {
+        "gali": (("time",), found.volumes, f"generalised alignment index of order {order}", "1"),
+        "final": ((), found.volumes[:, -1], f"generalised alignment index of order {order} at the end", "1"),
+    }, f"GALI of order {order}", "skokos2007")  # fmt: skip
+
+
 def _rows(run: Mapping[str, Any]) -> int | None:
     """How many rows, where ``every`` does not say it."""
     return None if run.get("every") is not None else ROWS

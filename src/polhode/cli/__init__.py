@@ -20,6 +20,7 @@ COMMANDS = {
     "tail": "The last rows of a live store, also while it grows.",
     "fit": "Fit initial values and parameters of a scenario to measured data.",
     "sweep": "Run a scenario for many values of its keys, on one machine or many.",
+    "chaos": "Tell order from chaos: MEGNO, Lyapunov exponents, FLI, SALI or GALI of a scenario.",
     "view": "Look at a run in a browser: one page with the moving body in it.",
     "plot": "Draw a trajectory again, or panels of it, as PNG, PDF or SVG.",
     "methods": "List the methods and what they keep.",

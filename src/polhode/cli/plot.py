@@ -64,6 +64,7 @@ def command(
     no date. In Python: polhode.plots.dashboard(ds, path) and polhode.plots.figure(ds, panels, size, path).
     """
     from polhode.cli.members import is_ensemble, picture_of_members
+    from polhode.plots.indicators import kind_of
     from polhode.runs.resume import load
 
     ds = load(trajectory)
@@ -73,6 +74,11 @@ def command(
         from polhode.plots import work_precision
 
         work_precision(ds, path)
+    elif kind_of(ds) is not None:
+        _refuse(panels, size, listing, "an indicator of chaos")
+        from polhode.plots import indicator
+
+        indicator(ds, path=path)
     elif is_ensemble(ds):
         _refuse(panels, size, listing, "an ensemble")
         if not picture_of_members(ds, path):

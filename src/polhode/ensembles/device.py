@@ -54,6 +54,8 @@ def reason_against(system: System, chosen: MethodSpec) -> str:
         return f"members {what} choose their steps by a time transformation, which devices do not take"
     if system.serve is not None or system.memory > MOST_MEMORY:
         return f"the loads {what} are shared among threads of this machine"
+    if system.sampled:
+        return f"controllers set states between steps of members {what}, which devices do not take"
     if system.watches or system.switches or system.impulses:
         return f"members {what} have breaks or events (burns, shadows, impulses), for which each run stops by itself"
     return ""

@@ -164,6 +164,8 @@ def flags(system: System, guarded: bool, commutes: bool = False) -> tuple[tuple[
         (L.RELATIVE, 0.0),
         (L.ABSOLUTE, 0.0),
         (L.AUXILIARY, float(len(system.auxiliary))),
+        (L.READ_FROM, float(system.read_from)),
+        (L.WHEELS_AT, float(max(system.wheels_at, 0))),
         (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
     )
 
@@ -197,14 +199,14 @@ def engine_for(
         loop = jit.compile_lanes(kernel, MARCH_LANES, width)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
-    fixed = tuple((int(name[1:]), value) for name, value in system.dynamics_of(part_of(prepared)).fixed.items())
+    fixed = tuple((int(name[1:]), value) for name, value in system.dynamics_of(prepared.part).fixed.items())
     limit = method.method.range if guard else math.inf
     return LaneEngine(system, method, width, prepared, loop, fixed, limit, again)
 
 
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, to be compiled over lanes."""
-    text = lanes_text(system.dynamics_of(part_of(prepared)), 1)
+    text = lanes_text(system.dynamics_of(prepared.part), 1)
     loads = module_of(text, HEAD).loads
     if text.count("\n") <= FEW_LINES:
         loads = jit.inlined(loads)  # type: ignore[no-untyped-call]
@@ -253,14 +255,11 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
         return f"{label} takes commutator loads, which {system.name!r} does not state in a form for lanes"
     if "mutual_gravity" in prepared.needs:
         return f"{label} follows orbits of several bodies about each other, which is not done over lanes"
+    if system.sampled:
+        return f"controllers of {system.name!r} set states between steps, which is not done over lanes"
     if system.switches or system.watches or system.impulses:
         return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
-    dynamics = system.dynamics_of(part_of(prepared))
+    dynamics = system.dynamics_of(prepared.part)
     if not dynamics.traced:
         return f"the loads of {system.name!r} are no program: {dynamics.reason}"
     return ""
-
-
-def part_of(prepared: CompiledMethod) -> int:
-    """The part of the loads that a method asks for: without the attraction, if its own motion is along orbits."""
-    return L.WITHOUT_SOLVED if "central_gravity" in prepared.needs else L.ALL

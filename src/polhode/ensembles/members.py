@@ -488,12 +488,17 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     states = np.empty((M, len(first)))
     states[:] = first
     states[:, : L.BODY * N] = y
+    if "wheels" in system.provides:
+        S = len(system.auxiliary)
+        states[:, L.BODY * N : L.BODY * N + S] = [system.auxiliary_at_start(one) for one in y]
     return states
 
 
 def _with_frames(system: System, constants: Constants, k: int) -> Any:
     frames = constants.frames[min(k, len(constants.frames) - 1)]
-    return SimpleNamespace(N=system.N, auxiliary=system.auxiliary, frames=frames)
+    return SimpleNamespace(
+        N=system.N, auxiliary=system.auxiliary, auxiliary_at_start=system.auxiliary_at_start, frames=frames
+    )
 
 
 def _of_all(values: Any, name: str, M: int, N: int) -> Any:

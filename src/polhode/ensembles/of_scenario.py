@@ -61,12 +61,7 @@ def ensemble_of(
     if words is None:
         raise InvalidInput(f"{scenario.path} has no [members]; run it with scenario.integrate()")
     try:
-        if words["count"] is None and all(isinstance(one, Mapping) for one in (words["vary"] or {"": 0}).values()):
-            raise InvalidInput("count is missing; say how many members to draw: count = 1000")
-        varied: Members = members(
-            words["table"] or words["vary"], words["count"], design=words["design"], seed=words["seed"]
-        )
-        given = _without(grouped(scenario.arguments), varied)
+        varied, given = members_of(scenario, words)
         ds = ensemble(
             scenario.system, scenario.method, members=varied, reduce=words["reduce"], engine=words["engine"],
             threads=threads, progress=progress, **given,
@@ -78,6 +73,22 @@ def ensemble_of(
         if isinstance(failed, InvalidInput):
             failed.args = (f"{scenario.path}: {failed}",)
         raise
+
+
+def members_of(scenario: Scenario, words: Mapping[str, Any]) -> tuple[Members, dict[str, Any]]:
+    """The members of a scenario, and its arguments without those in whose place something varies.
+
+    Raises
+    ------
+    InvalidInput
+        What varies is wrong.
+    """
+    if words["count"] is None and all(isinstance(one, Mapping) for one in (words["vary"] or {"": 0}).values()):
+        raise InvalidInput("count is missing; say how many members to draw: count = 1000")
+    varied: Members = members(
+        words["table"] or words["vary"], words["count"], design=words["design"], seed=words["seed"]
+    )
+    return varied, _without(grouped(scenario.arguments), varied)
 
 
 def _without(given: dict[str, Any], varied: Members) -> dict[str, Any]:

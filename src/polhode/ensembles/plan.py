@@ -21,6 +21,7 @@ from polhode.runs.settings import unknown_argument
 from polhode.runs.state import OF_METHODS, STATE_WORDS, State, state_of
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
+from polhode.systems.sampling import cut_by
 
 BETWEEN = 8
 """Most rows of the grid that are computed for each one asked for by ``t_eval``."""
@@ -160,6 +161,9 @@ class Plan:
             return "something is switched, fired or watched during the run"
         if request.breaks:
             return "there are breaks"
+        h = request.steps.h if isinstance(request.steps, FixedStep) else None
+        if cut_by(system.sampled, request.t0, h, request.final):
+            return "controllers sample between the steps"
         if isinstance(request.steps, FixedStep) and rows_of(request) is None:
             return "t_eval has times between the steps"
         return ""

@@ -1,7 +1,8 @@
 """Kick: impulse of the loads at a frozen configuration; exact for loads that depend on time and configuration only.
 
 Where loads depend on velocities, the momenta follow p' = f(q) + a(q, v) at the frozen configuration and time, as do the
-auxiliary variables. Gauss collocation with s nodes integrates them with order 2 s, symmetrically in time:
+auxiliary variables, which loads may read (READS): v then stands for both. Gauss collocation with s nodes integrates
+them with order 2 s, symmetrically in time:
 
     p_i = p + h sum a_ij (f + a(q, v_j)),     p+ = p + h sum b_i (f + a(q, v_i)),               [hairer2006, II.1.2]
 
@@ -22,7 +23,9 @@ about 1e-12), which cost 4 evaluations. For loads that depend on velocities this
 
 from __future__ import annotations
 
+from functools import cache
 from math import inf
+from typing import Any
 
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import axpy, cross, exp_quaternion, scale, times
@@ -37,6 +40,7 @@ DISPLACEMENT = 1e-3
 MOST_SWEEPS = 60
 """Most sweeps over the nodes of a kick; they diverge for drag so strong that it stops a body within a kick or two."""
 
+READS = hole("READS", "Whether loads read auxiliary variables.", default=False)
 part = hole("part", "The part of the loads that ``impulse`` applies.", default=L.ALL)
 """WITHOUT_SOLVED is bound in where a flow solves the attraction."""
 add3 = hole("add3(at, h, x, p)", "The sum into the state.", default=sums.add3)
@@ -47,7 +51,7 @@ enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable
 def loads_at(part, t, y, out, p):
     """Evaluate a part of the loads at a time and state into ``out``, and count the evaluation."""
     p.loads(part, t, p.N, y, p.bodies, p.parameters, out)
-    p.step_info[L.REPEATED if part == L.MOVING else L.EVALUATIONS] += 1.0
+    p.step_info[L.REPEATED if part & L.ALL == L.MOVING else L.EVALUATIONS] += 1.0
 
 
 @replaceable
@@ -107,6 +111,7 @@ def displacement_size(p):
     return DISPLACEMENT / largest if largest > 0.0 else 0.0
 
 
+@replaceable
 @apart
 def commutator_load(asked, t, p):
     """Write the commutator load of the part ``asked``, and the rates behind it, to ``work[:6 N + S]``; as many numbers
@@ -131,7 +136,7 @@ def commutator_load(asked, t, p):
     s = displacement_size(p)
     if s == 0.0:
         return
-    for k in range(L.BODY * p.N):
+    for k in range(L.BODY * p.N + (p.S if READS else 0)):
         p.stage_state[k] = p.y[k]
     for n in range(4):
         displace((-1.0, 1.0, -2.0, 2.0)[n] * s, p)
@@ -190,6 +195,13 @@ def collocated(asked, t, h, g, s, rule, p):
                 for j in range(s):
                     P = axpy(h * p.coefficients[rule + i * s + j], get3(p.work, first + j * width + load), P)
                 put3(p.stage_state, at, P)
+            if READS:
+                for k in range(p.S):
+                    x = p.y[L.BODY * p.N + k] + share * h * p.work[width + L.LOAD * p.N + k]
+                    for j in range(s):
+                        weight = h * p.coefficients[rule + i * s + j]
+                        x += weight * p.work[first + j * width + L.LOAD * p.N + k]
+                    p.stage_state[L.BODY * p.N + k] = x
             loads_at(asked, t, p.stage_state, p.load, p)
             for k in range(p.B):
                 body, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
@@ -201,6 +213,18 @@ def collocated(asked, t, h, g, s, rule, p):
                     gain = abs(h) * norm3(new)
                     size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, width + load))
                     moved = abs(h) * norm3(axpy(-1.0, old, new))
+                    if not moved + size < inf:
+                        return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED
+                    if moved > 0.0:
+                        change = max(change, moved / size)
+                        if sweep == 0:
+                            before = max(before, gain / size)
+            if READS:
+                for k in range(int(p.step_info[L.READ_FROM]), p.S):
+                    fresh, previous = p.load[L.LOAD * p.N + k], p.work[first + i * width + L.LOAD * p.N + k]
+                    gain = abs(h) * max(abs(fresh), abs(previous))
+                    size = abs(p.y[L.BODY * p.N + k]) + gain + abs(h * p.work[width + L.LOAD * p.N + k])
+                    moved = abs(h * (fresh - previous))
                     if not moved + size < inf:
                         return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED
                     if moved > 0.0:
@@ -258,7 +282,7 @@ def impulse(t, h, g, s, rules, p):
     else:
         one = p.step_info[L.VELOCITY_DEPENDENT] == 2.0
         status = collocated(
-            L.MOVING if split else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
+            part & ~(L.ALL & ~L.MOVING) if split else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
         )  # fmt: skip
         if not split and not one:
             p.step_info[L.LOADED] = 0.0
@@ -271,14 +295,19 @@ def impulse(t, h, g, s, rules, p):
     return L.OK
 
 
-impulse_of_the_rest = helper(bind(impulse, part=L.WITHOUT_SOLVED))
-"""``impulse`` of the part WITHOUT_SOLVED."""
-
-_sums = {
-    "push": inlined(bind(push, add3=sums.add3_compensated)),
-    "enter": inlined(bind(enter, enter1=sums.enter1_compensated)),
-}
-_sums["collocated"] = apart(bind(collocated, **_sums))
-impulse_compensated = helper(bind(impulse, **_sums))
-impulse_of_the_rest_compensated = helper(bind(impulse, part=L.WITHOUT_SOLVED, **_sums))
-"""``impulse`` and ``impulse_of_the_rest`` with compensated sums."""
+@cache
+def kick_of(part: int, compensation: bool, reads: bool) -> Any:
+    """``impulse`` of a part of the loads; with compensated sums, and for loads that read auxiliary variables."""
+    bound: dict[str, Any] = {}
+    if compensation:
+        bound["push"] = inlined(bind(push, add3=sums.add3_compensated))
+        bound["enter"] = inlined(bind(enter, enter1=sums.enter1_compensated))
+    rest: dict[str, Any] = {"READS": True} if reads else {}
+    if reads:
+        bound["commutator_load"] = apart(bind(commutator_load, **rest))
+    if compensation or reads:
+        rest |= {name: bound[name] for name in ("push", "enter") if name in bound}
+        bound["collocated"] = apart(bind(collocated, **rest))
+    if part != L.ALL:
+        bound["part"] = part
+    return helper(bind(impulse, **bound)) if bound else impulse

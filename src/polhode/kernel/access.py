@@ -50,6 +50,12 @@ def put9(y, k, a):
     put3(y, k + 6, (a[6], a[7], a[8]))
 
 
+@inlined
+def in_kernels(n):
+    """n, a number of terms; a function that asks for many is not traced, for its program would be too long."""
+    return n
+
+
 @helper
 def segment(p, at, stride, count, x):
     """Index of the last of ``count`` rows of a table whose first number is <= x; 0 if there is none."""

@@ -13,6 +13,7 @@ from typing import Any
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.jit import integers_at, numbers_at, pointer
+from polhode.kernel.sampling import sample
 from polhode.kernel.signatures import (
     DENSE,
     ENERGIES,
@@ -61,6 +62,13 @@ def convert(task, t, h, p):
 @jit.inlined
 def dense(begin, theta, t, h, out, p):
     """Dense output: write the state at ``t + theta h`` of the last step to ``out``; by default nothing."""
+    return L.OK
+
+
+@jit.replaceable
+@jit.inlined
+def set_states(t, p):
+    """Set states whose sampling time it is; by default nothing."""
     return L.OK
 
 
@@ -345,6 +353,11 @@ def march_adaptive(
         t = controller_state[L.TIME]
         if t == end:
             return L.OK
+        if controller_state[L.SAMPLED] != t:
+            status = set_states(t, p)
+            if status != L.OK:
+                return status
+            controller_state[L.SAMPLED] = t
         proposed = abs(controller_state[L.NEXT])
         size = min(proposed, longest)
         if not speed < inf:
@@ -594,13 +607,15 @@ def loop_for(step_function, converter=None):
 
 
 @functools.cache
-def adaptive_loop_for(step_function, dense_function=None, controller=""):
+def adaptive_loop_for(step_function, dense_function=None, controller="", samples=False):
     """The compiled ``march_adaptive`` of ``step_function(t, h, p) -> status``, which estimates its error.
 
     ``dense_function(begin, theta, t, h, out, p) -> status`` is its dense output, if any; ``controller`` is a name in
-    CONTROLLERS.
+    CONTROLLERS; ``samples`` says whether controllers set states before steps.
     """
     bound = {"step": step_function, **CONTROLLERS[controller]}
+    if samples:
+        bound["set_states"] = sample
     if dense_function is not None:
         bound["dense"] = dense_function
     return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE)

@@ -75,7 +75,7 @@ def apart(function):
 def python_bridge(function, numbers):
     """A helper through which a compiled loop calls plain Python (about 1.3 us a call).
 
-    ``function`` must return a float for ``numbers`` = 1, else a tuple of 3 or 6 floats; its exceptions end the loop.
+    ``function`` must return a float for ``numbers`` = 1, else a tuple of so many floats; its exceptions end the loop.
     """
     if config.DISABLE_JIT:
         return function
@@ -96,12 +96,20 @@ def python_bridge(function, numbers):
                 result = function(*arguments)
             return result
 
-    else:
+    elif numbers == 6:
 
         @njit
         def bridge(*arguments):
             with objmode(result="UniTuple(float64, 6)"):
                 result = function(*arguments)
+            return result
+
+    else:
+
+        @njit
+        def bridge(*arguments):
+            with objmode(result="float64[::1]"):
+                result = np.array(function(*arguments))
             return result
 
     return bridge

@@ -30,6 +30,8 @@ DISSIPATIVE = 12  # without the loads that have a potential
 COMMUTATOR = 16  # load of the commutator [V, [T, V]]: gradient of F . M^-1 F
 COMMUTATOR_OF_REST = 30  # the same of WITHOUT_SOLVED, whose loads the array to be written must hold before
 SERIES = 32  # one Taylor coefficient of the torque
+SAMPLE = 256  # this and numbers behind it, one for each controller: no loads, but new values of states behind them
+WITHOUT_COUPLING = 128  # beside others: without the gyroscopic torque of wheels, which a flow solves
 SLOPES = 64  # all loads, and behind them and the rates of auxiliary variables their slopes: see ``programs.slopes``
 
 # ------------------------------------------------------------------ slopes of loads, by rows: LOAD N rows of SLOPE N
@@ -77,7 +79,11 @@ REPEATED = 18  # step: evaluations of MOVING loads alone, which EVALUATIONS leav
 COMPENSATION_AT = 19  # run: where the compensation of compensated sums begins in the state
 CUTS = 20  # step: how many steps in a row have ended almost at once, where loads change their formulas
 HAS_SLOPES = 21  # run: 1 when the loads answer to SLOPES
-STEP_INFO = 22  # length
+READ_FROM = 22  # run: the first auxiliary variable that loads read, all behind it being read, too
+WHEELS_AT = 23  # run: where the table of wheels begins in the parameters, of a system that has some
+SAMPLES_AT = 24  # run: where the table of controllers begins in the parameters, of a system that has some
+SAMPLED_FROM = 25  # run: size of its first time, to which the round-off of times is relative
+STEP_INFO = 26  # length
 
 # ------------------------------------------------------------------ time transformation: last numbers of the state
 TIME_VARIABLES = 4  # time; what rounding cut off it; step density (0: unset, will be 1); its rate, or its unit
@@ -106,4 +112,5 @@ BEGUN = 9  # time at which the last step accepted began
 SAMPLE = 10  # number of the next sample
 ROWS = 11  # rows written in this call
 TRYING = 12  # 1 while a step is tried, the state before it being in ``kept``
-CONTROLLER_STATE = 13  # length
+SAMPLED = 13  # time at which controllers have set states last
+CONTROLLER_STATE = 14  # length

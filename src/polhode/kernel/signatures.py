@@ -39,7 +39,7 @@ P = types.CPointer(f8)
 
 LOADS = types.void(i8, f8, i8, P, P, P, P)
 """loads(part, t, N, y, bodies, parameters, out): writes N blocks of force (space frame) and torque (body frame), then
-the rates of the S auxiliary variables, which may depend on all of the state but these variables. ``part`` is ALL,
+the rates of the S auxiliary variables. Loads and rates may depend on all of the state, but for works. ``part`` is ALL,
 WITHOUT_SOLVED or, for split loads, other bits (SLOPES, where a run says so: all loads, with their slopes behind the
 rates): a rate that depends on velocities belongs to the part MOVING, any other
 to the part of its load, and is written as 0 where its part is not requested."""
@@ -82,7 +82,7 @@ class Workspace(NamedTuple):
         Receives the loads; behind them are their slopes (6 N times 12 N) where a run has them.
     work : array
         Scratch memory of the size the method requested; its content is not kept between steps.
-    step_info : array (22)
+    step_info : array (26)
         Flags and counters shared by run, loop and step; slots in ``kernel.layout``.
     frames : array (4 N)
         Quaternions from the principal frames to the users' body frames.

@@ -26,6 +26,7 @@ RULES = jit.hole(
     "RULES", "Pairs (helper, rule): derivatives of helpers that are not those of their source.", default=()
 )
 VARIED = jit.hole("VARIED", "Whether constants of bodies and systems vary, too.", default=False)
+TIMED = jit.hole("TIMED", "Whether begins and sizes of steps vary, too.", default=False)
 
 N, B, S, WIDTH, PARAMETERS, LOAD, WORK, STRIDE, ROWS, EVERY, TREATMENT, VECTORS, BETWEEN = range(13)
 BODIES_STRIDE, FRAMES_STRIDE, PARAMETERS_STRIDE, SEEDS_STRIDE = range(13, 17)
@@ -36,7 +37,8 @@ there are, and after how many steps; how far constants and seeds of two members 
 STATES, SEEDS, BODIES, BODIES_SEEDS, FRAMES, FRAMES_SEEDS, CONSTANTS, CONSTANTS_SEEDS = range(2, 10)
 COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_INFO, MEMORY, MEMORY_SEEDS = range(10, 16)
 BEGINS, STEP_SIZES, ENDS, RECORD, RECORD_SEEDS, WEIGHTS, STATUS, DONE, GROWTH = range(16, 25)
-ADDRESSES = 25
+BEGINS_SEEDS, STEP_SIZES_SEEDS = range(25, 27)
+ADDRESSES = 27
 MARCH_TANGENTS = i8(i8, i8, i8, f8, I1, I1)
 """march_tangents(begin, behind, n, limit, sizes, addresses)"""
 
@@ -138,7 +140,12 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
     work = shifted(load, sizes[LOAD])
     info = counters(numbers_at(addresses, STEP_INFO))
     weights, kinds = numbers_at(addresses, WEIGHTS), OF_VECTOR * vectors + OF_ALL
-    begins, steps, ends = numbers_at(addresses, BEGINS), numbers_at(addresses, STEP_SIZES), numbers_at(addresses, ENDS)
+    ends = numbers_at(addresses, ENDS)
+    if TIMED:
+        begins = active(numbers_at(addresses, BEGINS), numbers_at(addresses, BEGINS_SEEDS))
+        steps = active(numbers_at(addresses, STEP_SIZES), numbers_at(addresses, STEP_SIZES_SEEDS))
+    else:
+        begins, steps = numbers_at(addresses, BEGINS), numbers_at(addresses, STEP_SIZES)
     for member in range(begin, behind):
         bodies = shifted(numbers_at(addresses, BODIES), sizes[BODIES_STRIDE] * member)
         frames = shifted(numbers_at(addresses, FRAMES), sizes[FRAMES_STRIDE] * member)
@@ -182,10 +189,11 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                 if not speed < inf:
                     status = L.NOT_FINITE
                     break
-                if speed * h * h > allowed:
+                size = plain(h)
+                if speed * size * size > allowed:
                     status = L.TOO_LARGE
                     break
-                done, since, span = k, since + 1, span + h
+                done, since, span = k, since + 1, span + size
                 if treatment != RECORDED and (since == sizes[BETWEEN] or k == n or k % every == 0):
                     scaled(derivatives, stride, width, weights, vectors, treatment == ORTHOGONAL, span, growth)
                     since, span = 0, 0.0

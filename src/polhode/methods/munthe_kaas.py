@@ -108,14 +108,15 @@ def move_compensated(at, begin, out, p):
 
 
 @cache
-def functions_of(map, compensation=False):
-    """The explicit step, the implicit step and dense output for a coordinate map."""
+def functions_of(map, compensation=False, reads=False):
+    """The explicit step, the implicit step and dense output for a coordinate map; ``reads``: the explicit one for loads
+    that read auxiliary variables."""
     rotation_map, *tangents = MAPS[map]
     field = helper(bind(local_field, rotation_map=rotation_map, tangent=tangents[0]))
     finish = move_compensated if compensation else move
     return steps_of(
         start_values, field, inlined(bind(finish, rotation_map=rotation_map)), rotation_map, compensation=compensation,
-        tangents=tangents, carried=True,
+        tangents=tangents, carried=True, reads=reads,
     )  # fmt: skip
 
 
@@ -125,17 +126,19 @@ AS_ODE45 = steps_of(
 )  # fmt: skip
 
 
-def prepare(tableau="rk4", map="exp", compensation=False, steps=None, controller=""):
-    """The compiled method for a tableau and a coordinate map, optionally with compensated sums; or for ready-made
-    ``steps`` (explicit, implicit, dense) with their own ``controller``."""
+def prepare(tableau="rk4", map="exp", compensation=False, steps=None, controller="", reads=False):
+    """The compiled method for a tableau and a coordinate map, optionally with compensated sums and for loads that read
+    auxiliary variables; or for ready-made ``steps`` (explicit, implicit, dense) with their own ``controller``."""
     chosen = find_tableau(tableau)
     numbers, int_coefficients = coefficients(chosen)
-    explicit, implicit, dense = functions_of(map, compensation) if steps is None else steps
+    explicit, implicit, dense = functions_of(map, compensation, reads) if steps is None else steps
     alone = compensation or steps is not None
+    takes_states = chosen.explicit and steps is None
     return CompiledMethod(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers,
         int_coefficients, auxiliary_work=auxiliary_size(chosen), compensation=compensation,
         compensates_rotation=compensation, compensated=None if alone else lambda: prepare(tableau, map, True),
+        reading=(lambda wheels: prepare(tableau, map, compensation, reads=True)) if takes_states else None,
         **embedding(chosen, dense), controller=controller, slopes=not chosen.explicit,
     )  # fmt: skip
 

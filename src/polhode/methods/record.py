@@ -13,6 +13,7 @@ import numpy as np
 from polhode.arguments import LONGEST_WORD, NO_WHOLE
 from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.kernel import layout as L
 
 HUGE = 1e300
 """Largest finite value of a numerical option; anything beyond counts as infinite."""
@@ -133,6 +134,11 @@ class CompiledMethod:
         Whether its steps may ask for commutator loads.
     polynomial : bool
         Whether its dense output is the step at every time within it, so that events need no steps of their own.
+    reading : function, optional
+        ``reading(wheels) -> CompiledMethod``: the method for loads that read auxiliary variables, ``wheels`` telling
+        whether these are momenta of wheels; None where it has none.
+    carries_wheels : bool
+        Whether its free rotation is that of a body with wheels, so that its loads are WITHOUT_COUPLING.
     """
 
     step: Callable[..., int]
@@ -161,10 +167,26 @@ class CompiledMethod:
     by_tolerance: Callable[[float], int] | None = None
     modified: bool = False
     polynomial: bool = False
+    reading: Callable[[bool], CompiledMethod] | None = None
+    carries_wheels: bool = False
 
     def suited(self, provides: Set[str]) -> CompiledMethod:
         """This method, or its form for a system with these capabilities."""
-        return self.mutual() if self.mutual is not None and "mutual_gravity" in provides else self
+        if "nothing_sampled" not in provides and (self.processed or self.step_density):
+            return replace(self, needs=self.needs | {"nothing_sampled"})
+        if self.mutual is not None and "mutual_gravity" in provides:
+            return self.mutual()
+        if "nothing_read" in provides:
+            return self
+        if self.reading is None:
+            return replace(self, needs=self.needs | {"nothing_read"})
+        return self.reading("wheels" in provides)
+
+    @property
+    def part(self) -> int:
+        """The part of the loads that its steps ask for."""
+        part = L.WITHOUT_SOLVED if {"central_gravity", "mutual_gravity"} & self.needs else L.ALL
+        return part | L.WITHOUT_COUPLING if self.carries_wheels else part
 
     def __post_init__(self) -> None:
         follows = stated(

@@ -35,10 +35,11 @@ import numpy as np
 from polhode.arguments import LONGEST_WORD, text
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, shown
+from polhode.flows import gyrostat
 from polhode.flows.drift import drift, drift_compensated
 from polhode.flows.jacobi import jacobi_drift, jacobi_drift_compensated, jacobi_memory
 from polhode.flows.kepler import kepler_drift, kepler_drift_compensated
-from polhode.flows.kick import impulse, impulse_compensated, impulse_of_the_rest, impulse_of_the_rest_compensated
+from polhode.flows.kick import kick_of
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
 from polhode.methods import free_flows
@@ -98,15 +99,12 @@ def about_the_centre_compensated(i, h, p):
 
 
 MOTIONS = {
-    ("drift", False): (uniform, impulse),
-    ("drift", True): (uniform_compensated, impulse_compensated),
-    ("kepler", False): (about_the_centre, impulse_of_the_rest),
-    ("kepler", True): (about_the_centre_compensated, impulse_of_the_rest_compensated),
-    ("jacobi", False): (jacobi_drift, impulse_of_the_rest),
-    ("jacobi", True): (jacobi_drift_compensated, impulse_of_the_rest_compensated),
+    "drift": (uniform, uniform_compensated, L.ALL),
+    "kepler": (about_the_centre, about_the_centre_compensated, L.WITHOUT_SOLVED),
+    "jacobi": (jacobi_drift, jacobi_drift_compensated, L.WITHOUT_SOLVED),
 }
-"""Motion of the centre of mass between kicks, and the kick that goes with it; without and with compensated sums. Under
-"jacobi", of all points together."""
+"""Motion of the centre of mass between kicks, without and with compensated sums, and the part of the loads that the
+kicks apply. Under "jacobi", of all points together."""
 
 
 @inlined
@@ -175,9 +173,14 @@ def is_processed(p):
 
 
 @cache
-def functions_of(rotate_free: Any, motion: str, compensation: bool = False) -> tuple[Any, tuple[Any, Any]]:
-    """The step, and the converter of processed schemes, for a free rotation and a motion of ``MOTIONS``."""
-    translate, kick = MOTIONS[motion, compensation]
+def functions_of(
+    rotate_free: Any, motion: str, compensation: bool = False, reads: bool = False, wheels: bool = False
+) -> tuple[Any, tuple[Any, Any]]:
+    """The step, and the converter of processed schemes, for a free rotation and a motion of ``MOTIONS``; ``reads``:
+    for loads that read auxiliary variables, ``wheels``: without the coupling of wheels."""
+    plain, compensated, part = MOTIONS[motion]
+    part |= L.WITHOUT_COUPLING if wheels else 0
+    translate, kick = compensated if compensation else plain, kick_of(part, compensation, reads)
     together = translate if motion == "jacobi" else free_motion_of(rotate_free, translate)
     bound = helper(bind(stages, free_motion=together, push=kick))
     return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
@@ -269,13 +272,25 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     def tables_of(corrector: str) -> tuple[Any, Any]:
         return tables(corrected(rule) if corrector else rule, nodes)
 
-    def compiled(options: Mapping[str, str], corrector: str, motion: str, compensation: bool) -> CompiledMethod:
+    def compiled(
+        options: Mapping[str, str],
+        corrector: str,
+        motion: str,
+        compensation: bool,
+        reads: bool = False,
+        wheels: bool = False,
+    ) -> CompiledMethod:
+        carried = wheels and plain
         turning = rotation.compensated if compensation else None
-        step, converter = functions_of(turning or rotation.build(**options), motion, compensation)
+        rotating = turning or rotation.build(**options)
+        if carried:
+            rotating = gyrostat.rotate_free_compensated if compensation else gyrostat.rotate_free
+        step, converter = functions_of(rotating, motion, compensation, reads, carried)
         numbers, kinds = tables_of(corrector)
 
         def work(bodies: int, blocks: int) -> int:
-            return max((2 + nodes) * L.LOAD * bodies, jacobi_memory(bodies) if motion == "jacobi" else 0)
+            own = jacobi_memory(bodies) if motion == "jacobi" else gyrostat.WORK if carried else 0
+            return max((2 + nodes) * L.LOAD * bodies, own)
 
         return CompiledMethod(
             step, work, numbers, kinds, converter, bool(kinds[1]),
@@ -284,6 +299,8 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             auxiliary_work=2 + nodes, compensation=compensation,
             compensates_rotation=turning is not None, modified=_modified(numbers, kinds),
             compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
+            reading=lambda wheels: compiled(options, corrector, motion, compensation, True, wheels),
+            carries_wheels=carried,
             mutual=(lambda: compiled(options, corrector, "jacobi", compensation)) if motion == "kepler" else None,
         )  # fmt: skip
 

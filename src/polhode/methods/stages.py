@@ -15,7 +15,8 @@ chart centred on the start it is not. D is updated from the slopes in every iter
 the centre by no more than the error of the step, so this costs no iterations.
 
 Auxiliary variables are no unknowns: nothing depends on them, so they are summed over the stages once these are solved.
-They do not count in the error estimate.
+They do not count in the error estimate. Where loads read some of them (READS, explicit tableaux only), see
+``stage_rates``.
 
 With compensated sums the end of a step includes the compensation of the state (see ``flows.sums``); stages go without,
 because their rounding errors enter the step multiplied by h.
@@ -73,6 +74,7 @@ from polhode.methods.stage_layout import (
     STAGES,
     origin,
 )
+from polhode.methods.stage_rates import auxiliary_in_stage, error_of_auxiliary, note_rates, rates_summed
 
 MOST_ITERATIONS = 50
 
@@ -98,13 +100,7 @@ carried = hole("carried", "Whether angular momenta are those in the frame of the
 find = hole("find(n, at, spare, pieces, t, h, p) -> status", "``follow`` with ``solve_stages`` of a family.")
 solve = hole("solve(t, h, p) -> status", "``solve_step`` of a family.")
 enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable.", default=sums.enter1)
-
-
-@inlined
-def note_rates(stage, p):
-    """Store the rates of auxiliary variables, which follow the loads, for the stage just evaluated."""
-    for k in range(p.S):
-        p.work[1 + 4 * p.B + stage * p.S + k] = p.load[L.LOAD * p.N + k]
+READS = hole("READS", "Whether loads read auxiliary variables.", default=False)
 
 
 @replaceable
@@ -112,10 +108,7 @@ def note_rates(stage, p):
 def enter_rates(weights, count, h, begin, out, p):
     """Auxiliary variables of ``begin`` plus h times rates, weighted by ``coefficients[weights:]``, to ``out``."""
     for k in range(p.S):
-        total = 0.0
-        for j in range(count):
-            total += p.coefficients[weights + j] * p.work[1 + 4 * p.B + j * p.S + k]
-        enter1(k, h * total, begin, out, p)
+        enter1(k, h * rates_summed(weights, count, k, p), begin, out, p)
 
 
 @inlined
@@ -264,9 +257,13 @@ def estimate(h, slopes, end, p):
     s = p.int_coefficients[STAGES]
     rows = s * s + 2 * s
     first = scaled_error(rows, h, slopes, end, p)
+    if READS:
+        first = max(first, error_of_auxiliary(rows, h, p))
     if p.int_coefficients[ERRORS] == 1:
         return first
     second = scaled_error(rows + s + 1, h, slopes, end, p)
+    if READS:
+        second = max(second, error_of_auxiliary(rows + s + 1, h, p))
     size = first * first + 0.01 * second * second
     return first * first / sqrt(size) if size > 0.0 else 0.0
 
@@ -279,12 +276,16 @@ def explicit_step(t, h, p):
     start(p)
     for i in range(s):
         weighted_sum(i * s, i, h, slopes, z, p)
+        if READS:
+            auxiliary_in_stage(i * s, i, h, p.y, p)
         status = field(t + p.coefficients[s * s + s + i] * h, z, slopes + i * d, p)
         if status != L.OK:
             return status
         note_rates(i, p)
     land(s * s, s, h, slopes, z, p)
     if p.step_info[L.RELATIVE] > 0.0:
+        if READS:
+            auxiliary_in_stage(s * s, s, h, p.y, p)
         status = field(t + h, z, slopes + s * d, p)
         if status != L.OK:
             return status
@@ -308,6 +309,8 @@ def dense_state(begin, theta, t, h, out, p):
     nodes, polynomials = rows + extras * count, rows + extras * count + extras
     for k in range(int(p.work[0]), extras):
         weighted_sum(rows + k * count, s + 1 + k, h, slopes, z, p)
+        if READS:
+            auxiliary_in_stage(rows + k * count, s + 1 + k, h, begin, p)
         status = field(t + p.coefficients[nodes + k] * h, z, slopes + (s + 1 + k) * d, p)
         if status != L.OK:
             return status
@@ -649,18 +652,21 @@ def implicit_step(t, h, p):
 
 def steps_of(
     start, field, finish, rotation_map, angles=ANGLES, norm=scaled_error, compensation=False, tangents=None,
-    carried=False,
+    carried=False, reads=False,
 ):  # fmt: skip
     """The explicit step, the implicit step and dense output of a family.
 
     ``start``, ``field`` and ``finish`` are its functions (see above), ``rotation_map`` the map from its coordinates to
     a quaternion, ``angles`` the number of coordinates of an attitude, ``norm`` the error norm. Sums can be compensated
-    only with blocks of six coordinates. A family in rotation vectors gives the ``tangents`` of its map (see MAPS), so
+    only with blocks of six coordinates. ``reads``: explicit steps for loads that read auxiliary variables. A family in
+    rotation vectors gives the ``tangents`` of its map (see MAPS), so
     that the slopes of loads can be used, and whether its angular momenta are ``carried``: those in the frame of the
     base attitude.
     """
     known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
     known["rotation_map"] = rotation_map
+    if reads:
+        known["READS"] = True
     if compensation:
         known["enter1"] = sums.enter1_compensated
         known["enter_rates"] = inlined(_with(enter_rates, known))

@@ -204,7 +204,7 @@ def reversible(find: Callable[..., MethodSpec], text: str, **options: str) -> Me
         base = row.prepare(**chosen)
         return replace(
             base, step=controlled(base.step, step_density), step_density=step_density, estimate=0, dense=None,
-            converter=None, compensated=None,
+            converter=None, compensated=None, reading=None,
             work=lambda bodies, blocks: max(base.work(bodies, blocks), 2 * L.LOAD * bodies),
             auxiliary_work=None if base.auxiliary_work is None else max(2, base.auxiliary_work),
         )  # fmt: skip

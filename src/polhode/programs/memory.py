@@ -11,6 +11,7 @@ m{3i} ...           its angular momentum, principal body frame                  
 mass{i}             its mass
 I{3i} ... j{3i} ... its principal moments, and their inverses                                   3
 f{4i} ...           quaternion from its principal frame to the user's body frame                4
+aux{k}              auxiliary variable k
 p{k}                parameter k of the system
 =================== =========================================================================== ======
 """
@@ -40,7 +41,7 @@ def _sliced(memory: Any, piece: slice) -> Any:
 
 
 class State:
-    """The state of N bodies; auxiliary variables are not read by roles."""
+    """The state of N bodies, and auxiliary variables."""
 
     def __init__(self, g: Graph, N: int) -> None:
         self.g, self.N = g, N
@@ -48,7 +49,7 @@ class State:
     def __getitem__(self, k: int) -> Tracer:
         g, (i, slot) = self.g, divmod(k, L.BODY)
         if i >= self.N:
-            raise NotTraceable("it reads auxiliary variables")
+            return Tracer(g, g.input(f"aux{k - L.BODY * self.N}"))
         if slot < L.MOMENTUM:
             return Tracer(g, g.input(f"r{3 * i + slot}"))
         if slot < L.ATTITUDE:
@@ -185,9 +186,21 @@ def nan_if(condition: Any, x: Any) -> Any:
     return Tracer(g, g.fun("choose", condition.row, g.nan(), x.row))
 
 
+MOST_TERMS = 4
+"""Most degrees of a sum that is traced."""
+
+
+def few(n: int) -> int:
+    """A number of terms, if it is small."""
+    if n > MOST_TERMS:
+        raise NotTraceable(f"it sums terms to degree {n}, more than {MOST_TERMS}")
+    return n
+
+
 STAND_INS = {
     ("polhode.kernel.access", "get4"): get4,
     ("polhode.kernel.access", "segment"): segment,
+    ("polhode.kernel.access", "in_kernels"): few,
     ("polhode.kernel.access", "whole"): lambda x: x,
     ("polhode.kernel.access", "nan_if"): nan_if,
     ("polhode.kernel.access", "one_if"): lambda x: x if isinstance(x, Tracer) else float(x),

@@ -82,6 +82,8 @@ def _expressions(names: Sequence[str], several: bool) -> tuple[list[str], dict[s
     given |= {f"f{k}": frame.format(k) for k in range(4)}
     given |= {f"q{k}": one for k, one in enumerate(ATTITUDES)} | matrix_rows("q", ATTITUDES)
     given |= {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
+    behind = f"{L.BODY} * N + " if several else f"{L.BODY} + "
+    given |= {name: f"y[{behind}{name[3:]}]" for name in names if name.startswith("aux")}
     turning = any(name[0] == "q" for name in names)
     read = [f"{one} = {y.format(L.ATTITUDE + k)}" for k, one in enumerate(ATTITUDES)] if turning else []
     return read, given

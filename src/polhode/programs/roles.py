@@ -24,6 +24,7 @@ def of_flat_memory(
     """
     names = set(names)
     given = {"t": "t"} | {name: at("parameters", int(name[1:])) for name in names if name[0] == "p"}
+    given |= {name: at("y", L.BODY * N + int(name[3:])) for name in names if name.startswith("aux")}
     read: list[str] = []
     for i in range(N):
         y, b = L.BODY * i, L.CONSTANTS * i

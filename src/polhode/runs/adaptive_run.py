@@ -164,7 +164,7 @@ class AdaptiveRun(Run):
         ]  # fmt: skip
         t, k, side = min(edges, key=lambda where_text: where_text[0] * self.direction)
         if t == a:
-            detection.cross(k, side)
+            detection.cross(k, side, t)
             return edge
         if edge is not None:  # this one comes before it
             detection.sides[edge[1]] = -edge[2]
@@ -180,7 +180,8 @@ class AdaptiveRun(Run):
     def land(self, edge: tuple[float, int, float] | None, record: Record) -> None:
         """The state is at an edge, at a break or at the end."""
         if edge is not None:
-            self.event_detection.cross(edge[1], edge[2])
+            self.event_detection.cross(edge[1], edge[2], self.now)
+            self.event_detection.note_event(edge[1], self.now, self.y)
         while self.breaks and self.breaks[0] == self.now:
             self.y[:] = self.pass_break(self.now, self.y)
             record.replace(self.now, self.y)

@@ -13,7 +13,9 @@ from polhode.errors import InvalidInput, StepFailed, UserFunctionError
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.integrator import Integrator
+from polhode.runs.steps import FixedStep
 from polhode.systems.events import compiled_events, table_of
+from polhode.systems.sampling import cut_by
 
 if TYPE_CHECKING:
     from polhode.runs.request import Request
@@ -106,9 +108,12 @@ class EventDetection:
     def __init__(self, request: Request) -> None:
         self.system, self.t0, self.final, self.cut_at = request.system, request.t0, request.final, request.breaks
         self.direction, self.over = copysign(1.0, self.final - self.t0), request.since is not None
+        h = request.steps.h if isinstance(request.steps, FixedStep) else None
+        self.sampled = cut_by(self.system.sampled, self.t0, h, self.final)
         asked = [*self.system.watches, *(watch for event in request.events for watch in event.watches)]
         self.watches = sorted(asked, key=lambda watch: not watch.cuts)
         self.found: list[Found] = []
+        self.crossings: list[tuple[float, int, float]] = []  # of what cuts steps: time, number, side behind it
         self.cuts = sum(watch.cuts for watch in self.watches)
         self.table = table_of(self.watches)
 
@@ -126,15 +131,22 @@ class EventDetection:
             integrator.watch(self.role, self.table, count, self.cuts)
         self.sides, self.values = integrator.sides[:count], integrator.sides[count:]
         self.begin(t, y)
+        self.sides_at_start = self.sides.copy()
 
-    def breaks_after(self, t: float) -> list[float]:
-        """Times after this one at which the run is cut, in its order; at its end only if something happens there."""
-        if not (self.system.switches or self.system.impulses or self.cut_at):
+    def breaks_after(self, t: float, every_sample: bool = False) -> list[float]:
+        """Times after this one at which the run is cut, in its order; at its end only if something happens there. Of
+        the sampling times of each controller that cut steps the next one, or all of them."""
+        if not (self.system.switches or self.system.impulses or self.cut_at or self.sampled):
             return []
         start, end = self.t0, self.final
         slack = 4.0 * EPSILON * max(abs(start), abs(end))
         times = {t for switch in self.system.switches for t in (switch.start, switch.stop) if isfinite(t) and t != end}
         times |= {impulse.time for impulse in self.system.impulses} | {t for t in self.cut_at if t != end}
+        for one in self.sampled:
+            at = one.after(max(t, start))
+            while at < end:
+                times.add(at)
+                at = one.after(at) if every_sample else end
         inside = (
             at for at in times
             if (at - start) * self.direction > 0.0 and (end - at) * self.direction >= -slack
@@ -176,11 +188,12 @@ class EventDetection:
     def __bool__(self) -> bool:
         return bool(self.watches)
 
-    def evaluate(self, t: float, y: Any) -> Any:
-        """Values of all functions at a state of the system."""
+    def evaluate(self, t: float, y: Any, table: Any = None) -> Any:
+        """Values of all functions at a state of the system; with other numbers of events where there is a table."""
+        table = self.table if table is None else table
         out = np.zeros(len(self.watches))
         try:
-            drive.event_loop()(self.role, t, y, self.integrator.bodies, self.integrator.parameters, self.table, out)
+            drive.event_loop()(self.role, t, y, self.integrator.bodies, self.integrator.parameters, table, out)
         except UserFunctionError:
             raise
         except Exception as problem:
@@ -224,10 +237,12 @@ class EventDetection:
             for k in np.flatnonzero(self.evaluate(t, y) == 0.0):
                 if abs(self.sides[k]) == 1.0 and k >= self.cuts:
                     self.sides[k] = -self.sides[k]
-                    self._tell(int(k), t, y)
+                    self.note_event(int(k), t, y)
 
-    def cross(self, k: int, side: float) -> None:
-        """The motion is on this side of event k."""
+    def cross(self, k: int, side: float, t: float) -> None:
+        """The motion is on this side of event k from time t on."""
+        if k < self.cuts:
+            self.crossings.append((t, k, side))
         self.sides[k] = side
         self._flag(k)
 
@@ -257,8 +272,8 @@ class EventDetection:
         wanted = [k for k in self.changed(values) if self.watches[k].cuts or self._name(k, values[k])]
         zeros = [(*self.locate(k, a, ya, b, yb, values[k], part), k) for k in wanted]
         for t, y, k in sorted(zeros, key=lambda found: found[0] * self.direction):
-            self.cross(k, copysign(1.0, values[k]))
-            self._tell(k, t, y)
+            self.cross(k, copysign(1.0, values[k]), t)
+            self.note_event(k, t, y)
             if self.watches[k].cuts:
                 return t, y
         sides = np.where(values == 0.0, self.sides, np.sign(values))
@@ -284,12 +299,13 @@ class EventDetection:
 
     def kept(self) -> tuple[Any, ...]:
         """What a side step may change, for ``put_back``."""
-        return self.sides.copy(), self.integrator.parameters.copy(), len(self.found)
+        return self.sides.copy(), self.integrator.parameters.copy(), len(self.found), len(self.crossings)
 
     def put_back(self, kept: tuple[Any, ...]) -> None:
         """Undo what was done since ``kept``."""
         self.sides[:], self.integrator.parameters[:] = kept[0], kept[1]
         del self.found[kept[2] :]
+        del self.crossings[kept[3] :]
 
     def _name(self, k: int, side: float) -> str:
         watch = self.watches[k]
@@ -299,7 +315,14 @@ class EventDetection:
         if self.watches[k].flag >= 0:
             self.integrator.parameters[self.watches[k].flag] = float(self.sides[k] > 0.0)
 
-    def _tell(self, k: int, t: float, y: Any) -> None:
+    def note_event(self, k: int, t: float, y: Any) -> None:
+        """Note the crossing of event k to the side it is on now, if that is an event.
+
+        Raises
+        ------
+        Ended
+            It ends the run.
+        """
         name = self._name(k, self.sides[k])
         if name:
             self.found.append(Found(t, name, y.copy()))

@@ -138,7 +138,7 @@ def integrate(
         ``polhode.ensemble``); True or ``"state"``: to the state alone. Coordinates, body after body, without what a
         body lacks: position and momentum (space frame), rotation (rotation vector theta in the body frame, R to
         R exp[theta]x, rad), angular momentum (body frame). Derivatives by parameters are at fixed initial values of
-        these.
+        these. Burns, impulses and edges of shadows on the way are part of the map; rows are at fixed times.
     store : path or Store, optional
         A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
         its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far. Rows
@@ -271,7 +271,7 @@ def carry_out(
         if coarse:
             warn(coarse, CoarseStepWarning)
         ds = _to_the_end(run, record, potential, store, report_progress)
-        return ds if derivatives is None else derivatives.added(ds)
+        return ds if derivatives is None else derivatives.added(ds, run)
 
 
 def _to_the_end(

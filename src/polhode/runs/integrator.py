@@ -13,6 +13,7 @@ from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive, jit
 from polhode.kernel import layout as L
+from polhode.kernel.sampling import held
 from polhode.kernel.signatures import EVENT, LOADS
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
 from polhode.runs.thread_pool import ThreadPool
@@ -41,7 +42,7 @@ def extended(
     chart, N, S = prepared.coordinates, system.N, len(system.auxiliary)
     time_variables = np.zeros(L.TIME_VARIABLES if prepared.step_density else 0)
     if y.size == L.BODY * N:
-        y = np.concatenate([y, np.zeros(S)])
+        y = np.concatenate([y, system.auxiliary_at_start(y)])
     if y.size > L.BODY * N + S:
         return y
     if prepared.compensation:
@@ -135,7 +136,7 @@ class Integrator:
         chosen.method.check_complete(chosen.options)
         self.prepared = chosen.prepare().suited(system.provides)
         if self.prepared.made_for is not None:
-            self.prepared = self.prepared.made_for(system, adaptive)
+            self.prepared = self.prepared.made_for(system, adaptive).suited(system.provides)
         self.coefficients = np.ascontiguousarray(self.prepared.coefficients, dtype=float)
         self.int_coefficients = np.array(self.prepared.int_coefficients, dtype=np.int64)
         self._check_needs()
@@ -180,7 +181,10 @@ class Integrator:
         self.step_info[L.GUARDED] = float(limit is not None)
         works_only = 0.0 if "exact_kicks" in system.provides else 2.0
         self.step_info[L.VELOCITY_DEPENDENT] = 1.0 if system.velocity_dependent else works_only
-        self.step_info[L.AUXILIARY] = len(system.auxiliary)
+        self.step_info[L.AUXILIARY], self.step_info[L.READ_FROM] = len(system.auxiliary), system.read_from
+        self.step_info[L.WHEELS_AT] = max(system.wheels_at, 0)
+        self.step_info[L.SAMPLES_AT], self.step_info[L.SAMPLED_FROM] = max(system.samples_at, 0), abs(t)
+        self.samples, self.adaptive = system.samples_at >= 0, adaptive
         self.step_info[L.SPLIT_LOADS] = float("split_loads" in system.provides)
         if self.prepared.modified:
             by_parts = system.commutator_by_parts or "mutual_gravity" in system.provides
@@ -232,8 +236,9 @@ class Integrator:
         system = self.system
         missing = self.prepared.needs - system.provides
         if missing:
-            variables = " and ".join(dict.fromkeys(variable.quantity for variable in system.auxiliary))
             first = in_order(missing)[0]
+            own = system.auxiliary[system.read_from if first == "nothing_read" else 0 :]
+            variables = listed(dict.fromkeys(variable.quantity for variable in own))
             havers = [name for name, build in SYSTEMS.items() if first in (provided_by(build) or ())]
             raise refusal(
                 missing, self.chosen.label, system.name, system.untraced, variables=variables, havers=listed(havers)
@@ -257,12 +262,13 @@ class Integrator:
     @cached_property
     def loop(self) -> Any:
         """The compiled loop of steps of one size."""
-        return drive.loop_for(self.prepared.step, self.prepared.converter)
+        step = self.prepared.step
+        return drive.loop_for(held(step) if self.samples and not self.adaptive else step, self.prepared.converter)
 
     @cached_property
     def adaptive_loop(self) -> Any:
         """The compiled loop of chosen steps."""
-        return drive.adaptive_loop_for(self.prepared.step, self.prepared.dense, self.prepared.controller)
+        return drive.adaptive_loop_for(self.prepared.step, self.prepared.dense, self.prepared.controller, self.samples)
 
     @cached_property
     def time_transformed_loop(self) -> Any:
@@ -352,6 +358,7 @@ class Integrator:
         self.kept, self.controller_state = self.y.copy(), np.zeros(L.CONTROLLER_STATE)
         self.controller_state[L.TIME], self.controller_state[L.NEXT] = t, first
         self.controller_state[L.ERROR_BEFORE], self.controller_state[L.SMALLEST] = 1.0, np.inf
+        self.controller_state[L.SAMPLED] = np.inf
         self.forget()
         _ = self.adaptive_loop
 

@@ -67,7 +67,14 @@ class Repeated:
         """The runs like this one, which is over; None where they need more than the loop, or more time than a slice."""
         cls = {Run: Repeated, AdaptiveRun: RepeatedByTolerance}.get(type(run))
         system, prepared = request.system, run.integrator.prepared
-        watched = request.events or request.breaks or system.switches or system.impulses or system.watches
+        watched = (
+            request.events
+            or request.breaks
+            or system.switches
+            or system.impulses
+            or system.watches
+            or run.event_detection.sampled
+        )
         own = prepared.processed or prepared.coordinates or prepared.bath or prepared.step_density
         shared = system.serve is not None or system.memory > MOST_MEMORY or system.check is not None
         other = cls is None or request.samples is not None or request.since is not None
@@ -112,6 +119,8 @@ class Repeated:
                 return None
         integrator.y[:] = self.begun
         integrator.y[: y.size] = y
+        if system.wheels_at >= 0:  # whose momenta follow from the angular velocity
+            integrator.y[y.size : y.size + len(system.auxiliary)] = system.auxiliary_at_start(y)
         if system is not self.system and not self._fits(system, integrator.y):
             return None
         integrator.step_info[:] = self.kept
@@ -151,7 +160,8 @@ class Repeated:
                 values = value.tolist() if isinstance(value, np.ndarray) else value
                 if not isinstance(values, list | tuple) or len(values) != count:
                     return None
-                found += zip(range(len(system.parameters) - count, len(system.parameters)), values, strict=True)
+                end = len(system.parameters) if system.samples_at < 0 else system.samples_at
+                found += zip(range(end - count, end), values, strict=True)
             elif name in system.direct:
                 k, positive = system.direct[name]
                 if positive and not (type(value) in NUMBERS and value > 0.0):

@@ -29,6 +29,7 @@ from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, 
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned
 from polhode.runs.tangent.words import wanted
 from polhode.systems import SYSTEMS, System, built
+from polhode.systems.controllers import recorded_functions
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import plain
@@ -356,6 +357,9 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     final = steps.final(t0, t_end)
     first = t0 if given["since"] is None else number(given["since"], "since")
     check_span(system.switches, system.impulses, first, final)
+    if system.sampled and final < first:
+        raise InvalidInput(f"the run goes from t = {first:g} back to {final:g}, but what controllers have set cannot "
+                           "be undone; run forwards in time")  # fmt: skip
     events, breaks = events_of(given.get("events", ()), system.refuses), checked_breaks(given["breaks"], first, final)
     if system.units:
         if units not in ("consistent", system.units):
@@ -395,7 +399,8 @@ def _state_of_one_body(request: Request, alone: Any, attracted: bool, given: Map
     """Where another run like ``request`` starts, one body and plain numbers; None for anything else."""
     y = of_one_body(alone, attracted, *map(given.get, STATE_WORDS))
     behind = request.method.prepare()
-    if y is None or behind.coordinates is not None or request.system.check is not None:
+    system = request.system
+    if y is None or behind.coordinates is not None or system.check is not None or system.wheels_at >= 0:
         return None
     if attracted and given.get("velocity") is None and given.get("momentum") is None:
         return None
@@ -483,10 +488,10 @@ def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any
     if recipe["name"] not in SYSTEMS:
         raise InvalidInput(f"no function of polhode builds the system {recipe['name']!r}; use integrate instead")
     arguments = dict(recipe["arguments"])
-    wanted = {key for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
-    for key in sorted(wanted - set(functions)):
-        name = arguments[key]["function"]
+    wanted = recorded_functions(arguments)
+    for key in sorted(set(wanted) - set(functions)):
+        name = wanted[key]["function"]
         raise InvalidInput(f"this run used a function for {key!r}, {name!r}; hand it in again: {call}{key}={name})")
-    for key in sorted(set(functions) - wanted):
+    for key in sorted(set(functions) - set(wanted)):
         raise unknown_name("function of this run", key, wanted or ["(none)"])
     return built(recipe["name"], arguments, functions)

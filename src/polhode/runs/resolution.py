@@ -150,7 +150,8 @@ def _changes(run: Run, starts: Sequence[tuple[float, Any, float, Any]], speed: f
     loads = np.zeros((group, L.LOAD * system.N + len(system.auxiliary)))
     out = np.empty((len(kept), 4))
     try:
-        load_loop()(system.N, group, np.array(times), np.array(rows), integrator.addresses_for_loads, loads, out)
+        part = L.ALL | (integrator.prepared.part & L.WITHOUT_COUPLING)
+        load_loop(part)(system.N, group, np.array(times), np.array(rows), integrator.addresses_for_loads, loads, out)
     except Exception:  # a function of the user's, beyond the run
         if len(starts) == 1:
             return found

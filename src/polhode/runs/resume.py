@@ -21,6 +21,7 @@ from polhode.runs.rows import Record
 from polhode.runs.settings import refuse_moved
 from polhode.runs.store import LiveStore, Store
 from polhode.systems import System
+from polhode.systems.controllers import recorded_functions, without_functions
 from polhode.trajectory import files
 
 
@@ -138,14 +139,15 @@ def _read(live: LiveStore, system: System | None, functions: Mapping[str, Callab
 
 def _without_functions(arguments: Mapping[str, Any]) -> str:
     """Arguments of a system as text, but for functions of the user's."""
-    kept = {name: value for name, value in arguments.items() if not (isinstance(value, dict) and "sha256" in value)}
-    return json.dumps(kept)
+    return json.dumps(without_functions(arguments))
 
 
 def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
     """Names of functions whose source is not the one the run began with."""
-    arguments = request.system.arguments
-    pairs = [(name, value, arguments.get(name)) for name, value in kept["system"]["arguments"].items()]
+    arguments = recorded_functions(request.system.arguments)
+    pairs = [
+        (name, value, arguments.get(name)) for name, value in recorded_functions(kept["system"]["arguments"]).items()
+    ]
     for given, event in zip(kept.get("events", ()), request.events, strict=True):
         pairs.append((given.get("name", given["kind"]), given.get("function"), event.arguments.get("function")))
     return [

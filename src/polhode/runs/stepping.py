@@ -29,6 +29,7 @@ from polhode.runs.integrator import Integrator
 from polhode.runs.request import Request
 from polhode.runs.rows import LARGEST_ROWS, Record
 from polhode.runs.steps import FixedStep
+from polhode.systems.sampling import check_commands
 from polhode.trajectory.charts import singular_note
 
 SLICE_SECONDS = 0.2
@@ -93,6 +94,9 @@ class Run:
         looks = self.guard or self.system.check is not None
         if not looks or self.integrator.prepared.bath is not None:
             return False
+        system = self.system
+        if "nothing_read" not in system.provides and system.potential is None:
+            return False  # motors take back what they have given, and no row need show what there was in between
         # Kept, or all that changes it is a work. One work alone does not make it so, as that of drag beside a force of
         # the user's with a potential of its own.
         return "energy" in self.system.conserves or (
@@ -331,7 +335,11 @@ class Run:
         """Whether the next break counts as being at time t."""
         if not self.breaks:
             return False
-        return bool(abs(t - self.breaks[0]) <= 4.0 * EPSILON * max(abs(self.t0), abs(t), abs(self.h)))
+        return self.same_time(self.breaks[0], t)
+
+    def same_time(self, at: float, t: float) -> bool:
+        """Whether a break counts as being at time t, the end of a step."""
+        return bool(abs(t - at) <= 4.0 * EPSILON * max(abs(self.t0), abs(t), abs(self.h)))
 
     def whole_steps(self) -> int:
         """How many steps can be taken before the next break lies within one."""
@@ -358,6 +366,8 @@ class Run:
     def pass_break(self, t: float, y: Any) -> Any:
         """Set the switches for what follows the next break, which is at time t or counts as there; fire; the state."""
         at = self.breaks.pop(0)
+        if self.event_detection.sampled:
+            self.breaks = self.event_detection.breaks_after(at)
         self.system.set_switches(self.integrator.parameters, at, self.direction)
         self.show_times()
         after = y.copy()
@@ -588,6 +598,11 @@ class Run:
 
         None when no function of the user's failed.
         """
+        if self.system.sampled and problem is None:
+            try:
+                check_commands(self.system.sampled, where["time"], y, self.integrator.bodies)
+            except UserFunctionError as told:
+                problem = told
         plain = isinstance(problem, UserFunctionError) or self.integrator.prepared.role is not None
         bridge = None if plain else self.system.bridged_loads()
         if bridge is not None:

@@ -19,11 +19,15 @@ from polhode.capabilities import known
 from polhode.errors import InvalidInput, shown
 from polhode.html import Tables
 from polhode.plugins import Registry
+from polhode.systems.controllers import controller, with_functions
+from polhode.systems.devices import magnetic_dipole
 from polhode.systems.dipoles import dipoles
 from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
+from polhode.systems.gravity_fields import gravity_field
 from polhode.systems.gravity_gradient import gravity_gradient
 from polhode.systems.heavy_top import heavy_top
+from polhode.systems.magnetic import magnetic_field
 from polhode.systems.orbit import orbit
 from polhode.systems.particle import particle
 from polhode.systems.problems import PROBLEMS, ReadyMade, problem
@@ -32,6 +36,7 @@ from polhode.systems.rigid_body import rigid_body
 from polhode.systems.rigid_water import rigid_water
 from polhode.systems.soft_wall import soft_wall
 from polhode.systems.spacecraft import plate, spacecraft, thruster
+from polhode.systems.wheels import reaction_wheels
 from polhode.systems.words import arguments_of, sample_value
 
 __all__ = [
@@ -41,15 +46,20 @@ __all__ = [
     "System",
     "add_system",
     "built",
+    "controller",
     "dipoles",
     "free_body",
     "gravitating_bodies",
+    "gravity_field",
     "gravity_gradient",
     "heavy_top",
+    "magnetic_dipole",
+    "magnetic_field",
     "orbit",
     "particle",
     "plate",
     "problem",
+    "reaction_wheels",
     "rigid_body",
     "rigid_water",
     "soft_wall",
@@ -145,7 +155,7 @@ def sample_arguments(build: Callable[..., System]) -> dict[str, Any]:
 
 def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
     """Rebuild a system from its name, its recorded arguments and the user's functions by keyword."""
-    return SYSTEMS[name](**{**arguments, **functions})
+    return SYSTEMS[name](**with_functions(arguments, functions))
 
 
 class _Module(ModuleType):

@@ -1,4 +1,4 @@
-"""Thrusters and plates fixed in the body of a ``spacecraft``, and the air and sunlight that plates meet.
+"""Thrusters, plates and magnetic dipoles fixed in the body of a ``spacecraft``; the air, light and field they meet.
 
 Their numbers are among the system's own parameters, see ``DEVICES``. Air and light are those of ``polhode.forces``,
 with a pressure for the acceleration: their functions are bound into the loads, so a spacecraft without plates has
@@ -27,18 +27,22 @@ from polhode.systems.paths import Circle, unit_vector
 from polhode.systems.record import called, plain
 from polhode.systems.words import Form, Length, Position, Positions, Rate, Rows, Time, Times, Unit, Vector
 
-GRADIENT, AIR_AT, LIGHT_AT, THRUSTERS, PLATES, FIRST_WORK, DEVICES = range(7)
+GRADIENT, AIR_AT, LIGHT_AT, THRUSTERS, PLATES, FIRST_WORK, WHEELS, FIELD_AT, DIPOLES, DEVICES = range(10)
 """Slots of the system's own parameters: whether the gravity gradient acts; indices of the numbers of the air and of the
 light that act on plates, or 0; number of thrusters and of plates of each body; index of the auxiliary variable that is
-the first work of devices (thrusters, air, light); start of the devices' numbers."""
+the first work of devices (thrusters, air, light, dipoles); index of the table of wheels, or 0; index of the numbers of
+the magnetic field, or 0; 1 if the body has a magnetic moment, else 0; start of the devices' numbers."""
 THRUSTER, ON = 7, 6
 """Numbers of a thruster: force, torque, and at ON the switch, 1 while it fires, set by the run."""
 PLATE = 10
 """Numbers of a plate: normal, position, area times drag coefficient, and the coefficients of sunlight A (1 - s_s),
 2 A s_s and 2 A s_d / 3."""
+MOMENT = 3
+"""Numbers of the magnetic moment of a body, behind those of its plates."""
 
 air = hole("air(p, at, mu, t, r, v) -> vector", "The pressure of air, as a force has an acceleration.")
 light = hole("light(p, at, mu, t, r, v) -> vector", "The pressure of light, likewise.")
+magnetic = hole("magnetic(p, at, mu, t, r, v) -> vector", "The magnetic field, likewise, in the axes of space.")
 
 
 # ------------------------------------------------------------------ thrusters and plates
@@ -83,24 +87,31 @@ def light_on_plates(p, at, count, beam):
 
 
 @inlined
+def torque_of(moment, B):
+    """Torque on a magnetic moment in the field B, both in the body frame."""
+    return cross(moment, B)
+
+
+@inlined
 def taken(requested, F, T, f, g):
     """(F + f, T + g) if requested, else (F, T)."""
     return (add(F, f), add(T, g)) if requested else (F, T)
 
 
 def devices(part, p, i, t, r, v, q, w, out, work_at):
-    """Force and torque of the thrusters and plates of body i, or the requested parts of them, in the body frame.
+    """Force and torque of the thrusters, plates and moment of body i, or the requested parts, in the body frame.
 
-    Thrust and light do not depend on velocities, air does. Adds their power to ``out[work_at:]``.
+    Thrust, light and the torque on a moment do not depend on velocities, air does. Adds their power to
+    ``out[work_at:]``.
     """
     own = int(p[OWN])
-    thrusters, plates = int(p[own + THRUSTERS]), int(p[own + PLATES])
+    thrusters, plates, dipoles = int(p[own + THRUSTERS]), int(p[own + PLATES]), int(p[own + DIPOLES])
     F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if thrusters + plates == 0:
+    if thrusters + plates + dipoles == 0:
         return F, T
     working = part & L.MOVING != 0
     resting = part & L.RESTING != 0
-    at = own + DEVICES + i * (THRUSTER * thrusters + PLATE * plates)
+    at = own + DEVICES + i * (THRUSTER * thrusters + PLATE * plates + MOMENT * dipoles)
     u = rotate_inverse(q, v)
     work = work_at + int(p[own + FIRST_WORK])
     if thrusters > 0:
@@ -118,37 +129,46 @@ def devices(part, p, i, t, r, v, q, w, out, work_at):
             F, T = taken(working, F, T, f, g)
             out[work] += dot(f, u) + dot(g, w)
         work += 1
-    if p[own + LIGHT_AT] > 0.0 and (working or resting):
-        beam = light(p, int(p[own + LIGHT_AT]), p[MU], t, r, v)
-        f, g = light_on_plates(p, at, plates, rotate_inverse(q, beam))
-        F, T = taken(resting, F, T, f, g)
+    if p[own + LIGHT_AT] > 0.0:
+        if working or resting:
+            beam = light(p, int(p[own + LIGHT_AT]), p[MU], t, r, v)
+            f, g = light_on_plates(p, at, plates, rotate_inverse(q, beam))
+            F, T = taken(resting, F, T, f, g)
+            if working:
+                out[work] += dot(f, u) + dot(g, w)
+        work += 1
+    if dipoles > 0 and (working or resting):
+        B = magnetic(p, int(p[own + FIELD_AT]), p[MU], t, r, v)
+        g = torque_of(get3(p, at + PLATE * plates), rotate_inverse(q, B))
+        if resting:
+            T = add(T, g)
         if working:
-            out[work] += dot(f, u) + dot(g, w)
+            out[work] += dot(g, w)
     return F, T
 
 
 def none_around(p, at, mu, t, r, v):
-    """Of a spacecraft that meets no air, or no light; it is never called."""
+    """Of a spacecraft that meets no air, no light, or no field; it is never called."""
     return (np.nan, np.nan, np.nan)
 
 
 # ------------------------------------------------------------------ devices fixed in the body
 @dataclass(frozen=True)
 class Device:
-    """A thruster or a plate.
+    """A thruster, a plate or a magnetic dipole.
 
     Attributes
     ----------
     arguments : mapping
         Its arguments in JSON types.
     vectors : tuple of 3-tuples
-        Its vectors, user's body frame: force and torque of a thruster; normal and position of a plate.
+        Its vectors, user's body frame: force and torque of a thruster; normal and position of a plate; the moment.
     numbers : tuple of float
         Its other numbers.
     """
 
     arguments: Mapping[str, Any]
-    vectors: tuple[Any, Any]
+    vectors: tuple[Any, ...]
     numbers: tuple[float, ...]
 
 
@@ -263,6 +283,47 @@ def plate(
     arguments = {"area": size, "normal": plain(normal), "position": plain(x)}
     arguments |= ({} if drag_coefficient is None else {"drag_coefficient": against}) | shares
     return Device(arguments, (e, x), (against * size, *reflected))
+
+
+@answering
+def magnetic_dipole(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Device:
+    """A magnetic moment fixed in the body of a spacecraft: a permanent magnet, or what its currents leave.
+
+    Its torque is ``moment x B``, with B from ``magnetic_field``; the force on it, some 1e-11 N per A m^2
+    in a low orbit, is neglected.
+
+    Parameters
+    ----------
+    moment : array_like (3,)
+        Magnetic moment in body axes, torque / field (A m^2).
+
+    Returns
+    -------
+    Device
+
+    Raises
+    ------
+    InvalidInput
+        The moment is not 3 finite numbers.
+    """
+    M = vector(moment, "moment", unit="A m**2")
+    return Device({"moment": plain(M)}, (M,), ())
+
+
+def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Device | None]:
+    """Magnetic dipoles as records, and one with the sum of their moments; None without any.
+
+    Raises
+    ------
+    InvalidInput
+        Dipoles that meet no field.
+    """
+    made = devices_of(dipoles, magnetic_dipole, "dipoles")
+    if made and field is None:
+        raise InvalidInput("dipoles are given, but there is no magnetic_field; give it, or leave them out")
+    if not made:
+        return made, None
+    return made, Device({}, (np.sum([one.vectors[0] for one in made], axis=0),), ())
 
 
 def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Device]:

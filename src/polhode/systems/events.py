@@ -49,8 +49,10 @@ from polhode.systems.words import Function, Length, Position, Positions, Times, 
 
 __all__ = ["Event", "add_event", "altitude", "apsis", "eclipse", "node", "user"]
 
-APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER = range(8)
+APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER, WHEEL = range(9)
 """Codes of the events in the compiled role. WITHIN: one disc covers the other, in the umbra or an annular eclipse."""
+RELEASED = 1e-9
+"""Part of its largest momentum by which that of a saturated wheel must fall until its motor is free again."""
 NO_LEVEL = float("nan")
 """What the role returns for a code it does not know; ``compiled_events`` recognises it by identity."""
 
@@ -78,6 +80,16 @@ def outside_cone(p, at, t, r, edge):
     return c - (b - a if edge == UMBRA else abs(b - a))
 
 
+@helper
+def below_limit(p, at, y, parameters):
+    """Positive while a wheel is not saturated: its largest momentum, less a little once it has been, minus what it has.
+    Numbers: index of the momentum in the state, its limit, index of the flag in the parameters."""
+    most = p[at + 1]
+    if parameters[int(p[at + 2])] == 0.0:
+        most *= 1.0 - RELEASED
+    return most - abs(y[int(p[at])])
+
+
 def event_value(k, t, N, y, bodies, parameters, table):
     """The EVENT role. Table: for each event its code and the index of its numbers, then the numbers."""
     code, at = int(table[2 * k]), int(table[2 * k + 1])
@@ -90,6 +102,8 @@ def event_value(k, t, N, y, bodies, parameters, table):
         return np.sqrt(dot(r, r)) - table[at]
     if code == CYLINDER:
         return outside_cylinder(table, at, t, r)
+    if code == WHEEL:
+        return below_limit(table, at, y, parameters)
     if code in (PENUMBRA, UMBRA, WITHIN):
         return outside_cone(table, at, t, r, code)
     return NO_LEVEL

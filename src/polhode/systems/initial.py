@@ -364,7 +364,7 @@ def _potential(system: System, given: Mapping[str, Any]) -> float:
         raise InvalidInput(f"attitude of body {i} has length {lengths[i]:g}; give a unit quaternion (w, x, y, z)")
     principal = multiply(_columns(q / lengths[:, None]), _columns(system.frames))
     rows[:, L.ATTITUDE : L.ATTITUDE + 4] = np.stack(principal, axis=1)
-    y = np.concatenate([y, np.zeros(len(system.auxiliary))])
+    y = np.concatenate([y, system.auxiliary_at_start(y)])
     potential = system.compiled_potential(0.0, y)
     if potential is None:
         if system.loads is no_loads:

@@ -27,7 +27,8 @@ run stops there with ``NotFinite``.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -38,11 +39,19 @@ from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import hole
+from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.forces.sums import ACCELERATION, LEVEL, WORKS, roles
 from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
 from polhode.systems.record import IDENTITY, System, plain
-from polhode.systems.user import added_functions, force_added, position_gradient_added, position_potential_added
-from polhode.systems.words import Forces, Function, GravitationalParameter, Length, Masses, Numbers
+from polhode.systems.states import states_of
+from polhode.systems.user import (
+    Behind,
+    added_functions,
+    force_added,
+    position_gradient_added,
+    position_potential_added,
+)
+from polhode.systems.words import Forces, Function, GravitationalParameter, Length, ListOf, Masses, Numbers, States
 
 acceleration = hole(ACCELERATION, "The sum over the forces, and their works.")
 level = hole(LEVEL, "The sum of the potentials.")
@@ -79,6 +88,8 @@ def orbit(
     potential: Function | None = None,
     parameters: Numbers | None = None,
     work: bool = True,
+    states: States | None = None,
+    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
 ) -> System:
     """A point mass, or several, that orbit a centre at the origin.
 
@@ -104,6 +115,11 @@ def orbit(
     work : bool
         Record the work of forces that have no potential, or one that reads the time, so that the energy judges the run.
         Without it Taylor series have up to a quarter fewer products. That of impulses is always recorded.
+    states : mapping, optional
+        States of your own, as for ``rigid_body``: ``force`` then takes them as its last argument and returns their
+        rates behind the force.
+    controllers : sequence, optional
+        From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
 
     Returns
     -------
@@ -123,6 +139,8 @@ def orbit(
     mass, surface = in_unit(mass, "kg", "mass"), in_unit(surface, "m", "surface")
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
     table = force_table(mu, masses, forces, surface=surface, record_work=truth(work, "work"))
+    steered = controllers_of(controllers)
+    held, own_states = parted(states_of(states), steered)
     arguments: dict[str, Any] = {
         "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in table.forces]
     }  # fmt: skip
@@ -133,9 +151,11 @@ def orbit(
         {"force": (force, force_added), "potential": (potential, position_potential_added, position_gradient_added)},
         loads, depth, table.parameters, len(table.auxiliary),
         None if parameters is None else numbers(parameters, "parameters"), len(masses),
-        record_work=work,
+        record_work=work, states=Behind(held.sizes, own_states.sizes, len(held.auxiliary), bool(steered)),
     )  # fmt: skip
-    own = auxiliary_variables(table, functions.work)
+    own = auxiliary_variables(table, functions.work) + held.auxiliary + own_states.auxiliary
+    if own_states.arguments:
+        arguments["states"] = own_states.arguments
     energy = not table.drives and functions.conservative
     if not work:
         arguments["work"] = False
@@ -143,7 +163,7 @@ def orbit(
     if table.axial and not functions.given:
         conserves += ("vertical_angular_momentum" if table.forces else "angular_momentum_space",)
     bare = not (functions.given or table.kinds)
-    return System(
+    made = System(
         name="orbit",
         arguments=arguments | functions.arguments,
         mass=masses,
@@ -170,3 +190,4 @@ def orbit(
         all_potential=table.all_potential and functions.all_potential,
         direct={"mu": (0, True)},
     )
+    return controlled(made, steered)

@@ -13,8 +13,9 @@ recorded.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -22,18 +23,21 @@ from polhode.arguments import array, in_unit, number, numbers, truth, vector
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
+from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import IDENTITY, AuxiliaryVariable, System, plain
+from polhode.systems.states import states_of
 from polhode.systems.user import (
     CACHE_SIZE,
     FORMS,
     WORK_ONLY,
     UserFunction,
     force_loads,
+    loads_with_states,
     position_gradient_loads,
     position_potential,
 )
-from polhode.systems.words import Function, Mass, NumberOrVector, Numbers, Vector
+from polhode.systems.words import Function, ListOf, Mass, NumberOrVector, Numbers, States, Vector
 
 # parameters of the built-in loads: stiffness (3), weight (3)
 
@@ -55,6 +59,8 @@ def particle(
     potential: Function | None = None,
     parameters: Numbers | None = None,
     work: bool = True,
+    states: States | None = None,
+    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
 ) -> System:
     """A point mass.
 
@@ -75,6 +81,11 @@ def particle(
         Passed to the functions as an array.
     work : bool
         Record the work of ``force``, or of a ``potential`` that reads the time, as for ``rigid_body``.
+    states : mapping, optional
+        States of your own, as for ``rigid_body``: ``force`` then takes them as its last argument and returns their
+        rates behind the force.
+    controllers : sequence, optional
+        From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
 
     Returns
     -------
@@ -94,14 +105,24 @@ def particle(
     role: Any
     commutator: Any = None
     own: tuple[AuxiliaryVariable, ...] = ()
+    steered = controllers_of(controllers)
+    held, rated = parted(states_of(states), steered)
+    sizes, variables = (*held.sizes, *rated.sizes), (*held.auxiliary, *rated.auxiliary)
+    if sizes and force is None:
+        raise InvalidInput("states are read and changed by a force, but none is given; write it, with states as its "
+                           "last argument")  # fmt: skip
     if force is not None or potential is not None:
         if stiffness is not None or gravity is not None:
             raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
         values = numbers(parameters, "parameters")
         if force is not None:
-            work_slot: dict[str, Any] = WORK_ONLY if truth(work, "work") and potential is None else {}
-            own = (AuxiliaryVariable("work", "force"),) if work_slot else ()
-            functions["force"] = UserFunction(FORMS["force"], force, force_loads, IDENTITY, values, **work_slot)
+            own = (AuxiliaryVariable("work", "force"),) if truth(work, "work") and potential is None else ()
+            form, taking = FORMS["force"].with_states(sizes, len(held.sizes), len(held.auxiliary)), bool(sizes)
+            functions["force"] = UserFunction(
+                form, force, loads_with_states if taking else force_loads, IDENTITY, values, own=len(own) - 1,
+                size=L.LOAD + len(own) + len(variables), states_at=len(own),
+            )  # fmt: skip
+            own += variables
         if potential is not None:
             form = FORMS["position_potential"]
             functions["potential"] = UserFunction(form, potential, position_potential, IDENTITY, values)
@@ -113,6 +134,7 @@ def particle(
         role = functions.get("potential")
         conserves = ("energy",) if force is None and loads.autonomous else ()
         arguments |= {"parameters": plain(parameters)} | ({} if work else {"work": False})
+        arguments |= {"states": rated.arguments} if sizes else {}
         arguments |= {key: f.record() for key, f in functions.items()}
     else:
         if parameters is not None:
@@ -131,7 +153,7 @@ def particle(
             conserves += ("momentum",)
     reads = isinstance(loads, UserFunction) and loads.velocity_dependent
     resting = any(one.by_velocity for one in own) and not reads
-    return System(
+    made = System(
         name="particle",
         arguments=arguments,
         mass=np.array([mass]),
@@ -147,3 +169,4 @@ def particle(
         conserves=conserves,
         functions=functions,
     )
+    return controlled(made, steered)

@@ -15,6 +15,7 @@ from numba.core.errors import NumbaError
 from polhode.arguments import UNKNOWN, array, mapping
 from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, unknown_name
+from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, OF_WHEEL
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
@@ -25,6 +26,7 @@ from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.frozen import frozen
 from polhode.systems.inertia import turning
 from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
+from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
 from polhode.systems.user import UserFunction, dynamics_of_roles
 from polhode.systems.written import by_parts, commutator_role, loads_role
 
@@ -32,21 +34,36 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 class AuxiliaryVariable(NamedTuple):
-    """One auxiliary variable of a system; they follow the 13 N numbers of the bodies in the state and start at zero.
+    """One auxiliary variable of a system; they follow the 13 N numbers of the bodies in the state.
 
     Attributes
     ----------
     quantity : str
-        The variable of the Dataset it is written to: ``work``.
+        The variable of the Dataset it is written to: ``work``, or the name of one that is read.
     label : str
-        Its label there: for work, the force that does it.
+        Its label there: for work, the force that does it; empty for a variable of one number.
     by_velocity : bool
         Whether its rate depends on velocities (linearly, if the loads do not depend on them).
+    read : bool
+        Whether loads may read it; those that are not come first.
+    start : float
+        Its value at the start.
+    dimension : str
+        The dimension along which its label stands, where it is read and has one.
+    unit : str
+        Its unit, where it is read.
+    words : str
+        What it is, where it is read.
     """
 
     quantity: str
     label: str
     by_velocity: bool = True
+    read: bool = False
+    start: float = 0.0
+    dimension: str = ""
+    unit: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,8 +123,8 @@ FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "consta
 
 
 DERIVED = frozenset({
-    "series", "commutator", "potential", "no_auxiliary", "exact_kicks", "translation", "rotation", "points",
-    "fixed_centre",
+    "series", "commutator", "potential", "no_auxiliary", "nothing_read", "nothing_sampled", "wheels", "exact_kicks",
+    "translation", "rotation", "points", "fixed_centre",
 })  # fmt: skip
 """Capabilities that follow from the other attributes of a ``System``; stated or not, they are what these say."""
 
@@ -156,9 +173,9 @@ class System:
         velocities are evaluated once while only velocities change; others of a package's own. All the rest
         (``DERIVED``) follows from the other attributes.
     auxiliary : tuple of AuxiliaryVariable
-        The auxiliary variables, whose rates the loads write behind the forces and torques. Nothing reads them during a
-        run. Those of the quantity ``work`` are the energy given to the bodies by loads without a potential or by
-        potentials that depend on time; either all such contributions are listed, or none.
+        The auxiliary variables, whose rates the loads write behind the forces and torques. Those of the quantity
+        ``work``, which nothing reads during a run, come first; they are the energy given to the bodies by loads without
+        a potential or by potentials that depend on time; either all such contributions are listed, or none.
     records_work : bool
         False where loads change the energy and their work is not among ``auxiliary``: the energy then judges no run.
     mass_at : function or None
@@ -203,16 +220,21 @@ class System:
     watches : tuple of Watch
         Events that every run detects, such as the edge of a shadow or a surface.
     quantities : function or None
-        ``quantities(body) -> {name: array}`` from recorded states (n, N, 13): further variables of the trajectory, a
-        scalar or a vector per body, (n, N) or (n, N, 3), with names from ``polhode.trajectory.schema``. Where it has a
-        method ``of_members(mass (n, N), moments (n, N, 3), parameters (n, P))``, which returns such a function for rows
-        with constants of their own, members of an ensemble may differ in these.
+        ``quantities(body) -> {name: array}`` from recorded states (n, N, 13), of a system with wheels
+        ``quantities(body, read)`` with the auxiliary variables that loads read (n, R): further variables of the
+        trajectory, a scalar or a vector per body, (n, N) or (n, N, 3), with names from ``polhode.trajectory.schema``.
+        Where it has a method ``of_members(mass (n, N), moments (n, N, 3), parameters (n, P))``, which returns such a
+        function for rows with constants of their own, members of an ensemble may differ in these.
     direct : mapping of str to (int, bool)
         Arguments that stand among the parameters as they are given, and on which nothing else of the system depends:
         their index there, and whether they must be positive.
     recommended : str
         Default method of ``integrate``, from the measured tables. Unless given: "exact" without loads, "kepler" if only
         a centre acts, "mkrk:cv8" if loads depend on velocities, else "rkn6_14a", with "/kepler" if a centre attracts.
+    wheels_at : int
+        Index in the parameters of the table of wheels (``flows.gyrostat``); -1 without wheels.
+    samples_at, sampled : int, tuple of polhode.systems.sampling.Sampled
+        Index in the parameters of the table of controllers (``kernel.sampling``), -1 without; and its rows.
     """
 
     name: str
@@ -244,9 +266,12 @@ class System:
     switches: tuple[Switch, ...] = ()
     impulses: tuple[Any, ...] = ()
     watches: tuple[Watch, ...] = ()
-    quantities: Callable[[Any], Mapping[str, Any]] | None = None
+    quantities: Callable[..., Mapping[str, Any]] | None = None
     direct: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
     recommended: str = ""
+    wheels_at: int = -1
+    samples_at: int = -1
+    sampled: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "moments", turning(np.asarray(self.moments, dtype=float)))
@@ -256,6 +281,10 @@ class System:
         formed = np.shape(self.moments) == (*np.shape(self.mass), 3) and isinstance(self.parameters, np.ndarray)
         if given and formed and (self.loads is no_loads or is_derived(self.loads)):  # else the checks say what is wrong
             self._derive_loads()
+        if self.read_from < len(self.auxiliary):
+            if not all(own.read for own in self.auxiliary[self.read_from :]):
+                raise InvalidInput("auxiliary variables that loads read stand behind those that they do not read")
+            object.__setattr__(self, "provides", known(self.provides) - {"velocity_independent"})
         object.__setattr__(self, "provides", (known(self.provides) - DERIVED) | self._derived())
         if not self.recommended:
             only = "only_central_gravity" in self.provides
@@ -329,6 +358,8 @@ class System:
         return stated(
             series=self.series is not None, commutator=commutes,
             potential=self.potential is not None or self.loads is no_loads, no_auxiliary=not self.auxiliary,
+            nothing_read=self.read_from == len(self.auxiliary), wheels=self.wheels_at >= 0,
+            nothing_sampled=self.samples_at < 0,
             exact_kicks="velocity_independent" in self.provides and not by_velocity,
             translation=self.translates, rotation=self.rotates, points=not self.rotates,
             fixed_centre="total_momentum" not in self.conserves,
@@ -346,7 +377,7 @@ class System:
             return None
         role = self.loads if role is None else role
         own = self.loads.own if isinstance(self.loads, UserFunction) and role is not self.loads else -1
-        auxiliary = own if own >= 0 else len(self.auxiliary)
+        auxiliary = own if own >= 0 else self.read_from
         write = {"loads": loads_role, "commutator": commutator_role, "by parts": by_parts}[what]
         return write(role, self._turns, auxiliary, self.parameters, self._changing)
 
@@ -401,6 +432,24 @@ class System:
         p, m = body[:, :, L.MOMENTUM : L.ATTITUDE], body[:, :, L.ANGULAR :]
         moving = 0.5 * np.sum(p * p / self.mass[:, None], axis=(1, 2))
         return moving + 0.5 * np.sum(m * (m / self.moments), axis=(1, 2)) if turning else moving
+
+    @property
+    def read_from(self) -> int:
+        """Number of the first auxiliary variable that loads read; that of all variables if there is none."""
+        return next((k for k, own in enumerate(self.auxiliary) if own.read), len(self.auxiliary))
+
+    def auxiliary_at_start(self, y: Any) -> Any:
+        """The auxiliary variables (S,) at the start, where the bodies are in the state y. The speed of a wheel is that
+        relative to the body, which adds to its momentum."""
+        found = np.array([own.start for own in self.auxiliary], dtype=float)
+        if self.wheels_at >= 0:
+            table = self.parameters[self.wheels_at :]
+            count, first = int(table[COUNT]), int(table[FIRST])
+            behind = AXES + AXIS * count
+            axes = table[AXES:behind].reshape(count, AXIS)
+            inertia = table[behind + 1 : behind + 1 + OF_WHEEL * count : OF_WHEEL]
+            found[first : first + count] += inertia * (axes @ (y[L.ANGULAR : L.BODY] / self.moments[0]))
+        return found
 
     @property
     def N(self) -> int:
@@ -511,6 +560,9 @@ class System:
         ``commutator`` says so.
         """
         role = self._as_kernel(self.loads, LOADS, t, y)
+        if self.sampled:
+            told = self.__dict__.setdefault("_told", set())
+            return compiled_with_commands(role, self.sampled, t, y, self.bodies, told)
         if not (commutator and self.commutator_by_parts):
             return role
         roles, key = self.__dict__["_compiled"], ("commutator", id(role))
@@ -572,7 +624,10 @@ class System:
 
     def bridged_loads(self) -> Callable[..., Any] | None:
         """The LOADS role with the user's function run as plain Python; None without a user function."""
-        return self.loads.bridge() if isinstance(self.loads, UserFunction) else None
+        if not isinstance(self.loads, UserFunction):
+            return None
+        bridge = self.loads.bridge()
+        return bridged_with_commands(bridge, self.sampled) if self.sampled else bridge
 
     def bridged_potential(self) -> Callable[..., Any] | None:
         """The POTENTIAL role with the user's function run as plain Python; None without a user function."""

@@ -9,28 +9,38 @@ torque given with a potential is taken to derive from it, and no work is recorde
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from polhode.arguments import in_unit, number, numbers, truth
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
+from polhode.kernel import layout as L
+from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.inertia import KG_M2, mass_of, principal
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import AuxiliaryVariable, System, plain
+from polhode.systems.states import states_of
 from polhode.systems.user import (
     CACHE_SIZE,
     FORMS,
     WORK_ONLY,
+    Behind,
     UserFunction,
+    added_functions,
     attitude_gradient_loads,
     attitude_potential,
     general_loads,
+    load_added,
+    loads_with_states,
+    torque_added,
     torque_loads,
 )
-from polhode.systems.words import Function, Inertia, Mass, Numbers
+from polhode.systems.wheels import Spin, at_first, mounted, no_gravity, reaction_wheels, wheels_alone, wheels_of_body
+from polhode.systems.words import Function, Inertia, ListOf, Mass, Numbers, States, TableOf
 
 
 @answering
@@ -42,6 +52,9 @@ def rigid_body(
     mass: Mass | None = None,
     load: Function | None = None,
     work: bool = True,
+    states: States | None = None,
+    wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
+    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
 ) -> System:
     """A rigid body with loads written by the user in plain Python.
 
@@ -67,6 +80,20 @@ def rigid_body(
         Record the work of torque or load, or of a potential that reads the time and can be traced, so that the energy
         error is that of the method. It costs explicit methods almost nothing, others up to one or two evaluations of
         the function per step.
+    states : mapping, optional
+        States of your own, integrated beside the body: a name to how many numbers it has, to its values at the start,
+        or to a table with ``size`` or ``start`` and ``unit``. ``torque`` or ``load`` then takes one more argument,
+        ``states``, with the state ``states.name``, a number or a vector, and returns the rate of each state behind the
+        load: ``return torque, rate_of_first, rate_of_second``. They start at zero, are recorded under their names, and
+        keep the order of the method.
+    wheels : Wheels, optional
+        From ``polhode.reaction_wheels``, or a mapping of its arguments. ``inertia`` is then that of the whole with
+        locked wheels; the angular momentum in the trajectory that of the body without what wheels add about their
+        axes, and ``spin`` that of the whole, in space. Torques may read the states ``wheel_momentum`` and
+        ``wheel_command``.
+    controllers : sequence, optional
+        From ``polhode.controller``, or mappings of its arguments: functions that set states at equal intervals of time.
+        ``torque`` or ``load`` returns no rates of the states that they set.
 
     Returns
     -------
@@ -81,7 +108,7 @@ def rigid_body(
     if mass is not None:
         mass = mass_of(inertia, mass)
     moments, frame = principal(inertia)
-    values = numbers(parameters, "parameters")
+    values, steered = numbers(parameters, "parameters"), controllers_of(controllers)
     inside = (float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3]))
     if load is not None and torque is not None:
         raise InvalidInput("torque and load are both given; a load contains its torque, so leave torque out")
@@ -89,14 +116,32 @@ def rigid_body(
         raise InvalidInput("a load acts on a body that moves through space; give its mass too, or use torque")
     if load is not None and potential is not None:
         raise InvalidInput("potential and load are both given; keep the load, and leave the potential out")
+    if wheels is not None:
+        if potential is not None:
+            raise InvalidInput("potential and wheels are both given; write the potential's torque as a torque")
+        whole = None if mass is None else number(mass, "mass", positive=True)
+        one = _Given(plain(parameters), whole, truth(work, "work"), states, steered)
+        return _with_wheels(wheels, inertia, one, values, torque=torque, load=load)
     functions = {}
+    held, rated = parted(states_of(states), steered)
+    sizes, variables = (*held.sizes, *rated.sizes), (*held.auxiliary, *rated.auxiliary)
+    if (states is not None or steered) and torque is None and load is None:
+        raise InvalidInput("states are read and changed by a torque or a load, but neither is given; write it, with "
+                           "states as its last argument")  # fmt: skip
     work_slot: dict[str, Any] = WORK_ONLY if truth(work, "work") and potential is None else {}
+
+    def with_states(name: str, function: Any, role: Any) -> UserFunction:
+        role = loads_with_states if sizes else role
+        form, own = FORMS[name].with_states(sizes, len(held.sizes), len(held.auxiliary)), bool(work_slot)
+        return UserFunction(form, function, role, inside, values, own=own - 1, states_at=int(own),
+                            size=L.LOAD + own + len(variables))  # fmt: skip
+
     if torque is not None:
-        functions["torque"] = UserFunction(FORMS["torque"], torque, torque_loads, inside, values, **work_slot)
+        functions["torque"] = with_states("torque", torque, torque_loads)
     if potential is not None:
         functions["potential"] = UserFunction(FORMS["potential"], potential, attitude_potential, inside, values)
     if load is not None:
-        functions["load"] = UserFunction(FORMS["load"], load, general_loads, inside, values, **work_slot)
+        functions["load"] = with_states("load", load, general_loads)
     loads: Any = functions.get("load") or functions.get("torque")
     if loads is None and potential is not None:
         loads = UserFunction(FORMS["potential"], potential, attitude_gradient_loads, inside, values)
@@ -110,14 +155,16 @@ def rigid_body(
     own = tuple(AuxiliaryVariable("work", name) for name in functions) if work_slot else ()
     if potential is not None and loads.own >= 0:
         own = (AuxiliaryVariable("work", "potential", False),)
+    own += variables
     resting = bool(work_slot) and not free and not reads
-    return System(
+    made = System(
         name="rigid_body",
         arguments={
             "inertia": plain(inertia),
             "parameters": plain(parameters),
             "mass": plain(mass),
             **({} if work else {"work": False}),
+            **({"states": rated.arguments} if sizes else {}),
             **{key: function.record() for key, function in functions.items()},
         },
         mass=np.array([np.inf if mass is None else number(mass, "mass", positive=True)]),
@@ -134,3 +181,53 @@ def rigid_body(
         conserves=conserves,
         functions=functions,
     )
+    return controlled(made, steered)
+
+
+class _Given(NamedTuple):
+    """Arguments of ``rigid_body`` as they were given."""
+
+    parameters: Any
+    mass: float | None
+    work: bool
+    states: Any
+    controllers: Any
+
+
+def _with_wheels(wheels: Any, inertia: Any, given: _Given, values: Any, **functions: Any) -> System:
+    """A rigid body with wheels, under a torque or load of the user's."""
+    mount = mounted(wheels, inertia)
+    held, rated = parted(states_of(given.states), given.controllers, mount.sizes[1:])
+    loads = wheels_of_body(wheels_alone, at_first, no_gravity, len(held.auxiliary))
+    worked = given.work and any(function is not None for function in functions.values())
+    first = 1 + worked
+    table = np.array(mount.table(first, 0))
+    added = added_functions(
+        {"torque": (functions["torque"], torque_added), "load": (functions["load"], load_added)},
+        loads, no_loads, table, 1, None if given.parameters is None else values, frame=mount.quaternion,
+        record_work=given.work,
+        states=Behind((*mount.sizes, *held.sizes), rated.sizes, 0, bool(given.controllers)),
+    )  # fmt: skip
+    booked = [AuxiliaryVariable("work", name) for name in ("wheels", added.work) if name]
+    moments, frame = mount.moments[None], mount.frame[None]
+    made = System(
+        name="rigid_body",
+        arguments={
+            "inertia": plain(inertia), "mass": given.mass, "wheels": dict(mount.wheels.arguments),
+            **({} if given.work else {"work": False}),
+            **({"states": rated.arguments} if rated.arguments else {}), **added.arguments,
+        },
+        mass=np.array([np.inf if given.mass is None else given.mass]),
+        moments=moments,
+        frames=frame,
+        loads=added.loads,
+        provides=stated(split_loads=True),
+        auxiliary=(*booked, *mount.auxiliary, *held.auxiliary, *rated.auxiliary),
+        watches=mount.watches(0, first),
+        parameters=added.parameters,
+        conserves=() if added.given else ("spin",),
+        functions=added.given,
+        quantities=Spin(mount.axes, 0),
+        wheels_at=0,
+    )  # fmt: skip
+    return controlled(made, given.controllers)

@@ -55,15 +55,20 @@ from polhode.programs.attitude import ROWS
 from polhode.programs.text import function
 from polhode.programs.trace import trace
 from polhode.programs.written import module_of
+from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.devices import (
     AIR_AT,
     DEVICES,
+    DIPOLES,
     GRADIENT,
     LIGHT_AT,
     THRUSTERS,
+    WHEELS,
     atmosphere,
     devices_of,
     in_principal,
+    magnetic_dipole,
+    moment_of,
     none_around,
     plate,
     sunlight,
@@ -75,8 +80,11 @@ from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, OWN, WORKS, Kin
 from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
 from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, turning
+from polhode.systems.magnetic import field_of, magnetic_field
 from polhode.systems.record import Switch, System, plain
+from polhode.systems.states import states_of
 from polhode.systems.user import (
+    Behind,
     added_functions,
     force_added,
     load_added,
@@ -85,6 +93,7 @@ from polhode.systems.user import (
     read_only,
     torque_added,
 )
+from polhode.systems.wheels import Mounted, Spin, mounted, potential_of_body, reaction_wheels, wheels_of_body
 from polhode.systems.words import (
     Forces,
     Form,
@@ -94,6 +103,7 @@ from polhode.systems.words import (
     Length,
     ListOf,
     Numbers,
+    States,
     TableOf,
     Unit,
 )
@@ -142,7 +152,7 @@ def spacecraft_loads(part, t, N, y, bodies, parameters, out):
     own = int(parameters[OWN])
     work_at = L.LOAD * N
     count = int(parameters[WORKS]) + (parameters[own + THRUSTERS] > 0.0)
-    count += (parameters[own + AIR_AT] > 0.0) + (parameters[own + LIGHT_AT] > 0.0)
+    count += (parameters[own + AIR_AT] > 0.0) + (parameters[own + LIGHT_AT] > 0.0) + (parameters[own + DIPOLES] > 0.0)
     for k in range(count):
         out[work_at + k] = 0.0
     for i in range(N):
@@ -173,10 +183,31 @@ def spacecraft_potential(t, N, y, bodies, parameters):
     return total
 
 
+@inlined
+def where_wheels_are(parameters):
+    """Index of the table of wheels in the parameters."""
+    return int(parameters[int(parameters[OWN]) + WHEELS])
+
+
+@inlined
+def gravity_of_wheels(parameters):
+    """The gravity parameter of the centre, or 0 without gravity gradient."""
+    return parameters[MU] * parameters[int(parameters[OWN]) + GRADIENT]
+
+
+def _mounted(wheels: Any, inertia: Any, N: int) -> Mounted | None:
+    """The wheels of one spacecraft; None without."""
+    if wheels is None:
+        return None
+    if N > 1:
+        raise InvalidInput(f"wheels are those of one spacecraft, but there are {N}; build a system for each of them")
+    return mounted(wheels, inertia)
+
+
 @lru_cache(jit.KEPT_KERNELS)
-def roles_with(kinds: tuple[Kind, ...], air: Any, light: Any) -> tuple[Any, Any]:
-    """The roles LOADS and POTENTIAL with forces of these kinds, and the functions of air and light on plates."""
-    on_devices = jit.bind(devices_template, air=air, light=light)
+def roles_with(kinds: tuple[Kind, ...], air: Any, light: Any, magnetic: Any) -> tuple[Any, Any]:
+    """The roles LOADS and POTENTIAL with forces of these kinds, and the functions of air, light and magnetic field."""
+    on_devices = jit.bind(devices_template, air=air, light=light, magnetic=magnetic)
     return roles(kinds, spacecraft_loads, spacecraft_potential, devices=on_devices, gradient=gradient_of_level())
 
 
@@ -198,6 +229,11 @@ def spacecraft(
     potential: Function | None = None,
     parameters: Numbers | None = None,
     surface: Length | None = None,
+    states: States | None = None,
+    wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
+    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    magnetic_field: Annotated[Mapping[str, Any], TableOf(magnetic_field)] | None = None,
+    dipoles: Annotated[Sequence[Any], ListOf(magnetic_dipole)] = (),
 ) -> System:
     """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 
@@ -236,6 +272,17 @@ def spacecraft(
         Passed to the functions as an array.
     surface : float, optional
         Radius of the central body; a run ends where the spacecraft descends to it, with the event "impact".
+    states : mapping, optional
+        States of your own, as for ``rigid_body``: ``torque``, ``force`` or ``load`` then takes them as its last
+        argument and returns their rates behind the load.
+    wheels : Wheels, optional
+        From ``polhode.reaction_wheels``, or a mapping of its arguments, for one spacecraft, as for ``rigid_body``.
+    controllers : sequence, optional
+        From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
+    magnetic_field : MagneticField, optional
+        From ``polhode.magnetic_field``, or a mapping of its arguments: the field that dipoles meet.
+    dipoles : sequence
+        From ``polhode.magnetic_dipole``, or mappings of its arguments; their torque is moment x field.
 
     Returns
     -------
@@ -260,10 +307,22 @@ def spacecraft(
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
     N = len(masses)
     moments, frames = _inertias(inertia, N)
+    mount = _mounted(wheels, inertia, N)
+    if mount is not None:
+        moments, frames = mount.moments[None], mount.frame[None]
     gravity_gradient = truth(gravity_gradient, "gravity_gradient")
+    steered = controllers_of(controllers)
+    held, own_states = parted(states_of(states), steered, () if mount is None else mount.sizes[1:])
     burning, panels = devices_of(thrusters, thruster, "thrusters"), devices_of(plates, plate, "plates")
     beside, around = surroundings(atmosphere, sunlight, panels)
     acting = ["thrusters"] * bool(burning) + [f"{force.kind} on plates" for force in beside]
+    field = None if magnetic_field is None else field_of(magnetic_field)
+    magnets, moment = moment_of(dipoles, field)
+    if field is not None:
+        beside.append(field.force())
+        around["magnetic_field"] = dict(field.arguments)
+        around["dipoles"] = [dict(one.arguments) for one in magnets]
+        acting += ["dipoles"] * bool(magnets)
     fixed: list[float] = []
     switched: list[tuple[int, int]] = []
     for frame in frames:
@@ -272,20 +331,32 @@ def spacecraft(
             switched.append((DEVICES + len(fixed) - 1, k))
         for one in panels:
             fixed += [*in_principal(frame, one), *one.numbers]
+        fixed += in_principal(frame, moment) if moment is not None else []
     table = force_table(mu, masses, forces, beside, surface=surface)
     if table.mass_at is not None:
         raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
     places = {force.kind: at for force, at in zip(beside, table.places, strict=True)}
     meets = {force.kind: force.acceleration for force in beside}
     head = [gravity_gradient, places.get("drag", 0), places.get("radiation_pressure", 0), len(burning), len(panels),
-            len(table.auxiliary)]  # fmt: skip
+            len(table.auxiliary), 0, places.get("magnetic_field", 0), bool(magnets)]  # fmt: skip
+    booked = len(table.auxiliary) + len(acting)
+    at = int(table.parameters[OWN]) + len(head) + len(fixed)
+    if mount is not None:
+        head[WHEELS] = at
+        first_read = booked + 1 + (potential is None and any(one is not None for one in (torque, force, load)))
+        fixed += mount.table(first_read, booked)
+        acting.append("wheels")
     table_parameters = np.concatenate([table.parameters, np.array(head, dtype=float), fixed])
-    loads, depth = roles_with(table.kinds, meets.get("drag", none_around), meets.get("radiation_pressure", none_around))
+    meeting = ("drag", "radiation_pressure", *["magnetic_field"] * bool(magnets))
+    loads, depth = roles_with(table.kinds, *(meets.get(kind, none_around) for kind in (*meeting, "")[:3]))
+    if mount is not None:
+        loads = wheels_of_body(loads, where_wheels_are, gravity_of_wheels, len(held.auxiliary))
+        depth = potential_of_body(depth, where_wheels_are, gravity_of_wheels)
     switches = list(table.switches)
-    for at, k in switched:
+    for slot, k in switched:
         start, stop = burning[k].numbers
         if (start, stop) != (-inf, inf):
-            switches.append(Switch(int(table.parameters[OWN]) + at, start, stop, f"thrusters[{k}]"))
+            switches.append(Switch(int(table.parameters[OWN]) + slot, start, stop, f"thrusters[{k}]"))
     first = frames[0]
     functions = added_functions(
         {
@@ -295,9 +366,16 @@ def spacecraft(
         loads, depth, table_parameters, len(table.auxiliary) + len(acting),
         None if parameters is None else numbers(parameters, "parameters"), N,
         (float(first[0]), float(first[1]), float(first[2]), float(first[3])),
+        states=Behind((*mount.sizes, *held.sizes), own_states.sizes, 0, bool(steered)) if mount is not None
+        else Behind(held.sizes, own_states.sizes, len(held.auxiliary), bool(steered)),
     )  # fmt: skip
     own = auxiliary_variables(table, functions.work, acting)
-    bare = not (burning or panels or functions.given)
+    if mount is not None:
+        if len(own) != first_read:
+            raise InvalidInput("potential reads the time beside wheels; write its force and torque as a load")
+        own += mount.auxiliary
+    own += held.auxiliary + own_states.auxiliary
+    bare = not (burning or panels or magnets or functions.given or mount)
     energy = not own and functions.conservative
     conserves: tuple[str, ...] = ("energy",) if energy else ()
     if bare and table.axial:
@@ -308,13 +386,16 @@ def spacecraft(
     reads = table.velocity_dependent or "drag" in meets or functions.velocity_dependent
     if surface is not None:
         around["surface"] = number(surface, "surface")
-    return System(
+    energies = _Energies(mu, read_only(masses), read_only(moments), gravity_gradient)
+    made = System(
         name="spacecraft",
         arguments={
             "inertia": plain(inertia), "mu": mu, "mass": plain(mass), "gravity_gradient": gravity_gradient,
             "forces": [dict(one.arguments) for one in table.forces],
             "thrusters": [dict(one.arguments) for one in burning], "plates": [dict(one.arguments) for one in panels],
             **around, **functions.arguments,
+            **({"wheels": dict(mount.wheels.arguments)} if mount is not None else {}),
+            **({"states": own_states.arguments} if own_states.arguments else {}),
         },
         mass=masses,
         moments=moments,
@@ -325,17 +406,19 @@ def spacecraft(
         auxiliary=own,
         switches=tuple(switches),
         impulses=table.impulses,
-        watches=table.watches,
+        watches=(*table.watches, *(mount.watches(at, first_read) if mount is not None else ())),
         parameters=functions.parameters,
         conserves=conserves,
         axis=axis,
         functions=functions.given,
-        each_alone=N == 1 or not (burning or panels),
+        each_alone=mount is None and (N == 1 or not (burning or panels or magnets)),
         all_potential=table.all_potential and functions.all_potential and not acting,
-        quantities=_Energies(mu, read_only(masses), read_only(moments), gravity_gradient),
+        quantities=energies if mount is None else Spin(mount.axes, 0, energies),
+        wheels_at=at if mount is not None else -1,
         direct={"mu": (0, True)},
         recommended="" if reads else "rkn6_14a/kepler",
     )  # fmt: skip
+    return controlled(made, steered)
 
 
 def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:

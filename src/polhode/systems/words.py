@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -44,6 +44,8 @@ class Form(Enum):
     CELLS = "a whole number, or 3 whole numbers"
     INDICES = "a list of whole numbers"
     SEED = "a whole number, 0 or more"
+    WORDS = "a word, or a list of words"
+    STATES = "a table of names to a whole number, to a list of numbers, or to a table with size or start, and unit"
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ NumbersOrRows = Annotated[Any, Form.NUMBERS_OR_ROWS]
 Cells = Annotated[Any, Form.CELLS]
 Indices = Annotated[Sequence[int], Form.INDICES]
 Seed = Annotated[Any, Form.SEED]
+States = Annotated[Mapping[str, Any], Form.STATES]
 Function = Annotated[Callable[..., Any], Form.FUNCTION]
 Forces = Annotated[Sequence[Any], Form.FORCES]
 

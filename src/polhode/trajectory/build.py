@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +12,7 @@ from polhode.algebra import rotation
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import layout as L
 from polhode.methods.record import Coordinates
-from polhode.systems.record import System
+from polhode.systems.record import AuxiliaryVariable, System
 from polhode.trajectory.charts import singular_note
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import (
@@ -130,7 +130,11 @@ def dataset(
         if members is not None and hasattr(further, "of_members"):
             own = (members.mass, members.moments, members.parameters)
             further = further.of_members(*(a if len(a) == 1 else np.repeat(a, shape[-1], axis=0) for a in own))
-        others = further(body.reshape(-1, N, L.BODY))
+        if "wheels" in system.provides:
+            read = states[..., L.BODY * N + system.read_from : L.BODY * N + S]
+            others = further(body.reshape(-1, N, L.BODY), read.reshape(-1, read.shape[-1]))
+        else:
+            others = further(body.reshape(-1, N, L.BODY))
         quantities |= {name: values.reshape(*shape, *values.shape[1:]) for name, values in others.items()}
     quantities["kinetic_energy"] = kinetic
     if potential is not None:
@@ -167,6 +171,10 @@ def dataset(
     if work_columns:
         variables["work"] = ((*leading, "force"), work, {"long_name": meaning["work"], "units": label["work"]})
         variables["energy_error"][2]["long_name"] = BALANCE
+    behind = states[..., L.BODY * N + system.read_from : L.BODY * N + S]
+    read, alongside = _read_by_loads(system.auxiliary[system.read_from :], behind, label, meaning)
+    for name, (inner_dims, values, words) in read.items():
+        variables[name] = ((*leading, *inner_dims), values, words)
     for name, (along, constant) in system.constants.items():
         variables[name] = (tuple(along), np.array(constant), {"long_name": meaning[name], "units": label[name]})
     if system.box is not None:
@@ -209,6 +217,7 @@ def dataset(
     labels: list[tuple[str, tuple[Any, ...]]] = [("axis", tuple(AXES))]
     if work_columns:
         labels.append(("force", tuple(system.auxiliary[k].label for k in work_columns)))
+    labels += alongside
     if chart is not None and CHART_DIMENSION.get(chart.name) == "angle":
         labels.append(("angle", tuple(ANGLES)))
     if system.rotates:
@@ -223,6 +232,28 @@ def dataset(
 def _of_all(values: Any) -> Any:
     """The sum over the bodies, the last axis."""
     return values[..., 0].copy() if values.shape[-1] == 1 else values.sum(axis=-1)
+
+
+Named = dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]
+
+
+def _read_by_loads(
+    variables: Sequence[AuxiliaryVariable], values: Any, units: Mapping[str, str], meaning: Mapping[str, str]
+) -> tuple[Named, list[tuple[str, tuple[Any, ...]]]]:
+    """The auxiliary variables that loads read, by name: dimensions behind the time, values and attributes; and the
+    labels along these dimensions."""
+    columns: dict[str, list[int]] = {}
+    for k, own in enumerate(variables):
+        columns.setdefault(own.quantity, []).append(k)
+    found: Named = {}
+    labels: dict[str, tuple[Any, ...]] = {}
+    for name, numbers in columns.items():
+        first, own_values = variables[numbers[0]], values[..., numbers]
+        words = {"long_name": first.words or meaning[name], "units": first.unit or units.get(name, "")}
+        found[name] = ((first.dimension,), own_values, words) if first.dimension else ((), own_values[..., 0], words)
+        if first.dimension:
+            labels[first.dimension] = tuple(int(variables[k].label) for k in numbers)
+    return found, list(labels.items())
 
 
 def _compensations(system: System, states: Any, constants: Constants, compensation: str) -> dict[str, Any]:

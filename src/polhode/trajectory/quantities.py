@@ -129,6 +129,9 @@ def of_bodies(states: Any, constants: Constants) -> OfBodies:
     return OfBodies(attitude.reshape(K, N, 4), angular, omega, velocity, spatial, energy)
 
 
+PART = jit.hole("PART", "The part of the loads.", default=L.ALL)
+
+
 def load_changes(N, group, times, rows, addresses, load, out):
     """Write how much the loads of N bodies change from the first to the others of each ``group`` of states.
 
@@ -143,7 +146,7 @@ def load_changes(N, group, times, rows, addresses, load, out):
         first, turning, pushing, most, here = pointer(rows[g * group]), 0.0, 0.0, 0.0, 0.0
         for j in range(group):
             y, mine, own = pointer(rows[g * group + j]), pointer(load[j]), pointer(load[0])
-            loads(L.ALL, times[g * group + j], N, y, bodies, parameters, mine)
+            loads(PART, times[g * group + j], N, y, bodies, parameters, mine)
             turned, pushed, force = 0.0, 0.0, 0.0
             for i in range(N):
                 a, b, c = L.BODY * i, L.LOAD * i, L.CONSTANTS * i
@@ -166,9 +169,10 @@ def load_changes(N, group, times, rows, addresses, load, out):
 
 
 @functools.cache
-def load_loop() -> Any:
-    """The compiled ``load_changes``."""
-    return jit.compile_kernel(load_changes, LOAD_CHANGES)
+def load_loop(part: int = L.ALL) -> Any:
+    """The compiled ``load_changes`` of a part of the loads."""
+    changes = load_changes if part == L.ALL else jit.bind(load_changes, PART=part)  # type: ignore[no-untyped-call]
+    return jit.compile_kernel(changes, LOAD_CHANGES)
 
 
 def potentials_of_members(times, rows, per, bodies, parameters, potential, out):

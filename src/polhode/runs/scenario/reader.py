@@ -39,7 +39,7 @@ from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, inertia, problem
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
-from polhode.systems.words import Form, arguments_of
+from polhode.systems.words import Form, ListOf, arguments_of
 from polhode.trajectory import suffix_of
 from polhode.trajectory.epochs import epoch_of
 
@@ -390,9 +390,19 @@ class _Reader:
             return [self.force((*key, k), force) for k, force in enumerate(value)]
         if isinstance(value, Body):
             return self.body(key, value)
+        if isinstance(kind, ListOf) and isinstance(value, list):
+            return [self.one_of_list(kind.build, (*key, k), part) for k, part in enumerate(value)]
         if isinstance(value, list):
             return [self.argument(None, (*key, k), part) for k, part in enumerate(value)]
         return value.model_dump(exclude_unset=True) if isinstance(value, BaseModel) else value
+
+    def one_of_list(self, build: Any, key: Key, table: BaseModel) -> dict[str, Any]:
+        """A table of a list, with the functions it names."""
+        given = table.model_dump(exclude_unset=True)
+        for name, argument in arguments_of(build).items():
+            if argument.type is Form.FUNCTION and name in given:
+                given[name] = self.function((*key, name), given[name])
+        return given
 
     def body(self, at: Key, table: Body) -> Any:
         """The inertia tensor of a shape."""

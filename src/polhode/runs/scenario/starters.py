@@ -32,7 +32,7 @@ SPELLED_OUT = {**WRITTEN, Form.FUNCTION: f"{WRITTEN[Form.FUNCTION]}; such a scen
 SPELLED = {
     "kg": "kg", "m": "m", "s": "s", "rad": "rad", "N": "N", "m2": "m2", "m_s": "m/s", "m_s2": "m/s2",
     "m3_s2": "m3/s2", "rad_s": "rad/s", "kg_m2": "kg m2", "kg_m_s": "kg m/s", "kg_m2_s": "kg m2/s", "per_m": "1/m",
-    "N_m2": "N/m2", "kg_m3": "kg/m3", "m2_kg": "m2/kg",
+    "N_m2": "N/m2", "A_m2": "A m2", "N_m": "N m", "N_m_s": "N m s", "kg_m3": "kg/m3", "m2_kg": "m2/kg",
 }  # fmt: skip
 """Units for people, by their spelling in keys."""
 ROTATION = (
@@ -48,6 +48,8 @@ EXAMPLES: dict[str, Any] = {
     "compensated": True, "units": "SI", "epoch": "2030-01-01T00:00:00 TDB", "work": False, "parameters": (1.0,),
     "reaction_field": math.inf, "box": (4.0, 4.0, 4.0), "mu": (1.0, 0.001), "sunlight": {"pressure": 4.56e-6},
     "atmosphere": {"density": 1e-12}, "surface": 6378137.0, "tangent": True,
+    "states": {"integral": 3}, "wheels": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "inertia": 0.01},
+    "magnetic_field": {"kind": "dipole"},
 }  # fmt: skip
 """Values of keys that stand in a comment and have no default, where a sample of their type would say less."""
 

@@ -23,10 +23,24 @@ from polhode.runs.rows import Record
 from polhode.runs.steps import FixedStep, Recording, Tolerance
 from polhode.runs.tangent.columns import Columns
 from polhode.runs.tangent.engine import Schedule, TangentEngine, method_and_loads
-from polhode.runs.tangent.transition import MOST_AT_ONCE, ON_GRID, check_decided, check_same_loads
+from polhode.runs.tangent.passage import ON_GRID
+from polhode.runs.tangent.transition import MOST_AT_ONCE, check_decided
 
 IN_A_PASS = 16
 """Most directions in one pass, where there are several."""
+
+
+def check_same_loads(request: Request) -> None:
+    """Refuse loads that are switched during the run."""
+    system = request.system
+    if system.sampled:
+        raise InvalidInput(f"gradients are for loads that are the same all the run; {system.name!r} has controllers: "
+                           "polhode.integrate(..., tangent=True) has derivatives of such runs")  # fmt: skip
+    if request.breaks or system.switches or system.watches or system.impulses:
+        raise InvalidInput(
+            f"gradients are for loads that are the same all the run; {system.name!r} has breaks, burns, shadows or "
+            "impulses: polhode.integrate(..., tangent=True) has derivatives of such runs"
+        )
 
 
 class ReverseEngine(TangentEngine):

@@ -14,8 +14,8 @@ Inverse masses and moments follow from masses and moments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,12 +45,13 @@ ONE_SIDED = (0.1, -0.1, 0.01, -0.01)
 
 
 def state_names(system: System) -> tuple[str, ...]:
-    """Names of the minimal coordinates of all bodies."""
+    """Names of the minimal coordinates of all bodies, then of the auxiliary variables that loads read."""
     found = []
     for i, quantity in _quantities(system):
         ending = f".{i}" if system.N > 1 else ""
         found += [f"{quantity}_{axis}{ending}" for axis in AXES]
-    return tuple(found)
+    read = system.auxiliary[system.read_from :]
+    return (*found, *(".".join([own.quantity, own.label]) if own.label else own.quantity for own in read))
 
 
 def _quantities(system: System) -> Iterator[tuple[int, str]]:
@@ -162,6 +163,24 @@ def _products(a: Any, b: Any) -> Any:
     return np.stack(multiply(tuple(np.moveaxis(a, -1, 0)), tuple(np.moveaxis(b, -1, 0))), axis=-1)
 
 
+class Changes(NamedTuple):
+    """What a run reads of a system beside the arrays of kernels: flat arrays."""
+
+    numbers: Any
+    """Components of impulses, then numbers of the events at which steps are cut."""
+    times: Any
+    """When loads are switched, and impulses."""
+
+
+def changes_of(system: System) -> Changes:
+    """What changes the loads or the velocity during a run of a system."""
+    numbers = [x for impulse in system.impulses for x in impulse.delta_v]
+    numbers += [x for watch in system.watches for x in (watch.numbers if watch.cuts else ())]
+    times = [t for switch in system.switches for t in (switch.start, switch.stop)]
+    times += [impulse.time for impulse in system.impulses]
+    return Changes(np.array(numbers, dtype=float), np.array(times, dtype=float))
+
+
 class Columns:
     """The columns of the transition matrix of a run: its names, and the derivatives with which kernels begin.
 
@@ -173,6 +192,8 @@ class Columns:
         Derivatives of the state at the start.
     varied : None or arrays (1, length, columns)
         Derivatives of the constants: bodies, frames, parameters.
+    changing : None or array (length, columns)
+        Derivatives of the numbers of ``changes_of``.
     """
 
     def __init__(self, system: System, prepared: CompiledMethod, values: Any, wanted: Sequence[str]) -> None:
@@ -186,13 +207,17 @@ class Columns:
         self.seeds = np.zeros((self.start.state.size, K))
         self._of_state(prepared, values)
         self.varied: tuple[Any, Any, Any] | None = None
+        self.changes = changes_of(system)
+        self.changing = None
         if self.parameters:
             changes = [np.zeros((1, a.size, K)) for a in self.start.all[1:]]
+            self.changing = np.zeros((len(self.changes.numbers), K))
             for k, (name, path, where) in enumerate(self.parameters, len(self.rows)):
                 found = self._by_parameter(prepared, name, path, where)
                 self.seeds[:, k] = found[0]
-                for a, change in zip(changes, found[1:], strict=True):
+                for a, change in zip(changes, found[1:4], strict=True):
                     a[0, :, k] = change
+                self.changing[:, k] = found[4]
             self.varied = (changes[0], changes[1], changes[2])
 
     @property
@@ -200,6 +225,14 @@ class Columns:
         """The constants of the system with their derivatives."""
         start = self.start
         return Constants(start.bodies[None], start.frames[None], start.parameters[None], self.varied)
+
+    def constants_of(self, part: range) -> Constants:
+        """As ``constants``, with the derivatives of some columns."""
+        found = self.constants
+        if found.varied is None:
+            return found
+        a, b, c = (one[..., part.start : part.stop] for one in found.varied)
+        return replace(found, varied=(a, b, c))
 
     def _of_state(self, prepared: CompiledMethod, values: Any) -> None:
         """Derivatives of the state at the start with respect to its minimal coordinates."""
@@ -215,6 +248,8 @@ class Columns:
                     column[at + L.ANGULAR : at + L.ANGULAR + 3] = F[k]
                 else:
                     column[at + (L.POSITION if quantity == "position" else L.MOMENTUM) + k] = 1.0
+        read, behind = self.read_by_loads
+        self.seeds[read, range(behind, len(self.rows))] = 1.0
         if prepared.coordinates is not None:  # numbers in which the method keeps attitudes follow from these
             for k in range(len(self.rows)):
 
@@ -225,7 +260,14 @@ class Columns:
                         near[q] /= np.linalg.norm(near[q])
                     return extended(self.system, prepared, near)[own:]
 
-                self.seeds[own:, k] = _slope(shifted, OFFSETS[1])
+                self.seeds[own:, k] = slope(shifted, OFFSETS[1])
+
+    @property
+    def read_by_loads(self) -> tuple[range, int]:
+        """Where the auxiliary variables that loads read stand in the state, and the first of their rows."""
+        N, system = self.system.N, self.system
+        read = range(L.BODY * N + system.read_from, L.BODY * N + len(system.auxiliary))
+        return read, len(self.rows) - len(read)
 
     def _by_parameter(self, prepared: CompiledMethod, name: str, path: str, where: tuple[int, ...]) -> list[Any]:
         """Derivatives of the start by a parameter, at fixed attitudes and momenta in the users' frames."""
@@ -242,28 +284,37 @@ class Columns:
                     changed[where[::-1]] += s
             other = system_with(system, {path: changed if where else float(changed)})
             start = start_of(other, prepared, self.start.state[: L.BODY * system.N], system.frames)
-            if any(a.shape != b.shape for a, b in zip(start.all, self.start.all, strict=True)):
+            now, then = [*start.all, *changes_of(other)], [*self.start.all, *self.changes]
+            if any(a.shape != b.shape for a, b in zip(now, then, strict=True)):
                 raise InvalidInput(f"{name} decides how many numbers {system.name} has; there is no derivative by it")
+            if (now[-1] != then[-1]).any():
+                raise _NoDerivative(f"{name} decides when the loads of {system.name!r} change, so there is no "
+                                    "derivative by it; name numbers that stay between these times")  # fmt: skip
             signs = np.sign(np.sum(start.frames.reshape(-1, 4) * self.start.frames.reshape(-1, 4), axis=1))
             frames = start.frames.reshape(-1, 4) * signs[:, None]
-            return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters])
+            return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters, now[4]])
 
         ways = [(_smooth_slope, offset) for offset in OFFSETS] + [
             (_smooth_slope_of_one_side, offset) for offset in ONE_SIDED
         ]
-        for slope, offset in ways:
+        for differences, offset in ways:
             try:
                 with np.errstate(invalid="ignore"):
-                    whole = slope(built, offset * (abs(at) or 1.0))
+                    whole = differences(built, offset * (abs(at) or 1.0))
             except _Jumps as jumps:
-                if offset == OFFSETS[-1] or slope is _smooth_slope_of_one_side:
+                if offset == OFFSETS[-1] or differences is _smooth_slope_of_one_side:
                     raise InvalidInput(f"no derivative by {name}: {jumps}; give moments that differ") from None
                 continue
+            except _NoDerivative as told:
+                raise InvalidInput(str(told)) from None
             except PolhodeError as refused:
                 problem = refused
                 continue
+            if not whole[np.isfinite(whole)].any() and _stays(built, offset * (abs(at) or 1.0)):
+                raise InvalidInput(f"nothing in a run of {system.name!r} follows from {name}, so there is no "
+                                   "derivative by it; leave it out")  # fmt: skip
             whole = np.where(np.isfinite(whole), whole, 0.0)  # infinite masses of pinned bodies stay
-            sizes = np.cumsum([a.size for a in self.start.all])[:-1]
+            sizes = np.cumsum([a.size for a in self.start.all])
             split = list(np.split(whole, sizes))
             own = slice(0, L.CONSTANTS * system.N)
             constants, slopes = (a[own].reshape(-1, L.CONSTANTS) for a in (self.start.bodies, split[1]))
@@ -306,10 +357,12 @@ class Columns:
             else:
                 begin = at + (L.POSITION if quantity == "position" else L.MOMENTUM)
                 found[:, out] = derivatives[:, begin : begin + 3]
+        own, behind = self.read_by_loads
+        found[:, behind:] = derivatives[:, own.start : own.stop]
         return found
 
 
-def _slope(function: Any, offset: float) -> Any:
+def slope(function: Any, offset: float) -> Any:
     """The derivative of a function at 0, by differences of order 8."""
     total: Any = 0.0
     for k, weight in STENCIL:
@@ -317,12 +370,22 @@ def _slope(function: Any, offset: float) -> Any:
     return total / offset
 
 
+def _stays(function: Any, offset: float) -> bool:
+    """Whether a function has the same values on both sides of 0 and there."""
+    here = function(0.0)
+    return all(np.array_equal(function(s), here, equal_nan=True) for s in (-offset, offset, 0.5 * offset))
+
+
+class _NoDerivative(InvalidInput):
+    """A name by which there is no derivative, however small its change."""
+
+
 class _Jumps(InvalidInput):
     """What is differentiated is not smooth."""
 
 
 def _smooth_slope(function: Any, offset: float) -> Any:
-    """``_slope`` of a function that is smooth there.
+    """``slope`` of a function that is smooth there.
 
     Raises
     ------
@@ -333,17 +396,17 @@ def _smooth_slope(function: Any, offset: float) -> Any:
     for (k, _), share in zip(STENCIL, MIDDLE, strict=True):
         middle = middle + share * (function(k * offset) + function(-k * offset))
     here, size = function(0.0), _sizes(function, offset)
-    slope = _slope(function, offset)
+    found = slope(function, offset)
     _check_smooth(middle - here, size)
-    _check_smooth((slope - _slope(function, 0.5 * offset)) * offset, size)
-    return slope
+    _check_smooth((found - slope(function, 0.5 * offset)) * offset, size)
+    return found
 
 
 def _smooth_slope_of_one_side(function: Any, offset: float) -> Any:
     """``_slope_of_one_side``, checked in the same way."""
-    slope = _slope_of_one_side(function, offset)
-    _check_smooth((slope - _slope_of_one_side(function, 0.5 * offset)) * offset, _sizes(function, offset))
-    return slope
+    found = _slope_of_one_side(function, offset)
+    _check_smooth((found - _slope_of_one_side(function, 0.5 * offset)) * offset, _sizes(function, offset))
+    return found
 
 
 def _sizes(function: Any, offset: float) -> Any:

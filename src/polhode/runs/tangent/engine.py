@@ -20,6 +20,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
 from polhode.kernel.pairs import WITHOUT_THREADS
+from polhode.kernel.sampling import held
 from polhode.kernel.source import Unsupported
 from polhode.kernel.tangent_mode import padded
 from polhode.methods import MethodSpec
@@ -31,7 +32,8 @@ from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.runs.integrator import extended
 from polhode.systems import System
-from polhode.systems.loads_roles import either_loads, no_loads, no_series
+from polhode.systems.loads_roles import either_loads, loads_between, no_loads, no_series
+from polhode.systems.sampling import loads_for_derivatives
 from polhode.systems.user import UserFunction
 
 FEW_LINES = 60
@@ -103,6 +105,10 @@ class TangentEngine:
         Whether constants have derivatives, too.
     adaptive : bool
         Whether steps are chosen by a tolerance, for which Taylor methods sum the series of all numbers.
+    breaks : bool
+        Whether loads see no times beyond the last two parameters, which lie behind those of the system.
+    timed : bool
+        Whether begins and sizes of steps have derivatives, too.
     width : int
         Length of a state: 13 N, auxiliary variables, numbers of the method.
     limit : float
@@ -129,10 +135,12 @@ class TangentEngine:
         varied: bool = False,
         guard: bool = True,
         adaptive: bool = False,
+        breaks: bool = False,
+        timed: bool = False,
     ) -> None:
         varied = varied or bool(system.memory)  # memory behind the parameters holds what follows from the state
         self.system, self.method, self.directions, self.varied = system, method, directions, varied
-        self.adaptive = adaptive
+        self.adaptive, self.breaks, self.timed = adaptive, breaks, timed
         self.prepared, self.kernel = _compiled(self, system, method, directions, varied)
         self.guard = guard
         self.limit = float(method.method.range) if guard else np.inf
@@ -151,6 +159,7 @@ class TangentEngine:
     def march(
         self, states: Any, seeds: Any, schedule: Schedule, *, every: int = 0, constants: Constants | None = None,
         treatment: int = D.RECORDED, weights: Any = None, between: int = 1, growth: Any = None,
+        moving: tuple[Any, Any] | None = None,
     ) -> Marched:  # fmt: skip
         """Take members through the steps of a schedule.
 
@@ -176,6 +185,8 @@ class TangentEngine:
             Of vectors that are scaled: what is known of their growth, see ``kernel.tangent_drive``. It is gone on from
             and changed in place, and so are ``states`` and ``seeds``, which must then be those of all members, as
             ``padded`` returns them.
+        moving : arrays (n, directions), optional
+            Derivatives of the begins and of the sizes of steps; for ``timed``.
         """
         states = np.ascontiguousarray(states, dtype=float)
         M, n = len(states), len(schedule.begins)
@@ -212,6 +223,7 @@ class TangentEngine:
             np.zeros(memory * self.stride), *(np.ascontiguousarray(a, dtype=float) for a in
                                               (schedule.begins, schedule.sizes, schedule.ends)),
             record, shown, weighing, status, done, grown,
+            *(self.padded(a) for a in (moving or (np.zeros((n if self.timed else 0, self.directions)),) * 2)),
         )  # fmt: skip
         addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
         self.kernel(0, M, n, self.limit, sizes, addresses)
@@ -236,6 +248,9 @@ def flags(system: System, prepared: CompiledMethod, guard: bool) -> tuple[tuple[
         (L.VELOCITY_DEPENDENT, 1.0 if system.velocity_dependent else works_only),
         (L.HAS_COMMUTATOR, commutes),
         (L.AUXILIARY, float(len(system.auxiliary))),
+        (L.READ_FROM, float(system.read_from)),
+        (L.WHEELS_AT, float(max(system.wheels_at, 0))),
+        (L.SAMPLES_AT, float(max(system.samples_at, 0))),
         (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
     )
 
@@ -253,13 +268,16 @@ def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tupl
         raise InvalidInput("derivatives of runs need compiled kernels, which NUMBA_DISABLE_JIT turns off")
     prepared = method.prepare().suited(system.provides)
     if prepared.bath is not None:
-        raise InvalidInput(f"{label} has a heat bath with random numbers, so that its runs have no derivatives here")
+        raise InvalidInput(f"{label} has a heat bath, so that its runs have no derivatives here")
     if prepared.step_density:
         raise InvalidInput(f"{label} chooses its steps along the motion; derivatives are for steps of one size or a "
                            "tolerance")  # fmt: skip
     if prepared.made_for is not None:
         return _taylor(system, method, prepared, adaptive)
-    return prepared, _loads(system, method, prepared)
+    loads = _loads(system, method, prepared)
+    if system.sampled:
+        return replace(prepared, step=held(prepared.step)), loads_for_derivatives(loads, system.sampled, system.name)
+    return prepared, loads
 
 
 def _compiled(
@@ -267,8 +285,10 @@ def _compiled(
 ) -> tuple[CompiledMethod, Callable[..., Any]]:
     """The method as the loop takes it, and the compiled loop."""
     prepared, loads = method_and_loads(system, method, engine.adaptive)
+    if engine.breaks:
+        loads = _between(loads, len(system.with_memory))
     converting = {}
-    variation = {} if engine.ALWAYS_VARIED else {"VARIED": varied}
+    variation = {} if engine.ALWAYS_VARIED else {"VARIED": varied, "TIMED": engine.timed}
     if prepared.processed and prepared.converter is not None:
         converting = {"convert": prepared.converter[1], "PROCESSED": True}
     template = jit.bind(  # type: ignore[no-untyped-call]
@@ -284,9 +304,7 @@ def _compiled(
 
 def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Callable[..., Any]:
     """The loads as a plain function, for steps that call them."""
-    solved = {"central_gravity", "mutual_gravity"} & set(prepared.needs)
-    part = L.WITHOUT_SOLVED if solved else L.ALL
-    dynamics = system.dynamics_of(part)
+    dynamics = system.dynamics_of(prepared.part)
     if dynamics.traced:
         text = lanes_text(dynamics, 1)
         loads = module_of(text, HEAD).loads
@@ -310,6 +328,12 @@ def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Call
             either_loads, plain_loads=loads, commutator_loads=commutator, series_loads=no_series
         )
     return loads  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=64)
+def _between(loads: Any, number: int) -> Any:
+    """Loads that see no time beyond two parameters."""
+    return jit.bind(loads_between, loads=loads, at=number)  # type: ignore[no-untyped-call]
 
 
 @lru_cache(maxsize=64)

@@ -7,6 +7,7 @@ A tolerance chooses steps by the numbers alone, so that derivatives are those at
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,15 @@ from polhode.arguments import room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
 from polhode.runs.adaptive_run import AdaptiveRun
+from polhode.runs.event_detection import Ended
 from polhode.runs.request import Request
 from polhode.runs.rows import Record
+from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Recording, Tolerance
 from polhode.runs.tangent.columns import Columns
 from polhode.runs.tangent.engine import Schedule, TangentEngine
+from polhode.runs.tangent.passage import ON_GRID, Passage, check_steps
+from polhode.systems.sampling import cut_by
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,8 +35,6 @@ MOST_AT_ONCE = 24
 SAME, ROUNDED = 1e-9, 1e-12
 """Relative distance of the states of both runs, and what is added for a matrix of the size of 1: round-off grows with
 it."""
-ON_GRID = 1e-12
-"""Distance of a time from the end of a step, in steps, that counts as being there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +66,6 @@ class _Grid:
         return Schedule(s.begins[first:last], s.sizes[first:last], s.ends[first:last])
 
 
-def check_same_loads(request: Request) -> None:
-    """Refuse loads that are switched during the run."""
-    system = request.system
-    if request.breaks or system.switches or system.watches or system.impulses:
-        raise InvalidInput(
-            f"tangent is for loads that are the same all the run; {system.name!r} has breaks, burns, shadows or "
-            "impulses"
-        )
-
-
 def check_decided(columns: Columns) -> None:
     """Refuse a parameter by which it is decided what the loads are."""
     if columns.varied is None:
@@ -84,18 +77,53 @@ def check_decided(columns: Columns) -> None:
                                "derivative by it")  # fmt: skip
 
 
+def check_same_states(request: Request, ds: xr.Dataset, states: Any, growth: float) -> None:
+    """Refuse derivatives of steps that do not lead where the run has been.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        The run.
+    states : array (rows, 13 N + ...)
+        What the steps with derivatives lead to at its rows.
+    growth : float
+        By how much a derivative has grown; round-off grows with it.
+
+    Raises
+    ------
+    StepFailed
+    """
+    several = request.system.N > 1
+    bodies = states[:, : L.BODY * request.system.N].reshape(len(states), -1, L.BODY)
+    for name, at, size in (("position", L.POSITION, 3), ("angular_momentum", L.ANGULAR, 3)):
+        if name not in ds:
+            continue
+        here = ds[name].values if several else ds[name].values[:, None]
+        there = bodies[..., at : at + size]
+        if name == "angular_momentum":  # in another frame
+            here, there = (np.linalg.norm(one, axis=-1) for one in (here, there))
+        off, scale = np.abs(here - there).max(), np.abs(here).max()
+        if not off <= (SAME + ROUNDED * growth) * scale:
+            raise StepFailed(
+                f"the steps of {request.method.label!r} with derivatives lead to another {name.replace('_', ' ')}, off "
+                f"by {off:.1e}; they cannot be trusted", step=0, time=float(request.t0),
+            )  # fmt: skip
+
+
 class Transition:
     """The columns of a run's matrix, and the engines that carry them.
 
     Raises
     ------
     InvalidInput
-        A name that is no parameter, a method or loads without derivatives, loads that are switched during the run.
+        A name that is no parameter, one that decides when loads change, a method or loads without derivatives.
     """
 
     def __init__(self, request: Request) -> None:
         self.request, system = request, request.system
-        check_same_loads(request)
+        self.changes = bool(request.breaks or system.switches or system.watches or system.impulses)
+        if isinstance(request.steps, FixedStep):
+            self.changes |= bool(cut_by(system.sampled, request.t0, request.steps.h, request.final))
         guard = request.settings.guard
         chosen = not isinstance(request.steps, FixedStep)
         prepared = TangentEngine(system, request.method, 1, False, guard, chosen).prepared
@@ -104,73 +132,54 @@ class Transition:
         K = len(self.columns.names)
         self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(0, K, MOST_AT_ONCE)]
         varied = self.columns.varied is not None
-        self.engines = [TangentEngine(system, request.method, len(part), varied, guard, chosen) for part in self.parts]
+        breaks = bool(request.breaks)
+        self.engines = [
+            TangentEngine(system, request.method, len(part), varied, guard, chosen, breaks) for part in self.parts
+        ]
 
-    def added(self, ds: xr.Dataset) -> xr.Dataset:
-        """The Dataset of the run with its matrix, as the variable ``state_transition``."""
+    def added(self, ds: xr.Dataset, run: Run) -> xr.Dataset:
+        """The Dataset of a run, which is over, with its matrix, as the variable ``state_transition``."""
         columns = self.columns
-        matrix = self.at(np.asarray(ds["time"].values, dtype=float))
+        matrix = self.at(np.asarray(ds["time"].values, dtype=float), run)
         words = {
             "long_name": "derivative of the state with respect to the state at the start and to parameters",
             "units": "those of the row over those of the column",
             "coordinates_note": "rotation: rotation vector in the body frame, R to R exp[theta]x, rad; angular "
             "momentum in the body frame; position and momentum in the space frame",
         }
-        self._check_same(ds, matrix)
+        if isinstance(self.request.steps, FixedStep):  # else rows are those of the dense output
+            growth = float(np.abs(matrix).max()) if matrix.size and np.isfinite(matrix).all() else np.inf
+            check_same_states(self.request, ds, self.states, growth)
         found = ds.assign_coords(row=("row", list(columns.rows)), column=("column", list(columns.names)))
         return found.assign(state_transition=(("time", "row", "column"), matrix, words))
 
-    def _check_same(self, ds: xr.Dataset, matrix: Any) -> None:
-        """Refuse derivatives of steps that do not lead where the run has been.
-
-        Raises
-        ------
-        StepFailed
-        """
-        if not isinstance(self.request.steps, FixedStep):
-            return  # rows are those of the dense output
-        several = self.request.system.N > 1
-        growth = float(np.abs(matrix).max()) if matrix.size and np.isfinite(matrix).all() else np.inf
-        bodies = self.states[:, : L.BODY * self.request.system.N].reshape(len(self.states), -1, L.BODY)
-        for name, at, size in (("position", L.POSITION, 3), ("angular_momentum", L.ANGULAR, 3)):
-            if name not in ds:
-                continue
-            here = ds[name].values if several else ds[name].values[:, None]
-            there = bodies[..., at : at + size]
-            if name == "angular_momentum":  # in another frame
-                here, there = (np.linalg.norm(one, axis=-1) for one in (here, there))
-            off, scale = np.abs(here - there).max(), np.abs(here).max()
-            if not off <= (SAME + ROUNDED * growth) * scale:
-                raise StepFailed(
-                    f"the steps of {self.request.method.label!r} with derivatives lead to another "
-                    f"{name.replace('_', ' ')}, off by {off:.1e}; they cannot be trusted",
-                    step=0, time=float(self.request.t0),
-                )  # fmt: skip
-
-    def at(self, times: Any) -> Any:
+    def at(self, times: Any, run: Run) -> Any:
         """The matrix at the times of rows (rows, row, column), of which the first is that of the start."""
         columns = self.columns
         shape = (len(times), len(columns.rows), len(columns.names))
         room_for(float(np.prod(shape)), "numbers of state_transition")
-        grid = self._grid()
+        grid, run = self._grid(run)
+        ends = np.concatenate([[grid.first], grid.schedule.ends]) if isinstance(run, AdaptiveRun) else None
+        passage = Passage(run, columns, ends) if self.changes else None
         found = np.empty(shape)
         self.states = np.empty((len(times), columns.start.state.size))
         for part, engine in zip(self.parts, self.engines, strict=True):
             seeds = columns.seeds[:, part.start : part.stop]
-            found[:, :, part.start : part.stop] = self._march(engine, grid, times, seeds, part)
+            if passage is None:
+                found[:, :, part.start : part.stop] = self._march(engine, grid, times, seeds, part)
+            else:
+                self.states, changes = passage.march(engine, times, seeds, part)
+                found[:, :, part.start : part.stop] = columns.read(self.states, changes, part.start)
         return found
 
     def _march(self, engine: TangentEngine, grid: _Grid, times: Any, seeds: Any, part: range) -> Any:
         """Some columns at all rows."""
-        columns, constants = self.columns, self.columns.constants
-        if constants.varied is not None:
-            cut = tuple(a[..., part.start : part.stop] for a in constants.varied)
-            constants = replace(constants, varied=(cut[0], cut[1], cut[2]))
+        columns, constants = self.columns, self.columns.constants_of(part)
         state, change, done = columns.start.state, seeds, 0
         every = self._every(grid, times)
         if every:
             marched = engine.march(state[None], change[None], grid.schedule, every=every, constants=constants)
-            self._check(marched, grid.schedule)
+            check_steps(marched, grid.schedule)
             self.states[:] = marched.states[0]
             return columns.read(marched.states[0], marched.derivatives[0], part.start)
         states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
@@ -179,14 +188,14 @@ class Transition:
             if k > done:
                 steps = grid.part(done, k)
                 marched = engine.march(state[None], change[None], steps, constants=constants)
-                self._check(marched, steps)
+                check_steps(marched, steps)
                 state, change, done = marched.states[0, -1], marched.derivatives[0, -1], k
             shown, slopes = state, change
             if not ends_there:
                 begin = float(grid.schedule.begins[k])
                 step = Schedule.one(begin, float(t) - begin, float(t))
                 marched = engine.march(state[None], change[None], step, constants=constants)
-                self._check(marched, step)
+                check_steps(marched, step)
                 shown, slopes = marched.states[0, -1], marched.derivatives[0, -1]
             states[r], changes[r] = shown, slopes
         self.states[:] = states
@@ -206,30 +215,22 @@ class Transition:
         reached = grid.schedule.ends[np.array(numbers) - 1]
         return k if np.allclose(reached, times[1:], rtol=ON_GRID, atol=0.0) else 0
 
-    def _check(self, marched: Any, schedule: Schedule) -> None:
-        """Refuse steps that failed."""
-        status = int(marched.status[0])
-        if status != L.OK:
-            k = min(int(marched.done[0]), len(schedule.begins) - 1)
-            raise StepFailed(
-                f"the step at t = {schedule.begins[k]:.9g} could not be taken with derivatives; take a smaller step "
-                f"than {abs(schedule.sizes[k]):g}", step=k, time=float(schedule.begins[k]),
-            )  # fmt: skip
-
-    def _grid(self) -> _Grid:
-        """The steps that the run takes."""
+    def _grid(self, taken: Run) -> tuple[_Grid, Run]:
+        """The steps that the run takes, and a run that has taken all of them."""
         request = self.request
         if isinstance(request.steps, FixedStep):
             h, n = request.steps.h, request.total or 0
             room_for(6.0 * n, "steps")
-            return _Grid(request.t0, Schedule.equal(request.t0, h, n))
+            return _Grid(request.t0, Schedule.equal(request.t0, h, n)), taken
         if not isinstance(request.steps, Tolerance):
             raise InvalidInput(f"method {request.method.label!r} chooses its steps along the motion; tangent is for "
                                "steps of one size or a tolerance")  # fmt: skip
-        every_step = replace(request, recording=Recording(), events=(), tangent=None)
+        ending = tuple(event for event in request.events if any(watch.terminal for watch in event.watches))
+        every_step = replace(request, recording=Recording(), events=ending, tangent=None)
         run = AdaptiveRun(every_step)
         record = Record.of(every_step)
-        run.carry_out(record, 1, None, lambda: None)
+        with suppress(Ended):
+            run.carry_out(record, 1, None, lambda: None)
         times, _, _, _ = record.between(0, record.count)
         begins, ends = times[:-1].copy(), times[1:].copy()
-        return _Grid(request.t0, Schedule(begins, ends - begins, ends))
+        return _Grid(request.t0, Schedule(begins, ends - begins, ends)), run

@@ -49,7 +49,9 @@ from typing import Any
 from polhode.arguments import choice
 from polhode.errors import InvalidInput, shown
 from polhode.plugins import Registry
+from polhode.systems.forces.air import standard_air
 from polhode.systems.forces.drag import drag
+from polhode.systems.forces.gravity_field import gravity_field
 from polhode.systems.forces.impulse import Impulse, impulse
 from polhode.systems.forces.radiation import radiation_pressure
 from polhode.systems.forces.record import Force
@@ -65,8 +67,10 @@ __all__ = [
     "Impulse",
     "add_force",
     "drag",
+    "gravity_field",
     "impulse",
     "radiation_pressure",
+    "standard_air",
     "third_body",
     "thrust",
     "uniform",
@@ -74,7 +78,8 @@ __all__ = [
 ]
 
 FORCES: dict[str, Callable[..., Force]] = Registry({
-    build.__name__: build for build in (zonal, uniform, third_body, drag, radiation_pressure, thrust, impulse)
+    build.__name__: build
+    for build in (zonal, gravity_field, uniform, third_body, drag, radiation_pressure, thrust, impulse)
 })  # fmt: skip
 """Every kind of force by the name of the function that makes it."""
 

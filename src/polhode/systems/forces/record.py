@@ -97,6 +97,8 @@ class Force:
         Where its loads jump or kink, such as the edges of a shadow; a flag is an index among ``numbers``.
     impulse : Impulse or None
         A sudden change of velocity, instead of an acceleration.
+    centre : float
+        Gravity parameter of the centre it belongs to; 0 if it may act about any.
 
     Raises
     ------
@@ -120,6 +122,7 @@ class Force:
     switches: tuple[Switch, ...] = ()
     watches: tuple[Watch, ...] = ()
     impulse: Impulse | None = None
+    centre: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", {"kind": self.kind, **self.arguments})

@@ -21,6 +21,7 @@ from polhode.systems.forces import FORCES, force_of
 from polhode.systems.forces.impulse import Impulse
 from polhode.systems.forces.record import Force, is_own
 from polhode.systems.forces.sums import COUNT, ROW, ROWS, Kind, kinds_of
+from polhode.systems.gravity_fields import ALIKE
 from polhode.systems.record import AuxiliaryVariable, Switch, Watch
 
 
@@ -107,6 +108,12 @@ def force_table(
         raise InvalidInput(
             "thrust that uses up mass is that of one body; build a system for each of them, or give acceleration"
         )
+    for k, force in enumerate(made):
+        if force.centre and abs(mu / force.centre - 1.0) > ALIKE:
+            raise InvalidInput(
+                f"forces[{k}] is the {force.description}, of a centre with the gravity parameter {force.centre:.6g}, "
+                f"but mu is {mu:.6g}; give the field of this centre, or its mu"
+            )
     burns, kinds = _burns(made, float(mass[0])), kinds_of(made)
     pulls = [force for force in made if force.impulse is None]
     numbers_at = ROWS + ROW * len(pulls)

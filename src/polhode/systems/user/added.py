@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as slots
+from polhode.kernel.jit import python_of
 from polhode.systems.user.derived import program_of
 from polhode.systems.user.function import UserFunction
-from polhode.systems.user.roles import FORMS
+from polhode.systems.user.roles import FORMS, Form, load_with_states_added
+from polhode.systems.user.states import Sizes
+
+
+class Behind(NamedTuple):
+    """States behind all works, for functions.
+
+    Attributes
+    ----------
+    held : tuple of (str, int)
+        Names and sizes of those whose rates no function returns: it may read them, if it takes states.
+    own : tuple of (str, int)
+        Those of the user behind them, whose rates a function returns.
+    cleared : int
+        How many numbers of ``held``, the last ones, have the rate zero, for which a function must be there.
+    handed : bool
+        Whether others, too, take the user's parameters.
+    """
+
+    held: Sizes = ()
+    own: Sizes = ()
+    cleared: int = 0
+    handed: bool = False
+
+
+NONE_BEHIND = Behind()
+
+
+def takes_states(form: Form, function: Any) -> bool:
+    """Whether a function takes one argument more than those of a form without states."""
+    try:
+        inspect.signature(python_of(function)).bind(*form.arguments.split(","), "states")
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -70,6 +106,7 @@ def added_functions(
     N: int = 1,
     frame: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0),
     record_work: bool = True,
+    states: Behind = NONE_BEHIND,
 ) -> AddedFunctions:
     """Add the user's functions to built-in roles.
 
@@ -91,15 +128,25 @@ def added_functions(
         Quaternion from the principal to the user's body frame.
     record_work : bool
         Whether the work of the functions is recorded.
+    states : Behind
+        The states that follow all works.
 
     Raises
     ------
     InvalidInput
         More than one load; a function with several bodies; parameters without a function.
     """
+    held, own_states, cleared, handed = states
     names = [name for name, (function, *_) in functions.items() if function is not None]
     forces = [name for name in names if name != "potential"]
+    if (own_states or cleared) and not forces:
+        takers = " or ".join(name for name in functions if name != "potential")
+        raise InvalidInput(f"states are read and changed by a {takers}, but none is given; write it, with states as "
+                           "its last argument")  # fmt: skip
     if not names:
+        if parameters is not None and handed:
+            handed_on = {"parameters": parameters.tolist()}
+            return AddedFunctions(loads, potential, np.concatenate([numbers, parameters]), "", {}, handed_on)
         if parameters is not None:
             raise InvalidInput(f"parameters are handed to a function ({', '.join(functions)}), but none is given")
         return AddedFunctions(loads, potential, numbers, "", {}, {})
@@ -116,12 +163,17 @@ def added_functions(
         if UserFunction(form, function, slope, frame, every, loads, len(numbers)).drives:
             work = "potential"
     work = work if record_work else ""
-    work_slots: dict[str, Any] = {"own": own if work else -1, "size": slots.LOAD + own + bool(work)}
+    read_from = own + bool(work)
+    size = slots.LOAD + read_from + sum(max(1, one) for _, one in (*held, *own_states))
+    work_slots: dict[str, Any] = {"own": own if work else -1, "size": size, "states_at": read_from}
     given: dict[str, UserFunction] = {}
     roles: dict[str, Any] = {"loads": loads, "potential": potential}
     for name in names:
         function, role, *slope = functions[name]
         form = FORMS[role.__name__.removesuffix("_added")]
+        if name != "potential" and (own_states or cleared or (held and takes_states(form, function))):
+            form = form.with_states((*held, *own_states), len(held), cleared)
+            role = load_with_states_added
         built = potential if name == "potential" else loads
         slots_of: dict[str, Any] = {} if name == "potential" else work_slots
         given[name] = UserFunction(form, function, role, frame, every, built, len(numbers), **slots_of)

@@ -141,6 +141,9 @@ class Traced:
 
 def arguments_of(form: Form, size: int) -> dict[str, Any]:
     """Names and sizes of the inputs of a program, for a function of a form with a number of parameters."""
+    if form.states:  # as ``systems.states`` calls it
+        names = ["t", "position", "velocity", "q", "omega", "parameters"]
+        return dict(INPUTS.get(name, ("p", size if size else ())) for name in names) | {"s": form.count}
     return dict(INPUTS.get(name, ("p", size if size else ())) for name in form.arguments.split(", "))
 
 
@@ -196,6 +199,14 @@ def program_of(user: Any) -> Traced:
     if not isinstance(made, jit.Made) or not isinstance(made.function, FunctionType):
         return Traced(None, f"it is no plain function but of type {type(user.function).__name__!r}")
     values, form = user.parameters[user.first :], user.form
+    if form.states:
+        calling = form.adapters.plain
+        adapter = jit.in_python(calling, {"user": made.function})
+        adapter.__module__ = made.function.__module__  # so that it is known by the function that it calls
+        called = jit.Made(adapter)
+        return traced(
+            called, tuple(arguments_of(form, len(values)).items()), (6 + form.count_rated,), form.what, values
+        )
     return traced(made, tuple(arguments_of(form, len(values)).items()), SHAPES[form.numbers], form.what, values)
 
 

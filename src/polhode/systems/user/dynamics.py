@@ -36,6 +36,9 @@ def role_on_tracers(user: UserFunction) -> Any:
     function = jit.python_of(user.function)
     if not isinstance(function, FunctionType):
         raise NotTraceable(f"it is no plain function but of type {type(user.function).__name__!r}")
+    if user.form.states:
+        calling = user.form.adapters.plain
+        function = jit.in_python(calling, {"user": function})
     call = OfUser(rewired(function)[0], user.described)
     bound: dict[str, Any] = dict(user._bound()) | {"call": call}
     if user.template in DERIVED:

@@ -11,7 +11,7 @@ import os
 import textwrap
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
@@ -28,6 +28,7 @@ from polhode.kernel.jit import bind, inlined, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
 from polhode.programs.rewire import user_line
 from polhode.systems.user import derived
+from polhode.systems.user import states as of_states
 from polhode.systems.user.roles import CACHE_SIZE, CALLS, FORMS, POTENTIALS, STENCIL, Form, user_attitude
 
 HERE = str(Path(__file__).parents[2]) + os.sep
@@ -71,6 +72,8 @@ class UserFunction:
     own, size : int
         Index of the auxiliary variable that is the work of the function, for a potential that of its change in time, or
         -1; how many numbers the role writes.
+    states_at : int
+        Index of the auxiliary variable that is the first number of the states it takes.
     written : function, optional
         What is compiled in the place of the built-in role, where its program was written.
     """
@@ -85,6 +88,7 @@ class UserFunction:
     own: int = -1
     size: int = slots.LOAD
     written: Callable[..., Any] | None = None
+    states_at: int = 0
 
     @property
     def compiled_built(self) -> Callable[..., Any] | None:
@@ -159,7 +163,9 @@ class UserFunction:
     def velocity_dependent(self) -> bool:
         """Whether the function may depend on velocities; False only if it provably does not read them."""
         names = [name.strip() for name in self.form.arguments.split(",")]
-        return any(may_read(self.function, k) for k, name in enumerate(names) if name in ("velocity", "omega"))
+        return bool(self.form.states) or any(
+            may_read(self.function, k) for k, name in enumerate(names) if name in ("velocity", "omega")
+        )
 
     @property
     def autonomous(self) -> bool:
@@ -199,6 +205,8 @@ class UserFunction:
             values["resting"] = not self.velocity_dependent
         if "rated" in used and self.own >= 0:
             values["rated"] = derived.rate_of(self)
+        if self.form.states:
+            values |= self.form.access(self.states_at)
         return tuple((name, value) for name, value in values.items() if name in used)
 
     def checked(self, *arguments: Any) -> Any:
@@ -210,16 +218,22 @@ class UserFunction:
             The function raised, or did not return the finite numbers it must return.
         """
         t = arguments[0]
-        inputs = [np.array(a, dtype=float) for a in arguments[1:]]
+        given = self._in_order(arguments[1:]) if self.form.states else arguments[1:]
+        inputs = [np.array(a, dtype=float) for a in given]
+        handed = inputs
+        if self.form.states:
+            handed = [*inputs[:-1], of_states.packed(self.form.states, inputs[-1])]
         try:
-            result = python_of(self.function)(t, *inputs)
+            result = python_of(self.function)(t, *handed)
         except Exception as problem:
             told, line = f"{type(problem).__name__}: {problem}", user_line(problem, HERE)
-            count = len(inputs[-1])
+            count = len(inputs[-2 if self.form.states else -1])
             if isinstance(problem, IndexError) and ("only integers" in told or f"size {count}" in told):
                 told += f"; parameters is an array of {count} number{'s' * (count != 1)}"
             where = f"{line}, at t = {t:g}" if line else f"at t = {t:g}"
             raise UserFunctionError(f"{self.described} raised {told} ({where})", time=t) from problem
+        if self.form.states:
+            return self._checked_with_rates(result, t, all(np.isfinite(a).all() for a in inputs))
         numbers = _numbers(result)
         shape = {1: (), 3: (3,), 6: (2, 3)}[self.form.numbers]
         if numbers is not None and self.form.numbers == 1 and numbers.size == 1:
@@ -240,6 +254,49 @@ class UserFunction:
         if self.form.numbers == 1:
             return float(numbers)
         return tuple(float(x) for x in numbers.ravel())
+
+    def _in_order(self, given: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments of a function with states behind the time, from position, velocity, attitude, angular velocity,
+        parameters and states."""
+        named = dict(zip(("position", "velocity", "q", "omega", "parameters", "states"), given, strict=True))
+        return tuple(named[name] for name in self.form.arguments.split(", ")[1:])
+
+    def _checked_with_rates(self, result: Any, t: float, finite: bool) -> Any:
+        """Force, torque and rates in one tuple, from what a function with states has returned.
+
+        Raises
+        ------
+        UserFunctionError
+            It is something else.
+        """
+        names = self.form.arguments
+        sets = bool(self.form.sets)
+        wanted = [("force", 3)] * ("position" in names) + [("torque", 3)] * (", q," in names)
+        wanted = [] if sets else wanted
+        wanted += [(name if sets else f"the rate of {name}", size) for name, size in self.form.rated]
+        items = list(result) if isinstance(result, tuple | list) and len(wanted) > 1 else [result]
+        if len(items) != len(wanted):
+            raise UserFunctionError(
+                f"{self.described} returned {len(items)} things at t = {t:g}; it must return {self.form.returns}",
+                time=t,
+            )
+        found: list[float] = [0.0] * 6 if sets else [] if "position" in names else [0.0] * 3
+        for k, ((what, size), item) in enumerate(zip(wanted, items, strict=True)):
+            if k == ("position" in names) and ", q," not in names and not sets:
+                found += [0.0] * 3
+            numbers = _numbers(item)
+            if numbers is None or numbers.shape != (() if size == 0 else (size,)):
+                needed = "one number" if size == 0 else f"{size} numbers"
+                raise UserFunctionError(
+                    f"{self.described} returned {shown(item)} as {what} at t = {t:g}; it must be {needed}", time=t
+                )
+            if finite and not np.isfinite(numbers).all():
+                raise UserFunctionError(
+                    f"{self.described} returned {shown(item)} as {what} at t = {t:g}; every number must be finite",
+                    time=t,
+                )
+            found += numbers.ravel().tolist()
+        return (*found, *[0.0] * (slots.LOAD - len(found)))
 
     def bridge(self) -> Callable[..., Any]:
         """The role that calls the plain Python function and checks every result."""
@@ -280,7 +337,7 @@ class UserFunction:
         if not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
         told = self.by_differences
-        for form in CALLS[self.form.numbers, self.form.vectors] if not reason else ():
+        for form in self._calls if not reason else ():
             role, why = compiled(self.made, form, self.template, self._bound(self.memory_at), self.compiled_built)
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):
@@ -301,6 +358,13 @@ class UserFunction:
                 SlowFunctionWarning,
             )
         return bridge
+
+    @property
+    def _calls(self) -> tuple[Any, ...]:
+        """What may call the function in a compiled role: with tuples, with arrays."""
+        if self.form.states:
+            return self.form.adapters[:2]
+        return CALLS[self.form.numbers, self.form.vectors]
 
     @property
     def untraced(self) -> str:
@@ -341,6 +405,10 @@ class UserFunction:
                 other[slots.MOMENTUM : slots.MOMENTUM + 3] += bodies[slots.MASS] * rate
             if bodies[slots.INVERSE_INERTIA] > 0.0:
                 other[slots.ANGULAR : slots.ANGULAR + 3] += bodies[slots.INERTIA : slots.INERTIA + 3] * rate
+            if self.form.states:
+                at = slots.BODY + self.states_at
+                states = other[at : at + self.form.count]
+                states += (0.1 + 0.3 * abs(states)) * np.sin(np.arange(1.0, len(states) + 1.0) * (k + 1))
             turned = np.array(multiply(tuple(y[slots.ATTITUDE : slots.ATTITUDE + 4]), (1.0, *(0.2 * rate))))
             other[slots.ATTITUDE : slots.ATTITUDE + 4] = turned / np.linalg.norm(turned)
             # The user did not ask for these states, so warnings and errors there are ignored.
@@ -462,6 +530,11 @@ def compiled(made: jit.Made, form: Any, template: Any, bound: tuple[tuple[str, A
 def bridged(same: _Same, form: Form, template: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Any:
     """A role that calls a user's function as plain Python: (role, "") or (None, reason). One per function."""
     function = UserFunction(form, same.value, template, (1.0, 0.0, 0.0, 0.0), np.zeros(0)).checked
+    if form.states:
+        calling = jit.python_bridge(
+            lambda t, a, b, c, d, p, s: function(t, a, b, c, d, p, s), slots.LOAD + form.count_rated
+        )
+        return jit.compile_uncached(_role(template, calling, bound, built), _signature_of(template))
     plain = {
         1: lambda t, a, p: function(t, a, p),
         2: lambda t, a, b, p: function(t, a, b, p),

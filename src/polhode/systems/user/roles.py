@@ -7,6 +7,7 @@ end in ``_added`` add it to a built-in role.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as slots
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import hole, inlined
+from polhode.systems.user import states as of_states
 
 user = hole("user(...) -> numbers", "The user's function.")
 call = hole("call(...) -> numbers", "The adapter around the user's function.")
@@ -27,6 +29,10 @@ memory_at = hole("memory_at", "Index in the parameters of the cache of the last 
 count = hole("count", "Number of parameters.")
 first = hole("first", "Number of parameters of the built-in role.")
 own = hole("own", "Index of the auxiliary variable that is the function's work; -1 without.")
+states_in = hole("states_in(y) -> numbers", "The numbers of the user's states.")
+put_rates = hole("put_rates(out, numbers)", "Writes their rates.")
+no_rates = hole("no_rates(out)", "Writes zeros for their rates.")
+put_set = hole("put_set(out, numbers)", "Writes the new values of states.")
 view = hole("view(pointer, length) -> array", "An array on the memory of a pointer.", default=jit.view)
 
 
@@ -38,11 +44,57 @@ class Form:
     arguments: str
     returns: str
     numbers: int
+    states: tuple[tuple[str, int], ...] = ()
+    held: int = 0
+    cleared: int = 0
+    sets: tuple[str, ...] = ()
 
     @property
     def vectors(self) -> int:
         """Number of vector arguments, those between the time and the parameters."""
-        return self.arguments.count(",") - 1
+        return self.arguments.count(",") - 1 - bool(self.states)
+
+    def with_states(self, sizes: tuple[tuple[str, int], ...], held: int = 0, cleared: int = 0) -> Form:
+        """The form of a function that takes states, and returns the rates of those behind the first ``held``, too; of
+        the last ``cleared`` numbers of these the role writes zero rates."""
+        if not sizes:
+            return self
+        names, returns = ", ".join(name for name, _ in sizes[held:]), self.returns
+        if names:
+            returns = f"a tuple: {returns}, then the rate of each state ({names})"
+        return Form(self.what, f"{self.arguments}, states", returns, self.numbers, sizes, held, cleared)
+
+    @property
+    def rated(self) -> tuple[tuple[str, int], ...]:
+        """The states whose rates the function returns, of a controller those that it sets."""
+        if self.sets:
+            sizes = dict(self.states)
+            return tuple((name, sizes[name]) for name in self.sets)
+        return self.states[self.held :]
+
+    @property
+    def adapters(self) -> of_states.Adapters:
+        """What calls a function that takes states."""
+        return of_states.adapters(self.arguments, self.states, self.held, self.sets)
+
+    def access(self, states_at: int) -> dict[str, Any]:
+        """What reads its states, and writes what it returns."""
+        at: dict[str, list[int]] = {}
+        behind = 0
+        for name, size in self.states:
+            at[name] = list(range(behind, behind := behind + (size or 1)))
+        places = tuple(k for name in self.sets for k in at[name])
+        return of_states.access(states_at, self.count, 0 if self.sets else self.count_rated, self.cleared, places)
+
+    @property
+    def count(self) -> int:
+        """How many numbers the states have."""
+        return sum(size or 1 for _, size in self.states)
+
+    @property
+    def count_rated(self) -> int:
+        """How many numbers those have whose rates it returns."""
+        return sum(size or 1 for _, size in self.rated)
 
 
 FORMS = {
@@ -226,6 +278,26 @@ def general_loads(part, t, N, y, bodies, parameters, out):
     written(part, F, T, dot(F, v) + dot(T, w), bodies, out, resting, turned, own)
 
 
+def loads_with_states(part, t, N, y, bodies, parameters, out):
+    """Of a function that takes states; what it returns is force, torque and rates, whatever its form."""
+    v, w = user_velocity(y, bodies), user_rate(y, bodies, turned)
+    q, s = user_attitude(y, bodies, turned), states_in(y)
+    L = call(t, get3(y, slots.POSITION), v, q, w, view(parameters, count), s)
+    F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
+    put3(out, 0, F)
+    put3(out, 3, principal_torque(T, bodies, turned))
+    if own >= 0:
+        out[slots.LOAD + own] = dot(F, v) + dot(T, w)
+    put_rates(out, L)
+
+
+def states_set(part, t, N, y, bodies, parameters, out):
+    """Of a controller: the new values of states, where their rates would stand."""
+    p = view(parameters, count)[first:]
+    v, w = user_velocity(y, bodies), user_rate(y, bodies, turned)
+    put_set(out, call(t, get3(y, slots.POSITION), v, user_attitude(y, bodies, turned), w, p, states_in(y)))
+
+
 def attitude_potential(t, N, y, bodies, parameters):
     return call(t, user_attitude(y, bodies, turned), view(parameters, count))
 
@@ -335,6 +407,24 @@ def load_added(part, t, N, y, bodies, parameters, out):
         add_to(out, bodies, F, principal_torque(T, bodies, turned))
         if own >= 0:
             out[slots.LOAD + own] = dot(F, velocity) + dot(T, rate)
+
+
+def load_with_states_added(part, t, N, y, bodies, parameters, out):
+    built(part, t, N, y, bodies, parameters, out)
+    if part & slots.MOVING != 0:
+        p = view(parameters, count)[first:]
+        v, w = user_velocity(y, bodies), user_rate(y, bodies, turned)
+        q, s = user_attitude(y, bodies, turned), states_in(y)
+        L = call(t, get3(y, slots.POSITION), v, q, w, p, s)
+        F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
+        add_to(out, bodies, F, principal_torque(T, bodies, turned))
+        if own >= 0:
+            out[slots.LOAD + own] = dot(F, v) + dot(T, w)
+        put_rates(out, L)
+    else:
+        if own >= 0:
+            out[slots.LOAD + own] = 0.0
+        no_rates(out)
 
 
 def position_gradient_added(part, t, N, y, bodies, parameters, out):

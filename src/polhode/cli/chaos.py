@@ -1,0 +1,174 @@
+"""``polhode chaos``: an indicator of chaos of a scenario, as a number, a curve over time, or a map of its members."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polhode.cli.text import complete_method, complete_scenario
+from polhode.errors import PolhodeWarning
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+REGULAR = 2.5
+"""MEGNO at the end up to which members are counted as regular."""
+
+
+@click.command("chaos", short_help="Tell order from chaos: MEGNO, Lyapunov exponents, FLI, SALI or GALI of a scenario.")
+@click.argument("scenario", type=click.Path(path_type=Path), shell_complete=complete_scenario)
+@click.option(
+    "--indicator",
+    type=click.Choice(["megno", "lyapunov", "fli", "sali", "gali"]),
+    default="megno",
+    help="Default: megno.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Result to write: .nc (netCDF) or .zarr.")
+@click.option("--method", shell_complete=complete_method, help="Method instead of the scenario's, such as rkn6_14a.")
+@click.option("--step", type=float, help="Step instead of the scenario's.")
+@click.option("--t-end", type=float, help="End of the run instead of the scenario's: chaos takes long to show.")
+@click.option(
+    "--vectors", type=click.IntRange(min=1), help="Tangent vectors; of lyapunov how many exponents, of gali its order."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the tangent vectors, which are drawn.")
+@click.option("--threads", type=click.IntRange(min=1), help="Processors of many members; default: all of them.")
+@click.option("--no-picture", is_flag=True, help="Write no PNG.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
+def command(
+    scenario: Path,
+    indicator: str,
+    output: Path | None,
+    method: str | None,
+    step: float | None,
+    t_end: float | None,
+    vectors: int | None,
+    seed: int,
+    threads: int | None,
+    no_picture: bool,
+    as_json: bool,
+    quiet: bool,
+    allow_code: bool,
+) -> None:
+    """Tell whether the motion of SCENARIO, a TOML file, is regular or chaotic.
+
+    \b
+    Examples:
+        polhode chaos examples/fast-top.toml
+        polhode chaos examples/fast-top.toml --t-end 1000 --step 0.02
+        polhode chaos examples/fast-top.toml --indicator lyapunov --vectors 6
+        polhode chaos examples/many-tops.toml --t-end 50 -o tops.nc
+        polhode plot tops.nc -o tops.pdf
+
+    \b
+    megno     tends to 2 where motion is regular, grows with time where it is
+              chaotic; begin with it
+    lyapunov  the rates at which nearby motions part; 0 where regular
+    fli       grows as the logarithm of time where regular, as time where
+              chaotic
+    sali      falls to round-off where chaotic; decides soonest
+    gali      the same of --vectors vectors: of more, sooner
+
+    Nearby motions are followed by the exact derivative of the steps, which are of one size. Run long enough: hundreds
+    of turns or orbits. Halve the step and compare: steps too long have chaos of their own.
+
+    A scenario with a table [members] gives an indicator of each: a map, where two numbers vary.
+
+    The result goes to <scenario name>-<indicator>.nc in the current folder unless -o says otherwise, its picture beside
+    it. A member that fails is a gap, with its reason in `failure`.
+
+    In Python: polhode.chaos.megno(system, method, step=..., t_end=...) and polhode.plots.indicator(ds).
+    """
+    from polhode.chaos.of_scenario import indicator_of
+    from polhode.cli.run import check_place
+    from polhode.errors import StepFailed
+    from polhode.runs.scenario import read_scenario
+    from polhode.trajectory import save
+
+    told = read_scenario(scenario, allow_code, method=method, step=step)
+    out = output or Path(f"{scenario.stem}-{indicator}.nc")
+    check_place(out)
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", PolhodeWarning)
+        ds = indicator_of(
+            told, indicator, t_end=t_end, vectors=vectors, seed=seed, threads=threads,
+            progress=None if quiet else True,
+        )  # fmt: skip
+    for message in dict.fromkeys(str(warning.message) for warning in noted):
+        click.echo(f"polhode: note: {message}", err=True)
+    save(ds, out)
+    written, failed = [out], int((ds.status != 0).sum())
+    everything = failed == max(1, ds.sizes.get("member", 1))
+    if not no_picture and not everything:
+        from polhode.plots import indicator as picture
+
+        written.append(out.with_suffix(".png"))
+        picture(ds, path=written[-1])
+    facts = summary(ds, indicator) | {"scenario": str(scenario), "written": [str(path) for path in written]}
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, allow_nan=False))
+    if not quiet:
+        click.echo(table(facts), err=True)
+    if everything:
+        raise StepFailed(f"no member came to its end; the first: {ds.failure.values.flat[0]}", step=0, time=0.0)
+
+
+def summary(ds: xr.Dataset, indicator: str) -> dict[str, Any]:
+    """What an indicator says at the end, in JSON's types: of one run, or least, middle and largest of members."""
+    import numpy as np
+
+    finals = ds["exponent" if indicator == "lyapunov" else "final"]
+    facts: dict[str, Any] = {
+        "title": str(ds.attrs["title"]), "indicator": indicator, "method": str(ds.attrs["method"]),
+        "step": float(ds.attrs["step"]), "citation": str(ds.attrs["citation"]),
+        "t": [float(ds.time.values[0]), float(ds.time.values[-1])], "seconds": ds.encoding.get("seconds"),
+    }  # fmt: skip
+    if "member" not in ds.dims:
+        values = np.atleast_1d(finals.values)
+        facts["final"] = [float(value) if np.isfinite(value) else None for value in values]
+        if indicator == "lyapunov":
+            facts["error"] = [float(e) if np.isfinite(e) else None for e in np.atleast_1d(ds.exponent_error.values)]
+        return facts
+    largest = finals.isel(vector=0) if "vector" in finals.dims else finals
+    good = largest.values[np.isfinite(largest.values)]
+    failed = np.flatnonzero(ds.status.values != 0)
+    facts |= {"members": ds.sizes["member"], "failed": len(failed), "spread": None}
+    facts["failures"] = [f"member {k}: {ds.failure.values[k]}" for k in failed[:3]]
+    if good.size:
+        facts["spread"] = [float(good.min()), float(np.median(good)), float(good.max())]
+        if indicator == "megno":
+            facts["regular"] = int((good <= REGULAR).sum())
+    return facts
+
+
+def table(facts: dict[str, Any]) -> str:
+    """The summary as a short table for people."""
+    from polhode.display import duration
+
+    name = {"lyapunov": "exponents"}.get(facts["indicator"], facts["indicator"])
+    rows = [("method", f"{facts['method']}, step {facts['step']:g}; cite {facts['citation']}")]
+    if "members" in facts:
+        rows.append(("members", f"{facts['members']:,}" + (f", {facts['failed']:,} failed" * bool(facts["failed"]))))
+        rows += [("", why) for why in facts["failures"]]
+        if facts["spread"] is not None:
+            rows.append((name, "{:.4g} least, {:.4g} median, {:.4g} largest".format(*facts["spread"])))
+        if "regular" in facts:
+            rows.append(("", f"{facts['regular']:,} of members are at most {REGULAR:g}, as where motion is regular"))
+    else:
+        errors = facts.get("error", [None] * len(facts["final"]))
+        for k, (value, error) in enumerate(zip(facts["final"], errors, strict=True)):
+            words = "none, the run failed" if value is None else f"{value:.4g}"
+            rows.append((name if k == 0 else "", words + (f" +- {error:.2g}" if error is not None else "")))
+        if facts["indicator"] == "megno" and facts["final"][0] is not None:
+            rows.append(("", "2: regular; above that, and growing: chaotic"))
+    rows.append(("span", f"t = {facts['t'][0]:g} to {facts['t'][1]:g}"))
+    if facts["seconds"] is not None:
+        rows.append(("time", duration(facts["seconds"])))
+    rows.append(("written", ", ".join(facts["written"])))
+    width = max(len(word) for word, _ in rows)
+    return "\n".join([facts["title"], *(f"  {word.ljust(width)}  {value}" for word, value in rows)])

@@ -1,0 +1,132 @@
+"""Free motion of a gyrostat: a rigid body with wheels whose angular momenta about their axes stay.
+
+With m = J w the angular momentum of the body, where J leaves out what wheels add about their own axes, and H = sum h_k
+a_k that of the wheels, the whole M = m + H stays in space and moves in the body by
+
+    M' = M x J^-1 (M - H),       e' = e o (0, J^-1 (M - H)) / 2.                     [hughes1986, ch. 6]
+
+The motion of M is elliptic, as that of a free body is, but its curve is a general quartic, whose roots change their
+places with the momentum; and the attitude is an integral of the third kind along it. The flow here is the sum of its
+Taylor series to round-off instead, in as many pieces as that takes: the coefficients are products of series, and the
+rotation e of the step and M are entered as increments, so that M in space stays as well as in the exact free rotation.
+Where the wheels are at rest, it is that rotation.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+from polhode.algebra.quaternion import multiply
+from polhode.algebra.so3 import add, axpy, cross, scale, times
+from polhode.flows import free_rotation, sums
+from polhode.kernel import layout as L
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import bind, helper, hole, inlined
+
+TERMS = 26
+"""Most terms of a piece."""
+ROW = 10
+"""Numbers of a coefficient in ``work``: momentum of the body, its angular velocity, quaternion of the rotation."""
+WORK = ROW * (TERMS + 1)
+"""Scratch memory."""
+LEFT = 2.0**-57
+"""Size of the first terms that are left out, relative."""
+MOST_PIECES = 10000
+COUNT, FIRST, AXES, AXIS, OF_WHEEL = 0, 1, 2, 3, 7
+"""The table of wheels in the parameters, from ``step_info[WHEELS_AT]`` on: how many there are, the auxiliary variable
+that is the momentum of the first, and their axes, principal frame, AXIS numbers each. Behind it is what loads read
+(``systems.wheels``): a number, then OF_WHEEL for each wheel, the first its moment of inertia about its axis."""
+
+enter_rotation = hole("enter_rotation(i, dm, e, p) -> status", "The sum into attitude and angular momentum.")
+without_wheels = hole("without_wheels(i, h, p) -> status", "The free rotation of a body without wheels.")
+
+
+@inlined
+def momentum_of_wheels(p):
+    """The sum of the angular momenta of the wheels of the one body, principal frame."""
+    at = int(p.step_info[L.WHEELS_AT])
+    first = L.BODY * p.N + int(p.parameters[at + FIRST])
+    H = (0.0, 0.0, 0.0)
+    for k in range(int(p.parameters[at + COUNT])):
+        H = axpy(p.y[first + k], get3(p.parameters, at + AXES + AXIS * k), H)
+    return H
+
+
+@inlined
+def norm1(v):
+    """Sum of the sizes of three numbers."""
+    return abs(v[0]) + abs(v[1]) + abs(v[2])
+
+
+@helper
+def series(m, H, j, h, p):
+    """Coefficients of momentum, rate and rotation in powers of time over h into ``work``; how many there are, and which
+    part of h they reach."""
+    work = p.work
+    put3(work, 0, m)
+    put3(work, 3, times(j, m))
+    put4(work, 6, (1.0, 0.0, 0.0, 0.0))
+    size = norm1(m) + norm1(H)
+    before = inf
+    for n in range(TERMS):
+        c = cross(H, get3(work, ROW * n + 3))
+        e = (0.0, 0.0, 0.0, 0.0)
+        for k in range(n + 1):
+            w = get3(work, ROW * (n - k) + 3)
+            c = add(c, cross(get3(work, ROW * k), w))
+            f = multiply(get4(work, ROW * k + 6), (0.0, w[0], w[1], w[2]))
+            e = (e[0] + f[0], e[1] + f[1], e[2] + f[2], e[3] + f[3])
+        s = h / (n + 1.0)
+        c = scale(s, c)
+        put3(work, ROW * (n + 1), c)
+        put3(work, ROW * (n + 1) + 3, times(j, c))
+        put4(work, ROW * (n + 1) + 6, (0.5 * s * e[0], 0.5 * s * e[1], 0.5 * s * e[2], 0.5 * s * e[3]))
+        angle = 0.5 * abs(s) * (abs(e[0]) + abs(e[1]) + abs(e[2]) + abs(e[3]))
+        largest = max(norm1(c) / size, angle)
+        if not largest < inf:
+            return n + 1, 0.0
+        if max(largest, before) <= LEFT:
+            return n + 1, 1.0
+        if n == TERMS - 1:
+            reach = (LEFT / max(largest, before)) ** (1.0 / TERMS)
+            return TERMS, min(reach, 1.0)
+        before = largest
+    return TERMS, 0.0
+
+
+def gyrate(i, h, p):
+    """Free motion of the gyrostat for the time h; returns a status."""
+    H = momentum_of_wheels(p)
+    if H[0] == 0.0 and H[1] == 0.0 and H[2] == 0.0:
+        return without_wheels(i, h, p)
+    j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
+    left = 1.0
+    for _ in range(MOST_PIECES):
+        m = get3(p.y, L.BODY * i + L.ANGULAR)
+        count, reach = series(m, H, j, left * h, p)
+        if reach == 0.0:
+            return L.NOT_FINITE
+        e = (0.0, 0.0, 0.0, 0.0)
+        for n in range(count, 0, -1):
+            x = get4(p.work, ROW * n + 6)
+            e = (reach * (e[0] + x[0]), reach * (e[1] + x[1]), reach * (e[2] + x[2]), reach * (e[3] + x[3]))
+        vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
+        # To unit length: of what it should be, 1 - e0^2 = vv, the small part is known well.
+        scalar = sqrt(1.0 - vv) if 1.0 + e[0] > sums.NEARLY_ONE else 1.0 + e[0]
+        r = 1.0 / sqrt(scalar * scalar + vv)
+        v = (r * e[1], r * e[2], r * e[3])
+        t = cross(v, add(m, H))
+        dm = axpy(2.0, axpy(-(r * scalar), t, cross(v, t)), (0.0, 0.0, 0.0))
+        status = enter_rotation(i, dm, (r * scalar, v[0], v[1], v[2]), p)
+        if status != L.OK:
+            return status
+        if reach == 1.0:
+            return L.OK
+        left *= 1.0 - reach
+    return L.TOO_LARGE
+
+
+rotate_free = helper(bind(gyrate, enter_rotation=sums.enter_rotation, without_wheels=free_rotation.rotate_free))
+rotate_free_compensated = helper(
+    bind(gyrate, enter_rotation=sums.enter_rotation_compensated, without_wheels=free_rotation.rotate_free_compensated)
+)

@@ -1,0 +1,88 @@
+"""Controllers that sample and hold, within a step: at sampling times, which are steps' starts, states are set.
+
+A sampling time is phase + k every for a whole k. States that are set have no rates, so that they are held until the
+next one. The table in the parameters of a system, from ``step_info[SAMPLES_AT]`` on: how many rows there are; of each
+row ``EVERY`` to ``OF_ROW``, then of each number that it sets ``INDEX`` to ``OF_NUMBER``.
+
+The value a row sets is what its function returns, in steps of a resolution and within limits; with a delay it goes into
+the last of some registers, auxiliary variables too, and what was in the first one is set. A row without a function
+copies variables.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import floor, inf
+from typing import Any
+
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+
+EVERY, PHASE, ROLE, NUMBERS = range(4)
+OF_ROW = 4
+"""Of a row: time between samples and a sampling time; number of its function, -1 without; how many numbers there
+are."""
+INDEX, TARGET, LIMIT, RESOLUTION, DELAY, REGISTER = range(6)
+OF_NUMBER = 6
+"""Of a number: the auxiliary variable whose new value the function returns, or which is read; that which is set;
+its largest magnitude; resolution, 0 without; how many samples later it is set; the first of its registers."""
+SLACK = 64.0 * 2.0**-52
+"""Distance of two times, relative to their size, that counts as none: round-off of times of steps, and of samples."""
+
+step = jit.hole("step(t, h, p) -> status", "The step of the method.")
+
+
+@jit.helper
+def sample(t, p):
+    """Set the states whose sampling time it is; the status is not OK where a value is not finite."""
+    q = p.parameters
+    at = int(p.step_info[L.SAMPLES_AT])
+    own, load = L.BODY * p.N, L.LOAD * p.N
+    row = at + 1
+    for _ in range(int(q[at])):
+        every, phase, count = q[row + EVERY], q[row + PHASE], int(q[row + NUMBERS])
+        time = phase + every * floor((t - phase) / every + 0.5)
+        size = max(max(abs(t), abs(phase)), max(every, p.step_info[L.SAMPLED_FROM]))
+        if abs(t - time) <= SLACK * size:
+            role = int(q[row + ROLE])
+            if role >= 0:
+                p.loads(L.SAMPLE + role, time, p.N, p.y, p.bodies, p.parameters, p.load)
+                for k in range(count):
+                    if not abs(p.load[load + int(q[row + OF_ROW + OF_NUMBER * k + INDEX])]) < inf:
+                        return L.NOT_FINITE
+            for k in range(count):
+                number = row + OF_ROW + OF_NUMBER * k
+                index, delay = int(q[number + INDEX]), int(q[number + DELAY])
+                x = p.y[own + index]
+                if role >= 0:
+                    x = p.load[load + index]
+                    resolution = q[number + RESOLUTION]
+                    if resolution > 0.0:
+                        x = 0.0 * x + resolution * floor(x / resolution + 0.5)
+                    limit = q[number + LIMIT]
+                    x = min(max(x, -limit), limit)
+                    if delay > 0:
+                        register = own + int(q[number + REGISTER])
+                        fresh = x
+                        x = p.y[register]
+                        for j in range(delay - 1):
+                            p.y[register + j] = p.y[register + j + 1]
+                        p.y[register + delay - 1] = fresh
+                p.y[own + int(q[number + TARGET])] = x
+            p.step_info[L.LOADED] = 0.0
+        row += OF_ROW + OF_NUMBER * count
+    return L.OK
+
+
+def held_step(t, h, p):
+    """The step of the method, before which states are set whose sampling time it is."""
+    status = sample(t, p)
+    if status != L.OK:
+        return status
+    return step(t, h, p)
+
+
+@cache
+def held(step_function: Any) -> Any:
+    """``held_step`` of the step of a method."""
+    return jit.bind(held_step, step=step_function)

@@ -1,0 +1,464 @@
+"""The way of a run whose loads change: legs of steps with the same loads, and what happens between them.
+
+The end of a leg is a break or an impulse at a known time, or a crossing: where a function of time and state is zero, as
+the edge of a shadow. The time of a crossing depends on the state, so that the ends of both steps that meet there move
+with it: these two are taken with a begin and a size that have derivatives, too. How impulses depend on the state, and
+functions of events, is found by differences of order 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import floor, gcd
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import StepFailed
+from polhode.kernel import layout as L
+from polhode.runs.stepping import Run
+from polhode.runs.tangent.columns import Columns, slope
+from polhode.runs.tangent.engine import Marched, Schedule, TangentEngine
+
+ON_GRID = 1e-12
+"""Distance of a time from the end of a step, in steps, that counts as being there."""
+OFFSETS = (1e-2, 1e-3, 1e-4, 1e-5)
+"""Offsets of differences tried, relative to the size of a number: that counts which differs least from its half."""
+FEW_BETWEEN = 64
+"""Most steps from row to row, on average, after which states are kept all at once."""
+GRAZING = 1e-12
+"""Rate of a function along the motion, relative to the sizes of its terms, below which its zero is only touched."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Something that happens between two steps: a break at a known time, or where ``crossing`` is not -1 the zero of
+    the function of this number, behind which its side is ``side``."""
+
+    time: float
+    crossing: int = -1
+    side: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """Steps with the same loads from ``first`` on, in the time of loads of ``parameters``, and the cuts at their end.
+
+    ``moving`` says whether begin and end follow a crossing; ``exact``, whether only times equal to the end are there.
+    """
+
+    first: float
+    schedule: Schedule
+    parameters: Any
+    cuts: tuple[Cut, ...]
+    moving: tuple[bool, bool] = (False, False)
+    exact: bool = False
+
+    @property
+    def last(self) -> float:
+        return float(self.schedule.ends[-1]) if len(self.schedule.ends) else self.first
+
+
+def check_steps(marched: Marched, schedule: Schedule) -> None:
+    """Refuse steps that failed.
+
+    Raises
+    ------
+    StepFailed
+    """
+    if int(marched.status[0]) != L.OK:
+        k = min(int(marched.done[0]), len(schedule.begins) - 1)
+        raise StepFailed(
+            f"the step at t = {schedule.begins[k]:.9g} could not be taken with derivatives; take a smaller step "
+            f"than {abs(schedule.sizes[k]):g}", step=k, time=float(schedule.begins[k]),
+        )  # fmt: skip
+
+
+class Passage:
+    """The legs of a run that has been taken, and how states and derivatives pass along them.
+
+    Parameters
+    ----------
+    run : Run
+        The run, at its end.
+    columns : Columns
+        By what it is differentiated.
+    ends : array, optional
+        Ends of the steps that a tolerance chose; else they are of one size.
+    """
+
+    def __init__(self, run: Run, columns: Columns, ends: Any = None) -> None:
+        self.run, self.columns, self.system = run, columns, run.system
+        self.detection, self.direction, self.t0 = run.event_detection, run.direction, run.t0
+        self.sides = self.detection.sides_at_start.copy()
+        self.ends = None if ends is None else np.asarray(ends, dtype=float)
+        self.step = abs(run.h) if ends is None or len(ends) < 2 else float(np.max(np.abs(np.diff(ends))))
+        self._timed: dict[int, TangentEngine] = {}
+        breaks = [Cut(t) for t in self.detection.breaks_after(self.t0, True)]
+        crossings = [Cut(t, k, side) for t, k, side in self.detection.crossings]
+        self.cuts = [*crossings, *breaks]
+
+    def timed_engine(self, engine: TangentEngine) -> TangentEngine:
+        """The engine whose steps have begins and sizes with derivatives, for as many columns as another."""
+        found = self._timed.get(engine.directions)
+        if found is None:
+            found = TangentEngine(
+                engine.system, engine.method, engine.directions, engine.varied, engine.guard, engine.adaptive,
+                engine.breaks, True,
+            )  # fmt: skip
+            self._timed[engine.directions] = found
+        return found
+
+    # -------------------------------------------------------------- legs
+    def legs(self) -> Iterator[Leg]:
+        """The legs, in order; the first has no steps and ends where the run starts."""
+        parameters = self._parameters(self.t0)
+        yield Leg(self.t0, Schedule.equal(self.t0, 0.0, 0), parameters, (Cut(self.t0),))
+        follows = False
+        for first, schedule, cuts, exact in self._of_one_size() if self.ends is None else self._chosen():
+            ends_moving = any(cut.crossing >= 0 for cut in cuts)
+            parts = list(_split(schedule, follows, ends_moving))
+            for n, (part, moving) in enumerate(parts):
+                begin, last = float(part.begins[0]) if len(part.begins) else first, n == len(parts) - 1
+                yield Leg(begin, part, parameters, cuts if last else (), moving, exact and last)
+            follows = ends_moving
+            for cut in cuts:
+                if cut.crossing >= 0:
+                    self.sides[cut.crossing] = cut.side
+                parameters = self._parameters(cut.time)
+
+    def _parameters(self, t: float) -> Any:
+        """What loads read from a time on."""
+        found = self.system.with_memory
+        self.system.set_switches(found, t, self.direction)
+        for k in range(self.detection.cuts):
+            flag = self.detection.watches[k].flag
+            if flag >= 0:
+                found[flag] = float(self.sides[k] > 0.0)
+        if not self.run.cuts:
+            return found
+        self.run.set_at(t)
+        return np.concatenate([found, self.run.integrator.parameters[-2:]])
+
+    def _of_one_size(self) -> Iterator[tuple[float, Schedule, tuple[Cut, ...], bool]]:
+        """Begin, steps, cuts at the end and whether it is no end of a step of the run; as ``Run`` takes them."""
+        run, done = self.run, 0
+        h, total = run.h, run.total or 0
+        cuts = sorted(
+            ((*self._step_of(cut), cut.time * self.direction, cut) for cut in self.cuts), key=lambda one: one[:3]
+        )
+
+        def popped(step: int, within: bool) -> tuple[Cut, ...]:
+            """The cuts there, if they come next."""
+            found = []
+            while cuts and cuts[0][:2] == (step, within):
+                found.append(cuts.pop(0)[3])
+            return tuple(found)
+
+        while done < total:
+            step, within = cuts[0][:2] if cuts else (total, False)
+            step = min(step, total)
+            if step > done or not within:
+                yield float(run.time(done)), Schedule.equal(self.t0, h, step - done, done), popped(step, False), False
+                done = step
+                continue
+            t, goal = float(run.time(done)), float(run.time(done + 1))
+            for cut in popped(done, True):
+                yield t, Schedule.one(t, cut.time - t, cut.time), (cut,), True
+                t = cut.time
+            yield t, Schedule.one(t, goal - t, goal), popped(done + 1, False), False
+            done += 1
+
+    def _step_of(self, cut: Cut) -> tuple[int, bool]:
+        """The number of the step at whose begin, or within which, a cut is, and whether it is within."""
+        run = self.run
+        along = float((cut.time - self.t0) / run.h)
+        k = round(along)
+        if cut.crossing < 0 and run.same_time(cut.time, float(run.time(k))):
+            return k, False
+        step = min(max(floor(along), 0), max((run.total or 0) - 1, 0))
+        if step > 0 and (float(run.time(step)) - cut.time) * self.direction >= 0.0:
+            step -= 1  # it has been met in the step that ends there
+        return step, True
+
+    def _chosen(self) -> Iterator[tuple[float, Schedule, tuple[Cut, ...], bool]]:
+        """As ``_of_one_size`` for steps that a tolerance chose, which end at all cuts."""
+        assert self.ends is not None
+        ends, done = self.ends, 0
+        for cut in sorted(self.cuts, key=lambda cut: cut.time * self.direction):
+            stop = max(done, int(np.argmin(np.abs(ends - cut.time))))
+            yield float(ends[done]), self._steps(done, stop), (cut,), True
+            done = stop
+        yield float(ends[done]), self._steps(done, len(ends) - 1), (), False
+
+    def _steps(self, first: int, last: int) -> Schedule:
+        """Some of the steps that a tolerance chose."""
+        assert self.ends is not None
+        ends = self.ends[first : last + 1]
+        return Schedule(ends[:-1], np.diff(ends), ends[1:])
+
+    # -------------------------------------------------------------- states and derivatives
+    def march(self, engine: TangentEngine, times: Any, seeds: Any, part: range) -> tuple[Any, Any]:
+        """States (rows, width) and derivatives (rows, width, columns) at the times of rows.
+
+        Parameters
+        ----------
+        seeds : array (width, columns)
+            Derivatives of the state at the start, before what happens there.
+        part : range
+            Numbers of these columns.
+        """
+        state, change, row = self.columns.start.state.copy(), seeds.copy(), 0
+        states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
+        begin = np.zeros(len(part))  # derivative of the time at which a leg begins
+        self.sides = self.detection.sides_at_start.copy()
+        for leg in self.legs():
+            taking = _Taking(self, engine, leg, part, begin)
+            until = row
+            while until < len(times) and taking.holds(float(times[until])):
+                until += 1
+            state, change = taking.carry(state, change, times[row:until], states[row:until], changes[row:until])
+            row, begin = until, np.zeros(len(part))
+            for cut in leg.cuts:
+                if cut.crossing >= 0:
+                    begin = taking.crossing(cut, state, change)
+                    change = change + np.outer(taking.rate, begin)
+                else:
+                    state, change = self._fired(cut.time, state, change, part)
+            while row < len(times) and taking.at_end(float(times[row])):
+                states[row], changes[row] = state, change
+                row += 1
+            if row == len(times):
+                break
+        return states, changes
+
+    def _fired(self, t: float, state: Any, change: Any, part: range) -> tuple[Any, Any]:
+        """State and derivatives after the impulses of a time."""
+        system, columns = self.system, self.columns
+        if t == self.t0 and self.detection.over:
+            return state, change
+        behind = np.cumsum([0, *(len(impulse.delta_v) for impulse in system.impulses)])
+        impulses = [(impulse, slice(a, b)) for impulse, (a, b) in zip(system.impulses, pairwise(behind), strict=True)]
+        for impulse, own in impulses[:: 1 if self.direction > 0.0 else -1]:
+            if impulse.time != t:
+                continue
+            mass, size = float(system.mass[0]), np.array(impulse.delta_v, dtype=float)
+            by_mass, by_size = np.zeros(len(part)), np.zeros((len(size), len(part)))
+            if columns.varied is not None and columns.changing is not None:
+                by_mass = columns.varied[0][0, L.MASS, part.start : part.stop]
+                by_size = columns.changing[own, part.start : part.stop]
+            work = L.BODY * system.N + impulse.auxiliary
+            at = [*range(L.POSITION, L.POSITION + 3), *range(L.MOMENTUM, L.MOMENTUM + 3)]
+
+            def jump(numbers: Any, impulse: Any = impulse) -> Any:
+                r, v, mass = numbers[:3], numbers[3:6] / numbers[6], numbers[6]
+                one = replace(impulse, delta_v=tuple(numbers[7:]))
+                new = (one.after if self.direction > 0.0 else one.before)(r, v)
+                return np.array([*(mass * new), mass * float((new - v) @ (v + 0.5 * (new - v)))])
+
+            here = np.array([*state[at], mass, *size])
+            slopes = np.vstack([change[at], by_mass[None], by_size])
+            sizes = np.repeat([_size(here[:3]), _size(here[3:6]), mass, _size(size)], [3, 3, 1, len(size)])
+            moved = _along(jump, here, slopes, sizes)
+            state, change = state.copy(), change.copy()
+            momentum = slice(L.MOMENTUM, L.MOMENTUM + 3)
+            after = jump(here)
+            state[momentum], change[momentum] = after[:3], moved[:3]
+            state[work] += after[3]
+            change[work] += moved[3]
+        return state, change
+
+
+class _Taking:
+    """A leg that is being taken with derivatives."""
+
+    def __init__(self, passage: Passage, engine: TangentEngine, leg: Leg, part: range, begin: Any) -> None:
+        self.passage, self.engine, self.leg, self.part, self.begin = passage, engine, leg, part, begin
+        self.constants = replace(passage.columns.constants_of(part), parameters=leg.parameters[None])
+        varied = self.constants.varied
+        behind = len(leg.parameters) - (0 if varied is None else varied[2].shape[1])
+        if varied is not None and behind:
+            more = np.concatenate([varied[2], np.zeros((1, behind, varied[2].shape[2]))], axis=1)
+            self.constants = replace(self.constants, varied=(varied[0], varied[1], more))
+
+    def at_end(self, t: float) -> bool:
+        """Whether a row is at the end."""
+        leg = self.leg
+        if leg.exact or not len(leg.schedule.sizes):
+            return t == leg.last
+        return abs(t - leg.last) <= ON_GRID * max(abs(float(leg.schedule.sizes[-1])), abs(t))
+
+    def holds(self, t: float) -> bool:
+        """Whether a row is before the end."""
+        return (self.leg.last - t) * self.passage.direction > 0.0 and not self.at_end(t)
+
+    def carry(self, state: Any, change: Any, times: Any, states: Any, changes: Any) -> tuple[Any, Any]:
+        """State and derivatives at the end, those at the times of rows go to ``states`` and ``changes``."""
+        leg, n = self.leg, len(self.leg.schedule.sizes)
+        self.before = state
+        if leg.moving[0] or leg.moving[1]:
+            for r, t in enumerate(times):
+                states[r], changes[r] = self.moved(state, change, float(t))
+            return self.moved(state, change, leg.last)
+        if n == 0:
+            return state, change
+        numbers = [self.step_of(float(t)) for t in times]
+        every = gcd(n, *(k for k, _ in numbers))
+        marched = None
+        if n // every <= FEW_BETWEEN * (len(times) + 1):
+            marched = self.taken(state, change, leg.schedule, every)
+        done = 0
+        for r, (t, (k, there)) in enumerate(zip(times, numbers, strict=True)):
+            if marched is not None:
+                state, change = marched.states[0, k // every], marched.derivatives[0, k // every]
+            elif k > done:
+                state, change = self.taken_to(state, change, done, k)
+            done, states[r], changes[r] = k, state, change
+            if not there:
+                begin = float(leg.schedule.begins[k])
+                aside = self.taken(state, change, Schedule.one(begin, float(t) - begin, float(t)))
+                states[r], changes[r] = aside.states[0, -1], aside.derivatives[0, -1]
+        if marched is not None:
+            return marched.states[0, -1], marched.derivatives[0, -1]
+        return self.taken_to(state, change, done, n)
+
+    def taken_to(self, state: Any, change: Any, first: int, last: int) -> tuple[Any, Any]:
+        """State and derivatives after some of the steps."""
+        s = self.leg.schedule
+        marched = self.taken(state, change, Schedule(s.begins[first:last], s.sizes[first:last], s.ends[first:last]))
+        return marched.states[0, -1], marched.derivatives[0, -1]
+
+    def step_of(self, t: float) -> tuple[int, bool]:
+        """How many steps of the leg lead up to a time, and whether one ends there."""
+        schedule, direction = self.leg.schedule, self.passage.direction
+        k = int(np.searchsorted(schedule.ends * direction, t * direction, side="right"))
+        for m in (k, k + 1):
+            if m <= len(schedule.ends):
+                end = self.leg.first if m == 0 else float(schedule.ends[m - 1])
+                size = abs(float(schedule.sizes[max(m - 1, 0)]))
+                if abs(end - t) <= ON_GRID * max(size, abs(t) if m else 0.0):
+                    return m, True
+        return min(k, len(schedule.ends) - 1), False
+
+    def taken(self, state: Any, change: Any, schedule: Schedule, every: int = 0) -> Marched:
+        """Steps with derivatives."""
+        marched = self.engine.march(state[None], change[None], schedule, every=every, constants=self.constants)
+        check_steps(marched, schedule)
+        return marched
+
+    def moved(self, state: Any, change: Any, end: float) -> tuple[Any, Any]:
+        """State and derivatives after one step to a time that stays, from a begin that moves."""
+        if not self.leg.moving[0]:
+            return self.timed(state, change, end, 0.0 * self.begin, 0.0 * self.begin)
+        return self.timed(state, change, end, self.begin, -self.begin)
+
+    def timed(self, state: Any, change: Any, end: float, by_begin: Any, by_size: Any) -> tuple[Any, Any]:
+        """State and derivatives after one step whose begin and size vary."""
+        engine, begin = self.passage.timed_engine(self.engine), self.leg.first
+        schedule = Schedule.one(begin, end - begin, end)
+        marched = engine.march(state[None], change[None], schedule, constants=self.constants,
+                               moving=(by_begin[None], by_size[None]))  # fmt: skip
+        check_steps(marched, schedule)
+        return marched.states[0, -1], marched.derivatives[0, -1]
+
+    def crossing(self, cut: Cut, state: Any, change: Any) -> Any:
+        """The derivatives of the time of a crossing at the end of the leg, ``change`` being that at a fixed time; and
+        ``rate``, the derivative of the state there by the time.
+
+        Raises
+        ------
+        StepFailed
+            The motion only touches what it should cross.
+        """
+        k, leg, detection = cut.crossing, self.leg, self.passage.detection
+        along_first = np.eye(len(self.part))[0]
+        self.rate = self.timed(self.before, 0.0 * change, leg.last, 0.0 * along_first, along_first)[1][:, 0]
+        read, _ = self.passage.columns.read_by_loads  # such functions read positions, or momenta of wheels
+        seen = [*range(L.POSITION, L.POSITION + 3), *read]
+
+        def value(t: float, x: Any, table: Any = None) -> float:
+            y = state.copy()
+            y[seen] = x
+            return float(detection.evaluate(t, y, table)[k])
+
+        x = state[seen].copy()
+        sizes = [_size(x[:3])] * 3 + [_size(one) for one in x[3:]]
+        units = np.eye(len(seen))
+        gradient = np.array(
+            [_best(lambda s, e=e: value(cut.time, x + s * e), size) for e, size in zip(units, sizes, strict=True)]
+        )
+        by_time = float(_best(lambda s: value(cut.time + s, x), self.passage.step))
+        along = by_time + float(gradient @ self.rate[seen])
+        found = gradient @ change[seen]
+        found += self._by_numbers(k, lambda table: value(cut.time, x, table))
+        scale = abs(by_time) + float(np.abs(gradient) @ np.abs(self.rate[seen]))
+        if not abs(along) > GRAZING * scale:
+            raise StepFailed(
+                f"the edge of a shadow, or of saturation, is only touched at t = {cut.time:.9g}, so that its time has "
+                "no derivative; leave tangent out, or start elsewhere", step=0, time=cut.time,
+            )  # fmt: skip
+        return -found / along
+
+    def _by_numbers(self, k: int, value: Any) -> Any:
+        """The derivatives of a function of an event by the numbers of its own."""
+        passage = self.passage
+        columns, detection, found = passage.columns, passage.detection, np.zeros(len(self.part))
+        if columns.changing is None:
+            return found
+        at = sum(len(impulse.delta_v) for impulse in passage.system.impulses)
+        at += sum(len(watch.numbers) for watch in detection.watches[:k])
+        own = columns.changing[at : at + len(detection.watches[k].numbers), self.part.start : self.part.stop]
+        begin = int(detection.table[2 * k + 1])
+        for n, slopes in enumerate(own):
+            if not slopes.any():
+                continue
+
+            def shifted(s: float, n: int = n) -> Any:
+                table = detection.table.copy()
+                table[begin + n] += s
+                return value(table)
+
+            found += _best(shifted, _size(detection.table[begin + n])) * slopes
+        return found
+
+
+def _split(schedule: Schedule, first: bool, last: bool) -> Iterator[tuple[Schedule, tuple[bool, bool]]]:
+    """The first and the last step alone where begin or end move; and whether they do."""
+    n = len(schedule.sizes)
+    if n <= 1 or not (first or last):
+        yield schedule, (first, last)
+        return
+    edges = sorted({0, 1 if first else 0, n - 1 if last else n, n})
+    for a, b in pairwise(edges):
+        part = Schedule(schedule.begins[a:b], schedule.sizes[a:b], schedule.ends[a:b])
+        yield part, (first and a == 0, last and b == n)
+
+
+def _size(numbers: Any) -> float:
+    """The length of a vector; 1 of nothing."""
+    return float(np.linalg.norm(numbers)) or 1.0
+
+
+def _best(function: Any, size: float) -> Any:
+    """The derivative of a function at 0, which is smooth near there, by the differences that agree best."""
+    found, least = None, np.inf
+    for offset in OFFSETS:
+        taken = slope(function, 0.5 * offset * size)
+        gap = float(np.linalg.norm(taken - slope(function, offset * size)))
+        if found is None or gap < least:
+            found, least = taken, gap
+    return found
+
+
+def _along(function: Any, here: Any, slopes: Any, sizes: Any) -> Any:
+    """The derivatives of a function of numbers along columns (numbers, columns)."""
+    found = []
+    for column in slopes.T:
+        largest = float(np.max(np.abs(column) / sizes))
+        if largest == 0.0:
+            found.append(np.zeros(len(function(here))))
+            continue
+        found.append(_best(lambda s, column=column: function(here + s * column), 1.0 / largest))
+    return np.stack(found, axis=-1)

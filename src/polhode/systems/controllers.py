@@ -1,0 +1,368 @@
+"""Controllers that sample and hold: functions that set states at equal intervals of time.
+
+Between its sampling times phase + k every (all whole k) a controller does nothing, and what it has set is held. At such
+a time its function is called with the state, before the step that starts there; a row of a trajectory at that time
+shows what was held until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor
+from typing import Annotated, Any
+
+import numpy as np
+
+from polhode.arguments import UNKNOWN, array, in_unit, number, text
+from polhode.errors import InvalidInput, answering, shown, unknown_name
+from polhode.systems.record import AuxiliaryVariable, System, called, plain
+from polhode.systems.sampling import Sampled
+from polhode.systems.states import States
+from polhode.systems.user import FORMS, UserFunction
+from polhode.systems.user.roles import Form as FunctionForm
+from polhode.systems.user.roles import states_set
+from polhode.systems.user.states import Sizes
+from polhode.systems.words import Form, Function, NumberOrNumbers, Time
+
+UNLIMITED = 1e300
+MOST_DELAY = 1000
+"""Longest delay in samples."""
+WHOLE = 1e-9
+"""Distance of a delay from a whole number of samples, in samples, that counts as none."""
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A controller, as it was asked for.
+
+    Attributes
+    ----------
+    command : function
+        ``command(t, position, velocity, q, omega, parameters, states)``.
+    every, phase, delay : float
+        Time between samples, a sampling time, and how long after it values are set.
+    sets, keeps : tuple of str
+        The states it sets, with limits, resolution and delay; and those of its own that it sets at once.
+    limit, resolution : None, float or tuple of float
+        Of the numbers of ``sets``.
+    """
+
+    command: Callable[..., Any]
+    every: float
+    phase: float
+    delay: float
+    sets: tuple[str, ...]
+    keeps: tuple[str, ...]
+    limit: Any
+    resolution: Any
+
+    @property
+    def late(self) -> tuple[int, float]:
+        """The delay: whole samples, and the time beyond them."""
+        along = self.delay / self.every
+        whole = round(along)
+        if abs(along - whole) > WHOLE:
+            whole = floor(along)
+            return whole, self.delay - whole * self.every
+        return whole, 0.0
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What it is made from, in JSON types, but the function."""
+        found: dict[str, Any] = {"every": self.every, "sets": list(self.sets)}
+        found |= {"keeps": list(self.keeps)} if self.keeps else {}
+        found |= {name: getattr(self, name) for name in ("phase", "delay") if getattr(self, name)}
+        found |= {
+            name: plain(getattr(self, name)) for name in ("limit", "resolution") if getattr(self, name) is not None
+        }
+        return found
+
+
+@answering
+def controller(
+    command: Function,
+    every: Time,
+    sets: Annotated[Any, Form.WORDS],
+    *,
+    keeps: Annotated[Any, Form.WORDS] = (),
+    phase: Time = 0.0,
+    delay: Time = 0.0,
+    limit: NumberOrNumbers | None = None,
+    resolution: NumberOrNumbers | None = None,
+) -> Controller:
+    """A controller that samples and holds, for ``controllers=`` of ``rigid_body``, ``spacecraft``, ``orbit`` and
+    ``particle``.
+
+    Parameters
+    ----------
+    command : function
+        ``command(t, position, velocity, q, omega, parameters, states)`` returns the new values of the states named in
+        ``sets`` and ``keeps``, in this order: the value itself if there is one, else a tuple.
+    every : float
+        Time between samples, positive.
+    sets : str or sequence of str
+        States that it sets and that are held between samples: names in ``states`` of the system, or "wheel_command" of
+        reaction wheels. No other function returns their rates.
+    keeps : str or sequence of str
+        States that are its memory, such as an integral or a filter: set likewise, but at once, as they are.
+    phase : float
+        A sampling time; the others are whole multiples of ``every`` from it, before and after.
+    delay : float
+        Time from a sample to where the values of ``sets`` take effect, of any length.
+    limit : float or sequence of float, optional
+        Largest magnitude of the numbers of ``sets``: one for all, or one for each.
+    resolution : float or sequence of float, optional
+        Their resolution: values are rounded to whole multiples of it, before they are limited.
+
+    Returns
+    -------
+    Controller
+
+    Raises
+    ------
+    InvalidInput
+        Names the invalid argument.
+
+    Examples
+    --------
+    >>> def damping(t, position, velocity, q, omega, parameters, states):
+    ...     return -parameters[0] * omega
+    >>> controller(damping, every=0.1, sets="command").every
+    0.1
+    """
+    if not callable(command):
+        raise InvalidInput(f"command must be a function, not {shown(command)}")
+    every = number(in_unit(every, "s", "every"), "every")
+    if not every > 0.0:
+        raise InvalidInput(f"every is {every:g}; a controller needs a positive time between its samples")
+    phase, delay = number(in_unit(phase, "s", "phase"), "phase"), number(in_unit(delay, "s", "delay"), "delay")
+    if delay < 0.0:
+        raise InvalidInput(f"delay is {delay:g}; a command cannot take effect before it is computed, so give 0 or more")
+    if delay > MOST_DELAY * every:
+        raise InvalidInput(f"delay is {delay:g}, more than {MOST_DELAY} samples; give a shorter one")
+    setting, keeping = _words(sets, "sets"), _words(keeps, "keeps")
+    if not setting:
+        raise InvalidInput("sets names no state; give the states that the controller sets")
+    for name in setting + keeping:
+        if (setting + keeping).count(name) > 1:
+            raise InvalidInput(f"sets and keeps name the state {name!r} twice; name it once")
+    return Controller(
+        command, every, phase, delay, setting, keeping, _positive(limit, "limit"), _positive(resolution, "resolution")
+    )
+
+
+def _words(given: Any, name: str) -> tuple[str, ...]:
+    given = (given,) if isinstance(given, str) else given
+    if not isinstance(given, Sequence):
+        raise InvalidInput(f"{name} must be the name of a state or a list of names, not {shown(given)}")
+    return tuple(text(one, name, 100) for one in given)
+
+
+def _positive(given: Any, name: str) -> Any:
+    if given is None:
+        return None
+    values = array(given, name, UNKNOWN)
+    if values.ndim > 1 or not (values > 0.0).all() or not values.size:
+        raise InvalidInput(
+            f"{name} is {shown(plain(given))}; give a positive number, or one for each number that is set"
+        )
+    return tuple(values.tolist()) if values.ndim else float(values)
+
+
+# ------------------------------------------------------------------ in a system
+def controllers_of(given: Any) -> tuple[Controller, ...]:
+    """Controllers from the argument ``controllers`` of a system.
+
+    Raises
+    ------
+    InvalidInput
+        One is none, or sets what another one sets.
+    """
+    if given is None:
+        return ()
+    if isinstance(given, Controller | Mapping):
+        given = (given,)
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise InvalidInput(f"controllers must be a list of polhode.controller(...), not {shown(given)}")
+    made = []
+    for k, one in enumerate(given):
+        if isinstance(one, Mapping):
+            try:
+                one = called(controller, one)
+            except InvalidInput as refused:
+                raise InvalidInput(f"controllers[{k}]: {refused}") from None
+        if not isinstance(one, Controller):
+            raise InvalidInput(f"controllers[{k}] must be made by polhode.controller, or be a mapping of its "
+                               f"arguments, not {shown(one)}")  # fmt: skip
+        made.append(one)
+    setters: dict[str, int] = {}
+    for k, one in enumerate(made):
+        for name in one.sets + one.keeps:
+            if name in setters:
+                raise InvalidInput(f"controllers[{setters[name]}] and controllers[{k}] both set the state {name!r}; "
+                                   "let one of them set it")  # fmt: skip
+            setters[name] = k
+    return tuple(made)
+
+
+def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()) -> tuple[States, States]:
+    """The user's states that controllers set, with the registers of their delays, and those with rates.
+
+    Parameters
+    ----------
+    states : States
+        All of the user's.
+    controllers : sequence of Controller
+        The controllers.
+    others : tuple of (str, int)
+        Further states that they may set.
+
+    Raises
+    ------
+    InvalidInput
+        A controller sets what is no state.
+    """
+    own, known = dict(states.sizes), dict((*states.sizes, *others))
+    setters = {name: one for one in controllers for name in one.sets + one.keeps}
+    for k, one in enumerate(controllers):
+        for name in one.sets + one.keeps:
+            if name not in known:
+                raise unknown_name(f"state that controllers[{k}] sets", name, known or ["(none; write states=)"])
+    groups: dict[str, list[AuxiliaryVariable]] = {}
+    for variable in states.auxiliary:
+        groups.setdefault(variable.quantity, []).append(variable)
+    held: tuple[list[Any], list[Any]] = ([], [])
+    rated: tuple[list[Any], list[Any]] = ([], [])
+    for name, size in own.items():
+        into = held if name in setters else rated
+        into[0].append((name, size))
+        into[1].extend(groups[name])
+    for one in controllers:
+        whole, beyond = one.late
+        for name in one.sets:
+            slots = (whole + (beyond > 0.0)) * (known[name] or 1)
+            if not slots:
+                continue
+            width = known[name] or 1
+            starts = [variable.start for variable in groups.get(name, [])] or [0.0] * width
+            register = f"{name}_delayed"
+            held[0].append((register, slots))
+            first = [k // whole if k < whole * width else k - whole * width for k in range(slots)]
+            words = f"values of {name!r} on their way"
+            held[1].extend(
+                AuxiliaryVariable(register, str(k), True, True, starts[n], f"{register}_component", "", words)
+                for k, n in enumerate(first)
+            )
+    return (
+        States(tuple(held[0]), tuple(held[1]), states.arguments),
+        States(tuple(rated[0]), tuple(rated[1]), states.arguments),
+    )
+
+
+def key_of(k: int, count: int) -> str:
+    """By what the function of a controller is handed in again."""
+    return "command" if count == 1 else f"command_{k}"
+
+
+def controlled(system: System, controllers: Sequence[Controller]) -> System:
+    """The system with controllers that set its states.
+
+    Raises
+    ------
+    InvalidInput
+        A function takes other arguments, or there are other limits than numbers.
+    """
+    if not controllers:
+        return system
+    read = system.auxiliary[system.read_from :]
+    at: dict[str, list[int]] = {}
+    for k, variable in enumerate(read, system.read_from):
+        at.setdefault(variable.quantity, []).append(k)
+    sizes = tuple((name, len(at[name]) if read[at[name][0] - system.read_from].dimension else 0) for name in at)
+    count = len(system.arguments.get("parameters") or ())
+    numbers = system.parameters
+    first = len(numbers) - count
+    w, x, y, z = map(float, system.frames[0])
+    frame = (w, x, y, z)
+    load = FORMS["load"]
+    rows: list[list[float]] = []
+    sampled: list[Sampled] = []
+    functions: dict[str, UserFunction] = {}
+    records = []
+    for k, one in enumerate(controllers):
+        names = one.sets + one.keeps
+        returns = f"the new value of {names[0]}" if len(names) == 1 else f"a tuple of new values: {', '.join(names)}"
+        form = FunctionForm("command", f"{load.arguments}, states", returns, 6, sizes, sets=names)
+        user = UserFunction(
+            form, one.command, states_set, frame, numbers, None, first, size=6 + len(system.auxiliary),
+            states_at=system.read_from,
+        )  # fmt: skip
+        functions[key_of(k, len(controllers))] = user
+        records.append(one.arguments | {"command": user.record()})
+        whole, beyond = one.late
+        own = [index for name in one.sets for index in at[name]]
+        limits, steps = (_each(value, len(own), f"controllers[{k}]: {word}") for value, word in (
+            (one.limit, "limit"), (one.resolution, "resolution")))  # fmt: skip
+        now, later = [], []
+        slot = 0
+        for name in one.sets:
+            size = len(at[name])
+            register = at.get(f"{name}_delayed", [0])[0] if whole or beyond else 0
+            for n, index in enumerate(at[name]):
+                limit, step = limits[slot] or UNLIMITED, steps[slot]
+                slot += 1
+                mine = register + n * whole
+                pending = register + size * whole + n  # the last registers hold what is set later
+                now.append([index, pending if beyond else index, limit, step, whole, mine])
+                later.append([pending, index, UNLIMITED, 0.0, 0, 0])
+        now += [[index, index, UNLIMITED, 0.0, 0, 0] for name in one.keeps for index in at[name]]
+        rows.append([one.every, one.phase, len(functions) - 1, len(now), *np.ravel(now)])
+        sampled.append(Sampled(one.every, one.phase, user))
+        if beyond:
+            rows.append([one.every, one.phase + beyond, -1, len(later), *np.ravel(later)])
+            sampled.append(Sampled(one.every, one.phase + beyond, None))
+    table = np.array([float(len(rows)), *(x for row in rows for x in row)])
+    return replace(
+        system, arguments={**system.arguments, "controllers": records},
+        parameters=np.concatenate([numbers, table]), samples_at=len(numbers), sampled=tuple(sampled),
+        functions={**system.functions, **functions},
+    )  # fmt: skip
+
+
+def _each(given: Any, count: int, name: str) -> list[float]:
+    """A number for each; 0 without."""
+    if isinstance(given, tuple):
+        if len(given) != count:
+            raise InvalidInput(f"{name} has {len(given)} numbers, but the controller sets {count}; give one for each")
+        return list(given)
+    return [given or 0.0] * count
+
+
+# ------------------------------------------------------------------ functions by the names by which they are handed in
+def with_functions(arguments: Mapping[str, Any], functions: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments with the user's functions in their places."""
+    found = dict(arguments)
+    given = found.get("controllers") or ()
+    keys = [key_of(k, len(given)) for k in range(len(given))]
+    if given:
+        found["controllers"] = [
+            {**one, "command": functions[key]} if key in functions and isinstance(one, Mapping) else one
+            for key, one in zip(keys, given, strict=True)
+        ]
+    return found | {name: one for name, one in functions.items() if name not in keys}
+
+
+def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The records of the user's functions among recorded arguments, by the names by which they are handed in again."""
+    found = {key: value for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
+    given = arguments.get("controllers") or ()
+    return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
+
+
+def without_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Recorded arguments but for the records of functions."""
+    kept = {key: value for key, value in arguments.items() if not (isinstance(value, dict) and "sha256" in value)}
+    if kept.get("controllers"):
+        kept["controllers"] = [{k: v for k, v in one.items() if k != "command"} for one in kept["controllers"]]
+    return kept

@@ -1,0 +1,248 @@
+"""Gravity fields: spherical harmonic coefficients, and files of them in the format of the ICGEM [barthelmes2011]."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import cos, factorial, pi, sin, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polhode.arguments import number, path, whole
+from polhode.errors import InvalidInput, answering, shown
+from polhode.systems import planets
+from polhode.systems.frozen import frozen
+
+FOLDER = Path(__file__).with_name("fields")
+SHIPPED = ("egm2008",)
+"""Fields that come with polhode, by name: EGM2008 of the Earth to degree and order 20 [pavlis2012]."""
+HIGHEST = 360
+"""Highest degree that is read; beyond a few hundred the recursion would overflow."""
+TIDES = ("tide_free", "zero_tide", "mean_tide", "unknown")
+ALIKE = 1e-4
+"""Largest relative difference of gravity parameters that are taken for those of one body."""
+MOVING = ("trnd", "dot", "acos", "asin")
+YEAR = 365.25
+
+
+@dataclass(frozen=True, eq=False)
+class GravityField:
+    """Fully normalised coefficients of a gravity field.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    mu : float
+        Gravity parameter, m^3 / s^2.
+    radius : float
+        Reference radius, m.
+    C, S : array (degree + 1, degree + 1)
+        Coefficients by degree and order.
+    tide : str
+        Tide system, as the file says; nothing is converted.
+    source : str
+        Name or path by which it is found again.
+    digest : str
+        SHA-256 of its file; empty of a field that comes with polhode.
+    """
+
+    name: str
+    mu: float
+    radius: float
+    C: Any
+    S: Any
+    tide: str = "unknown"
+    source: str = ""
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("C", "S"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    @property
+    def degree(self) -> int:
+        """Highest degree."""
+        return len(self.C) - 1
+
+    @property
+    def rotation(self) -> float | None:
+        """Rotation rate of the body with this gravity parameter, rad / s; None of an unknown one."""
+        for planet in (planets.EARTH, planets.MOON, planets.MARS):
+            if abs(self.mu / planet.mu - 1.0) < ALIKE:
+                return planet.rotation
+        return None
+
+    def __repr__(self) -> str:
+        return f"GravityField({self.name!r}, degree {self.degree}, {self.tide})"
+
+
+@answering
+def gravity_field(source: str, epoch: float | None = None) -> GravityField:
+    """Read a gravity field from an ICGEM file (``.gfc``), or one that comes with polhode.
+
+    Parameters
+    ----------
+    source : str or path
+        ``"egm2008"`` (the Earth, degree and order 20), or the path of a file. Coefficients may be fully normalised or
+        not, as its header says; errors are not read.
+    epoch : float, optional
+        Decimal year, such as 2026.5, at which coefficients that change with time (``gfct`` with ``trnd``, ``acos``,
+        ``asin``) are evaluated; needed for a file that has some.
+
+    Returns
+    -------
+    GravityField
+
+    Raises
+    ------
+    InvalidInput
+        A file that is not there or not in this format, by its line; coefficients that change, without an epoch.
+
+    Examples
+    --------
+    >>> gravity_field("egm2008")
+    GravityField('EGM2008', degree 20, tide_free)
+    """
+    if isinstance(source, str) and source in SHIPPED:
+        return _read(FOLDER / f"{source}.gfc", source, "", None)
+    if not isinstance(source, str | os.PathLike):
+        raise InvalidInput(
+            f"source must be {', '.join(map(repr, SHIPPED))} or the path of a .gfc file, not {shown(source)}"
+        )
+    when = None if epoch is None else number(epoch, "epoch")
+    file = Path(path(source, "source"))
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise InvalidInput(
+            f"gravity field {str(source)!r} cannot be read: {reason}; give {SHIPPED[0]!r}, or the path of a .gfc file"
+        ) from None
+    return _read(file, str(source), digest, when)
+
+
+def gravity_field_of(given: Any) -> GravityField:
+    """A field, or the one of this name or path."""
+    return given if isinstance(given, GravityField) else gravity_field(given)
+
+
+def _read(file: Path, source: str, digest: str, epoch: float | None) -> GravityField:
+    lines = enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+    head = _head(lines, file.name)
+    mu = _number(head.get("earth_gravity_constant") or head.get("gravity_constant"), "gravity_constant", file.name)
+    radius = _number(head.get("radius"), "radius", file.name)
+    degree = whole(int(_number(head.get("max_degree"), "max_degree", file.name)), "max_degree", 2, 100000)
+    if degree > HIGHEST:
+        degree = HIGHEST  # the rest is not used
+    C, S = np.zeros((degree + 1, degree + 1)), np.zeros((degree + 1, degree + 1))
+    seen, since_when = 0, dict[tuple[int, int], float]()
+    for count, line in lines:
+        words = line.split()
+        if not words or words[0] not in ("gfc", "gfct", *MOVING):
+            if words:
+                raise _wrong(file.name, count, f"begins with {words[0][:20]!r}, not with gfc")
+            continue
+        seen += _enter(words, C, S, epoch, since_when, file.name, count)
+    if not seen:
+        raise InvalidInput(f"{file.name} has no coefficients behind end_of_head; it may be torn: fetch it again")
+    norm = head.get("norm", "fully_normalized")
+    if norm == "unnormalized":
+        for n in range(degree + 1):
+            for m in range(n + 1):
+                size = (2 - (m == 0)) * (2 * n + 1) * factorial(n - m) / factorial(n + m)
+                C[n, m], S[n, m] = C[n, m] / sqrt(size), S[n, m] / sqrt(size)
+    elif norm != "fully_normalized":
+        raise InvalidInput(f"{file.name} has the norm {norm!r}; fully_normalized or unnormalized is read")
+    if degree >= 1 and max(abs(C[1, 0]), abs(C[1, 1]), abs(S[1, 1])) > 1e-8:
+        raise InvalidInput(f"{file.name} has coefficients of degree 1: its origin is not the centre of mass, about "
+                           "which polhode's orbits are; take a field of the centre of mass")  # fmt: skip
+    C[0, 0], C[1], S[1] = 0.0, 0.0, 0.0  # the point mass is the system's own
+    tide = head.get("tide_system", "unknown")
+    return GravityField(head.get("modelname", file.stem), mu, radius, C, S, tide, source, digest)
+
+
+def _wrong(name: str, line: int, problem: str) -> InvalidInput:
+    return InvalidInput(f"{name}, line {line}, {problem}; give a file in the ICGEM format")
+
+
+def _head(lines: Iterator[tuple[int, str]], name: str) -> Mapping[str, str]:
+    """The keys of the header, to its end."""
+    found: dict[str, str] = {}
+    for _, line in lines:
+        words = line.split()
+        if words and words[0] == "end_of_head":
+            kind = found.get("product_type", "gravity_field")
+            if kind != "gravity_field":
+                raise InvalidInput(f"{name} has the product_type {kind!r}; a gravity_field is read")
+            return found
+        if len(words) > 1:
+            found[words[0]] = words[1]
+    raise InvalidInput(f"{name} has no line end_of_head; give a file in the ICGEM format (.gfc)")
+
+
+def _number(text: str | None, key: str, name: str) -> float:
+    if text is None:
+        raise InvalidInput(f"{name} has no {key} in its header; give a file in the ICGEM format")
+    try:
+        value = float(text.replace("D", "E").replace("d", "e"))
+    except ValueError:
+        raise InvalidInput(f"{name} has {key} {text[:30]!r}, which is no number") from None
+    if not value > 0.0 or not np.isfinite(value):
+        raise InvalidInput(f"{name} has {key} {value:g}; it must be positive")
+    return value
+
+
+def _enter(
+    words: list[str],
+    C: Any,
+    S: Any,
+    epoch: float | None,
+    since_when: dict[tuple[int, int], float],
+    name: str,
+    line: int,
+) -> int:
+    """Add a line to the coefficients; 1 where it was one of them. ``since_when``: their reference times, in years."""
+    try:
+        n, m = int(words[1]), int(words[2])
+        c, s, *rest = (float(word.replace("D", "E").replace("d", "e")) for word in words[3:])
+    except (ValueError, IndexError):
+        raise _wrong(name, line, "has no degree, order and two numbers") from None
+    if not 0 <= m <= n or not np.isfinite([c, s]).all():
+        raise _wrong(name, line, f"has degree {n} and order {m}, or numbers that are not finite")
+    if n >= len(C):
+        return 0
+    if words[0] == "gfc":
+        C[n, m], S[n, m] = c, s
+        return 1
+    if epoch is None:
+        raise InvalidInput(f"{name}, line {line}: coefficients change with time; give epoch, the decimal year")
+    if words[0] == "gfct":  # its reference time is the last number, or the last but one
+        starts = [x for x in rest if x > 1e7]
+        if not starts:
+            raise _wrong(name, line, "has no reference time")
+        if len(starts) > 1 and not _year(starts[-2]) <= epoch < _year(starts[-1]):
+            return 0
+        C[n, m], S[n, m] = c, s
+        since_when[n, m] = _year(starts[0])
+        return 1
+    since = epoch - since_when.get((n, m), epoch)
+    factor = since
+    if words[0] in ("acos", "asin"):
+        period = rest[-1] if rest else 1.0
+        factor = (cos if words[0] == "acos" else sin)(2.0 * pi * since / period)
+    C[n, m] += factor * c
+    S[n, m] += factor * s
+    return 0
+
+
+def _year(date: float) -> float:
+    """The decimal year of yyyymmdd or yyyymmdd.hhmm."""
+    day = int(date)
+    y, m, d = day // 10000, day // 100 % 100, day % 100
+    before = (np.datetime64(f"{y:04d}-{m:02d}-{d:02d}") - np.datetime64(f"{y:04d}-01-01")).astype(int)
+    return float(y + before / YEAR)

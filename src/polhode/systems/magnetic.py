@@ -1,0 +1,327 @@
+"""The magnetic field of the Earth: a tilted dipole, or the International Geomagnetic Reference Field (IGRF).
+
+    B = -grad a sum_n (a/r)^(n+1) sum_m (g_nm cos m phi + h_nm sin m phi) P_n^m(cos theta)
+
+with Schmidt's semi-normalised P_n^m [alken2021, eq. 1]. The sum is taken in Cartesian coordinates, by the recursion of
+[montenbruck2000, sec. 3.2.4] over the solid harmonics
+
+    V_nm + i W_nm = (a/r)^(n+1) P_nm(sin latitude) exp(i m phi),
+
+which knows no longitude and is regular at the poles. The coefficients rotate with the body, at a constant rate.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from polhode.arguments import array, choice, number, path, whole
+from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
+from polhode.systems.forces.record import Force
+from polhode.systems.paths import unit_vector
+from polhode.systems.record import called, plain
+from polhode.systems.words import Angle, Form, Length, Numbers, Rate, Vector
+
+FRAME, RATE, ANGLE, RADIUS, DEGREE, TERMS, TERM = 0, 9, 10, 11, 12, 13, 6
+"""Slots of the numbers: rows of the frame, rotation rate, angle at time 0, reference radius, highest degree, and six
+numbers for every solid harmonic of order m = 0, 1, ... and degree n = m, ..., N + 1: what V and W give Bx, By, Bz."""
+EARTH_RATE, EARTH_RADIUS = 7.2921150e-5, 6371200.0
+"""Mean rotation rate of the Earth (rad/s); reference radius of IGRF (m)."""
+DIPOLE = (
+    (1900, -31543.0, -2298.0, 5922.0), (1905, -31464.0, -2298.0, 5909.0), (1910, -31354.0, -2297.0, 5898.0),
+    (1915, -31212.0, -2306.0, 5875.0), (1920, -31060.0, -2317.0, 5845.0), (1925, -30926.0, -2318.0, 5817.0),
+    (1930, -30805.0, -2316.0, 5808.0), (1935, -30715.0, -2306.0, 5812.0), (1940, -30654.0, -2292.0, 5821.0),
+    (1945, -30594.0, -2285.0, 5810.0), (1950, -30554.0, -2250.0, 5815.0), (1955, -30500.0, -2215.0, 5820.0),
+    (1960, -30421.0, -2169.0, 5791.0), (1965, -30334.0, -2119.0, 5776.0), (1970, -30220.0, -2068.0, 5737.0),
+    (1975, -30100.0, -2013.0, 5675.0), (1980, -29992.0, -1956.0, 5604.0), (1985, -29873.0, -1905.0, 5500.0),
+    (1990, -29775.0, -1848.0, 5406.0), (1995, -29692.0, -1784.0, 5306.0), (2000, -29619.4, -1728.2, 5186.1),
+    (2005, -29554.63, -1669.05, 5077.99), (2010, -29496.57, -1586.42, 4944.26), (2015, -29441.46, -1501.77, 4795.99),
+    (2020, -29403.41, -1451.37, 4653.35), (2025, -29350.0, -1410.3, 4545.5), (2030, -29287.0, -1360.3, 4438.0),
+)  # fmt: skip
+"""Year, g_10, g_11, h_11 (nT) of IGRF-14 [alken2021]; the last year follows from its secular variation."""
+
+
+def field_at(p, at, mu, t, r, v):
+    """The field in the axes of space, at a position r from the centre; its arguments are those of a force."""
+    angle = p[at + ANGLE] + p[at + RATE] * t
+    c, s = np.cos(angle), np.sin(angle)
+    e = p[at] * r[0] + p[at + 1] * r[1] + p[at + 2] * r[2]
+    f = p[at + 3] * r[0] + p[at + 4] * r[1] + p[at + 5] * r[2]
+    z = p[at + 6] * r[0] + p[at + 7] * r[1] + p[at + 8] * r[2]
+    x, y = c * e + s * f, c * f - s * e
+    a, degree = p[at + RADIUS], int(p[at + DEGREE])
+    inverse = a / (x * x + y * y + z * z)
+    X, Y, Z, q = x * inverse, y * inverse, z * inverse, a * inverse
+    bx = by = bz = 0.0
+    V, W = np.sqrt(q), 0.0 * q
+    k = at + TERMS
+    for m in range(degree + 2):
+        if m > 0:
+            V, W = (2 * m - 1) * (X * V - Y * W), (2 * m - 1) * (X * W + Y * V)
+        v1, w1, v2, w2 = V, W, 0.0 * V, 0.0 * V
+        for n in range(m, degree + 2):
+            if n > m:
+                f1, f2 = (2 * n - 1) / (n - m), (n + m - 1) / (n - m)
+                v1, v2 = f1 * Z * v1 - f2 * q * v2, v1
+                w1, w2 = f1 * Z * w1 - f2 * q * w2, w1
+            bx += p[k] * v1 + p[k + 1] * w1
+            by += p[k + 2] * v1 + p[k + 3] * w1
+            bz += p[k + 4] * v1 + p[k + 5] * w1
+            k += TERM
+    e, f = c * bx - s * by, s * bx + c * by
+    return (
+        p[at] * e + p[at + 3] * f + p[at + 6] * bz,
+        p[at + 1] * e + p[at + 4] * f + p[at + 7] * bz,
+        p[at + 2] * e + p[at + 5] * f + p[at + 8] * bz,
+    )
+
+
+def _terms(gauss: Mapping[tuple[int, int], tuple[float, float]], degree: int) -> list[float]:
+    """The factors of the solid harmonics in the field, from Gauss coefficients (g, h) by (n, m), in nT."""
+    made = np.zeros((degree + 2, degree + 2, TERM))
+    for (n, m), pair in gauss.items():
+        schmidt = math.sqrt((2 if m else 1) * math.factorial(n - m) / math.factorial(n + m)) * 1e-9
+        g, h = schmidt * pair[0], schmidt * pair[1]
+        made[m, n + 1] += (0, 0, 0, 0, (n - m + 1) * g, (n - m + 1) * h)
+        share = 0.5 if m else 1.0
+        made[m + 1, n + 1] += (share * g, share * h, -share * h, share * g, 0, 0)
+        if m:
+            back = 0.5 * (n - m + 2) * (n - m + 1)
+            made[m - 1, n + 1] += (-back * g, -back * h, -back * h, back * g, 0, 0)
+    return [float(x) for m in range(degree + 2) for n in range(m, degree + 2) for x in made[m, n]]
+
+
+@dataclass(frozen=True)
+class MagneticField:
+    """A magnetic field that rotates with its body; ``polhode.magnetic_field`` makes it.
+
+    Attributes
+    ----------
+    arguments : mapping
+        The arguments of ``magnetic_field``, in JSON types.
+    gauss : mapping
+        Gauss coefficients (g, h) in nT, by (n, m).
+    numbers : tuple of float
+        What the compiled field reads.
+    """
+
+    arguments: Mapping[str, Any]
+    gauss: Mapping[tuple[int, int], tuple[float, float]]
+    numbers: tuple[float, ...]
+
+    def at(self, t: Any, position: Any) -> Any:
+        """The field (T) in the axes of space.
+
+        Parameters
+        ----------
+        t : float or array_like (n,)
+            Time, of the run.
+        position : array_like (3,) or (n, 3)
+            Position from the centre, space frame, in the unit of ``radius``.
+
+        Returns
+        -------
+        array (3,) or (n, 3)
+            NaN at the centre.
+
+        Raises
+        ------
+        InvalidInput
+            Positions are not of shape (..., 3), or do not fit the times.
+        """
+        where, time = array(position, "position", "m"), array(t, "t", "s")
+        if not where.ndim or where.shape[-1] != 3:
+            raise InvalidInput(f"position must have 3 numbers in its last dimension, but has shape {where.shape}")
+        try:
+            np.broadcast_shapes(where.shape[:-1], time.shape)
+        except ValueError:
+            raise InvalidInput(f"t has shape {time.shape}, which does not fit position with {where.shape}") from None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = field_at(self.numbers, 0, 0.0, time, tuple(where[..., i] for i in range(3)), ())
+        return np.stack(np.broadcast_arrays(*found), axis=-1)
+
+    def force(self) -> Force:
+        """The field in the place of a force, whose numbers a system keeps beside those of its forces."""
+        told = "a magnetic field"
+        return Force("magnetic_field", told, self.arguments, self.numbers, field_at, None, None, False, False)
+
+    def __repr__(self) -> str:
+        return f"magnetic_field({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+@answering
+def magnetic_field(
+    kind: Literal["dipole", "igrf"] = "dipole",
+    *,
+    epoch: Annotated[Any, Form.NUMBER] = 2025.0,
+    degree: int | None = None,
+    file: str | None = None,
+    coefficients: Numbers | None = None,
+    radius: Length = EARTH_RADIUS,
+    rotation: Rate = EARTH_RATE,
+    angle: Angle = 0.0,
+    axis: Vector = (0.0, 0.0, 1.0),
+) -> MagneticField:
+    """The magnetic field of the Earth, or a dipole of your own, rotating with the body.
+
+    The coefficients are those of ``epoch`` and stay so during a run; those of the dipole change by 0.1 % in a year.
+
+    Parameters
+    ----------
+    kind : {"dipole", "igrf"}
+        The terms of degree 1 (IGRF-14, built in): 23 % off (rms) in low orbits; or IGRF up to ``degree``.
+    epoch : float or str
+        Year with its fraction, or a date such as "2025-03-01T12:00"; coefficients are linear between those of a model.
+    degree : int, optional
+        Highest degree of "igrf", 1 to 13; by default all that there are.
+    file : str, optional
+        Coefficients of "igrf" as an .shc file; by default those of the package ppigrf (``polhode[magnetic]``).
+    coefficients : array_like (3,), optional
+        A dipole's g_10, g_11 and h_11, nT, in place of the built-in ones.
+    radius : float
+        Reference radius of the coefficients, in the unit of length of positions.
+    rotation : float
+        Rotation rate of the body, rad / time, about ``axis``.
+    angle : float
+        Angle of the prime meridian at time 0, from x of space (for the Earth, Greenwich sidereal time); with another
+        axis, from where the equator rises through the xy plane.
+    axis : array_like (3,)
+        Axis of rotation towards the north pole, space frame.
+
+    Returns
+    -------
+    MagneticField
+
+    Raises
+    ------
+    InvalidInput
+        Names the argument that is wrong; an epoch that the coefficients do not reach.
+    MissingExtra
+        IGRF without ppigrf and without a file.
+    FileProblem
+        A file that cannot be read.
+
+    Examples
+    --------
+    >>> magnetic_field().at(0.0, (0.0, 0.0, 7e6)).round(7)
+    array([-1.1e-06, -3.4e-06, -4.43e-05])
+    """
+    choice(kind, "kind", ("dipole", "igrf"))
+    year = _year(epoch)
+    for name, value in (("degree", degree), ("file", file)):
+        if kind == "dipole" and value is not None:
+            raise InvalidInput(f"{name} is that of an IGRF field; give kind='igrf', or leave it out")
+    own = None
+    if coefficients is not None:
+        own = array(coefficients, "coefficients")
+        if kind != "dipole" or own.shape != (3,) or not own.any():
+            raise InvalidInput("coefficients must be g_10, g_11 and h_11 of a dipole, 3 numbers that are not all zero")
+    if kind == "dipole":
+        table = {int(row[0]): row[1:] for row in DIPOLE}
+        g10, g11, h11 = own.tolist() if own is not None else _between(tuple(table), list(table.values()), year, "IGRF")
+        gauss, top = {(1, 0): (g10, 0.0), (1, 1): (g11, h11)}, 1
+    else:
+        years, by_order, called_so = _read(str(_own_file()) if file is None else path(file, "file"))
+        every = dict(zip(by_order, _between(years, list(zip(*by_order.values(), strict=True)), year, called_so),
+                         strict=True))  # fmt: skip
+        last = max(n for n, _ in every)
+        top = last if degree is None else whole(degree, "degree", least=1)
+        if top > last:
+            raise InvalidInput(f"degree is {top}, but {called_so} ends at {last}; give at most that")
+        gauss = {(n, m): (every[n, m], every.get((n, -m), 0.0) if m else 0.0) for n, m in every if m >= 0 and n <= top}
+    k, size = np.array(unit_vector(axis, "axis")), number(radius, "radius", "m", positive=True)
+    node = np.array((-k[1], k[0], 0.0)) if k[0] or k[1] else np.array((1.0, 0.0, 0.0))
+    node /= np.linalg.norm(node)
+    turning, start = number(rotation, "rotation", "rad / s"), number(angle, "angle", "rad")
+    frame = (node, np.cross(k, node), k)
+    numbers = (*(float(x) for row in frame for x in row), turning, start, size, float(top), *_terms(gauss, top))
+    given = {"degree": degree, "file": file, "coefficients": None if own is None else own.tolist()}
+    arguments = {
+        "kind": kind, "epoch": year, **{name: value for name, value in given.items() if value is not None},
+        "radius": size, "rotation": turning, "angle": start, "axis": plain(axis),
+    }  # fmt: skip
+    return MagneticField(arguments, gauss, numbers)
+
+
+def field_of(given: Any) -> MagneticField:
+    """A field from its arguments, or as it is.
+
+    Raises
+    ------
+    InvalidInput
+        Neither of them, or invalid arguments.
+    """
+    if isinstance(given, MagneticField):
+        return given
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"magnetic_field must be what polhode.magnetic_field makes, or a mapping of its arguments, "
+                           f"not {shown(given)}")  # fmt: skip
+    try:
+        made: MagneticField = called(magnetic_field, given)
+    except InvalidInput as refused:
+        raise InvalidInput(f"magnetic_field: {refused}") from None
+    return made
+
+
+# ------------------------------------------------------------------ coefficients
+def _year(epoch: Any) -> float:
+    """A year with its fraction."""
+    if not isinstance(epoch, str | datetime.date):
+        return number(epoch, "epoch")
+    try:
+        when = datetime.datetime.fromisoformat(epoch if isinstance(epoch, str) else epoch.isoformat())
+    except ValueError:
+        raise InvalidInput(
+            f"epoch is {shown(epoch)}, not a date; write such as '2025-03-01T12:00', or 2025.16"
+        ) from None
+    begin = datetime.datetime(when.year, 1, 1)
+    days = 366 if when.year % 4 == 0 and (when.year % 100 or when.year % 400 == 0) else 365
+    return when.year + (when.replace(tzinfo=None) - begin).total_seconds() / (86400 * days)
+
+
+def _between(years: Any, rows: list[Any], year: float, called_so: str) -> list[float]:
+    """Coefficients of a year, linear between those of a model."""
+    if not years[0] <= year <= years[-1]:
+        raise InvalidInput(f"epoch is {year:g}, but the coefficients of {called_so} are those of {years[0]:g} to "
+                           f"{years[-1]:g}; give an epoch between them")  # fmt: skip
+    return [float(np.interp(year, years, column)) for column in zip(*rows, strict=True)]
+
+
+def _own_file() -> Path:
+    """The coefficients that ppigrf has."""
+    try:
+        from ppigrf import ppigrf
+    except ImportError:
+        raise MissingExtra(
+            "kind='igrf' needs the coefficients of ppigrf: pip install 'polhode[magnetic]', or give file="
+        ) from None
+    return Path(ppigrf.shc_fn)
+
+
+@lru_cache(8)
+def _read(file: str) -> tuple[tuple[float, ...], dict[tuple[int, int], tuple[float, ...]], str]:
+    """Years, coefficients by degree and order (negative for h), and the name, of an .shc file."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise FileProblem(f"{file} cannot be read as coefficients: {problem}") from None
+    lines = [line.split() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    try:
+        years = tuple(map(float, lines[1]))
+        found = {(int(row[0]), int(row[1])): tuple(map(float, row[2:])) for row in lines[2:]}
+        whole_of_it = {(n, m) for n in range(1, max(n for n, _ in found) + 1) for m in range(-n, n + 1)}
+        fits = set(found) == whole_of_it and all(len(row) == len(years) for row in found.values())
+        fits = fits and bool(np.isfinite([years, *found.values()]).all() and (np.diff(years) > 0).all())
+    except (ValueError, IndexError):
+        fits = False
+    if not fits:
+        raise FileProblem(f"{file} is no .shc file of coefficients (a line of numbers, one of years, then rows of n, m "
+                          "and a value for each year); give such a file")  # fmt: skip
+    return years, found, Path(file).name

@@ -1,0 +1,103 @@
+"""States of the user's own: numbers integrated beside the bodies, with rates, that loads may read.
+
+A user's function takes them as its last argument, ``states``, with an attribute for each of them (``states.heat``), and
+returns their rates behind the load, one entry for each.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.arguments import UNKNOWN, array, mapping, number, text
+from polhode.errors import InvalidInput, shown
+from polhode.systems.record import AuxiliaryVariable
+from polhode.systems.user.states import Sizes
+
+MOST = 256
+"""Most numbers of states."""
+KEYS = ("size", "start", "unit")
+
+
+class States(NamedTuple):
+    """States that a user has stated.
+
+    Attributes
+    ----------
+    sizes : tuple of (str, int)
+        Names and how many numbers each has.
+    auxiliary : tuple of AuxiliaryVariable
+        Their numbers, one after the other.
+    arguments : dict
+        What they are made from, in JSON types.
+    """
+
+    sizes: Sizes
+    auxiliary: tuple[AuxiliaryVariable, ...]
+    arguments: dict[str, Any]
+
+
+def states_of(given: Any) -> States:
+    """States from the argument ``states`` of a system.
+
+    Parameters
+    ----------
+    given : mapping or None
+        By name: how many numbers; or their values at the start; or a mapping with ``size`` or ``start``, and ``unit``.
+
+    Raises
+    ------
+    InvalidInput
+        Names the state and what is wrong with it.
+    """
+    sizes, auxiliary, arguments = [], [], {}
+    for name, one in mapping({} if given is None else given, "states").items():
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+            raise InvalidInput(f"states has the name {shown(name)}; take a word of letters, digits and _")
+        size, start, unit = _one(one, f"states.{name}")
+        single = size == 0
+        dimension = "" if single else f"{name}_component"
+        for k, x in enumerate(start):
+            label = "" if single else str(k)
+            words = f"state {name!r} of the user"
+            auxiliary.append(AuxiliaryVariable(name, label, True, True, x, dimension, unit, words))
+        sizes.append((name, size))
+        kept: dict[str, Any] = {"size": size or 1} if not any(start) else {"start": start[0] if single else list(start)}
+        arguments[name] = kept | ({"unit": unit} if unit else {})
+        if len(auxiliary) > MOST:
+            raise InvalidInput(f"states has more than {MOST} numbers; a system with so many is one of your own making")
+    return States(tuple(sizes), tuple(auxiliary), arguments)
+
+
+def _one(given: Any, name: str) -> tuple[int, tuple[float, ...], str]:
+    """Size (0: one number, not a vector), values at the start, and unit of a state."""
+    unit = ""
+    if isinstance(given, Mapping):
+        for key in given:
+            if key not in KEYS:
+                raise InvalidInput(f"{name} has the key {shown(key)}; it may have {', '.join(KEYS)}")
+        unit = text(given.get("unit", ""), f"{name}.unit", 40)
+        if ("size" in given) == ("start" in given):
+            raise InvalidInput(f"{name} needs size or start, and not both")
+        given = given["size"] if "size" in given else given["start"]
+        if not isinstance(given, int) or isinstance(given, bool):
+            return _started(given, name, unit)
+    elif not isinstance(given, int) or isinstance(given, bool):
+        return _started(given, name, unit)
+    if given < 1 or given > MOST:
+        raise InvalidInput(f"{name} is {given}; give how many numbers it has, 1 to {MOST}, or its values at the start")
+    return (0 if given == 1 else given), (0.0,) * given, unit
+
+
+def _started(given: Any, name: str, unit: str) -> tuple[int, tuple[float, ...], str]:
+    values = array(given, name, UNKNOWN)
+    if values.ndim == 0:
+        return 0, (number(given, name, UNKNOWN),), unit
+    if values.ndim != 1 or not 1 <= len(values) <= MOST:
+        raise InvalidInput(f"{name} has shape {values.shape}; give its values at the start as a list of numbers")
+    if not np.isfinite(values).all():
+        raise InvalidInput(f"{name} must be finite numbers")
+    return len(values), tuple(values.tolist()), unit

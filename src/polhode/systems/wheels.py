@@ -1,0 +1,413 @@
+"""Reaction wheels of a rigid body: loads, tables, saturation.
+
+The angular momentum of the body in the state is m = J w, where J leaves out what the wheels add about their own axes
+a_k; wheel k has h_k = i_k (s_k + a_k . w), with its inertia i_k and its speed s_k relative to the body. Then
+
+    m' = (m + sum h_k a_k) x w + T - sum u_k a_k,        h_k' = u_k,                     [hughes1986, ch. 6]
+
+with the torque u_k on the wheel about its axis: that of the motor, limited, less friction. The sum of both equations is
+the motion of the whole, m + sum h_k a_k, on which T alone acts. Momenta and commands of the wheels are auxiliary
+variables that loads read; commands stay until something sets them.
+
+Table in the parameters of a system, from ``at`` on: number of wheels, index of the auxiliary variable that is the
+momentum of the first (behind all momenta come the commands), axes (principal frame), index of the work; then of each
+wheel what ``INERTIA`` to ``FREE`` name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
+from polhode.arguments import UNKNOWN, array, choice, in_unit
+from polhode.errors import InvalidInput, answering
+from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, OF_WHEEL
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.jit import bind, hole, inlined
+from polhode.systems.events import WHEEL
+from polhode.systems.inertia import principal
+from polhode.systems.paths import unit_vector
+from polhode.systems.record import AuxiliaryVariable, Watch, called, plain
+from polhode.systems.words import Form, NumberOrNumbers, Unit
+
+INERTIA, MOST_TORQUE, VISCOUS, COULOMB, SMOOTH, GAIN, FREE = range(OF_WHEEL)
+"""Numbers of a wheel: moment about its axis; largest torque of the motor; viscous friction, torque per speed; Coulomb
+friction, and the speed within which it changes its sign; gain of a motor that keeps a speed, torque per speed, 0 of one
+that gives a torque; 1 while its momentum is below the limit, set by the run."""
+
+inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without wheels.")
+wheels_at = hole("wheels_at(parameters) -> int", "Where the table of wheels begins.")
+
+
+FURTHER = hole("FURTHER", "How many numbers behind the commands have the rate zero.", default=0)
+gravity = hole("gravity(parameters) -> float", "The gravity parameter of the centre; 0 without gravity gradient.")
+level = hole("level(t, N, y, bodies, parameters) -> float", "The potential without wheels.")
+
+
+@inlined
+def no_gravity(parameters):
+    """Of a body that feels no gravity gradient."""
+    return 0.0
+
+
+@inlined
+def at_first(parameters):
+    """Of a body without other loads: at the beginning of the parameters."""
+    return 0
+
+
+@inlined
+def motor(p, row, command, speed, h):
+    """Torque on a wheel about its axis, of its motor and of friction."""
+    u = command
+    if p[row + GAIN] > 0.0:
+        u = p[row + GAIN] * (command - speed)
+    most = p[row + MOST_TORQUE]
+    u = min(max(u, -most), most)
+    if p[row + VISCOUS] != 0.0:
+        u -= p[row + VISCOUS] * speed
+    if p[row + COULOMB] != 0.0:
+        u -= p[row + COULOMB] * np.tanh(speed / p[row + SMOOTH])
+    if p[row + FREE] == 0.0 and u * h > 0.0:
+        u = 0.0
+    return u
+
+
+def loads_with_wheels(part, t, N, y, bodies, parameters, out):
+    """The loads of a system of one body, and those of its wheels; behind the works, the rates of their momenta, and
+    zero for their commands. The part WITHOUT_COUPLING leaves out H x w, which a flow solves."""
+    inner(part, t, N, y, bodies, parameters, out)
+    at = wheels_at(parameters)
+    count, first = int(parameters[at + COUNT]), int(parameters[at + FIRST])
+    table = at + AXES + AXIS * count
+    work = L.LOAD * N + int(parameters[table])
+    out[work] = 0.0
+    for k in range(2 * count + FURTHER):
+        out[L.LOAD * N + first + k] = 0.0
+    if part & L.MOVING != 0:
+        w = times(get3(bodies, L.INVERSE_INERTIA), get3(y, L.ANGULAR))
+        T, H = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for k in range(count):
+            row, a = table + 1 + OF_WHEEL * k, get3(parameters, at + AXES + AXIS * k)
+            h, command = y[L.BODY * N + first + k], y[L.BODY * N + first + count + k]
+            u = motor(parameters, row, command, h / parameters[row + INERTIA] - dot(a, w), h)
+            out[L.LOAD * N + first + k] = u
+            T, H = axpy(-u, a, T), axpy(h, a, H)
+        out[work] = dot(T, w)
+        if part & L.WITHOUT_COUPLING == 0:
+            T = add(T, cross(H, w))
+        put3(out, 3, add(get3(out, 3), T))
+    mu = gravity(parameters)
+    if mu != 0.0 and part & L.POTENTIAL_PART != 0:
+        r, q = get3(y, L.POSITION), get4(y, L.ATTITUDE)
+        square = dot(r, r)
+        size = np.sqrt(square)
+        n = scale(1.0 / size, rotate_inverse(q, r))
+        F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for k in range(count):
+            i, a = parameters[table + 1 + OF_WHEEL * k], get3(parameters, at + AXES + AXIS * k)
+            c = dot(a, n)
+            F = axpy(i * (1.0 - 5.0 * c * c), n, axpy(2.0 * i * c, a, F))
+            T = axpy(i * c, cross(n, a), T)
+        put3(out, 0, add(get3(out, 0), rotate(q, scale(-1.5 * mu / (square * square), F))))
+        put3(out, 3, axpy(3.0 * mu / (square * size), T, get3(out, 3)))
+
+
+def potential_with_wheels(t, N, y, bodies, parameters):
+    """The potential of a system of one body, and what the gravity gradient of its wheels' moments about their axes
+    adds."""
+    total = level(t, N, y, bodies, parameters)
+    mu = gravity(parameters)
+    if mu != 0.0:
+        at = wheels_at(parameters)
+        count = int(parameters[at + COUNT])
+        table = at + AXES + AXIS * count
+        r = get3(y, L.POSITION)
+        square = dot(r, r)
+        size = np.sqrt(square)
+        n = scale(1.0 / size, rotate_inverse(get4(y, L.ATTITUDE), r))
+        for k in range(count):
+            c = dot(get3(parameters, at + AXES + AXIS * k), n)
+            total -= 0.5 * mu / (square * size) * parameters[table + 1 + OF_WHEEL * k] * (1.0 - 3.0 * c * c)
+    return total
+
+
+def wheels_alone(part, t, N, y, bodies, parameters, out):
+    """No loads but those of the wheels."""
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, (0.0, 0.0, 0.0))
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def wheels_of_body(loads: Any, where: Any, mu: Any, further: int = 0) -> Any:
+    """``loads_with_wheels`` with these loads, the place of the table and the gravity parameter; and so many numbers
+    behind those of the wheels that stay."""
+    more = {"FURTHER": further} if further else {}
+    return bind(loads_with_wheels, inner=loads, wheels_at=where, gravity=mu, **more)
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def potential_of_body(potential: Any, where: Any, mu: Any) -> Any:
+    """``potential_with_wheels`` likewise."""
+    return bind(potential_with_wheels, level=potential, wheels_at=where, gravity=mu)
+
+
+# ------------------------------------------------------------------ the record
+@dataclass(frozen=True)
+class Spin:
+    """The angular momentum of body and wheels about the centre of mass, in space, from recorded states.
+
+    Attributes
+    ----------
+    axes : array (n, 3)
+        Axes of the wheels, principal frame.
+    first : int
+        The auxiliary variable that is the momentum of the first, among those that loads read.
+    others : function, optional
+        Further quantities.
+    """
+
+    axes: Any
+    first: int
+    others: Any = None
+
+    def __call__(self, body: Any, read: Any) -> dict[str, Any]:
+        found = {} if self.others is None else dict(self.others(body))
+        h = read[:, self.first : self.first + len(self.axes)]
+        m = body[:, 0, L.ANGULAR :] + h @ self.axes
+        found["spin"] = rotation.rotate(body[:, 0, L.ATTITUDE : L.ANGULAR], m)[:, None]
+        return found
+
+
+@dataclass(frozen=True)
+class Wheels:
+    """Reaction wheels of a body.
+
+    Attributes
+    ----------
+    arguments : mapping
+        What they are made from, in JSON types.
+    axes : array (n, 3)
+        Their axes, user's body frame, of unit length.
+    inertia, most_torque, most_momentum : array (n,)
+        Moments about the axes; limits, infinite without.
+    momentum, command : array (n,)
+        Angular momenta about the axes relative to the body, and commands, at the start.
+    friction : array (n, 3)
+        Viscous, Coulomb, and the speed within which the latter changes its sign.
+    gain : array (n,)
+        Of motors that keep a speed; 0 of those that give a torque.
+    """
+
+    arguments: Mapping[str, Any]
+    axes: Any
+    inertia: Any
+    most_torque: Any
+    most_momentum: Any
+    momentum: Any
+    command: Any
+    friction: Any
+    gain: Any
+
+    @property
+    def count(self) -> int:
+        """How many wheels there are."""
+        return len(self.inertia)
+
+    def __repr__(self) -> str:
+        return f"reaction_wheels({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
+
+
+@answering
+def reaction_wheels(
+    axes: Annotated[Any, Form.VECTORS],
+    inertia: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("kg_m2")],
+    *,
+    max_torque: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N_m")] | None = None,
+    max_momentum: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N_m_s")] | None = None,
+    speed: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] = 0.0,
+    command: NumberOrNumbers = 0.0,
+    mode: Literal["torque", "speed"] = "torque",
+    gain: NumberOrNumbers | None = None,
+    viscous: NumberOrNumbers = 0.0,
+    coulomb: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N_m")] = 0.0,
+    coulomb_speed: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] = 1.0,
+) -> Wheels:
+    """Reaction wheels fixed in the body, for ``rigid_body`` and ``spacecraft``.
+
+    They are balanced: their centres of mass stay, and their moments across the axis are part of the body's inertia. The
+    inertia given for the body is that of the whole with locked wheels.
+
+    Parameters
+    ----------
+    axes : array_like (n, 3)
+        Axes, in the body frame; any length.
+    inertia : float or array_like (n,)
+        Moment of inertia of a wheel about its axis.
+    max_torque : float or array_like (n,), optional
+        Largest torque of a motor; larger ones are cut.
+    max_momentum : float or array_like (n,), optional
+        Largest momentum of a wheel about its axis. Beyond it the motor only brakes; the crossings are the events
+        "wheel_saturated" and "wheel_released", and steps are cut there.
+    speed : float or array_like (n,)
+        Speeds relative to the body at the start, rad / time.
+    command : float or array_like (n,)
+        Torques of the motors on the wheels (``mode`` "torque"), or speeds that they keep ("speed"), at the start. They
+        stay until a controller sets the state ``wheel_command``.
+    mode : {"torque", "speed"}
+        What is commanded.
+    gain : float or array_like (n,), optional
+        Of motors that keep a speed: torque per difference of speeds, torque * time.
+    viscous : float or array_like (n,)
+        Viscous friction: torque per speed.
+    coulomb : float or array_like (n,)
+        Coulomb friction, a torque against the speed.
+    coulomb_speed : float or array_like (n,)
+        Speed within which Coulomb friction changes its sign: it is coulomb tanh(speed / coulomb_speed).
+
+    Returns
+    -------
+    Wheels
+
+    Raises
+    ------
+    InvalidInput
+        Names the invalid argument; a wheel that is saturated from the start.
+    """
+    rows = array(axes, "axes", UNKNOWN)
+    if rows.ndim == 1:
+        rows = rows[None]
+    if rows.ndim != 2 or rows.shape[1] != 3 or not len(rows):
+        raise InvalidInput(f"axes must be one or more rows of 3 numbers, but has shape {rows.shape}")
+    e = np.array([unit_vector(row, f"axes[{k}]") for k, row in enumerate(rows)])
+    n = len(e)
+    given = {"axes": plain(axes)}
+
+    def each(value: Any, name: str, unit: str, least: float = -inf, strict: bool = False) -> Any:
+        values = array(in_unit(value, unit, name), name, unit)
+        if values.shape not in ((), (n,)):
+            raise InvalidInput(f"{name} must be one number or one for each of {n} wheels, but has shape {values.shape}")
+        if (values < least).any() or (strict and (values == least).any()):
+            wanted = "a positive number" if strict else "0 or more"
+            raise InvalidInput(f"{name} is {float(values.min()):g}; give {wanted}")
+        given[name] = plain(values if values.ndim else float(values))
+        return np.broadcast_to(values, (n,)).copy()
+
+    choice(mode, "mode", ("torque", "speed"))
+    moments = each(inertia, "inertia", "kg * m**2", 0.0, True)
+    unlimited = np.full(n, inf)
+    torque = unlimited if max_torque is None else each(max_torque, "max_torque", "N * m", 0.0, True)
+    most = unlimited if max_momentum is None else each(max_momentum, "max_momentum", "N * m * s", 0.0, True)
+    momentum = moments * each(speed, "speed", "rad / s")
+    commands = each(command, "command", "N * m" if mode == "torque" else "rad / s")
+    friction = np.stack([
+        each(viscous, "viscous", "N * m * s", 0.0), each(coulomb, "coulomb", "N * m", 0.0),
+        each(coulomb_speed, "coulomb_speed", "rad / s", 0.0, True),
+    ], axis=1)  # fmt: skip
+    given["mode"] = mode
+    if (mode == "speed") != (gain is not None):
+        raise InvalidInput("gain is missing; a motor that keeps a speed needs it" if mode == "speed" else
+                           "gain is that of motors that keep a speed; write mode='speed', or leave it out")  # fmt: skip
+    gains = np.zeros(n) if gain is None else each(gain, "gain", "N * m * s", 0.0, True)
+    over = np.abs(momentum) > most
+    if over.any():
+        k = int(np.argmax(over))
+        raise InvalidInput(f"wheel {k} is saturated from the start: its momentum is {abs(momentum[k]):g}, the largest "
+                           f"{most[k]:g}; start it slower, or raise max_momentum")  # fmt: skip
+    return Wheels(given, e, moments, torque, most, momentum, commands, friction, gains)
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """Wheels in a body: what they contribute to its system.
+
+    Attributes
+    ----------
+    moments, frame : array (3,), quaternion
+        Principal moments of the inertia without what wheels add about their axes, and its frame.
+    auxiliary : tuple of AuxiliaryVariable
+        Momenta and commands.
+    sizes : tuple of (str, int)
+        The names by which users' functions read them, and how many numbers each has.
+    """
+
+    wheels: Wheels
+    moments: Any
+    frame: Any
+    auxiliary: tuple[AuxiliaryVariable, ...]
+    sizes: tuple[tuple[str, int], ...]
+
+    @property
+    def quaternion(self) -> tuple[float, float, float, float]:
+        """The frame as a tuple."""
+        w, x, y, z = map(float, self.frame)
+        return (w, x, y, z)
+
+    @property
+    def axes(self) -> Any:
+        """Axes in the principal frame (n, 3)."""
+        return np.array([rotated(self.frame, axis) for axis in self.wheels.axes])
+
+    def table(self, first: int, work: int) -> list[float]:
+        """The table in the parameters; ``first`` and ``work``: auxiliary variables."""
+        one = self.wheels
+        numbers: list[float] = [one.count, first]
+        numbers += [*self.axes.ravel(), work]
+        for k in range(one.count):
+            numbers += [one.inertia[k], min(one.most_torque[k], 1e300), *one.friction[k], one.gain[k], 1.0]
+        return [float(x) for x in numbers]
+
+    def watches(self, at: int, first: int) -> tuple[Watch, ...]:
+        """The events of saturation; ``at``: where the table begins in the parameters, ``first``: auxiliary variable."""
+        one, rows = self.wheels, at + AXES + AXIS * self.wheels.count + 1
+        return tuple(
+            Watch(WHEEL, (float(L.BODY + first + k), float(one.most_momentum[k]), float(rows + OF_WHEEL * k + FREE)),
+                  rising="wheel_released", falling="wheel_saturated", cuts=True, flag=rows + OF_WHEEL * k + FREE)
+            for k in range(one.count) if one.most_momentum[k] < inf
+        )  # fmt: skip
+
+
+def rotated(frame: Any, axis: Any) -> list[float]:
+    """An axis of the user's body frame in the principal frame."""
+    return list(map(float, rotate_inverse(tuple(frame), tuple(axis))))
+
+
+def mounted(wheels: Any, inertia: Any) -> Mounted:
+    """Wheels in a body with this inertia, that of the whole with locked wheels.
+
+    Raises
+    ------
+    InvalidInput
+        They are no wheels, or have more inertia than the body.
+    """
+    if isinstance(wheels, Mapping):
+        wheels = called(reaction_wheels, wheels)
+    if not isinstance(wheels, Wheels):
+        raise InvalidInput("wheels must be made by polhode.reaction_wheels, or be a mapping of its arguments")
+    whole = principal(inertia)
+    F = np.array([rotated(whole.frame, e) for e in np.eye(3)])  # rows: user's axes in the principal frame
+    tensor = F @ np.diag(whole.moments) @ F.T
+    rest = tensor - np.einsum("k,ki,kj->ij", wheels.inertia, wheels.axes, wheels.axes)
+    least = float(np.linalg.eigvalsh(rest).min())
+    if not least > 0.0:
+        raise InvalidInput(f"the inertia without that of the wheels about their axes has the moment {least:g}; give "
+                           "the inertia of the whole, wheels included, or smaller wheels")  # fmt: skip
+    parts = principal(rest, triangle=False)
+    n = wheels.count
+    words = {"wheel_momentum": "angular momentum of wheels about their axes",
+             "wheel_command": "commanded torque of motors, or speed that they keep"}  # fmt: skip
+    auxiliary = [
+        AuxiliaryVariable(name, str(k), True, True, float(start[k]), "wheel", "", words[name])
+        for name, start in (("wheel_momentum", wheels.momentum), ("wheel_command", wheels.command)) for k in range(n)
+    ]  # fmt: skip
+    return Mounted(wheels, parts.moments, parts.frame, tuple(auxiliary), (("wheel_momentum", n), ("wheel_command", n)))

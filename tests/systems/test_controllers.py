@@ -1,0 +1,261 @@
+"""Controllers that sample and hold: against SciPy between the samples, orders, delays, limits, what is refused."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import solve_ivp
+
+import polhode as ph
+from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
+
+MOMENTS = np.array([1.0, 2.0, 3.0])
+START = {"angular_velocity": (0.1, 0.2, -0.3), "attitude": (0.8, 0.6, 0.0, 0.0)}
+GAINS = np.array([0.5, 1.0])
+SPAN = 2.0
+
+
+def actuator(t, q, omega, parameters, states):
+    return states.command
+
+
+def pd(t, position, velocity, q, omega, parameters, states):
+    return -parameters[0] * np.array([q[1], q[2], q[3]]) * np.sign(q[0]) - parameters[1] * omega
+
+
+def body(command=pd, every=0.1, sets="command", states=None, parameters=GAINS, **words):
+    one = ph.controller(command, every, sets, **words)
+    return ph.rigid_body(MOMENTS, torque=actuator, parameters=parameters, states=states or {"command": 3},
+                         controllers=[one])  # fmt: skip
+
+
+def final(ds):
+    return np.concatenate([ds.attitude.values[-1], ds.angular_velocity.values[-1]])
+
+
+def by_scipy(every, phase=0.0, late=0, beyond=0.0, shape=lambda u: u):
+    """Attitude and angular velocity after SPAN, integrated from sample to sample."""
+
+    def rates(t, x, u):
+        q, w = x[:4], x[4:]
+        dw = (np.cross(MOMENTS * w, w) + u) / MOMENTS
+        return np.concatenate([0.5 * np.array([-q[1:] @ w, *(q[0] * w + np.cross(q[1:], w))]), dw])
+
+    samples = [phase + k * every for k in range(-1, int(SPAN / every) + 2)]
+    ticks = {(t, "take") for t in samples} | {(t + beyond, "set") for t in samples}
+    events = sorted((t, what != "take", what) for t, what in ticks if -1e-12 < t < SPAN - 1e-12)
+    x, t, u, pending = np.array([*START["attitude"], *START["angular_velocity"]]), 0.0, np.zeros(3), np.zeros(3)
+    queue = [np.zeros(3)] * late
+    for at, _, what in [*events, (SPAN, True, "end")]:
+        if at - t > 1e-12:
+            x = solve_ivp(rates, (t, at), x, method="DOP853", rtol=1e-13, atol=1e-14, args=(u,)).y[:, -1]
+            t = at
+        if what == "take":
+            queue.append(shape(pd(at, None, None, x[:4], x[4:], GAINS, None)))
+            pending = queue.pop(0)
+        elif what == "set":
+            u = pending
+    return x
+
+
+ORDERS = {"v2": 2, "s4_6": 4, "mkrk:rk4": 4, "s6_10": 6, "mkrk:cv8": 8, "rkn6_14a": 6}
+
+
+@pytest.mark.parametrize("method", ORDERS)
+def test_methods_keep_their_order(method):
+    """The loads jump at the samples, and steps end there."""
+    system, reference, errors = body(), by_scipy(0.1), []
+    for n in (20, 40, 80):
+        errors.append(abs(final(ph.integrate(system, method, step=SPAN / n, steps=n, **START)) - reference).max())
+    for coarse, fine in pairwise(errors):
+        assert coarse / fine > 0.9 * 2.0 ** ORDERS[method] or fine < 1e-14
+
+
+@pytest.mark.parametrize("words", [{"phase": 0.02}, {"every": 0.137}, {"every": 0.1, "phase": 1.0 / 3.0}])
+def test_samples_between_the_steps_cut_them(words):
+    every, phase = words.get("every", 0.13), words.get("phase", 0.0)
+    system = body(every=every, phase=phase)
+    reference = by_scipy(every, phase - every * np.floor(phase / every))
+    for arguments in ({"method": "s6_10", "step": 0.05}, {"method": "mkrk:dp8", "steps": ph.Tolerance(1e-10)}):
+        ds = ph.integrate(system, t_end=SPAN, **arguments, **START)
+        assert_allclose(final(ds), reference, atol=2e-14)
+
+
+@pytest.mark.parametrize(("late", "beyond"), [(1, 0.0), (3, 0.0), (0, 0.04), (2, 0.04)])
+def test_a_delay_may_have_any_length(late, beyond):
+    system = body(delay=late * 0.1 + beyond)
+    ds = ph.integrate(system, "s6_10", step=0.02, t_end=SPAN, **START)
+    assert_allclose(final(ds), by_scipy(0.1, 0.0, late, beyond), atol=2e-14)
+
+
+def test_limit_and_resolution():
+    system = body(limit=(0.1, 0.2, 0.15), resolution=0.03)
+    ds = ph.integrate(system, "s6_10", step=0.05, t_end=SPAN, **START)
+    most = np.array([0.1, 0.2, 0.15])
+    reference = by_scipy(0.1, shape=lambda u: np.clip(0.03 * np.floor(u / 0.03 + 0.5), -most, most))
+    assert_allclose(final(ds), reference, atol=2e-14)
+    assert (abs(ds.command) <= most).all()
+
+
+def test_rows_show_what_was_held_until_then():
+    ds = ph.integrate(body(), "s6_10", step=0.05, steps=6, **START)
+    assert_array_equal(ds.command[0], 0.0)
+    assert_allclose(ds.command[1], pd(0, 0, 0, ds.attitude.values[0], ds.angular_velocity.values[0], GAINS, 0))
+    assert_array_equal(ds.command[1], ds.command[2])
+    assert_allclose(ds.command[3], pd(0, 0, 0, ds.attitude.values[2], ds.angular_velocity.values[2], GAINS, 0))
+
+
+def pid(t, position, velocity, q, omega, parameters, states):
+    integral = states.integral + 0.1 * np.array([q[1], q[2], q[3]])
+    return pd(t, position, velocity, q, omega, parameters, states) - 0.2 * integral, integral
+
+
+def test_a_controller_remembers_in_states_of_its_own():
+    system = body(pid, keeps="integral", states={"command": 3, "integral": 3})
+    ds = ph.integrate(system, "s6_10", step=0.1, steps=30, **START)
+    taken = 0.1 * np.cumsum(ds.attitude.values[:, 1:], axis=0)
+    assert_allclose(ds.integral[1:], taken[:-1], atol=1e-14)
+
+
+def test_two_controllers_of_two_rates():
+    def slow(t, position, velocity, q, omega, parameters, states):
+        return 0.5 * states.command
+
+    def actuators(t, q, omega, parameters, states):
+        return states.command + states.second
+
+    both = [ph.controller(pd, 0.1, "command"), ph.controller(slow, 0.3, "second")]
+    system = ph.rigid_body(MOMENTS, torque=actuators, parameters=GAINS, states={"command": 3, "second": 3},
+                           controllers=both)  # fmt: skip
+    ds = ph.integrate(system, "s6_10", step=0.1, steps=8, **START)
+    assert_allclose(ds.second[[1, 2, 3]], 0.5 * ds.command[[1, 1, 1]])  # the second one sees what the first has set
+    assert_allclose(ds.second[[4, 5, 6]], 0.5 * ds.command[[4, 4, 4]])
+
+
+def test_a_rated_state_beside_a_held_one():
+    def torque(t, q, omega, parameters, states):
+        return states.command, omega[2]
+
+    states = {"angle": 1, "command": 3}
+    system = ph.rigid_body(MOMENTS, torque=torque, parameters=GAINS, states=states,
+                           controllers=[ph.controller(pd, 0.1, "command")])  # fmt: skip
+    plain = ph.integrate(body(), "s6_10", step=0.05, t_end=SPAN, **START)
+    ds = ph.integrate(system, "s6_10", step=0.05, t_end=SPAN, **START)
+    assert_allclose(final(ds), final(plain), atol=1e-14)
+    assert float(ds.angle[-1]) == pytest.approx(float(ds.angular_velocity[:, 2].integrate("time")), abs=1e-3)
+
+
+def test_a_particle_and_an_orbit():
+    def force(t, position, velocity, parameters, states):
+        return states.push
+
+    def damper(t, position, velocity, q, omega, parameters, states):
+        return -0.4 * velocity
+
+    words = {"force": force, "states": {"push": 3}, "controllers": [ph.controller(damper, 0.25, "push")]}
+    ds = ph.integrate(ph.particle(2.0, **words), "v2", step=0.25, steps=8, position=(0, 0, 0), velocity=(1.0, 0, 0))
+    assert_allclose(ds.velocity[:, 0], (1.0 - 0.4 * 0.25 / 2.0) ** np.arange(9))
+    ds = ph.integrate(ph.orbit(1.0, 1.0, **words), step=0.05, steps=20, position=(1.0, 0, 0), velocity=(0, 1.0, 0))
+    assert_allclose(ds.push[6], -0.4 * ds.velocity[5])
+
+
+WHEEL = ph.reaction_wheels(np.eye(3), 0.05)
+
+
+def on_wheels(t, position, velocity, q, omega, parameters, states):
+    return parameters[0] * np.array([q[1], q[2], q[3]]) + parameters[1] * omega
+
+
+@pytest.mark.parametrize("build", [ph.rigid_body, lambda inertia, **words: ph.spacecraft(inertia, 3.986e14, **words)])
+def test_wheels_are_commanded(build):
+    system = build((10.0, 12.0, 14.0), wheels=WHEEL, parameters=[0.5, 5.0],
+                   controllers=[ph.controller(on_wheels, 0.2, "wheel_command", limit=0.3)])  # fmt: skip
+    where = {"position": (7e6, 0, 0), "velocity": (0, 7546.0, 0)} if system.name == "spacecraft" else {}
+    ds = ph.integrate(system, "s6_10", step=0.2, t_end=100.0, attitude=(0.8, 0.6, 0.0, 0.0), **where)
+    assert abs(ds.attitude[-1, 1:]).max() < 1e-2
+    assert float(abs(ds.wheel_command).max()) <= 0.3
+    if system.name == "rigid_body":
+        assert_allclose(ds.spin, 0.0, atol=1e-13)
+
+
+def test_plain_python_runs_once_a_sample():
+    calls = []
+
+    def opaque(t, position, velocity, q, omega, parameters, states):
+        calls.append(t)
+        return [-float(x) for x in np.asarray(omega).tolist()]
+
+    def clear(t, position, velocity, q, omega, parameters, states):
+        return -omega
+
+    system = body(opaque)
+    with pytest.warns(SlowFunctionWarning, match="command 'opaque'") as told:
+        ds = ph.integrate(system, "s6_10", step=0.05, steps=20, **START)
+        before = len(calls)
+        ph.integrate(system, "s6_10", step=0.05, steps=220, **START)
+    assert len(told) == 1
+    assert len(calls) - before < 110 + 40  # and where it is tried out
+    assert_allclose(final(ds), final(ph.integrate(body(clear), "s6_10", step=0.05, steps=20, **START)), atol=1e-14)
+
+
+def test_what_is_not_finite_is_told_with_its_time():
+    def bad(t, position, velocity, q, omega, parameters, states):
+        return omega * np.sqrt(0.55 - t)
+
+    for arguments in ({"step": 0.1}, {"steps": ph.Tolerance(1e-8)}):
+        with np.errstate(invalid="ignore"), pytest.raises(UserFunctionError, match=r"'bad'.*as command at t = 0\.6"):
+            ph.integrate(body(bad), "mkrk:dp8", t_end=1.0, **arguments, **START)
+
+
+def two(t, position, velocity, q, omega, parameters, states):
+    return 1.0, 2.0
+
+
+WRONG = {
+    "every is 0; a controller needs a positive time": lambda: ph.controller(pd, 0.0, "command"),
+    "delay is -1; a command cannot take effect before": lambda: ph.controller(pd, 0.1, "command", delay=-1.0),
+    "delay is 200, more than 1000 samples": lambda: ph.controller(pd, 0.1, "command", delay=200.0),
+    "sets names no state": lambda: ph.controller(pd, 0.1, ()),
+    "sets and keeps name the state 'a' twice": lambda: ph.controller(pd, 0.1, "a", keeps=("b", "a")),
+    "command must be a function": lambda: ph.controller(3, 0.1, "a"),
+    "limit is -1; give a positive number": lambda: ph.controller(pd, 0.1, "a", limit=-1),
+    r"controllers\[0\]: limit has 2 numbers, but the controller sets 3": lambda: body(limit=(1.0, 2.0)),
+    r"unknown state that controllers\[0\] sets 'commands'; did you mean 'command'": lambda: body(sets="commands"),
+    r"controllers\[0\] and controllers\[1\] both set the state 'command'": lambda: ph.rigid_body(
+        MOMENTS, torque=actuator, states={"command": 3}, controllers=[ph.controller(pd, 0.1, "command")] * 2),
+    "states are read and changed by a torque or a load": lambda: ph.rigid_body(
+        MOMENTS, states={"command": 3}, controllers=[ph.controller(pd, 0.1, "command")]),
+    r"controllers\[0\] must be made by polhode.controller": lambda: ph.rigid_body(MOMENTS, torque=actuator,
+                                                                              controllers=[3]),
+    r"controllers\[0\]: every is missing": lambda: ph.rigid_body(MOMENTS, torque=actuator,
+                                                             controllers=[{"command": pd, "sets": "command"}]),
+    r"must take the arguments \(t, position, velocity, q, omega, parameters, states\)": lambda: body(actuator),
+    "back to -1, but what controllers have set cannot be undone": lambda: ph.integrate(
+        body(), "v2", step=0.1, t_end=-1.0, **START),
+    "controllers of 'rigid_body' set states between steps, which method 'reversible:v2'": lambda: ph.integrate(
+        body(), "reversible:loads:v2", step=0.1, t_end=1.0, **START),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", WRONG)
+def test_what_is_wrong_is_told_in_a_sentence(told):
+    with pytest.raises(InvalidInput, match=told):
+        WRONG[told]()
+
+
+def test_what_a_function_must_return():
+    with pytest.raises(UserFunctionError, match="as command at t = 0; it must be 3 numbers"):
+        ph.integrate(body(two), "v2", step=0.1, steps=1, **START)
+
+
+@pytest.mark.parametrize(("every", "grows"), [(4.8, False), (5.2, True)])
+def test_a_loop_is_stable_up_to_the_sampling_time_of_theory(every, grows):
+    """About one axis with the moment J a held PD law is stable for T < 2 J / kd."""
+    system = ph.rigid_body((8.0, 9.0, 10.0), torque=actuator, parameters=(0.2, 4.0), states={"command": 3},
+                           controllers=[ph.controller(pd, every, "command")])  # fmt: skip
+    ds = ph.integrate(system, "s4_6", step=every / 4, steps=160, attitude=(np.cos(5e-3), 0.0, 0.0, np.sin(5e-3)))
+    rate = abs(ds.angular_velocity.values[::4, 2])
+    assert (rate[40] > rate[20]) == grows
