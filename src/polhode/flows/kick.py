@@ -39,6 +39,11 @@ DISPLACEMENT = 1e-3
 """Rotation (rad), or shift relative to the position, of the differences for a commutator load."""
 MOST_SWEEPS = 60
 """Most sweeps over the nodes of a kick; they diverge for drag so strong that it stops a body within a kick or two."""
+SCALED = 5
+"""The sweep before which loads that read states are scaled: where their terms cancel, as about an equilibrium, their
+round-off is that of the terms, found from how the loads change with the states."""
+SHARE = 2.0**-10
+"""By which share the states change for it."""
 
 READS = hole("READS", "Whether loads read auxiliary variables.", default=False)
 part = hole("part", "The part of the loads that ``impulse`` applies.", default=L.ALL)
@@ -152,7 +157,8 @@ def commutator_load(asked, t, p):
         put3(p.work, L.LOAD * i + 3, axpy(2.0, cross(w, T), get3(p.work, L.LOAD * i + 3)))
 
 
-# work: commutator load | loads without velocity-dependent ones | loads at the s nodes; each 6 N + S
+# work: commutator load | loads without velocity-dependent ones | loads at the s nodes | with READS, the size of terms
+# that depend on states; each 6 N + S
 @replaceable
 @apart
 def collocated(asked, t, h, g, s, rule, p):
@@ -180,8 +186,16 @@ def collocated(asked, t, h, g, s, rule, p):
             p.work[first + i * width + k] = load
     before = 0.0
     status = L.NOT_CONVERGED
+    terms = first + s * width
     for sweep in range(MOST_SWEEPS):
         change = 0.0
+        if READS and sweep == SCALED:
+            for k in range(int(p.step_info[L.READ_FROM]), p.S):
+                p.stage_state[L.BODY * p.N + k] = (1.0 + SHARE) * p.stage_state[L.BODY * p.N + k]
+            loads_at(asked, t, p.stage_state, p.load, p)
+            for k in range(width):
+                size = abs(p.load[k] - p.work[first + (s - 1) * width + k]) / SHARE
+                p.work[terms + k] = size if size < inf else 0.0
         for i in range(s):
             share = 0.0
             for j in range(s):
@@ -212,6 +226,8 @@ def collocated(asked, t, h, g, s, rule, p):
                 else:
                     gain = abs(h) * norm3(new)
                     size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, width + load))
+                    if READS and sweep >= SCALED:
+                        size += abs(h) * norm3(get3(p.work, terms + load))
                     moved = abs(h) * norm3(axpy(-1.0, old, new))
                     if not moved + size < inf:
                         return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED
@@ -224,6 +240,8 @@ def collocated(asked, t, h, g, s, rule, p):
                     fresh, previous = p.load[L.LOAD * p.N + k], p.work[first + i * width + L.LOAD * p.N + k]
                     gain = abs(h) * max(abs(fresh), abs(previous))
                     size = abs(p.y[L.BODY * p.N + k]) + gain + abs(h * p.work[width + L.LOAD * p.N + k])
+                    if sweep >= SCALED:
+                        size += abs(h) * p.work[terms + L.LOAD * p.N + k]
                     moved = abs(h * (fresh - previous))
                     if not moved + size < inf:
                         return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED

@@ -290,13 +290,13 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
 
         def work(bodies: int, blocks: int) -> int:
             own = jacobi_memory(bodies) if motion == "jacobi" else gyrostat.WORK if carried else 0
-            return max((2 + nodes) * L.LOAD * bodies, own)
+            return max((2 + nodes + reads) * L.LOAD * bodies, own)
 
         return CompiledMethod(
             step, work, numbers, kinds, converter, bool(kinds[1]),
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,
             needs=stated(central_gravity=motion == "kepler", mutual_gravity=motion == "jacobi"),
-            auxiliary_work=2 + nodes, compensation=compensation,
+            auxiliary_work=2 + nodes + reads, compensation=compensation,
             compensates_rotation=turning is not None, modified=_modified(numbers, kinds),
             compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
             reading=lambda wheels: compiled(options, corrector, motion, compensation, True, wheels),

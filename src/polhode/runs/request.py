@@ -282,7 +282,8 @@ class Request:
 
 def for_tolerance(system: System) -> str:
     """The method of a run with a tolerance that names none, as measured: ``taylor`` where the loads can be traced."""
-    return "taylor" if system.N <= MOST_OF_SERIES and system.dynamics.traced else "mkrk:dp8"
+    read = any(one.read for one in system.auxiliary)
+    return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else "mkrk:dp8"
 
 
 def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Request:
@@ -335,7 +336,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         chosen = find_method(method, **options)
     if chosen.compensated != settings.compensated:
         chosen = replace(chosen, compensated=settings.compensated)
-    if kept or hasattr(type(given.get("start")), "isel"):
+    before = given.get("start") if kept or hasattr(type(given.get("start")), "isel") else None
+    if before is not None:
         settings = _going_on(given, kept, settings, system)
         state = State.of(given["start"], method=chosen)
     else:
@@ -370,6 +372,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         raise InvalidInput(f"units is 'molecular', but {system.name} has no such units of its own; leave it out")
     recording = Recording.of(given.get("every", 1), given["t_eval"], steps, t0, t_end)
     y = initial_state(system, chosen, {name: given[name] for name in (*STATE_WORDS, *OF_METHODS)}, t0)
+    if before is not None:
+        _go_on_with_states(y, before, system)
     made = Request(
         system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, settings if units == settings.units else replace(settings, units=units),
@@ -449,6 +453,24 @@ def _going_on(given: dict[str, Any], kept: Mapping[str, Any], settings: Settings
             given["steps"] = replace(steps, first_step=last)
     units = kept.get("units", "consistent") if settings.units == "consistent" else settings.units
     return replace(settings, units=units, epoch=kept.get("epoch") if settings.epoch is None else settings.epoch)
+
+
+def _go_on_with_states(y: Any, ds: Any, system: System) -> None:
+    """Put the states that loads read, such as momenta of wheels, from the last row of a trajectory into a state.
+
+    Raises
+    ------
+    InvalidInput
+        One of them has another size there.
+    """
+    last, own = ds.isel(time=-1), [one.quantity for one in system.auxiliary]
+    for k, one in enumerate(system.auxiliary):
+        if one.read and one.quantity in last.variables:
+            values, size = np.ravel(last[one.quantity].values), own.count(one.quantity)
+            if len(values) != size:
+                raise InvalidInput(f"start has {len(values)} numbers of {one.quantity!r}, but the system {size}; give "
+                                   "a trajectory of this system, or a mapping of its last row")  # fmt: skip
+            y[L.BODY * system.N + k] = float(values[k - own.index(one.quantity)])
 
 
 # ------------------------------------------------------------------ reading a record

@@ -1,0 +1,178 @@
+"""States of the user's own: their orders, records, continuation, derivatives, and what is refused."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import polhode as ph
+from polhode.errors import InvalidInput, UserFunctionError
+from polhode.systems.states import TAKEN
+from polhode.trajectory.schema import MEANING
+
+MOMENTS = np.array((0.06, 0.05, 0.03))
+TUMBLE = (0.3, -0.2, 0.5)
+
+
+def slug(t, q, omega, parameters, states):
+    """A viscous ring of fluid about each axis, which lags behind the body and drags it, and warms up."""
+    lag = states.fluid - omega
+    return parameters[0] * lag, -parameters[0] / parameters[1] * lag, parameters[0] * np.dot(lag, lag)
+
+
+def tank(**given):
+    return ph.rigid_body(
+        MOMENTS, torque=slug, parameters=[2e-3, 1e-2],
+        states={"fluid": {"size": 3, "unit": "rad/s"}, "heat": {"start": 1.5, "unit": "J"}}, **given,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """The body's rates, the fluid's, and the heat at t = 4, by Euler's equations in plain NumPy."""
+
+    def rates(t, y):
+        w, u = y[:3], y[3:6]
+        lag = u - w
+        return [*((2e-3 * lag - np.cross(w, MOMENTS * w)) / MOMENTS), *(-0.2 * lag), 2e-3 * lag @ lag]
+
+    return solve_ivp(rates, (0, 4.0), [*TUMBLE, 0, 0, 0, 1.5], method="DOP853", rtol=1e-13, atol=1e-15).y[:, -1]
+
+
+def gone(method, steps):
+    ds = ph.integrate(tank(), method, step=4.0 / steps, t_end=4.0, angular_velocity=TUMBLE)
+    return np.concatenate([ds.angular_velocity[-1].values, ds["fluid"][-1].values, [float(ds.heat[-1])]])
+
+
+@pytest.mark.parametrize(("method", "order", "steps"), [
+    ("v2", 2, 20), ("s4_6", 4, 10), ("mkrk:rk4", 4, 20), ("mr6", 2, 10), ("s6_10", 6, 4), ("mkrk:cv8", 8, 4),
+])  # fmt: skip
+def test_methods_keep_their_order(reference, method, order, steps):
+    errors = [np.abs(gone(method, n) - reference).max() for n in (steps, 2 * steps)]
+    assert np.log2(errors[0] / errors[1]) > order - 0.3
+
+
+def test_a_tolerance_is_kept(reference):
+    ds = ph.integrate(tank(), steps=ph.Tolerance(1e-10), t_end=4.0, angular_velocity=TUMBLE)
+    assert np.abs(ds.angular_velocity[-1].values - reference[:3]).max() < 1e-8
+    assert abs(float(ds.heat[-1]) - reference[6]) < 1e-8
+
+
+def test_they_are_recorded_with_units_and_meaning():
+    ds = ph.integrate(tank(), "s4_6", step=0.1, t_end=1.0, angular_velocity=TUMBLE)
+    assert ds["fluid"].dims == ("time", "fluid_component") and ds.heat.dims == ("time",)
+    assert ds["fluid"].attrs["units"] == "rad/s" and ds.heat.attrs["units"] == "J"
+    assert "user" in ds.heat.attrs["long_name"] and float(ds.heat[0]) == 1.5
+
+
+def test_energy_becomes_heat():
+    """Energy of body and fluid, and the heat, in sum."""
+    ds = ph.integrate(tank(), "s6_10", step=0.05, t_end=20.0, angular_velocity=TUMBLE)
+    fluid = 0.5 * 1e-2 * (ds["fluid"] ** 2).sum("fluid_component")
+    body = 0.5 * (MOMENTS * ds.angular_velocity**2).sum("axis")
+    total = (fluid + body + ds.heat).values
+    assert np.ptp(total) / total[0] < 1e-8
+
+
+def test_a_run_goes_on_from_another_with_its_states(tmp_path):
+    whole = ph.integrate(tank(), "s4_6", step=0.1, t_end=4.0, angular_velocity=TUMBLE)
+    half = ph.integrate(tank(), "s4_6", step=0.1, t_end=2.0, angular_velocity=TUMBLE)
+    rest = ph.integrate(tank(), "s4_6", step=0.1, steps=20, start=half)
+    for name in ("attitude", "angular_momentum", "fluid", "heat"):
+        assert (rest[name][-1].values == whole[name][-1].values).all(), name
+    ph.save(whole, tmp_path / "whole.nc")
+    again = ph.rerun(ph.load(tmp_path / "whole.nc"), torque=slug)
+    assert (again["fluid"].values == whole["fluid"].values).all()
+
+
+def test_a_start_with_other_sizes_is_refused():
+    other = ph.rigid_body(MOMENTS, torque=lambda t, q, omega, parameters, states: (-states.fluid * omega, 0.0),
+                          states={"fluid": 1})  # fmt: skip
+    half = ph.integrate(other, "v2", step=0.1, t_end=1.0, angular_velocity=TUMBLE)
+    with pytest.raises(InvalidInput, match=r"start has 1 numbers of 'fluid', but the system 3; give a trajectory of"):
+        ph.integrate(tank(), "v2", step=0.1, t_end=1.0, start=half)
+
+
+def test_they_have_rows_and_columns_in_the_transition():
+    def final(rates):
+        ds = ph.integrate(tank(), "s4_6", step=0.1, t_end=2.0, angular_velocity=rates)
+        return np.concatenate([ds.angular_momentum[-1].values, ds["fluid"][-1].values, [float(ds.heat[-1])]])
+
+    ds = ph.integrate(tank(), "s4_6", step=0.1, t_end=2.0, angular_velocity=TUMBLE, tangent=True)
+    moved = ds.state_transition[-1]
+    rows = [*range(3, 6), *(k for k, name in enumerate(moved["row"].values) if "fluid" in name or "heat" in name)]
+    assert len(rows) == 7
+    for k in range(3):
+        e = np.zeros(3)
+        e[k] = 1e-5
+        slope = (final(np.array(TUMBLE) + e) - final(np.array(TUMBLE) - e)) / 2e-5
+        np.testing.assert_allclose(moved.values[rows, 3 + k] * MOMENTS[k], slope, atol=1e-8)
+
+
+def test_members_have_states_of_their_own():
+    drags = [1e-3, 2e-3, 4e-3]
+    ds = ph.ensemble(tank(), "s4_6", members={"parameters.0": drags}, step=0.1, t_end=2.0, angular_velocity=TUMBLE)
+    for k, drag in enumerate(drags):
+        alone = ph.integrate(tank(), "s4_6", step=0.1, t_end=2.0, angular_velocity=TUMBLE, parameters=[drag, 1e-2])
+        assert (ds.heat.isel(member=k).values == alone.heat.values).all()
+
+
+def held_by_an_integral(t, q, omega, parameters, states):
+    angle = 2 * np.array([q[1], q[2], q[3]])
+    pull = np.array([1e-3, -2e-3, 5e-4])
+    return pull - parameters[0] * angle - parameters[1] * omega - parameters[2] * states.integral, angle
+
+
+@pytest.mark.parametrize("method", ["v2", "s6_10", "mr6"])
+def test_they_hold_an_equilibrium_where_loads_cancel(method):
+    """Where a state balances a torque, what is left of both is round-off, and kicks converge nonetheless."""
+    body = ph.rigid_body(MOMENTS, torque=held_by_an_integral, parameters=[0.02, 0.06, 0.002], states={"integral": 3})
+    ds = ph.integrate(body, method, step=0.25, t_end=500.0, angular_velocity=(0.1, -0.2, 0.1))
+    assert np.abs(ds.angular_velocity[-1]).max() < 1e-15
+    np.testing.assert_allclose(0.002 * ds.integral[-1], (1e-3, -2e-3, 5e-4), rtol=1e-10)
+
+
+def test_orbits_and_particles_have_them():
+    def sail(t, position, velocity, parameters, states):
+        return -parameters[0] * states.charge * velocity, -parameters[1] * states.charge
+
+    craft = ph.orbit(1.0, force=sail, parameters=[1e-2, 0.3], states={"charge": {"start": 2.0}})
+    ds = ph.integrate(craft, "s6_10", step=0.05, t_end=3.0, position=(1, 0, 0), velocity=(0, 1, 0))
+    np.testing.assert_allclose(ds.charge, 2.0 * np.exp(-0.3 * ds.time), rtol=1e-10)
+    mass = ph.particle(force=sail, parameters=[1e-2, 0.3], states={"charge": {"start": 2.0}})
+    ds = ph.integrate(mass, "s6_10", step=0.05, t_end=3.0, position=(0, 0, 0), velocity=(0, 1, 0))
+    slowed = np.exp(-1e-2 * 2.0 * (1 - np.exp(-0.3 * ds.time)) / 0.3)
+    np.testing.assert_allclose(ds.velocity[:, 1], slowed, rtol=1e-10)
+
+
+def test_no_name_of_a_trajectory_is_free_for_states():
+    assert set(MEANING) <= TAKEN
+
+
+@pytest.mark.parametrize(("states", "told"), [
+    ({"1st": 1}, "states has the name '1st'; take a word of letters"),
+    ({"x": 0}, "states.x is 0; give how many numbers it has, 1 to 256"),
+    ({"x": 300}, "states.x is 300; give how many"),
+    ({"x": {"size": 2, "start": [0.0, 1.0]}}, "states.x needs size or start, and not both"),
+    ({"x": {"length": 2}}, "states.x has the key 'length'; it may have size, start, unit"),
+    ({"x": [1.0, np.nan]}, r"states.x is not finite: states.x\[1\] is nan"),
+    ({"x": {"start": 1.0, "unit": 7}}, "states.x.unit must be text"),
+    ([3], "states must be a mapping"),
+    ({"energy": 1}, "states has the name 'energy', which something else in a trajectory has; take another one"),
+])  # fmt: skip
+def test_what_is_wrong_is_said(states, told):
+    with pytest.raises(InvalidInput, match=told):
+        ph.rigid_body(MOMENTS, torque=slug, states=states)
+
+
+def test_a_function_with_the_wrong_rates_is_told():
+    def short(t, q, omega, parameters, states):
+        return -omega, -states.fluid[:2]
+
+    body = ph.rigid_body(MOMENTS, torque=short, states={"fluid": 3})
+    with pytest.raises(UserFunctionError, match="as the rate of fluid at t = 0; it must be 3 numbers"):
+        ph.integrate(body, "v2", step=0.1, t_end=1.0, angular_velocity=TUMBLE)
+
+
+def test_states_that_nothing_reads_are_refused():
+    with pytest.raises(InvalidInput, match="states are read and changed by a torque or a load, but neither is given"):
+        ph.rigid_body(MOMENTS, states={"x": 1})
