@@ -249,7 +249,8 @@ CALLS = {
                     "plates": [{"area": 2.0, "normal": [1, 0, 0], "drag_coefficient": 2.2}],
                     "atmosphere": {"density": 1e-12, "radius": 6.8e6, "scale": 6e4}, "surface": 6.4e6},
                    {"inertia": INERTIA, "mu": MU, "torque": torque, "parameters": [1.0],
-                    "magnetic_field": {"kind": "dipole"}, "dipoles": [{"moment": [0.1, 0.0, 0.2]}]},
+                    "magnetic_field": {"kind": "dipole"}, "dipoles": [{"moment": [0.1, 0.0, 0.2]}],
+                    "torquers": {"axes": [[0, 0, 1.0]], "max_dipole": 0.2, "command": 0.1}},
                    {"inertia": INERTIA, "mu": MU, "torque": torque_with_states, "states": {"heat": 1},
                     "wheels": {"axes": [[0, 0, 1.0]], "inertia": 0.01, "speed": 10.0}}],
     "thruster": [{"force": 3.0, "direction": [1.0, 0, 0], "position": [0, 1.0, 0], "start": 1.0, "stop": 2.0}],
@@ -257,6 +258,7 @@ CALLS = {
               {"area": 2.0, "normal": [1.0, 0, 0], "specular": 0.25, "diffuse": 0.25, "absorbed": 0.5}],
     "gravity_field": [{"source": "egm2008", "epoch": 2020.5}],
     "magnetic_dipole": [{"moment": [0.1, 0.0, 0.2]}],
+    "magnetic_torquers": [{"axes": [[0, 0, 1.0], [1.0, 0, 0]], "max_dipole": [0.2, 0.3], "command": 0.1}],
     "magnetic_field": [
         {"kind": "dipole", "epoch": 2024.5, "coefficients": [-30000.0, -1500.0, 4500.0], "radius": 6.4e6,
          "rotation": 7e-5, "angle": 0.5, "axis": [0, 0.1, 1.0]},

@@ -36,6 +36,7 @@ from polhode.systems.rigid_body import rigid_body
 from polhode.systems.rigid_water import rigid_water
 from polhode.systems.soft_wall import soft_wall
 from polhode.systems.spacecraft import plate, spacecraft, thruster
+from polhode.systems.torquers import magnetic_torquers
 from polhode.systems.wheels import reaction_wheels
 from polhode.systems.words import arguments_of, sample_value
 
@@ -55,6 +56,7 @@ __all__ = [
     "heavy_top",
     "magnetic_dipole",
     "magnetic_field",
+    "magnetic_torquers",
     "orbit",
     "particle",
     "plate",

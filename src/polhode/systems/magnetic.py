@@ -24,6 +24,7 @@ import numpy as np
 
 from polhode.arguments import array, choice, number, path, whole
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
+from polhode.programs.tracer import array_of, holds_tracers
 from polhode.systems.forces.record import Force
 from polhode.systems.paths import unit_vector
 from polhode.systems.record import called, plain
@@ -117,7 +118,7 @@ class MagneticField:
     numbers: tuple[float, ...]
 
     def at(self, t: Any, position: Any) -> Any:
-        """The field (T) in the axes of space.
+        """The field (T) in the axes of space. The user's functions may ask for it, and are compiled with it.
 
         Parameters
         ----------
@@ -136,6 +137,8 @@ class MagneticField:
         InvalidInput
             Positions are not of shape (..., 3), or do not fit the times.
         """
+        if holds_tracers((t, position)):
+            return array_of(list(field_at(self.numbers, 0, 0.0, t, tuple(position), ())))
         where, time = array(position, "position", "m"), array(t, "t", "s")
         if not where.ndim or where.shape[-1] != 3:
             raise InvalidInput(f"position must have 3 numbers in its last dimension, but has shape {where.shape}")

@@ -63,6 +63,7 @@ from polhode.systems.devices import (
     GRADIENT,
     LIGHT_AT,
     THRUSTERS,
+    TORQUERS,
     WHEELS,
     atmosphere,
     devices_of,
@@ -83,6 +84,7 @@ from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, t
 from polhode.systems.magnetic import field_of, magnetic_field
 from polhode.systems.record import Switch, System, plain
 from polhode.systems.states import states_of
+from polhode.systems.torquers import magnetic_torquers, torquers_of, torquers_of_body
 from polhode.systems.user import (
     Behind,
     added_functions,
@@ -190,6 +192,12 @@ def where_wheels_are(parameters):
 
 
 @inlined
+def where_torquers_are(parameters):
+    """Index of the table of torquers in the parameters."""
+    return int(parameters[int(parameters[OWN]) + TORQUERS])
+
+
+@inlined
 def gravity_of_wheels(parameters):
     """The gravity parameter of the centre, or 0 without gravity gradient."""
     return parameters[MU] * parameters[int(parameters[OWN]) + GRADIENT]
@@ -234,6 +242,7 @@ def spacecraft(
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
     magnetic_field: Annotated[Mapping[str, Any], TableOf(magnetic_field)] | None = None,
     dipoles: Annotated[Sequence[Any], ListOf(magnetic_dipole)] = (),
+    torquers: Annotated[Mapping[str, Any], TableOf(magnetic_torquers)] | None = None,
 ) -> System:
     """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 
@@ -280,9 +289,12 @@ def spacecraft(
     controllers : sequence, optional
         From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
     magnetic_field : MagneticField, optional
-        From ``polhode.magnetic_field``, or a mapping of its arguments: the field that dipoles meet.
+        From ``polhode.magnetic_field``, or a mapping of its arguments: the field that dipoles and torquers meet.
     dipoles : sequence
         From ``polhode.magnetic_dipole``, or mappings of its arguments; their torque is moment x field.
+    torquers : Torquers, optional
+        From ``polhode.magnetic_torquers``, or a mapping of its arguments, for one spacecraft: coils or rods whose
+        moments are the state ``dipole_command``, which controllers set.
 
     Returns
     -------
@@ -312,11 +324,13 @@ def spacecraft(
         moments, frames = mount.moments[None], mount.frame[None]
     gravity_gradient = truth(gravity_gradient, "gravity_gradient")
     steered = controllers_of(controllers)
-    held, own_states = parted(states_of(states), steered, () if mount is None else mount.sizes[1:])
+    field = None if magnetic_field is None else field_of(magnetic_field)
+    rods = torquers_of(torquers, field, N)
+    commanded = (*(() if mount is None else mount.sizes[1:]), *(() if rods is None else rods.sizes))
+    held, own_states = parted(states_of(states), steered, commanded)
     burning, panels = devices_of(thrusters, thruster, "thrusters"), devices_of(plates, plate, "plates")
     beside, around = surroundings(atmosphere, sunlight, panels)
     acting = ["thrusters"] * bool(burning) + [f"{force.kind} on plates" for force in beside]
-    field = None if magnetic_field is None else field_of(magnetic_field)
     magnets, moment = moment_of(dipoles, field)
     if field is not None:
         beside.append(field.force())
@@ -338,19 +352,28 @@ def spacecraft(
     places = {force.kind: at for force, at in zip(beside, table.places, strict=True)}
     meets = {force.kind: force.acceleration for force in beside}
     head = [gravity_gradient, places.get("drag", 0), places.get("radiation_pressure", 0), len(burning), len(panels),
-            len(table.auxiliary), 0, places.get("magnetic_field", 0), bool(magnets)]  # fmt: skip
+            len(table.auxiliary), 0, places.get("magnetic_field", 0), bool(magnets), 0]  # fmt: skip
     booked = len(table.auxiliary) + len(acting)
     at = int(table.parameters[OWN]) + len(head) + len(fixed)
+    acting += ["torquers"] * (rods is not None) + ["wheels"] * (mount is not None)
+    own_work = potential is None and any(one is not None for one in (torque, force, load))
+    first_read = len(table.auxiliary) + len(acting) + own_work
     if mount is not None:
         head[WHEELS] = at
-        first_read = booked + 1 + (potential is None and any(one is not None for one in (torque, force, load)))
-        fixed += mount.table(first_read, booked)
-        acting.append("wheels")
+        fixed += mount.table(first_read, first_read - own_work - 1)
+    if rods is not None:
+        head[TORQUERS] = int(table.parameters[OWN]) + len(head) + len(fixed)
+        behind = first_read + (0 if mount is None else len(mount.auxiliary))
+        fixed += rods.table(behind, booked, places["magnetic_field"], frames[0])
     table_parameters = np.concatenate([table.parameters, np.array(head, dtype=float), fixed])
     meeting = ("drag", "radiation_pressure", *["magnetic_field"] * bool(magnets))
     loads, depth = roles_with(table.kinds, *(meets.get(kind, none_around) for kind in (*meeting, "")[:3]))
+    further = len(held.auxiliary)
+    if rods is not None and field is not None:
+        loads = torquers_of_body(loads, where_torquers_are, field.force().acceleration, further)
+        further += rods.count
     if mount is not None:
-        loads = wheels_of_body(loads, where_wheels_are, gravity_of_wheels, len(held.auxiliary))
+        loads = wheels_of_body(loads, where_wheels_are, gravity_of_wheels, further)
         depth = potential_of_body(depth, where_wheels_are, gravity_of_wheels)
     switches = list(table.switches)
     for slot, k in switched:
@@ -358,6 +381,7 @@ def spacecraft(
         if (start, stop) != (-inf, inf):
             switches.append(Switch(int(table.parameters[OWN]) + slot, start, stop, f"thrusters[{k}]"))
     first = frames[0]
+    equipment = (*(() if mount is None else mount.sizes), *(() if rods is None else rods.sizes))
     functions = added_functions(
         {
             "torque": (torque, torque_added), "force": (force, force_added), "load": (load, load_added),
@@ -366,16 +390,15 @@ def spacecraft(
         loads, depth, table_parameters, len(table.auxiliary) + len(acting),
         None if parameters is None else numbers(parameters, "parameters"), N,
         (float(first[0]), float(first[1]), float(first[2]), float(first[3])),
-        states=Behind((*mount.sizes, *held.sizes), own_states.sizes, 0, bool(steered)) if mount is not None
-        else Behind(held.sizes, own_states.sizes, len(held.auxiliary), bool(steered)),
+        states=Behind((*equipment, *held.sizes), own_states.sizes, 0 if equipment else further, bool(steered)),
     )  # fmt: skip
     own = auxiliary_variables(table, functions.work, acting)
-    if mount is not None:
-        if len(own) != first_read:
-            raise InvalidInput("potential reads the time beside wheels; write its force and torque as a load")
-        own += mount.auxiliary
+    if equipment and len(own) != first_read:
+        what = "wheels" if rods is None else "torquers"
+        raise InvalidInput(f"potential reads the time beside {what}; write its force and torque as a load")
+    own += (() if mount is None else mount.auxiliary) + (() if rods is None else rods.auxiliary)
     own += held.auxiliary + own_states.auxiliary
-    bare = not (burning or panels or magnets or functions.given or mount)
+    bare = not (burning or panels or magnets or functions.given or equipment)
     energy = not own and functions.conservative
     conserves: tuple[str, ...] = ("energy",) if energy else ()
     if bare and table.axial:
@@ -395,6 +418,7 @@ def spacecraft(
             "thrusters": [dict(one.arguments) for one in burning], "plates": [dict(one.arguments) for one in panels],
             **around, **functions.arguments,
             **({"wheels": dict(mount.wheels.arguments)} if mount is not None else {}),
+            **({"torquers": dict(rods.arguments)} if rods is not None else {}),
             **({"states": own_states.arguments} if own_states.arguments else {}),
         },
         mass=masses,
@@ -411,7 +435,7 @@ def spacecraft(
         conserves=conserves,
         axis=axis,
         functions=functions.given,
-        each_alone=mount is None and (N == 1 or not (burning or panels or magnets)),
+        each_alone=not equipment and (N == 1 or not (burning or panels or magnets)),
         all_potential=table.all_potential and functions.all_potential and not acting,
         quantities=energies if mount is None else Spin(mount.axes, 0, energies),
         wheels_at=at if mount is not None else -1,

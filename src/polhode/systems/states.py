@@ -23,15 +23,16 @@ KEYS = ("size", "start", "unit")
 TAKEN = frozenset((
     "angular_momentum", "angular_momentum_compensation", "angular_momentum_space", "angular_velocity", "attitude",
     "attitude_compensation", "attitude_energy", "axial_angular_momentum", "axis", "body", "boltzmann", "box",
-    "column", "conserved_energy", "coulomb", "dipole", "energy", "energy_change", "energy_error", "euler_angles",
-    "event", "event_angular_velocity", "event_attitude", "event_before_velocity", "event_kind", "event_position",
-    "event_time", "event_velocity", "event_work", "force", "gibbs_rodrigues", "inertia", "iterations",
-    "kinetic_energy", "mass", "member", "modified_rodrigues", "momentum", "momentum_compensation", "omega",
-    "orbital_energy", "parameters", "position", "position_compensation", "potential_energy", "pressure", "q",
-    "quaternion", "rotation_vector", "row", "site", "site_charge", "site_mass", "site_position", "spin",
-    "state_transition", "states", "status", "step", "t", "temperature", "temperature_rotational",
-    "temperature_translational", "thermostat", "time", "time_variables", "total_angular_momentum", "total_dipole",
-    "total_momentum", "velocity", "vertical_angular_momentum", "wheel", "wheel_command", "wheel_momentum", "work",
+    "column", "conserved_energy", "coulomb", "dipole", "dipole_command", "energy", "energy_change",
+    "energy_error", "euler_angles", "event", "event_angular_velocity", "event_attitude", "event_before_velocity",
+    "event_kind", "event_position", "event_time", "event_velocity", "event_work", "force", "gibbs_rodrigues",
+    "inertia", "iterations", "kinetic_energy", "mass", "member", "modified_rodrigues", "momentum",
+    "momentum_compensation", "omega", "orbital_energy", "parameters", "position", "position_compensation",
+    "potential_energy", "pressure", "q", "quaternion", "rotation_vector", "row", "site", "site_charge",
+    "site_mass", "site_position", "spin", "state_transition", "states", "status", "step", "t", "temperature",
+    "temperature_rotational", "temperature_translational", "thermostat", "time", "time_variables",
+    "total_angular_momentum", "total_dipole", "total_momentum", "velocity", "vertical_angular_momentum", "wheel",
+    "wheel_command", "wheel_momentum", "work",
 ))  # fmt: skip
 """Names that states may not have: those of other variables, dimensions and labels of a trajectory."""
 

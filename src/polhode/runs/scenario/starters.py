@@ -49,7 +49,7 @@ EXAMPLES: dict[str, Any] = {
     "reaction_field": math.inf, "box": (4.0, 4.0, 4.0), "mu": (1.0, 0.001), "sunlight": {"pressure": 4.56e-6},
     "atmosphere": {"density": 1e-12}, "surface": 6378137.0, "tangent": True,
     "states": {"integral": 3}, "wheels": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "inertia": 0.01},
-    "magnetic_field": {"kind": "dipole"},
+    "magnetic_field": {"kind": "dipole"}, "torquers": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), "max_dipole": 0.2},
 }  # fmt: skip
 """Values of keys that stand in a comment and have no default, where a sample of their type would say less."""
 
