@@ -221,6 +221,7 @@ HALF = {"q0": [1.0], "q1": [1.1], "h": 0.1, "alpha": 0.25}
 STATE = {"position": R, "velocity": V}
 PATH = {"times": [0.0, 1.0, 2.0, 3.0], "positions": [[1e8, 0, 0], [1e8, 1e6, 0], [1e8, 2e6, 0], [1e8, 3e6, 0]]}
 CIRCLE = {"radius": 3.8e8, "period": 2.4e6}
+SUN = {"body": "sun", "epoch": "2026-03-20", "stop": 9000.0}
 SITES = [("O", [0.0, 0.0, 0.01]), ("H", [0.0, 0.0, -0.08])]
 CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
 FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
@@ -258,6 +259,8 @@ CALLS = {
               {"area": 2.0, "normal": [1.0, 0, 0], "specular": 0.25, "diffuse": 0.25, "absorbed": 0.5}],
     "gravity_field": [{"source": "egm2008", "epoch": 2020.5}],
     "magnetic_dipole": [{"moment": [0.1, 0.0, 0.2]}],
+    "ephemeris": [{"body": "moon", "epoch": "2026-03-20", "stop": 9000.0, "start": -9.0, "centre": "earth",
+                   "source": "builtin", "tolerance": 2.0}],
     "magnetic_torquers": [{"axes": [[0, 0, 1.0], [1.0, 0, 0]], "max_dipole": [0.2, 0.3], "command": 0.1}],
     "magnetic_field": [
         {"kind": "dipole", "epoch": 2024.5, "coefficients": [-30000.0, -1500.0, 4500.0], "radius": 6.4e6,
@@ -566,7 +569,8 @@ CALLS = {
     ],
     "forces.zonal": [{"radius": 6.4e6, "J2": 1e-3, "J3": 1e-6, "J4": 1e-6, "J5": 1e-7, "J6": 1e-7, "axis": LENGTH}],
     "forces.uniform": [{"acceleration": LENGTH}],
-    "forces.third_body": [{"mu": MU, "position": [3.8e8, 0, 0]}, {"mu": MU, **PATH}, {"mu": MU, "circle": CIRCLE}],
+    "forces.third_body": [{"mu": MU, "position": [3.8e8, 0, 0]}, {"mu": MU, **PATH}, {"mu": MU, "circle": CIRCLE},
+                           {"ephemeris": SUN}],
     "forces.standard_air": [{"surface": 6.4e6}],
     "forces.drag": [{"coefficient": 0.01, "density": 1e-12, "radius": 6.8e6, "scale": 6e4, "rotation": 7e-5,
                      "axis": LENGTH},
@@ -577,6 +581,7 @@ CALLS = {
         {"acceleration": 1e-7, "position": [1.5e11, 0, 0], "distance": 1.5e11, "shadow": "cone", "radius": 6.4e6,
          "sun_radius": 7e8},
         {"acceleration": 1e-7, **PATH}, {"acceleration": 1e-7, "circle": CIRCLE},
+        {"acceleration": 1e-7, "ephemeris": SUN},
     ],
     "forces.thrust": [{"acceleration": 1e-3, "direction": "inertial", "vector": LENGTH, "start": 1.0, "stop": 2.0},
                       {"force": 1.0, "direction": "velocity", "exhaust_velocity": 3e3, "start": 0.0, "stop": 9.0},
@@ -589,7 +594,8 @@ CALLS = {
     "events.eclipse": [{"radius": 6.4e6, "direction": LENGTH, "shadow": "cylinder", "which": "entry",
                         "terminal": True},
                        {"radius": 6.4e6, "position": [1.5e11, 0, 0], "shadow": "cone", "sun_radius": 7e8},
-                       {"radius": 6.4e6, **PATH}, {"radius": 6.4e6, "circle": CIRCLE}],
+                       {"radius": 6.4e6, **PATH}, {"radius": 6.4e6, "circle": CIRCLE},
+                       {"radius": 6.4e6, "ephemeris": SUN}],
     "events.user": [{"function": far, "direction": 1, "terminal": True, "name": "far"}],
     # trajectory
     "trajectory.save": [{"ds": turning, "path": lambda: target("out.nc")}],

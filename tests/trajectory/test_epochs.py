@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode import epochs
+from polhode.epochs import LEAPS, SCALES, Epoch, epoch_of, instants, texts
 from polhode.errors import InvalidInput, MissingExtra
-from polhode.trajectory import epochs
-from polhode.trajectory.epochs import LEAPS, SCALES, Epoch, epoch_of, instants, texts
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_importing_loads_no_astropy(python):
         import json, sys
         import polhode as ph
         ph.export.oem, ph.planets.EARTH, ph.integrate
-        from polhode.trajectory.epochs import epoch_of
+        from polhode.epochs import epoch_of
         epoch_of("2026-01-01 TDB")
         print(json.dumps([name for name in ("astropy", "erfa") if name in sys.modules]))
     """

@@ -353,6 +353,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     given |= dict.fromkeys(STATE_WORDS[:3]) | as_kept({name: given.get(name) for name in FORMS})
     if asked is not None:
         given["steps"] = replace(asked, first_step=measured["first_step"], max_step=measured["max_step"])
+    settings = _dated(settings, system)
     steps, t0, t_end = planned(given, bool(chosen.prepare().step_density), chosen.method.tolerances)
     if isinstance(steps, Tolerance):
         check_estimate(chosen, steps.rtol)
@@ -453,6 +454,26 @@ def _going_on(given: dict[str, Any], kept: Mapping[str, Any], settings: Settings
             given["steps"] = replace(steps, first_step=last)
     units = kept.get("units", "consistent") if settings.units == "consistent" else settings.units
     return replace(settings, units=units, epoch=kept.get("epoch") if settings.epoch is None else settings.epoch)
+
+
+def _dated(settings: Settings, system: System) -> Settings:
+    """The settings with the epoch of the ephemerides that the system's forces read.
+
+    Raises
+    ------
+    InvalidInput
+        They have several, or another one than the settings.
+    """
+    given = system.arguments
+    tables = [*(given.get("forces") or ()), given.get("sunlight")]
+    epochs = {one["ephemeris"]["epoch"] for one in tables if isinstance(one, Mapping) and "ephemeris" in one}
+    if not epochs:
+        return settings
+    every = sorted(epochs | {settings.epoch} - {None})
+    if len(every) > 1:
+        raise InvalidInput(f"epoch is {' and '.join(every)}: time 0 is one instant; give the ephemerides of all forces "
+                           "and the settings the same epoch")  # fmt: skip
+    return settings if settings.epoch else replace(settings, epoch=every[0])
 
 
 def _go_on_with_states(y: Any, ds: Any, system: System) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import choice, mapping, truth, whole
+from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, closest, shown, unknown_name
 from polhode.trajectory import UNITS
-from polhode.trajectory.epochs import epoch_of
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from polhode.plugins import Registry
 from polhode.systems.controllers import controller, with_functions
 from polhode.systems.devices import magnetic_dipole
 from polhode.systems.dipoles import dipoles
+from polhode.systems.ephemerides import ephemeris
 from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
 from polhode.systems.gravity_fields import gravity_field
@@ -49,6 +50,7 @@ __all__ = [
     "built",
     "controller",
     "dipoles",
+    "ephemeris",
     "free_body",
     "gravitating_bodies",
     "gravity_field",

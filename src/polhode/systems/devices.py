@@ -21,6 +21,7 @@ from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper, hole, inlined
+from polhode.systems.ephemerides import Ephemerides
 from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.forces.sums import MU, OWN
 from polhode.systems.paths import Circle, unit_vector
@@ -387,6 +388,7 @@ def sunlight(
     times: Times | None = None,
     positions: Positions | None = None,
     circle: Circle | None = None,
+    ephemeris: Ephemerides | None = None,
     distance: Length | None = None,
     shadow: Literal["none", "cylinder", "cone"] = "none",
     radius: Length | None = None,
@@ -402,7 +404,7 @@ def sunlight(
         In full light, on a black plate that faces the Sun, mass / (length time^2).
     direction : array_like (3,), optional
         Towards a Sun infinitely far away; or else its position:
-    position, times, positions, circle
+    position, times, positions, circle, ephemeris
         As for ``third_body``.
     distance : float, optional
         Distance from the Sun where the pressure is the one given; elsewhere it follows the inverse square.
@@ -416,7 +418,8 @@ def sunlight(
     try:
         return radiation_pressure(
             in_unit(pressure, "Pa", "pressure"), direction=direction, position=position, times=times,
-            positions=positions, circle=circle, distance=distance, shadow=shadow, radius=radius, sun_radius=sun_radius,
+            positions=positions, circle=circle, ephemeris=ephemeris, distance=distance, shadow=shadow, radius=radius,
+            sun_radius=sun_radius,
         )  # fmt: skip
     except InvalidInput as refused:
         raise InvalidInput(str(refused).replace("acceleration", "pressure")) from None

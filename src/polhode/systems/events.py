@@ -42,6 +42,7 @@ from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT
 from polhode.plugins import Registry
+from polhode.systems.ephemerides import Ephemerides
 from polhode.systems.paths import Circle, path_to_sun, place_at, unit_vector
 from polhode.systems.record import System, Watch, called, plain
 from polhode.systems.user import FORMS, UserFunction, event_function
@@ -250,6 +251,7 @@ def eclipse(
     times: Times | None = None,
     positions: Positions | None = None,
     circle: Circle | None = None,
+    ephemeris: Ephemerides | None = None,
     shadow: Literal["cylinder", "cone"] = "cylinder",
     sun_radius: Length | None = None,
     which: Literal["entry", "exit"] | None = None,
@@ -261,7 +263,7 @@ def eclipse(
     ----------
     radius : float
         Radius of the body at the centre that casts the shadow.
-    direction, position, times, positions, circle
+    direction, position, times, positions, circle, ephemeris
         Direction or position of the Sun, as for ``polhode.forces.radiation_pressure``.
     shadow : {"cylinder", "cone"}
         A single edge, or those of penumbra and umbra.
@@ -283,7 +285,7 @@ def eclipse(
     """
     R = number(radius, "radius", "m", positive=True)
     choice(shadow, "shadow", SHADOWS)
-    path = path_to_sun(direction, position, times, positions, circle)
+    path = path_to_sun(direction, position, times, positions, circle, ephemeris)
     if (shadow == "cone") != (sun_radius is not None):
         wrong = "missing; the cone needs it" if sun_radius is None else "given, but shadow is 'cylinder'; leave it out"
         raise InvalidInput(f"sun_radius is {wrong}")

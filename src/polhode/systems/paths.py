@@ -1,4 +1,4 @@
-"""Where another body is: at rest, on a circle about the centre, or along a table; for forces, shadows and events.
+"""Where another body is: at rest, on a circle, along a table or by an ephemeris; for forces, shadows and events.
 
 A path in the compiled functions is a row of numbers that begins with its form; ``place_at`` and ``velocity_at`` read
 it. A table is interpolated by a cubic spline with "not-a-knot" end conditions, from its values and slopes at both ends
@@ -19,6 +19,7 @@ from polhode.arguments import UNKNOWN, array, choice, number, numbers, vector
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.access import get3, segment
 from polhode.kernel.jit import helper, inlined
+from polhode.systems.ephemerides import ephemeris_of
 from polhode.systems.record import called, plain
 from polhode.systems.words import Angle, Length, TableOf, Time, Vector
 
@@ -162,19 +163,22 @@ def circle(radius: Length, period: Time, phase: Angle = 0.0, normal: Vector = (0
 Circle = Annotated[Mapping[str, Any], TableOf(circle)]
 
 
-def path_of(position: Any, times: Any, positions: Any, circle: Any, what: str = "the other body: ") -> Path:
-    """The path of a body from the one of its three descriptions that is given: position, table, or circle.
+def path_of(
+    position: Any, times: Any, positions: Any, circle: Any, ephemeris: Any = None, what: str = "the other body: "
+) -> Path:
+    """The path of a body from the one of its descriptions that is given: position, table, circle, or ephemeris.
 
     Raises
     ------
     InvalidInput
         None of them or several, or one that is wrong; ``what`` begins the list of what may be given.
     """
-    ways = {"position": position, "times and positions": times if positions is None else positions, "circle": circle}
+    ways = {"position": position, "times and positions": times if positions is None else positions, "circle": circle,
+            "ephemeris": ephemeris}  # fmt: skip
     given = [name for name, value in ways.items() if value is not None]
     if not given:
         raise InvalidInput(f"nothing says where the body is; give a place of {what}position, times and positions, "
-                           "or circle")  # fmt: skip
+                           "circle, or ephemeris")  # fmt: skip
     if len(given) > 1:
         raise InvalidInput(f"{' and '.join(given)} are given; keep one of them")
     if position is not None:
@@ -182,17 +186,21 @@ def path_of(position: Any, times: Any, positions: Any, circle: Any, what: str = 
         return Path({"position": at}, (float(AT_REST), *at), "at rest")
     if circle is not None:
         return _circle_of(circle)
+    if ephemeris is not None:
+        seen = ephemeris_of(ephemeris)
+        return Path({"ephemeris": dict(seen.arguments)}, _table(seen.times, seen.positions).numbers,
+                    f"by an ephemeris of the {seen.body}")  # fmt: skip
     if times is None or positions is None:
         missing = "times" if times is None else "positions"
         raise InvalidInput(f"{missing} is missing; a table needs times and positions")
     return _table(times, positions)
 
 
-def path_to_sun(direction: Any, position: Any, times: Any, positions: Any, circle: Any) -> Path:
+def path_to_sun(direction: Any, position: Any, times: Any, positions: Any, circle: Any, ephemeris: Any = None) -> Path:
     """As ``path_of``, for the Sun, which may be infinitely far away in a direction, a unit vector at rest."""
     if direction is None:
-        return path_of(position, times, positions, circle, "the Sun: direction, ")
-    if any(value is not None for value in (position, times, positions, circle)):
+        return path_of(position, times, positions, circle, ephemeris, "the Sun: direction, ")
+    if any(value is not None for value in (position, times, positions, circle, ephemeris)):
         raise InvalidInput("direction is given beside a place of the Sun; leave one of them out")
     return Path({"direction": plain(direction)}, (float(AT_REST), *unit_vector(direction, "direction")), "at rest")
 

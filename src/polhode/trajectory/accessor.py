@@ -29,10 +29,10 @@ import numpy as np
 from polhode.algebra import rotation as rotations
 from polhode.algebra.euler import SEQUENCES
 from polhode.arguments import choice, truth, whole
+from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
-from polhode.trajectory.epochs import epoch_of
 from polhode.trajectory.schema import AXES, QUATERNION
 
 if TYPE_CHECKING:

@@ -38,8 +38,8 @@ import xarray as xr
 
 from polhode.arguments import choice, text, whole
 from polhode.arguments import path as checked_path
+from polhode.epochs import Epoch, epoch_of, instants, texts
 from polhode.errors import InvalidInput, shown
-from polhode.trajectory.epochs import Epoch, epoch_of, instants, texts
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.molecules import extended_xyz, gsd, lammps_dump
 from polhode.trajectory.schema import trajectory

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.arguments import number, vector
+from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants
 from polhode.errors import InvalidInput
 from polhode.systems import paths, planets
-from polhode.trajectory.epochs import DAY, STARTS, Epoch, epoch_of, instants
 from polhode.trajectory.schema import trajectory
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def sun_is_far(ds: xr.Dataset) -> bool:
 
 
 def _path(light: Mapping[str, Any]) -> paths.Path:
-    given = (light.get(word) for word in ("direction", "position", "times", "positions", "circle"))
+    given = (light.get(word) for word in ("direction", "position", "times", "positions", "circle", "ephemeris"))
     return paths.path_to_sun(*given)
 
 

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from polhode.algebra import orbits
 from polhode.arguments import mapping, truth
 from polhode.arguments import path as checked_path
+from polhode.epochs import epoch_of
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.methods import method as find_method
 from polhode.runs.initial_state import check_moving, start_state
@@ -41,7 +42,6 @@ from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
 from polhode.systems.words import Form, ListOf, arguments_of
 from polhode.trajectory import suffix_of
-from polhode.trajectory.epochs import epoch_of
 
 
 def read_scenario(
@@ -326,6 +326,8 @@ class _Reader:
             else:
                 self.wrong(("run", "units"), f"{name} has a unit in its name, which makes the run one in SI; write "
                            "units = \"SI\", or leave it out")  # fmt: skip
+        if isinstance(self.raw.get("run"), dict):
+            self.raw = {name: _dated(part, self.raw["run"]) for name, part in self.raw.items()}
         try:
             return _validated(self.raw)
         except ValidationError as wrong:
@@ -632,5 +634,22 @@ def _deepest(text: str) -> int:
 
 
 # ------------------------------------------------------------------ mistakes in words
+def _dated(part: Any, run: Mapping[str, Any]) -> Any:
+    """Tables in which ephemerides have the epoch and the span of the run, where they leave them out."""
+    if isinstance(part, list):
+        return [_dated(one, run) for one in part]
+    if not isinstance(part, dict):
+        return part
+    made = {name: _dated(one, run) for name, one in part.items()}
+    if isinstance(made.get("ephemeris"), dict):
+        start = run.get("t0", 0.0)
+        stop = run.get("t_end")
+        if stop is None and isinstance(run.get("step"), int | float) and isinstance(run.get("steps"), int):
+            stop = start + run["step"] * run["steps"]
+        usual = {"epoch": run.get("epoch"), "start": start, "stop": stop}
+        made["ephemeris"] = {name: one for name, one in usual.items() if one is not None} | made["ephemeris"]
+    return made
+
+
 def _validated(raw: Mapping[str, Any]) -> ScenarioFile:
     return scenario_file().model_validate_json(json.dumps(raw, default=str), strict=True)

@@ -11,6 +11,7 @@ from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, number
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.jit import helper
+from polhode.systems.ephemerides import Ephemerides
 from polhode.systems.events import CYLINDER, PENUMBRA, WITHIN
 from polhode.systems.forces.record import Force
 from polhode.systems.paths import Circle, path_to_sun, place_at, velocity_at
@@ -119,6 +120,7 @@ def radiation_pressure(
     times: Times | None = None,
     positions: Positions | None = None,
     circle: Circle | None = None,
+    ephemeris: Ephemerides | None = None,
     distance: Length | None = None,
     shadow: Literal["none", "cylinder", "cone"] = "none",
     radius: Length | None = None,
@@ -132,7 +134,7 @@ def radiation_pressure(
         In full sunlight, length / time^2: pressure times reflectivity times area over mass.
     direction : array_like (3,), optional
         Towards a Sun infinitely far away; or else its position:
-    position, times, positions, circle
+    position, times, positions, circle, ephemeris
         As for ``third_body``.
     distance : float, optional
         Distance from the Sun at which the acceleration holds; elsewhere it follows the inverse square. Without it the
@@ -155,7 +157,7 @@ def radiation_pressure(
         Naming the argument that is wrong or missing.
     """
     strength = number(acceleration, "acceleration", "m / s**2", positive=True)
-    path = path_to_sun(direction, position, times, positions, circle)
+    path = path_to_sun(direction, position, times, positions, circle, ephemeris)
     for name, value in (("distance", distance), ("sun_radius", sun_radius)):
         if direction is not None and value is not None:
             raise InvalidInput(f"{name} needs a place of the Sun; give position instead of direction")

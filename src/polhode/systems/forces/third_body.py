@@ -7,6 +7,7 @@ import numpy as np
 from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import number
 from polhode.errors import InvalidInput, answering
+from polhode.systems.ephemerides import Ephemerides, ephemeris_of
 from polhode.systems.forces.record import Force
 from polhode.systems.paths import Circle, path_of, place_at, receding_at, square_at, velocity_at
 from polhode.systems.words import GravitationalParameter, Position, Positions, Times
@@ -60,12 +61,13 @@ def third_body_rate(p, at, mu, t, r):
 
 @answering
 def third_body(
-    mu: GravitationalParameter,
+    mu: GravitationalParameter | None = None,
     *,
     position: Position | None = None,
     times: Times | None = None,
     positions: Positions | None = None,
     circle: Circle | None = None,
+    ephemeris: Ephemerides | None = None,
 ) -> Force:
     """Gravity of another body, minus its pull on the centre, the origin of the frame.
 
@@ -74,15 +76,17 @@ def third_body(
 
     Parameters
     ----------
-    mu : float
-        Gravity constant times mass of the body.
+    mu : float, optional
+        Gravity constant times mass of the body; by default that of the ephemeris' body.
     position : array_like (3,), optional
         Its position, if at rest; or
     times, positions : array_like (n,), (n, 3), optional
         A table, n >= 4, interpolated by a cubic spline; or
     circle : mapping, optional
         A circle about the centre: ``radius``, ``period`` (negative: clockwise), and optionally ``phase`` (rad, at time
-        0, from the ascending node on the plane z = 0, or from x if the circle lies in that plane) and ``normal``.
+        0, from the ascending node on the plane z = 0, or from x if the circle lies in that plane) and ``normal``; or
+    ephemeris : Ephemeris, optional
+        From ``polhode.ephemeris``, or a mapping of its arguments: Sun, Moon and planets. The run is then in SI units.
 
     Returns
     -------
@@ -93,8 +97,10 @@ def third_body(
     InvalidInput
         Naming the argument that is wrong.
     """
-    path = path_of(position, times, positions, circle)
-    mu = number(mu, "mu", "m**3 / s**2", positive=True)
+    path = path_of(position, times, positions, circle, ephemeris)
+    if mu is None and ephemeris is None:
+        raise InvalidInput("mu is missing; give the gravity parameter of the body, or an ephemeris, which has it")
+    mu = number(ephemeris_of(ephemeris).mu if mu is None else mu, "mu", "m**3 / s**2", positive=True)
     if path.still and not any(path.numbers[1:]):
         raise InvalidInput("position is zero, the place of the centre; give the place of the other body")
     return Force(

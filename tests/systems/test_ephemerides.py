@@ -1,0 +1,170 @@
+"""Sun, Moon and planets: the series against astropy, tables, runs with them, epochs, and what is refused."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.epochs import epoch_of
+from polhode.errors import InvalidInput
+from polhode.systems.ephemerides import SERIES, _centuries
+
+EARTH = ph.planets.EARTH
+EPOCH = "2026-03-20T12:00:00 UTC"
+DAY = 86400.0
+START = {"position": (4.2e7, 0.0, 1e6), "velocity": (0.0, 3.0e3, 1e2)}
+
+
+def test_the_sun_at_the_equinox_of_march():
+    """2026-03-20T14:46 UTC: on the equator of date, at right ascension 0; that of J2000 is 26 years of precession off,
+    20.04'' a year in declination."""
+    sun = ph.ephemeris("sun", "2026-03-20T14:46:00 UTC", DAY).at(0.0)
+    away = np.linalg.norm(sun)
+    assert abs(np.degrees(np.arcsin(sun[2] / away)) + 26.2 * 20.04 / 3600) < 0.012
+    assert abs(away / ph.planets.ASTRONOMICAL_UNIT - 0.996) < 5e-4
+
+
+@pytest.mark.parametrize(("body", "angle", "length"), [("sun", 0.7, 1.3e7), ("moon", 5.4, 5.5e5)])
+def test_the_series_against_astropy(body, angle, length):
+    """Arc minutes and metres, over four years."""
+    pytest.importorskip("astropy")
+    theirs = ph.ephemeris(body, "2024-01-01T00:00:00 TT", 1400 * DAY, source="astropy", tolerance=100.0)
+    ours = ph.ephemeris(body, "2024-01-01T00:00:00 TT", 1400 * DAY, tolerance=100.0)
+    times = np.linspace(0, 1400 * DAY, 5001)
+    a, b = ours.at(times), theirs.at(times)
+    far = np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)
+    off = np.degrees(np.linalg.norm(np.cross(a, b), axis=1) / (far[0] * far[1])) * 60
+    assert off.max() < angle and np.abs(far[0] - far[1]).max() < length
+
+
+@pytest.mark.parametrize("scale", ["UTC", "TAI", "TT", "TDB"])
+def test_scales_of_time(scale):
+    pytest.importorskip("astropy")
+    from astropy.coordinates import get_body_barycentric
+    from astropy.time import Time
+
+    seen = ph.ephemeris("moon", f"2020-06-01T00:00:00 {scale}", DAY, source="astropy", tolerance=0.01).at(3600.0)
+    when = Time("2020-06-01T01:00:00", scale=scale.lower())
+    there = (get_body_barycentric("moon", when) - get_body_barycentric("earth", when)).xyz.to_value("m")
+    assert np.abs(seen - there).max() < 0.02
+    ours = ph.ephemeris("moon", f"2020-06-01T00:00:00 {scale}", DAY).at(3600.0)
+    assert np.linalg.norm(ours - there) < 1.2e6
+
+
+@pytest.mark.parametrize("body", ["sun", "moon"])
+@pytest.mark.parametrize("tolerance", [0.01, 1.0, 100.0])
+def test_the_table_keeps_its_tolerance(body, tolerance):
+    eph = ph.ephemeris(body, EPOCH, 40 * DAY, start=-2 * DAY, tolerance=tolerance)
+    times = np.random.default_rng(1).uniform(-2 * DAY, 40 * DAY, 4000)
+    exact = np.stack(SERIES[body](_centuries(epoch_of(EPOCH)) + times / (36525 * DAY)), axis=-1)
+    assert np.linalg.norm(eph.at(times) - exact, axis=1).max() < 1.5 * tolerance + 0.02 and eph.error <= tolerance
+
+
+def test_planets_about_another_centre():
+    pytest.importorskip("astropy")
+    seen = ph.ephemeris("jupiter", EPOCH, DAY, centre="mars", source="astropy")
+    assert 3.3e11 < np.linalg.norm(seen.at(0.0)) < 1.1e12 and seen.mu == 1.2671276410e17
+
+
+def test_third_bodies_by_ephemeris_are_those_by_their_tables():
+    moon = ph.ephemeris("moon", EPOCH, 3 * DAY)
+    one = ph.orbit(EARTH.mu, forces=[ph.forces.third_body(ephemeris=moon)])
+    other = ph.orbit(EARTH.mu, forces=[ph.forces.third_body(moon.mu, times=moon.times, positions=moon.positions)])
+    a, b = (ph.integrate(one_, "rkn6_14a/kepler", **START, step=300.0, t_end=2 * DAY) for one_ in (one, other))
+    np.testing.assert_array_equal(a.position, b.position)
+    alone = ph.integrate(ph.orbit(EARTH.mu), "rkn6_14a/kepler", **START, step=300.0, t_end=2 * DAY)
+    assert 1e2 < np.linalg.norm(a.position[-1] - alone.position[-1]) < 1e5
+    assert float(abs(a.energy_error).max()) < 1e-12
+
+
+def test_the_epoch_of_a_run_is_that_of_its_ephemerides():
+    sun = {"body": "sun", "epoch": EPOCH, "stop": DAY}
+    lit = ph.orbit(EARTH.mu, forces=[ph.forces.third_body(ephemeris=sun)])
+    ds = ph.integrate(lit, step=600.0, t_end=6000.0, **START)
+    assert ds.attrs["epoch"] == EPOCH
+    assert (ph.rerun(ds).position.values == ds.position.values).all()
+    with pytest.raises(InvalidInput, match="time 0 is one instant"):
+        ph.integrate(lit, step=600.0, t_end=6000.0, **START, settings={"epoch": "2026-03-21T12:00:00 UTC"})
+    with pytest.raises(InvalidInput, match="time 0 is one instant"):
+        two = [ph.forces.third_body(ephemeris=one) for one in (sun, sun | {"epoch": "2026-03-20"})]
+        ph.integrate(ph.orbit(EARTH.mu, forces=two), step=600.0, t_end=6000.0, **START)
+
+
+def test_shadows_follow_the_sun():
+    sun = ph.ephemeris("sun", EPOCH, DAY)
+    shadow = {"shadow": "cylinder", "radius": EARTH.radius}
+    lit = ph.orbit(EARTH.mu, forces=[ph.forces.radiation_pressure(1e-7, ephemeris=sun, **shadow)])
+    begin = {"position": (7e6, 0.0, 0.0), "velocity": (0.0, 7546.0, 0.0)}
+    ds = ph.integrate(lit, step=60.0, t_end=12000.0, **begin, events=[ph.events.eclipse(EARTH.radius, ephemeris=sun)])
+    fixed = ph.orbit(EARTH.mu, forces=[ph.forces.radiation_pressure(1e-7, direction=sun.at(3000.0), **shadow)])
+    eclipse = ph.events.eclipse(EARTH.radius, direction=sun.at(3000.0))
+    other = ph.integrate(fixed, step=60.0, t_end=12000.0, **begin, events=[eclipse])
+    edges, near = ds.event_time.values, other.event_time.values
+    assert len(edges) == len(near) >= 4 and np.abs(edges - near).max() < 3.0
+
+
+def test_a_function_of_ones_own_asks_where_the_sun_is():
+    sun = ph.ephemeris("sun", EPOCH, DAY)
+
+    def light(t, position, velocity, parameters):
+        toward = sun.at(t)
+        return -1e-6 * toward / np.sqrt(toward @ toward)
+
+    ds = ph.integrate(ph.orbit(EARTH.mu, force=light), "s6_10", step=100.0, t_end=6000.0, **START)
+    lit = ph.orbit(EARTH.mu, forces=[ph.forces.radiation_pressure(1e-6, ephemeris=sun)])
+    other = ph.integrate(lit, "s6_10", step=100.0, t_end=6000.0, **START)  # whose light comes past the spacecraft
+    assert np.linalg.norm(ds.position[-1] - other.position[-1]) < 1e-2
+
+
+def test_a_scenario_has_the_epoch_under_run(tmp_path):
+    (tmp_path / "geo.toml").write_text("""
+[system]
+type = "orbit"
+mu = 3.986004415e14
+forces = [{ kind = "third_body", ephemeris = { body = "sun" } }, { kind = "third_body", ephemeris = { body = "moon" } }]
+[initial]
+position = [4.2e7, 0, 1e6]
+velocity = [0, 3.0e3, 1e2]
+[run]
+step_min = 10
+t_end_d = 1
+epoch = "2026-03-20T12:00:00 UTC"
+""")
+    ds = ph.read_scenario(tmp_path / "geo.toml").integrate()
+    forces = [ph.forces.third_body(ephemeris=ph.ephemeris(body, EPOCH, DAY)) for body in ("sun", "moon")]
+    same = ph.integrate(ph.orbit(3.986004415e14, forces=forces), step=600.0, t_end=DAY, **START)
+    np.testing.assert_array_equal(ds.position, same.position)
+    (tmp_path / "geo.toml").write_text((tmp_path / "geo.toml").read_text().replace("epoch", "# epoch"))
+    with pytest.raises(InvalidInput, match="epoch is missing; give the instant of time 0"):
+        ph.read_scenario(tmp_path / "geo.toml")
+
+
+@pytest.mark.parametrize(("given", "told"), [
+    ({"body": "pluto"}, "body"),
+    ({"epoch": None}, "epoch is missing; give the instant of time 0"),
+    ({"epoch": "yesterday"}, "epoch is 'yesterday'"),
+    ({"stop": None}, "stop is missing"),
+    ({"stop": -1.0}, "stop is -1, not after start, 0"),
+    ({"centre": "sun"}, "body is 'sun', which is the centre itself"),
+    ({"centre": "mars"}, "the built-in series are those of the Sun and the Moon from the Earth"),
+    ({"source": "nowhere.bsp"}, "source is 'nowhere.bsp', which is no file"),
+    ({"tolerance": 0.0}, "tolerance"),
+    ({"tolerance": 1e-12}, "tolerance is 1e-12 m, which a table of"),
+])  # fmt: skip
+def test_what_is_wrong_is_said(given, told):
+    with pytest.raises(InvalidInput, match=told):
+        ph.ephemeris(**{"body": "sun", "epoch": EPOCH, "stop": DAY} | given)
+
+
+def test_a_file_that_is_none(tmp_path):
+    pytest.importorskip("astropy")
+    (tmp_path / "x.bsp").write_bytes(b"no ephemeris")
+    with pytest.raises(ph.errors.PolhodeError, match=r"x\.bsp|jplephem"):
+        ph.ephemeris("sun", EPOCH, DAY, source=str(tmp_path / "x.bsp"))
+
+
+def test_times_beyond_the_table():
+    sun = ph.ephemeris("sun", EPOCH, DAY)
+    with pytest.raises(InvalidInput, match="but this ephemeris of 'sun' from"):
+        sun.at(100 * DAY)
+    with pytest.raises(InvalidInput, match="mu is missing; give the gravity parameter"):
+        ph.forces.third_body(circle={"radius": 1e9, "period": 1e5})
