@@ -343,7 +343,7 @@ def test_what_figures_refuse(craft):
 
 def test_every_panel_is_offered_somewhere(craft, water):
     found = {panel.name for ds in (
-        craft, water, example("outer-planets"), example("leo-decay"), example("detumble-in-orbit"),
+        craft, water, example("outer-planets"), example("leo-decay"), example("detumble-in-orbit"), example("cubesat"),
         point(position=(1, 0, 0), velocity=(0, 1, 0), stiffness=(1.0, 2.0, 1.0)),
     ) for panel in offered(Shown(ds))}  # fmt: skip
     assert found == set(PANELS)

@@ -426,3 +426,22 @@ def test_the_engine_takes_nothing_of_others(tmp_path):
     (tmp_path / "other.zarr").mkdir()
     for path in ("run.nc", "https://example.org/x.zarr", tmp_path / "other.zarr", "\0.zarr", b"CDF", 3):
         assert not backend.guess_can_open(path)
+
+
+def test_beta_angle_and_eclipses():
+    """A circular orbit in the plane z = 0, and the Sun 20 degrees above it."""
+    earth, up = ph.planets.EARTH, np.radians(20.0)
+    light = {"direction": (np.cos(up), 0.0, np.sin(up)), "shadow": "cylinder", "radius": earth.radius}
+    lit = ph.orbit(earth.mu, forces=[ph.forces.radiation_pressure(1e-12, **light)])
+    speed = np.sqrt(earth.mu / 7e6)
+    ds = ph.integrate(lit, step=10.0, t_end=11660.0, position=(7e6, 0, 0), velocity=(0, speed, 0))
+    np.testing.assert_allclose(ds.polhode.beta_angle(degrees=True), 20.0, atol=1e-6)
+    np.testing.assert_allclose(ds.polhode.beta_angle((0, 0, -2.0)), -np.pi / 2, atol=1e-6)
+    found = ds.polhode.eclipses()
+    half = np.arccos(np.sqrt(1.0 - (earth.radius / 7e6) ** 2) / np.cos(up))  # of the arc in the shadow
+    assert len(found) == 2
+    np.testing.assert_allclose(np.diff(found, axis=1), 2.0 * half * 7e6 / speed, atol=0.05)
+    bare = ph.integrate(ph.orbit(1.0), step=0.01, t_end=1.0, position=(1, 0, 0), velocity=(0, 1, 0))
+    with pytest.raises(InvalidInput, match="sun is missing: this run has no sunlight"):
+        bare.polhode.beta_angle()
+    assert bare.polhode.eclipses().shape == (0, 2)

@@ -8,6 +8,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.plots.axes import curves, time_axis, title
+from polhode.plots.rows import backwards
 from polhode.plots.shown import Shown, in_units
 from polhode.plots.style import BLUE, COLOURS, GREEN, INK, PURPLE, VERMILION
 from polhode.plots.time_panels import XYZ, gaps_between
@@ -40,6 +41,33 @@ def draw_pointing(axes: Any, shown: Shown) -> None:
     gaps = gaps_between(shown.thin.values("attitude"))
     note = curves(axes, shown, angles, XYZ, "rad", times=shown.thin.times, gaps=gaps)
     title(axes, f"Angle of each body axis to nadir{shown.of_body}", note)
+
+
+def draw_sun(axes: Any, shown: Shown) -> None:
+    """Plot the angles of the body's axes to the Sun of the run."""
+    found = [shown.derived(frames.pointing_error(shown.thin.ds, axis, "sun")) for axis in np.eye(3)]
+    angles = np.column_stack([values if values.ndim == 1 else values[:, 0] for values in found])
+    gaps = gaps_between(shown.thin.values("attitude"))
+    note = curves(axes, shown, angles, XYZ, "rad", times=shown.thin.times, gaps=gaps, whole=True)
+    title(axes, f"Angle of each body axis to the Sun{shown.of_body}", note)
+
+
+def draw_wheels(axes: Any, shown: Shown) -> None:
+    """Plot the angular momentum of each wheel about its axis."""
+    _draw_each(axes, shown, "wheel_momentum", "Momentum of each wheel")
+
+
+def draw_torquers(axes: Any, shown: Shown) -> None:
+    """Plot the dipole moment that each torquer is told to have."""
+    _draw_each(axes, shown, "dipole_command", "Commanded dipole moment of each torquer")
+
+
+def _draw_each(axes: Any, shown: Shown, name: str, words: str) -> None:
+    values = np.asarray(shown.ds[name].values, dtype=float)
+    values = values[::-1] if backwards(shown.ds) else values
+    labels = [(str(k + 1), COLOURS[k % len(COLOURS)]) for k in range(values.shape[1])]
+    note = curves(axes, shown, values, labels, shown.units(name), whole=True)
+    title(axes, words, note)
 
 
 def draw_spin(axes: Any, shown: Shown) -> None:

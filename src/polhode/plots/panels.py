@@ -21,6 +21,7 @@ from polhode.plots import time_panels as along
 from polhode.plots.molecules import draw_bodies, draw_distances
 from polhode.plots.shown import Shown
 from polhode.trajectory.convergence import momentum_errors
+from polhode.trajectory.surroundings import place_of_sun
 
 ALONG, SQUARE, WIDE = "along time", "square", "wide"
 """Shapes of panels: with an axis of time; as high as wide; half as high as wide."""
@@ -67,6 +68,14 @@ def _molecules(shown: Shown) -> bool:
 
 def _craft(shown: Shown) -> bool:
     return shown.centre is not None and "attitude" in shown and "velocity" in shown
+
+
+def _lit(shown: Shown) -> bool:
+    return _craft(shown) and place_of_sun(shown.ds, [0.0]) is not None
+
+
+def _steered(shown: Shown) -> bool:
+    return _craft(shown) and ("wheel_momentum" in shown or "dipole_command" in shown)
 
 
 def _orbit(shown: Shown) -> bool:
@@ -118,6 +127,10 @@ TABLE = (
           craft.draw_lvlh),
     Panel("pointing", "angle of each body axis to nadir", "attitude and an orbit about a centre", _craft,
           craft.draw_pointing),
+    Panel("sun", "angle of each body axis to the Sun", "attitude, an orbit, and sunlight", _lit, craft.draw_sun),
+    Panel("wheels", "angular momentum of each wheel", "wheel_momentum", _has("wheel_momentum"), craft.draw_wheels),
+    Panel("torquers", "dipole moment of each magnetic torquer", "dipole_command", _has("dipole_command"),
+          craft.draw_torquers),
     Panel("attitude_energy", "energy of the rotation, apart from the orbit's", "attitude", _solid,
           craft.draw_attitude_energy),
     Panel("spin", "angular momentum about the centre of mass, apart from the orbit's", "attitude", _solid,
@@ -175,6 +188,9 @@ class Kind:
 
 KINDS = (
     Kind("molecules", _molecules, ("energy", "momenta", "energies", "temperature", "bodies", "rdf")),
+    Kind("a spacecraft with wheels or torquers", _steered,
+         ("energy", "rates", "sun", "lvlh", "wheels", "torquers", "altitude", "semi_major_axis", "orbit",
+          "ground_track", "polhode")),
     Kind("spacecraft", _craft, ("energy", "rates", "lvlh", "attitude_energy", "spin", "altitude", "semi_major_axis",
                                 "eccentricity", "orbit", "ground_track", "polhode")),
     Kind("bodies that attract each other", lambda shown: shown.pulling is not None,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 METHODS = (
     "euler", "rotation", "lvlh", "elements", "ground_track", "altitude", "pointing_error",
-    "transition", "to_pandas", "astropy_time", "plot", "view", "animate",
+    "beta_angle", "eclipses", "transition", "to_pandas", "astropy_time", "plot", "view", "animate",
 )  # fmt: skip
 """What the accessor offers, in the order of its text."""
 LEADING = ("member", "time", "body")
@@ -357,6 +357,44 @@ class TrajectoryAccessor:
         ds = self._chosen("pointing_error", "attitude", body=body, member=member)
         angle: xr.DataArray = _in_degrees(frames.pointing_error(ds, axis, toward), degrees)
         return angle
+
+    def beta_angle(self, sun: Any = None, *, degrees: bool = False, body: int | None = None) -> xr.DataArray:
+        """Angle of the Sun above the plane of the orbit.
+
+        Parameters
+        ----------
+        sun : array_like (3,), optional
+            Direction to it, for a run without sunlight, or with another.
+        degrees : bool
+            Degrees instead of radians.
+        body : int, optional
+            One of several; default all.
+
+        Raises
+        ------
+        InvalidInput
+            No position; no direction, and no sunlight in the run.
+        """
+        ds = self._chosen("beta_angle", "position", body=body, member=None)
+        angle: xr.DataArray = _in_degrees(frames.beta_angle(ds, sun), degrees)
+        return angle
+
+    def eclipses(self, sun: Any = None, radius: float | None = None, *, body: int | None = None) -> Any:
+        """Begin and end (k, 2) of each passage through the shadow of the centre, penumbra included.
+
+        Parameters
+        ----------
+        sun, radius : optional
+            Direction to the Sun (3,) and radius of what casts the shadow, for a run without, or another one.
+        body : int, optional
+            One of several; default the first.
+
+        Raises
+        ------
+        InvalidInput
+            No position; a direction without a radius; rows too far apart to tell.
+        """
+        return frames.shadow(self._chosen("eclipses", "position", body=body, member=None), sun, radius)
 
     # ------------------------------------------------------------------ tables and times
     def to_pandas(self, *, body: int | None = None, member: int | None = None) -> pd.DataFrame:

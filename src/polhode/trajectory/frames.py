@@ -237,6 +237,41 @@ def pointing_error(ds: xr.Dataset, axis: Any = (0.0, 0.0, 1.0), toward: Any = "n
     return made.assign_coords(time=ds["time"])
 
 
+def beta_angle(ds: xr.Dataset, sun: Any = None) -> xr.DataArray:
+    """Angle of the Sun above the plane of the orbit, towards r x v.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Trajectory of an orbit or a spacecraft.
+    sun : array_like (3,), optional
+        Direction to the Sun, for a run without sunlight, or with another.
+
+    Returns
+    -------
+    xarray.DataArray
+        rad, from -pi/2 to pi/2.
+
+    Raises
+    ------
+    InvalidInput
+        No positions and velocities; no direction, and no sunlight in the run.
+    """
+    import xarray as xr
+
+    r, v, leading = _moving(ds)
+    there = place_of_sun(ds) if sun is None else vector(sun, "sun")
+    if there is None:
+        raise InvalidInput("sun is missing: this run has no sunlight; give the direction to the Sun")
+    if sun is None:
+        there = there.reshape([*(len(there) if dim == "time" else 1 for dim in leading), 3])
+    n = np.cross(r, v)
+    up, across = np.einsum("...i,...i->...", n, there), np.linalg.norm(np.cross(n, there), axis=-1)
+    made = xr.DataArray(np.arctan2(up, across), dims=leading, name="beta_angle")
+    made.attrs.update(long_name="angle of the Sun above the plane of the orbit", units="rad")
+    return made.assign_coords(time=ds["time"])
+
+
 # ------------------------------------------------------------------ elements
 def relative_motion(ds: xr.Dataset, about: int | str | None = None) -> tuple[Any, Any, Any, tuple[Any, ...]]:
     """Positions and velocities relative to what is orbited, and gravity parameters.

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import pi
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode.arguments import number, vector
-from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants
 from polhode.errors import InvalidInput
 from polhode.systems import paths, planets
 from polhode.trajectory.schema import trajectory
@@ -223,11 +220,6 @@ def shadow_of(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> S
     return Shadow(str(light["shadow"]), radius, of_sun, _path(light))
 
 
-LEAPS_BEFORE_2000 = sum(start <= 0 for start in STARTS)
-ERA = (0.7790572732640, 1.00273781191135448)
-"""Earth rotation angle at 2000-01-01T12:00:00 UT1, in turns, and turns in a day [petit2010, eq. 5.15]."""
-
-
 def turned(ds: xr.Dataset, times: Any, rotation: float) -> Any:
     """Angle (rad) of the prime meridian of the central body at some times.
 
@@ -237,13 +229,5 @@ def turned(ds: xr.Dataset, times: Any, rotation: float) -> Any:
     zero = 0.0
     known = centre(ds)
     if "epoch" in ds.attrs and known is not None and known.name == "Earth":
-        zero = 2.0 * pi * ((ERA[0] + ERA[1] * _days(epoch_of(ds.attrs["epoch"]))) % 1.0)
+        zero = planets.earth_rotation_angle(ds.attrs["epoch"])
     return zero + rotation * np.asarray(times, dtype=float)
-
-
-def _days(epoch: Epoch) -> float:
-    """Days of UT1 since 2000-01-01T12:00:00; UTC is taken for UT1, 0.9 s at most or 7e-5 rad of the Earth's rotation,
-    and TDB for TT."""
-    known = Epoch("TT", epoch.since) if epoch.scale == "TDB" else epoch
-    counted = instants(known, [0.0], "UTC")[0]
-    return float(counted - (bisect_right(STARTS, counted) - LEAPS_BEFORE_2000)) / DAY - 0.5
