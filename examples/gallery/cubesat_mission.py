@@ -15,10 +15,12 @@
 # scenario: `examples/cubesat.toml`.
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import polhode as ph
 
+plt.style.use("polhode.plots.style")
 earth, epoch, day = ph.planets.EARTH, "2026-03-20T12:00:00 UTC", 86400.0
 sun, moon = (ph.ephemeris(body, epoch, day) for body in ("sun", "moon"))
 greenwich = ph.planets.earth_rotation_angle(epoch)
@@ -73,7 +75,14 @@ settled = ds.time > 9000
 print(f"panels off the Sun: at most {float(off[settled].max()):.2f} degrees; "
       f"wheels: at most {1e3 * float(abs(ds.wheel_momentum[settled]).max()):.2f} mN m s; "
       f"energy less work: {float(abs(ds.energy_error).max()):.0e}")  # fmt: skip
-ph.plots.figure(ds, ["rates", "sun", "wheels", "torquers"])
+fig, axes = plt.subplots(2, 2, sharex=True, figsize=(9, 5.5))
+shown = {"Rates (deg/s)": np.degrees(ds.angular_velocity), "Panels to the Sun (deg)": off,
+         "Wheels (mN m s)": 1e3 * ds.wheel_momentum, "Coils (A m²)": ds.dipole_command}  # fmt: skip
+for axis, (title, values) in zip(axes.flat, shown.items(), strict=True):
+    axis.plot(ds.time / 3600, values, linewidth=0.8)
+    axis.set(title=title, xlim=(0, 24), xlabel="hours")
+    for begin, end in ds.polhode.eclipses() / 3600:
+        axis.axvspan(begin, end, color="0.9", zorder=0)
 
 # %% [markdown]
 # The hour in which the wheels take over, to turn and to play:
