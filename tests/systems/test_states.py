@@ -153,7 +153,7 @@ def test_no_name_of_a_trajectory_is_free_for_states():
     ({"x": 0}, "states.x is 0; give how many numbers it has, 1 to 256"),
     ({"x": 300}, "states.x is 300; give how many"),
     ({"x": {"size": 2, "start": [0.0, 1.0]}}, "states.x needs size or start, and not both"),
-    ({"x": {"length": 2}}, "states.x has the key 'length'; it may have size, start, unit"),
+    ({"x": {"length": 2}}, "states.x has the key 'length'; it may have size, start, unit; of noise"),
     ({"x": [1.0, np.nan]}, r"states.x is not finite: states.x\[1\] is nan"),
     ({"x": {"start": 1.0, "unit": 7}}, "states.x.unit must be text"),
     ([3], "states must be a mapping"),
@@ -176,3 +176,85 @@ def test_a_function_with_the_wrong_rates_is_told():
 def test_states_that_nothing_reads_are_refused():
     with pytest.raises(InvalidInput, match="states are read and changed by a torque or a load, but neither is given"):
         ph.rigid_body(MOMENTS, states={"x": 1})
+
+
+# ------------------------------------------------------------------ noise
+GYRO = {
+    "white": {"size": 3, "noise": 1e-3, "every": 0.1, "seed": 5, "unit": "rad/s"},
+    "drift": {"size": 3, "noise": 1e-4, "every": 0.1, "walk": True, "seed": 5},
+    "slow": {"size": 2, "noise": 0.5, "every": 0.1, "time_constant": 3.0, "seed": 5},
+}
+
+
+def act(t, q, omega, parameters, states):
+    return states.u
+
+
+def rate_loop(t, position, velocity, q, omega, parameters, states):
+    measured = omega + states.drift + states.white
+    return -parameters[0] * measured, measured
+
+
+def noisy(**more):
+    return ph.rigid_body(
+        MOMENTS, torque=act, parameters=[0.01], states={"u": 3, "measured": 3} | GYRO | more,
+        controllers=[ph.controller(rate_loop, 0.1, "u", keeps="measured")],
+    )  # fmt: skip
+
+
+def test_noise_has_its_statistics_and_is_repeated():
+    ds = ph.integrate(noisy(), "s4_6", step=0.1, t_end=2000.0, angular_velocity=TUMBLE)
+    white, drift, slow = (ds[name].values[1:] for name in ("white", "drift", "slow"))
+    n = len(white)
+    assert np.abs(white.std(axis=0) / 1e-3 - 1).max() < 5 / np.sqrt(2 * n)
+    together = np.corrcoef(np.concatenate([white[1:].T, white[:-1].T]))
+    assert np.abs(together - np.eye(6)).max() < 5 / np.sqrt(n)  # neither with each other nor with those before
+    assert np.abs(np.diff(drift, axis=0).std(axis=0) / (1e-4 * np.sqrt(0.1)) - 1).max() < 5 / np.sqrt(2 * n)
+    assert abs(np.corrcoef(slow[1:, 0], slow[:-1, 0])[0, 1] - np.exp(-0.1 / 3)) < 0.01
+    assert np.abs(slow[1000:].std(axis=0) / 0.5 - 1).max() < 0.1
+    rates = ds.angular_velocity.values[:-1]  # as sampled before the row at which measurements are shown
+    np.testing.assert_allclose(ds.measured.values[1:], rates + drift + white, atol=1e-15)
+    again = ph.rerun(ds, torque=act, command=rate_loop)
+    assert (again.white.values == ds.white.values).all() and ds.white.attrs["units"] == "rad/s"
+
+
+def test_noise_depends_on_seed_and_sample_alone():
+    run = {"angular_velocity": TUMBLE, "t_end": 20.0}
+    ds = ph.integrate(noisy(), "s4_6", step=0.1, **run)
+    times = np.arange(0.05, 20.0, 0.1)
+    other = ph.integrate(noisy(), "mkrk:dp8", steps=ph.Tolerance(1e-9), t_eval=times, **run)
+    assert (other.white.values[:-1] == ds.white.values[1:-1]).all()
+    half = ph.integrate(noisy(), "s4_6", step=0.1, **run | {"t_end": 10.0})
+    rest = ph.integrate(noisy(), "s4_6", step=0.1, steps=100, start=half)
+    assert (rest.measured[-1].values == ds.measured[-1].values).all()
+    members = ph.ensemble(noisy(), "s4_6", members={"states.white.seed": [5, 6]}, step=0.1, **run)
+    assert (members.white[0].values == ds.white.values).all() and (members.white[1, 2:] != ds.white[2:]).all()
+
+
+def test_derivatives_take_noise_as_given():
+    run = {"step": 0.1, "t_end": 5.0}
+    ds = ph.integrate(noisy(), "s4_6", **run, angular_velocity=TUMBLE, tangent=True)
+    for k in range(3):
+        e = 1e-5 * np.eye(3)[k]
+        ends = [ph.integrate(noisy(), "s4_6", **run, angular_velocity=np.array(TUMBLE) + s * e) for s in (1, -1)]
+        slope = (ends[0].angular_momentum[-1] - ends[1].angular_momentum[-1]).values / 2e-5
+        np.testing.assert_allclose(ds.state_transition[-1].values[3:6, 3 + k] * MOMENTS[k], slope, atol=1e-9)
+
+
+@pytest.mark.parametrize(("noise", "told"), [
+    ({"every": 0.1, "seed": 1}, "states.white is noise, but has no noise; give its standard deviation"),
+    ({"noise": 1.0}, "states.white is noise, but has no every; give the time between its samples"),
+    ({"noise": -1.0, "every": 0.1}, "states.white.noise is -1"),
+    ({"noise": 1.0, "every": 0.0}, "states.white.every is 0"),
+    ({"noise": 1.0, "every": 0.1, "seed": 1.5}, "states.white.seed must be a whole number"),
+    ({"noise": 1.0, "every": 0.1, "walk": True, "time_constant": 2.0}, "states.white has walk and time_constant"),
+])  # fmt: skip
+def test_what_is_wrong_with_noise_is_said(noise, told):
+    with pytest.raises(InvalidInput, match=told):
+        noisy(white={"size": 3} | noise)
+
+
+def test_no_controller_sets_noise():
+    with pytest.raises(InvalidInput, match="a controller sets the state 'white', which is noise"):
+        ph.rigid_body(MOMENTS, torque=act, states={"u": 3} | GYRO,
+                      controllers=[ph.controller(rate_loop, 0.1, "u", keeps="white")])  # fmt: skip

@@ -6,7 +6,8 @@ row ``EVERY`` to ``OF_ROW``, then of each number that it sets ``INDEX`` to ``OF_
 
 The value a row sets is what its function returns, in steps of a resolution and within limits; with a delay it goes into
 the last of some registers, auxiliary variables too, and what was in the first one is set. A row without a function
-copies variables.
+copies variables, or draws noise: each number becomes KEPT times itself plus FRESH times a normal number, which follows
+from a seed, the count of samples and a STREAM alone.
 """
 
 from __future__ import annotations
@@ -15,21 +16,38 @@ from functools import cache
 from math import floor, inf
 from typing import Any
 
+import numpy as np
+
 from polhode.kernel import jit
 from polhode.kernel import layout as L
+from polhode.kernel.random import WORD, normal_pair
 
 EVERY, PHASE, ROLE, NUMBERS = range(4)
 OF_ROW = 4
-"""Of a row: time between samples and a sampling time; number of its function, -1 without; how many numbers there
+"""Of a row: time between samples and a sampling time; number of its function, or COPY or NOISE; how many numbers there
 are."""
+COPY, NOISE = -1, -2
 INDEX, TARGET, LIMIT, RESOLUTION, DELAY, REGISTER = range(6)
 OF_NUMBER = 6
 """Of a number: the auxiliary variable whose new value the function returns, or which is read; that which is set;
 its largest magnitude; resolution, 0 without; how many samples later it is set; the first of its registers."""
+KEPT, FRESH, SEED, STREAM = 2, 3, 4, 5
+"""Of a number of noise, in the places of LIMIT and what follows."""
 SLACK = 64.0 * 2.0**-52
 """Distance of two times, relative to their size, that counts as none: round-off of times of steps, and of samples."""
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
+
+
+@jit.helper
+def draw(q, row, count, sample, p):
+    """Draw the numbers of a row of noise for this sample."""
+    own = L.BODY * p.N
+    for k in range(count):
+        number = row + OF_ROW + OF_NUMBER * k
+        at, seed = own + int(q[number + TARGET]), int(q[number + SEED])
+        n, _ = normal_pair(sample & WORD, (sample >> 32) & WORD, int(q[number + STREAM]), 3, seed & WORD, seed >> 32)
+        p.y[at] = q[number + KEPT] * p.y[at] + q[number + FRESH] * n
 
 
 @jit.helper
@@ -50,6 +68,9 @@ def sample(t, p):
                 for k in range(count):
                     if not abs(p.load[load + int(q[row + OF_ROW + OF_NUMBER * k + INDEX])]) < inf:
                         return L.NOT_FINITE
+            if role == NOISE:
+                draw(q, row, count, int(np.floor((t - phase) / every + 0.5)), p)
+                count = 0
             for k in range(count):
                 number = row + OF_ROW + OF_NUMBER * k
                 index, delay = int(q[number + INDEX]), int(q[number + DELAY])
@@ -70,7 +91,7 @@ def sample(t, p):
                         p.y[register + delay - 1] = fresh
                 p.y[own + int(q[number + TARGET])] = x
             p.step_info[L.LOADED] = 0.0
-        row += OF_ROW + OF_NUMBER * count
+        row += OF_ROW + OF_NUMBER * int(q[row + NUMBERS])
     return L.OK
 
 

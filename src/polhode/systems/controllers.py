@@ -16,9 +16,10 @@ import numpy as np
 
 from polhode.arguments import UNKNOWN, array, in_unit, number, text
 from polhode.errors import InvalidInput, answering, shown, unknown_name
+from polhode.kernel.sampling import COPY, NOISE
 from polhode.systems.record import AuxiliaryVariable, System, called, plain
 from polhode.systems.sampling import Sampled
-from polhode.systems.states import States
+from polhode.systems.states import States, states_of
 from polhode.systems.user import FORMS, UserFunction
 from polhode.systems.user.roles import Form as FunctionForm
 from polhode.systems.user.roles import states_set
@@ -224,7 +225,11 @@ def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()
         A controller sets what is no state.
     """
     own, known = dict(states.sizes), dict((*states.sizes, *others))
-    setters = {name: one for one in controllers for name in one.sets + one.keeps}
+    setters: dict[str, Any] = {name: one for one in controllers for name in one.sets + one.keeps}
+    for name, noise in states.noises:
+        if name in setters:
+            raise InvalidInput(f"a controller sets the state {name!r}, which is noise; let it set another one")
+        setters[name] = noise
     for k, one in enumerate(controllers):
         for name in one.sets + one.keeps:
             if name not in known:
@@ -265,15 +270,16 @@ def key_of(k: int, count: int) -> str:
     return "command" if count == 1 else f"command_{k}"
 
 
-def controlled(system: System, controllers: Sequence[Controller]) -> System:
-    """The system with controllers that set its states.
+def controlled(system: System, controllers: Sequence[Controller], states: Any = None) -> System:
+    """The system with controllers that set its states, and with those of the user's ``states`` that are noise.
 
     Raises
     ------
     InvalidInput
         A function takes other arguments, or there are other limits than numbers.
     """
-    if not controllers:
+    noises = states_of(states).noises if states else ()
+    if not controllers and not noises:
         return system
     read = system.auxiliary[system.read_from :]
     at: dict[str, list[int]] = {}
@@ -290,6 +296,11 @@ def controlled(system: System, controllers: Sequence[Controller]) -> System:
     sampled: list[Sampled] = []
     functions: dict[str, UserFunction] = {}
     records = []
+    for place, (name, noise) in enumerate(noises):
+        drawn = [[index, index, noise.kept, noise.fresh, noise.seed, 2**20 * place + n]
+                 for n, index in enumerate(at[name])]  # fmt: skip
+        rows.append([noise.every, noise.phase, NOISE, len(drawn), *np.ravel(drawn)])
+        sampled.append(Sampled(noise.every, noise.phase, None))
     for k, one in enumerate(controllers):
         names = one.sets + one.keeps
         returns = f"the new value of {names[0]}" if len(names) == 1 else f"a tuple of new values: {', '.join(names)}"
@@ -317,14 +328,14 @@ def controlled(system: System, controllers: Sequence[Controller]) -> System:
                 now.append([index, pending if beyond else index, limit, step, whole, mine])
                 later.append([pending, index, UNLIMITED, 0.0, 0, 0])
         now += [[index, index, UNLIMITED, 0.0, 0, 0] for name in one.keeps for index in at[name]]
-        rows.append([one.every, one.phase, len(functions) - 1, len(now), *np.ravel(now)])
+        rows.append([one.every, one.phase, k, len(now), *np.ravel(now)])
         sampled.append(Sampled(one.every, one.phase, user))
         if beyond:
-            rows.append([one.every, one.phase + beyond, -1, len(later), *np.ravel(later)])
+            rows.append([one.every, one.phase + beyond, COPY, len(later), *np.ravel(later)])
             sampled.append(Sampled(one.every, one.phase + beyond, None))
     table = np.array([float(len(rows)), *(x for row in rows for x in row)])
     return replace(
-        system, arguments={**system.arguments, "controllers": records},
+        system, arguments={**system.arguments, **({"controllers": records} if records else {})},
         parameters=np.concatenate([numbers, table]), samples_at=len(numbers), sampled=tuple(sampled),
         functions={**system.functions, **functions},
     )  # fmt: skip

@@ -190,4 +190,4 @@ def orbit(
         all_potential=table.all_potential and functions.all_potential,
         direct={"mu": (0, True)},
     )
-    return controlled(made, steered)
+    return controlled(made, steered, states)

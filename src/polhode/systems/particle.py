@@ -169,4 +169,4 @@ def particle(
         conserves=conserves,
         functions=functions,
     )
-    return controlled(made, steered)
+    return controlled(made, steered, states)

@@ -85,7 +85,8 @@ def rigid_body(
         or to a table with ``size`` or ``start`` and ``unit``. ``torque`` or ``load`` then takes one more argument,
         ``states``, with the state ``states.name``, a number or a vector, and returns the rate of each state behind the
         load: ``return torque, rate_of_first, rate_of_second``. They start at zero, are recorded under their names, and
-        keep the order of the method.
+        keep the order of the method. A table with ``noise`` (standard deviation) and ``every``, perhaps ``seed``,
+        ``walk``, ``time_constant`` and ``phase``, is noise, drawn at these intervals and held between them.
     wheels : Wheels, optional
         From ``polhode.reaction_wheels``, or a mapping of its arguments. ``inertia`` is then that of the whole with
         locked wheels; the angular momentum in the trajectory that of the body without what wheels add about their
@@ -181,7 +182,7 @@ def rigid_body(
         conserves=conserves,
         functions=functions,
     )
-    return controlled(made, steered)
+    return controlled(made, steered, states)
 
 
 class _Given(NamedTuple):
@@ -230,4 +231,4 @@ def _with_wheels(wheels: Any, inertia: Any, given: _Given, values: Any, **functi
         quantities=Spin(mount.axes, 0),
         wheels_at=0,
     )  # fmt: skip
-    return controlled(made, given.controllers)
+    return controlled(made, given.controllers, given.states)

@@ -442,7 +442,7 @@ def spacecraft(
         direct={"mu": (0, True)},
         recommended="" if reads else "rkn6_14a/kepler",
     )  # fmt: skip
-    return controlled(made, steered)
+    return controlled(made, steered, states)
 
 
 def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping
+from math import exp, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, array, mapping, number, text
+from polhode.arguments import UNKNOWN, array, in_unit, mapping, number, text, truth, whole
 from polhode.errors import InvalidInput, shown
 from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.user.states import Sizes
@@ -20,6 +21,7 @@ from polhode.systems.user.states import Sizes
 MOST = 256
 """Most numbers of states."""
 KEYS = ("size", "start", "unit")
+OF_NOISE = ("noise", "every", "seed", "phase", "time_constant", "walk")
 TAKEN = frozenset((
     "angular_momentum", "angular_momentum_compensation", "angular_momentum_space", "angular_velocity", "attitude",
     "attitude_compensation", "attitude_energy", "axial_angular_momentum", "axis", "body", "boltzmann", "box",
@@ -37,6 +39,26 @@ TAKEN = frozenset((
 """Names that states may not have: those of other variables, dimensions and labels of a trajectory."""
 
 
+class Noise(NamedTuple):
+    """A state that is noise: numbers drawn at equal intervals of time, x <- kept x + fresh n, with normal numbers n.
+
+    Attributes
+    ----------
+    every, phase : float
+        Time between samples, and a sampling time.
+    kept, fresh : float
+        The factors.
+    seed : int
+        Numbers follow from it, the count of samples and the state's place among noises alone.
+    """
+
+    every: float
+    phase: float
+    kept: float
+    fresh: float
+    seed: int
+
+
 class States(NamedTuple):
     """States that a user has stated.
 
@@ -48,11 +70,14 @@ class States(NamedTuple):
         Their numbers, one after the other.
     arguments : dict
         What they are made from, in JSON types.
+    noises : tuple of (str, Noise)
+        Those that are noise.
     """
 
     sizes: Sizes
     auxiliary: tuple[AuxiliaryVariable, ...]
     arguments: dict[str, Any]
+    noises: tuple[tuple[str, Noise], ...] = ()
 
 
 def states_of(given: Any) -> States:
@@ -62,13 +87,15 @@ def states_of(given: Any) -> States:
     ----------
     given : mapping or None
         By name: how many numbers; or their values at the start; or a mapping with ``size`` or ``start``, and ``unit``.
+        Of one that is noise ``noise``, its standard deviation, and ``every``; perhaps ``seed``, ``phase``,
+        ``time_constant`` or ``walk``.
 
     Raises
     ------
     InvalidInput
         Names the state and what is wrong with it.
     """
-    sizes, auxiliary, arguments = [], [], {}
+    sizes, auxiliary, arguments, noises = [], [], {}, []
     for name, one in mapping({} if given is None else given, "states").items():
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
             raise InvalidInput(f"states has the name {shown(name)}; take a word of letters, digits and _")
@@ -86,9 +113,35 @@ def states_of(given: Any) -> States:
         sizes.append((name, size))
         kept: dict[str, Any] = {"size": size or 1} if not any(start) else {"start": start[0] if single else list(start)}
         arguments[name] = kept | ({"unit": unit} if unit else {})
+        if isinstance(one, Mapping) and any(key in one for key in OF_NOISE):
+            noise, told = _noise(one, f"states.{name}")
+            arguments[name] |= told
+            noises.append((name, noise))
         if len(auxiliary) > MOST:
             raise InvalidInput(f"states has more than {MOST} numbers; a system with so many is one of your own making")
-    return States(tuple(sizes), tuple(auxiliary), arguments)
+    return States(tuple(sizes), tuple(auxiliary), arguments, tuple(noises))
+
+
+def _noise(given: Mapping[str, Any], name: str) -> tuple[Noise, dict[str, Any]]:
+    """The noise that a state is, and its arguments in JSON types."""
+    for key, what in (("noise", "its standard deviation"), ("every", "the time between its samples")):
+        if given.get(key) is None:
+            raise InvalidInput(f"{name} is noise, but has no {key}; give {what}")
+    told: dict[str, Any] = {}
+    for key in ("noise", "every", "time_constant"):
+        if given.get(key) is not None:
+            told[key] = number(in_unit(given[key], UNKNOWN, f"{name}.{key}"), f"{name}.{key}", positive=True)
+    seed = given.get("seed", 0)
+    told["seed"] = whole(int(seed) if isinstance(seed, float) and seed.is_integer() else seed, f"{name}.seed")
+    phase = number(in_unit(given.get("phase", 0.0), "s", f"{name}.phase"), f"{name}.phase")
+    walk = truth(given.get("walk", False), f"{name}.walk")
+    told |= ({"phase": phase} if phase else {}) | ({"walk": True} if walk else {})
+    if walk and "time_constant" in told:
+        raise InvalidInput(f"{name} has walk and time_constant; a random walk has none, so leave one of them out")
+    size, every = told["noise"], told["every"]
+    kept = 1.0 if walk else exp(-every / told["time_constant"]) if "time_constant" in told else 0.0
+    fresh = size * sqrt(every) if walk else size * sqrt(1.0 - kept * kept)
+    return Noise(every, phase, kept, fresh, told["seed"]), told
 
 
 def _one(given: Any, name: str) -> tuple[int, tuple[float, ...], str]:
@@ -96,8 +149,9 @@ def _one(given: Any, name: str) -> tuple[int, tuple[float, ...], str]:
     unit = ""
     if isinstance(given, Mapping):
         for key in given:
-            if key not in KEYS:
-                raise InvalidInput(f"{name} has the key {shown(key)}; it may have {', '.join(KEYS)}")
+            if key not in KEYS + OF_NOISE:
+                raise InvalidInput(f"{name} has the key {shown(key)}; it may have {', '.join(KEYS)}; of noise also "
+                                   f"{', '.join(OF_NOISE)}")  # fmt: skip
         unit = text(given.get("unit", ""), f"{name}.unit", 40)
         if ("size" in given) == ("start" in given):
             raise InvalidInput(f"{name} needs size or start, and not both")
