@@ -221,6 +221,10 @@ HALF = {"q0": [1.0], "q1": [1.1], "h": 0.1, "alpha": 0.25}
 STATE = {"position": R, "velocity": V}
 PATH = {"times": [0.0, 1.0, 2.0, 3.0], "positions": [[1e8, 0, 0], [1e8, 1e6, 0], [1e8, 2e6, 0], [1e8, 3e6, 0]]}
 CIRCLE = {"radius": 3.8e8, "period": 2.4e6}
+TWO_LINES = (
+    "1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753",
+    "2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667",
+)
 SUN = {"body": "sun", "epoch": "2026-03-20", "stop": 9000.0}
 SITES = [("O", [0.0, 0.0, 0.01]), ("H", [0.0, 0.0, -0.08])]
 CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -259,6 +263,7 @@ CALLS = {
               {"area": 2.0, "normal": [1.0, 0, 0], "specular": 0.25, "diffuse": 0.25, "absorbed": 0.5}],
     "gravity_field": [{"source": "egm2008", "epoch": 2020.5}],
     "magnetic_dipole": [{"moment": [0.1, 0.0, 0.2]}],
+    "tle": [{"lines": TWO_LINES[0], "second": TWO_LINES[1]}],
     "ephemeris": [{"body": "moon", "epoch": "2026-03-20", "stop": 9000.0, "start": -9.0, "centre": "earth",
                    "source": "builtin", "tolerance": 2.0}],
     "magnetic_torquers": [{"axes": [[0, 0, 1.0], [1.0, 0, 0]], "max_dipole": [0.2, 0.3], "command": 0.1}],

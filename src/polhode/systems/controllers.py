@@ -296,8 +296,8 @@ def controlled(system: System, controllers: Sequence[Controller], states: Any = 
     sampled: list[Sampled] = []
     functions: dict[str, UserFunction] = {}
     records = []
-    for place, (name, noise) in enumerate(noises):
-        drawn = [[index, index, noise.kept, noise.fresh, noise.seed, 2**20 * place + n]
+    for stream, (name, noise) in enumerate(noises):
+        drawn = [[index, index, noise.kept, noise.fresh, noise.seed, 2**20 * stream + n]
                  for n, index in enumerate(at[name])]  # fmt: skip
         rows.append([noise.every, noise.phase, NOISE, len(drawn), *np.ravel(drawn)])
         sampled.append(Sampled(noise.every, noise.phase, None))
