@@ -353,7 +353,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     given |= dict.fromkeys(STATE_WORDS[:3]) | as_kept({name: given.get(name) for name in FORMS})
     if asked is not None:
         given["steps"] = replace(asked, first_step=measured["first_step"], max_step=measured["max_step"])
-    settings = _dated(settings, system)
+    if system.arguments.get("forces") or system.arguments.get("sunlight"):
+        settings = _dated(settings, system)
     steps, t0, t_end = planned(given, bool(chosen.prepare().step_density), chosen.method.tolerances)
     if isinstance(steps, Tolerance):
         check_estimate(chosen, steps.rtol)
