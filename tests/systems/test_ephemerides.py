@@ -164,6 +164,11 @@ def test_a_file_that_is_none(tmp_path):
 
 def test_times_beyond_the_table():
     sun = ph.ephemeris("sun", EPOCH, DAY)
+    lit = ph.orbit(EARTH.mu, forces=[ph.forces.third_body(ephemeris=sun)])
+    with pytest.raises(
+        InvalidInput, match="the run goes from t = 0 to 172800, but the ephemeris of 'sun' from 0 to 86400"
+    ):
+        ph.integrate(lit, step=600.0, t_end=2 * DAY, **START)
     with pytest.raises(InvalidInput, match="but this ephemeris of 'sun' from"):
         sun.at(100 * DAY)
     with pytest.raises(InvalidInput, match="mu is missing; give the gravity parameter"):

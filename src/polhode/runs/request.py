@@ -353,9 +353,9 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     given |= dict.fromkeys(STATE_WORDS[:3]) | as_kept({name: given.get(name) for name in FORMS})
     if asked is not None:
         given["steps"] = replace(asked, first_step=measured["first_step"], max_step=measured["max_step"])
-    if system.arguments.get("forces") or system.arguments.get("sunlight"):
-        settings = _dated(settings, system)
     steps, t0, t_end = planned(given, bool(chosen.prepare().step_density), chosen.method.tolerances)
+    if system.arguments.get("forces") or system.arguments.get("sunlight"):
+        settings = _dated(settings, system, sorted((t0, steps.final(t0, t_end))))
     if isinstance(steps, Tolerance):
         check_estimate(chosen, steps.rtol)
     final = steps.final(t0, t_end)
@@ -457,19 +457,27 @@ def _going_on(given: dict[str, Any], kept: Mapping[str, Any], settings: Settings
     return replace(settings, units=units, epoch=kept.get("epoch") if settings.epoch is None else settings.epoch)
 
 
-def _dated(settings: Settings, system: System) -> Settings:
+def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
     """The settings with the epoch of the ephemerides that the system's forces read.
 
     Raises
     ------
     InvalidInput
-        They have several, or another one than the settings.
+        They have several, or another one than the settings; or they do not reach over the span of the run.
     """
     given = system.arguments
     tables = [*(given.get("forces") or ()), given.get("sunlight")]
-    epochs = {one["ephemeris"]["epoch"] for one in tables if isinstance(one, Mapping) and "ephemeris" in one}
+    seen = [one["ephemeris"] for one in tables if isinstance(one, Mapping) and "ephemeris" in one]
+    epochs = {one["epoch"] for one in seen}
     if not epochs:
         return settings
+    slack = 1e-9 * max(map(abs, span))
+    for one in seen:
+        if span[0] < one["start"] - slack or span[1] > one["stop"] + slack:
+            raise InvalidInput(
+                f"the run goes from t = {span[0]:g} to {span[1]:g}, but the ephemeris of {one['body']!r} from "
+                f"{one['start']:g} to {one['stop']:g}; give it another start or stop"
+            )
     every = sorted(epochs | {settings.epoch} - {None})
     if len(every) > 1:
         raise InvalidInput(f"epoch is {' and '.join(every)}: time 0 is one instant; give the ephemerides of all forces "
