@@ -1,21 +1,30 @@
 """Wheels and a gravity field beside Basilisk, and orbits beside SGP4, in one run.
 
-    python benchmarks/spacecraft_peers.py          (with bsk and sgp4 installed; what is not there is left out)
+    python benchmarks/spacecraft_peers.py [wheels field elements]    (with bsk and sgp4; what is not there is left out)
 
-wheels     Ten minutes of a satellite with three balanced wheels under constant motor torques, in steps of 0.1 s: RK4 of
-           Basilisk and polhode's v2 and s4_6; largest differences of rates and speeds of wheels from a reference
-           (mkrk:cv8, steps of 0.02 s), and times.
-field      A day in the field EGM2008 to degree and order 10, which does not turn, in steps of 10 s: the same numbers in
-           both; largest differences of positions from a reference, and times.
-elements   A day from two-line elements by SGP4, which has a mean theory of its own, and by models of more and more
-           forces from the same start: how far apart they come.
+wheels     Ten minutes of a satellite with three balanced wheels under constant motor torques.
+field      A day in the field EGM2008 to degree and order 10, which does not turn. Mu, radius and coefficients are the
+           same in both: the radius of Basilisk's own Earth is 0.3 m larger, which alone makes 0.09 m in a day.
+elements   A day of a satellite 400 km high from two-line elements, by SGP4, a theory of mean elements, and by forces
+           from the same start: what each part of the model explains of the distance, and how much of it goes when
+           the start, where SGP4 has the waves of J2 to first order only, is changed by a speed along the track. J2
+           to J4 and the radius are those of SGP4 (WGS 72), and so is the air, which does not turn: its density is
+           2.461e-8 kg/m^3 at 120 km and falls with the fourth power of the altitude less 78 km, and B* is half of
+           Cd A / m times 2.461e-8 kg/m^3 times the radius (Spacetrack Report 3).
 
-Coupled orbit and attitude against heyoka is a case of peers.py. Times are the best of five calls in warm processes,
-without building the models.
+Errors of Basilisk and polhode are the largest at the end in any component, from a reference (mkrk:cv8, small steps,
+compensated sums). The line ``same`` compares Basilisk with the same RK4 in the same steps, which tells whether the
+models are the same: of the field mkrk:rk4, of the wheels a few lines of NumPy, as mkrk:rk4 works on the group and has
+another error. Ratios are printed where the error of polhode is not the larger one. Times are the best of five turns,
+taken one after another: of Basilisk the execution of a simulation that is built and initialised, of polhode a whole
+call of ``integrate``, with its checks and Dataset.
+
+Coupled orbit and attitude against heyoka is the case ``craft`` of peers.py.
 """
 
 from __future__ import annotations
 
+import argparse
 import tempfile
 import time
 from collections.abc import Callable
@@ -26,48 +35,48 @@ import numpy as np
 
 import polhode as ph
 
-MU = ph.gravity_field("egm2008").mu
+FIELD = ph.gravity_field("egm2008")
+MU = FIELD.mu
 ORBIT = {"position": (7.0e6, 0.0, 0.0), "velocity": (0.0, 5336.0, 5500.0)}
 INERTIA = np.array([[90.0, 1.0, -2.0], [1.0, 70.0, 0.5], [-2.0, 0.5, 60.0]])
+MASS = 120.0
 RATES = (2e-3, 1e-3, -3e-3)
-ISS = """ISS (ZARYA)
-1 25544U 98067A   08264.51782528 -.00002182  00000-0 -11606-4 0  2927
-2 25544  51.6416 247.4627 0006703 130.5360 325.0288 15.72125391563537"""
 SPEEDS, TORQUES, SPIN_INERTIA = (100.0, -60.0, 30.0), (0.02, -0.01, 0.015), 0.08
-
-
-def best(call: Callable[[], Any], times: int = 5) -> tuple[float, Any]:
-    """The shortest time of a call, s, and what it returned."""
-    found = []
-    for _ in range(times):
-        begun = time.perf_counter()
-        answer = call()
-        found.append(time.perf_counter() - begun)
-    return min(found), answer
+DEBRIS = """DELTA 1 DEB
+1 06251U 62025E   06176.82412014  .00008885  00000-0  12808-3 0  3985
+2 06251  58.0579  54.0425 0030035 139.1568 221.1854 15.56387291  6774"""
+AIR_AT_120_KM = 2.461e-8
+DAY = 86400.0
+Timed = Callable[[], tuple[float, Any]]
 
 
 # ------------------------------------------------------------------ Basilisk
 class Basilisk:
     """A spacecraft of Basilisk, built anew for every run."""
 
-    def __init__(self, step: float, stop: float) -> None:
-        from Basilisk.simulation import spacecraft
+    def __init__(self, step: float, stop: float, integrator: str = "RK4") -> None:
+        from Basilisk.architecture import bskLogging
+        from Basilisk.simulation import spacecraft, svIntegrators
         from Basilisk.utilities import SimulationBaseClass, macros, simIncludeGravBody
 
+        bskLogging.setDefaultLogLevel(bskLogging.BSK_ERROR)  # it warns that the planet does not turn
         self.sim = SimulationBaseClass.SimBaseClass()
         self.sim.CreateNewProcess("dynamics").addTask(self.sim.CreateNewTask("steps", macros.sec2nano(step)))
         self.craft = spacecraft.Spacecraft()
         self.craft.ModelTag = "craft"
-        self.craft.hub.mHub = 120.0
+        self.craft.hub.mHub = MASS
         self.craft.hub.IHubPntBc_B = INERTIA.tolist()
         self.craft.hub.r_CN_NInit = [[x] for x in ORBIT["position"]]
         self.craft.hub.v_CN_NInit = [[x] for x in ORBIT["velocity"]]
         self.craft.hub.omega_BN_BInit = [[x] for x in RATES]
         self.gravity = simIncludeGravBody.gravBodyFactory()
         self.earth = self.gravity.createEarth()
-        self.earth.isCentralBody, self.earth.mu = True, MU
+        self.earth.isCentralBody, self.earth.mu, self.earth.radEquator = True, MU, float(FIELD.radius)
         self.stop = macros.sec2nano(stop)
         self.kept: list[Any] = []
+        if integrator != "RK4":  # else the one it has by default
+            self.kept.append(getattr(svIntegrators, f"svIntegrator{integrator}")(self.craft))
+            self.craft.setIntegrator(self.kept[-1])
 
     def run(self) -> tuple[float, Any]:
         """The time of the run, and the state at its end."""
@@ -80,12 +89,12 @@ class Basilisk:
         return time.perf_counter() - begun, self.craft.scStateOutMsg.read()
 
 
-def basilisk_wheels() -> tuple[float, Any]:
+def basilisk_wheels(step: float) -> tuple[float, Any]:
     from Basilisk.architecture import messaging
     from Basilisk.simulation import reactionWheelStateEffector
     from Basilisk.utilities import simIncludeRW
 
-    one = Basilisk(0.1, 600.0)
+    one = Basilisk(step, 600.0)
     factory = simIncludeRW.rwFactory()
     for axis, speed in zip(np.eye(3), SPEEDS, strict=True):
         factory.create("custom", axis.tolist(), Js=SPIN_INERTIA, Omega=speed * 30 / np.pi, useMaxTorque=False,
@@ -101,8 +110,8 @@ def basilisk_wheels() -> tuple[float, Any]:
     return took, np.array([*state.omega_BN_B, *speeds])
 
 
-def basilisk_field(file: Path) -> tuple[float, Any]:
-    one = Basilisk(10.0, 86400.0)
+def basilisk_field(file: Path, step: float, integrator: str = "RK4") -> tuple[float, Any]:
+    one = Basilisk(step, DAY, integrator)
     one.earth.useSphericalHarmonicsGravityModel(str(file), 10)
     took, state = one.run()
     return took, np.array(state.r_BN_N)
@@ -110,90 +119,173 @@ def basilisk_field(file: Path) -> tuple[float, Any]:
 
 def write_field(file: Path, degree: int) -> None:
     """The coefficients of EGM2008 as Basilisk reads them."""
-    field = ph.gravity_field("egm2008")
-    rows = [f"{field.radius!r}, {field.mu!r}, 0, {degree}, {degree}, 1, 0, 0"]
+    rows = [f"{float(FIELD.radius)!r}, {float(MU)!r}, 0, {degree}, {degree}, 1, 0, 0"]
     for n in range(degree + 1):
         for m in range(n + 1):
-            rows.append(
-                f"{n}, {m}, {1.0 if n == 0 else field.C[n, m]!r}, {field.S[n, m]!r}, 0, 0".replace("np.float64", "")
-            )
-    file.write_text("\n".join(rows).replace("(", "").replace(")", "") + "\n", encoding="utf-8")
+            C, S = 1.0 if n == 0 else float(FIELD.C[n, m]), float(FIELD.S[n, m])
+            rows.append(f"{n}, {m}, {C!r}, {S!r}, 0, 0")
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
-# ------------------------------------------------------------------ the three comparisons
+# ------------------------------------------------------------------ the comparisons
+def timed(call: Callable[..., Any], *given: Any) -> Timed:
+    def once() -> tuple[float, Any]:
+        begun = time.perf_counter()
+        answer = call(*given)
+        return time.perf_counter() - begun, answer
+
+    return once
+
+
 def wheels() -> None:
-    craft = ph.spacecraft(INERTIA, MU, mass=120.0, gravity_gradient=False, wheels=ph.reaction_wheels(
+    craft = ph.spacecraft(INERTIA, MU, mass=MASS, gravity_gradient=False, wheels=ph.reaction_wheels(
         np.eye(3), SPIN_INERTIA, speed=SPEEDS, command=TORQUES))  # fmt: skip
 
-    def ours(method: str, step: float) -> Any:
+    def ours(method: str, step: float, compensated: bool = False) -> Any:
         ds = ph.integrate(craft, method, step=step, t_end=600.0, every=round(600.0 / step), **ORBIT,
-                          angular_velocity=RATES)  # fmt: skip
+                          angular_velocity=RATES, settings={"compensated": compensated})  # fmt: skip
         rates = ds.angular_velocity[-1].values
         return np.array([*rates, *(ds.wheel_momentum[-1].values / SPIN_INERTIA - rates)])
 
-    exact = ours("mkrk:cv8", 0.02)
-    table("wheels", [(f"polhode {name}", *best(lambda name=name: ours(name, 0.1))) for name in ("v2", "s4_6")], exact,
-          lambda: basilisk_wheels(), ("rates (rad/s)", slice(0, 3)), ("speeds (rad/s)", slice(3, 6)))  # fmt: skip
+    runs = {f"polhode {method}, {step:g} s": timed(ours, method, step)
+            for method, step in (("mkrk:rk4", 0.1), ("v2", 0.04), ("s4_6", 0.5))}  # fmt: skip
+    peer = {"Basilisk RK4, 0.1 s": lambda: basilisk_wheels(0.1)}
+    parts = {"rates, rad/s": slice(0, 3), "wheels, rad/s": slice(3, 6)}
+    table("wheels", runs, peer, ours("mkrk:cv8", 0.02, True), parts, plain_wheels(0.1))
+
+
+def plain_wheels(step: float) -> Any:
+    """Rates at the end by RK4 of Euler's equations, and the speeds of the wheels, whose momenta grow evenly."""
+    J, torques = INERTIA - SPIN_INERTIA * np.eye(3), np.array(TORQUES)
+    begin = SPIN_INERTIA * (np.array(SPEEDS) + RATES)
+
+    def slope(t: float, w: Any) -> Any:
+        return np.linalg.solve(J, np.cross(J @ w + begin + torques * t, w) - torques)
+
+    w = np.array(RATES)
+    for i in range(round(600.0 / step)):
+        t = i * step
+        a = slope(t, w)
+        b = slope(t + step / 2, w + step / 2 * a)
+        c = slope(t + step / 2, w + step / 2 * b)
+        w = w + step / 6 * (a + 2 * b + 2 * c + slope(t + step, w + step * c))
+    return np.array([*w, *((begin + 600.0 * torques) / SPIN_INERTIA - w)])
 
 
 def field() -> None:
-    craft = ph.spacecraft(INERTIA, MU, mass=120.0, gravity_gradient=False,
-                          forces=[ph.forces.gravity_field("egm2008", degree=10, rotation=0.0)])  # fmt: skip
+    craft = ph.spacecraft(INERTIA, MU, mass=MASS, gravity_gradient=False,
+                          forces=[ph.forces.gravity_field(FIELD, degree=10, rotation=0.0)])  # fmt: skip
 
-    def ours(method: str, step: float) -> Any:
-        return ph.integrate(craft, method, step=step, t_end=86400.0, every=round(86400.0 / step), **ORBIT,
-                            angular_velocity=RATES).position[-1].values  # fmt: skip
+    def ours(method: str, step: float, compensated: bool = False) -> Any:
+        ds = ph.integrate(craft, method, step=step, t_end=DAY, every=round(DAY / step), **ORBIT,
+                          angular_velocity=RATES, settings={"compensated": compensated})  # fmt: skip
+        return ds.position[-1].values
 
-    exact = ours("mkrk:cv8", 5.0)
+    runs = {f"polhode {method}, {step:g} s": timed(ours, method, step)
+            for method, step in (("mkrk:rk4", 10.0), ("s4_6/kepler", 60.0), ("s6_10/kepler", 120.0))}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "egm.csv"
         write_field(file, 10)
-        table("field", [(f"polhode {name}", *best(lambda name=name: ours(name, 10.0)))
-                        for name in ("mkrk:rk4", "s6_10/kepler")],
-              exact, lambda: basilisk_field(file), ("position (m)", slice(0, 3)))  # fmt: skip
+        peer = {f"Basilisk {name}, {step:g} s": lambda name=name, step=step: basilisk_field(file, step, name)
+                for name, step in (("RK4", 10.0), ("RKF78", 60.0))}  # fmt: skip
+        table("field", runs, peer, ours("mkrk:cv8", 5.0, True), {"position, m": slice(0, 3)}, ours("mkrk:rk4", 10.0))
 
 
-def table(what: str, ours: Any, exact: Any, theirs: Callable[[], Any], *parts: Any) -> None:
-    """Rows of errors and times; ``theirs`` is not called where Basilisk is not installed."""
-    rows = list(ours)
+def table(
+    what: str, ours: dict[str, Timed], theirs: dict[str, Timed], exact: Any, parts: dict[str, slice], alike: Any
+) -> None:
+    """Errors and times, in turns, and who is faster; ``alike`` is what the first of the peer's should come to."""
     try:
         import Basilisk  # noqa: F401
     except ImportError:
-        print(f"{what:8} Basilisk is not installed (pip install bsk)")
-    else:
-        runs = [theirs() for _ in range(5)]
-        rows.append(("Basilisk RK4", min(took for took, _ in runs), runs[0][1]))
-    for name, took, state in rows:
-        errors = "   ".join(f"{words} {np.abs(state[at] - exact[at]).max():.1e}" for words, at in parts)
-        print(f"{what:8} {name:22} {errors}   {1e3 * took:8.1f} ms")
-    if len(rows) > len(ours):
-        print(f"{what:8} Basilisk over {ours[-1][0]}: {rows[-1][1] / ours[-1][1]:.0f} times")
+        print(f"{what:8} Basilisk is not installed (pip install bsk); polhode alone")
+        theirs = {}
+    runs = ours | theirs
+    states = {name: once()[1] for name, once in runs.items()}  # warms up
+    times = dict.fromkeys(runs, np.inf)
+    for _ in range(5):
+        for name, once in runs.items():
+            times[name] = min(times[name], once()[0])
+
+    def off(state: Any, other: Any) -> list[float]:
+        return [float(np.abs(state[at] - other[at]).max()) for at in parts.values()]
+
+    errors = {name: off(state, exact) for name, state in states.items()}
+    for name in runs:
+        words = "   ".join(f"{part} {error:.1e}" for part, error in zip(parts, errors[name], strict=True))
+        print(f"{what:8} {name:28} {words}   {1e3 * times[name]:8.1f} ms")
+    for place, other in enumerate(theirs):
+        if place == 0:
+            apart = "   ".join(f"{part} {x:.1e}" for part, x in zip(parts, off(states[other], alike), strict=True))
+            print(f"{what:8} same: {other}, is apart from the same method by   {apart}")
+        for name in ours:
+            if all(a < 1.05 * b for a, b in zip(errors[name], errors[other], strict=True)):
+                ratio = times[other] / times[name]
+                said = f"{ratio:.1f} times faster" if ratio > 1.0 else f"{1.0 / ratio:.1f} times slower"
+                print(f"{what:8} {name} is {said} than {other}")
 
 
 def elements() -> None:
-    """A day of a satellite from its two-line elements: what each part of the model explains of the distance."""
     try:
-        iss = ph.tle(ISS)
+        debris = ph.tle(DEBRIS)
     except ph.errors.MissingExtra as missing:
         print(f"elements {missing}")
         return
-    angle = ph.planets.earth_rotation_angle(iss.epoch)
-    earth = ph.planets.EARTH
-    models = {
-        "a point mass": [], "J2 to J6": [ph.forces.zonal(**earth.zonal)],
-        "EGM2008 to degree 20": [ph.forces.gravity_field("egm2008", angle=angle)],
-        "and drag": [ph.forces.gravity_field("egm2008", angle=angle),
-                     ph.forces.drag(coefficient=2e-3, table=ph.forces.standard_air(), rotation=earth.rotation)],
-    }  # fmt: skip
-    for name, forces in models.items():
-        ds = ph.integrate(
-            ph.orbit(MU, forces=forces), "s6_10/kepler", step=20.0, t_end=86400.0, every=10, **iss.start()
-        )
-        apart = np.linalg.norm(ds.position - iss.at(ds.time)[0], axis=1)
-        print(f"elements {name:22} up to {apart.max() / 1e3:8.1f} km from SGP4 within a day")
+    from sgp4.api import WGS72, Satrec
+    from sgp4.earth_gravity import wgs72
+
+    with_drag = debris.theory
+    without = Satrec()  # the same elements with B* = 0
+    without.sgp4init(
+        WGS72, "i", with_drag.satnum, with_drag.jdsatepoch - 2433281.5 + with_drag.jdsatepochF, 0.0, 0.0, 0.0,
+        with_drag.ecco, with_drag.argpo, with_drag.inclo, with_drag.mo, with_drag.no_kozai, with_drag.nodeo,
+    )  # fmt: skip
+    t = np.arange(0.0, DAY + 1.0, 200.0)
+
+    def sgp4(theory: Any) -> tuple[Any, Any]:
+        _, r, v = theory.sgp4_array(np.full(t.shape, with_drag.jdsatepoch), with_drag.jdsatepochF + t / DAY)
+        return 1e3 * r, 1e3 * v
+
+    mu, radius = 1e9 * wgs72.mu, 1e3 * wgs72.radiusearthkm
+    radii = np.linspace(radius + 156e3, radius + 1e6, 400)
+    air = np.column_stack([radii, AIR_AT_120_KM * (42e3 / (radii - radius - 78e3)) ** 4])
+    zonal = ph.forces.zonal(J2=wgs72.j2, J3=wgs72.j3, J4=wgs72.j4, radius=radius)
+    drag = ph.forces.drag(coefficient=2.0 * debris.bstar / (AIR_AT_120_KM * radius), table=air)
+
+    def apart(forces: Any, theory: Any, faster: float = 0.0) -> tuple[float, float]:
+        """Largest distance within the day, and that along the track at its end, m."""
+        r, v = sgp4(theory)
+        start = {"position": r[0], "velocity": v[0] * (1.0 + faster / np.linalg.norm(v[0]))}
+        ds = ph.integrate(ph.orbit(mu, forces=forces), "s6_10/kepler", step=20.0, t_end=DAY, every=10, **start)
+        difference = ds.position.values - r
+        return np.linalg.norm(difference, axis=1).max(), float(difference[-1] @ v[-1] / np.linalg.norm(v[-1]))
+
+    for words, forces, theory in (
+        ("a point mass", [], with_drag), ("J2 to J4", [zonal], with_drag),
+        ("J2 to J4 and drag", [zonal, drag], with_drag),
+        ("J2 to J4, both without drag", [zonal], without),
+    ):  # fmt: skip
+        print(f"elements {words:28} up to {apart(forces, theory)[0] / 1e3:8.2f} km from SGP4 within a day")
+    along, moved = apart([zonal, drag], with_drag)[1], apart([zonal, drag], with_drag, 0.01)[1]
+    change = -0.01 * along / (moved - along)
+    left = apart([zonal, drag], with_drag, change)[0]
+    print(
+        f"elements with drag, and {1e3 * change:.1f} mm/s added to the start along the track: up to {left / 1e3:.2f} km"
+    )
+
+
+CASES = {"wheels": wheels, "field": field, "elements": elements}
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("cases", nargs="*", help=", ".join(CASES))
+    given = reader.parse_args().cases
+    if set(given) - set(CASES):
+        reader.error(f"no case {', '.join(sorted(set(given) - set(CASES)))}; there are {', '.join(CASES)}")
+    for name in given or CASES:
+        CASES[name]()
 
 
 if __name__ == "__main__":
-    wheels()
-    field()
-    elements()
+    main()
