@@ -49,7 +49,11 @@ MARGIN = 3
 
 # ------------------------------------------------------------------ the series
 def sun_series(T):
-    """The Sun from the Earth (m), T Julian centuries of TT after J2000."""
+    """The Sun from the Earth (m), T Julian centuries of TT after J2000.
+
+    With the motion of the perihelion against the fixed equinox, 0.3225 degrees a century, which the source leaves out;
+    without it the error grows to 10 arc minutes by 2050.
+    """
     M = np.radians(357.5256 + 35999.049 * T)
     along = np.radians(282.9400 + 0.3225 * T) + M + ARC * (6892.0 * np.sin(M) + 72.0 * np.sin(2.0 * M))
     r = 1e9 * (149.619 - 2.499 * np.cos(M) - 0.021 * np.cos(2.0 * M))
