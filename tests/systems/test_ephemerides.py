@@ -6,7 +6,7 @@ import pytest
 import polhode as ph
 from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput
-from polhode.systems.ephemerides import SERIES, _centuries
+from polhode.systems.ephemerides import OBLIQUITY, SERIES, _centuries, _positions
 
 EARTH = ph.planets.EARTH
 EPOCH = "2026-03-20T12:00:00 UTC"
@@ -34,6 +34,38 @@ def test_the_series_against_astropy(body, angle, length):
     far = np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)
     off = np.degrees(np.linalg.norm(np.cross(a, b), axis=1) / (far[0] * far[1])) * 60
     assert off.max() < angle and np.abs(far[0] - far[1]).max() < length
+
+
+def test_every_term_of_the_moon_is_as_large_as_it_should_be():
+    """What astropy's Moon has beyond the series, along each of its terms: arc seconds and kilometres."""
+    pytest.importorskip("astropy")
+    epoch = epoch_of("1990-01-01T00:00:00 TT")
+    times = np.sort(np.random.default_rng(1).uniform(0.0, 55 * 365.25 * DAY, 20000))
+    T = _centuries(epoch) + times / (36525 * DAY)
+    l, m, F, D = (np.radians(a + b * T) for a, b in (
+        (134.96292, 477198.86753), (357.52543, 35999.04944), (93.27283, 483202.01873), (297.85027, 445267.11135)
+    ))  # fmt: skip
+
+    def spherical(source):
+        x, y, z = _positions("moon", "earth", source, epoch, times).T
+        c, s = np.cos(OBLIQUITY), np.sin(OBLIQUITY)
+        y, z = c * y + s * z, c * z - s * y
+        r = np.sqrt(x * x + y * y + z * z)
+        return np.exp(1j * np.arctan2(y, x)), np.arcsin(z / r), r
+
+    ours, theirs = spherical("builtin"), spherical("astropy")
+    second = np.degrees(1) * 3600
+    for off, angles, form in (
+        (np.angle(theirs[0] / ours[0]) * second,
+         (l, 2 * l, l - 2 * D, 2 * D, m, 2 * F, 2 * l - 2 * D, l + m - 2 * D, l + 2 * D, m - 2 * D, l - m, D, l + m,
+          2 * F - 2 * D), np.sin),
+        ((theirs[1] - ours[1]) * second,
+         (F, F - 2 * D, l + F - 2 * D, -l + F - 2 * D, -2 * l + F, m + F - 2 * D, -l + F, -m + F - 2 * D), np.sin),
+        ((theirs[2] - ours[2]) / 1e3,
+         (l, 2 * D - l, 2 * D, 2 * l, 2 * l - 2 * D, m - 2 * D, l + 2 * D, l + m - 2 * D), np.cos),
+    ):  # fmt: skip
+        terms = np.stack([np.ones_like(T), *(form(angle) for angle in angles)], axis=1)
+        assert np.abs(np.linalg.lstsq(terms, off, rcond=None)[0][1:]).max() < 4.0
 
 
 @pytest.mark.parametrize("scale", ["UTC", "TAI", "TT", "TDB"])

@@ -32,7 +32,7 @@ def test_epoch_name_and_drag_term():
     )
 
 
-@pytest.mark.parametrize("year", ["90", "00", "08", "20", "26"])
+@pytest.mark.parametrize("year", ["90", "00", "08", "26", "50"])
 def test_axes_are_those_of_astropy(year):
     pytest.importorskip("astropy")
     import warnings
@@ -47,14 +47,15 @@ def test_axes_are_those_of_astropy(year):
     one = ph.tle(first + str(sum(int(c) if c.isdigit() else c == "-" for c in first) % 10), second)
     times = np.linspace(0.0, 86400.0, 20)
     (r, v), (ours, speeds) = one.at(times, "TEME"), one.at(times)
-    with warnings.catch_warnings(), iers.conf.set_temp("auto_download", False):
+    old = iers.conf.set_temp("auto_max_age", None), iers.conf.set_temp("iers_degraded_accuracy", "ignore")
+    with warnings.catch_warnings(), iers.conf.set_temp("auto_download", False), old[0], old[1]:
         warnings.simplefilter("ignore")
         when = Time(one.epoch[:-4], scale="utc") + times * units.s
         change = CartesianDifferential(v.T * units.m / units.s)
         there = TEME(CartesianRepresentation(r.T * units.m).with_differentials(change), obstime=when)
         theirs = there.transform_to(GCRS(obstime=when))
-        np.testing.assert_allclose(ours, theirs.cartesian.xyz.to_value("m").T, atol=10.0)
-        np.testing.assert_allclose(speeds, theirs.velocity.d_xyz.to_value("m/s").T, atol=0.012)
+        np.testing.assert_allclose(ours, theirs.cartesian.xyz.to_value("m").T, atol=3.0)
+        np.testing.assert_allclose(speeds, theirs.velocity.d_xyz.to_value("m/s").T, atol=0.0035)
 
 
 def test_a_run_from_elements_stays_near_sgp4():

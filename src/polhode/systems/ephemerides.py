@@ -10,6 +10,7 @@ A table is as dense as its interpolation needs: the cubic spline through it is c
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -313,7 +314,9 @@ def _positions(body: str, centre: str, source: str, epoch: Epoch, times: Any) ->
     when = begin + TimeDelta(times, format="sec")
     kernel = "builtin" if source == "astropy" else source
     try:
-        there, here = (get_body_barycentric(one, when, ephemeris=kernel) for one in (body, centre))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*dubious year")  # of UTC, far from now: leap seconds to come
+            there, here = (get_body_barycentric(one, when, ephemeris=kernel) for one in (body, centre))
     except ImportError:
         raise MissingExtra("a .bsp file needs jplephem: pip install jplephem") from None
     except KeyError:

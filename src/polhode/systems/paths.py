@@ -254,3 +254,11 @@ def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
     v /= np.abs(v).max()  # so that the square does not overflow
     x, y, z = (v / np.linalg.norm(v)).tolist()
     return (x, y, z)
+
+
+def unit_vectors(value: Any, name: str) -> Any:
+    """One vector or several, normalised, as an array (n, 3)."""
+    rows = np.atleast_2d(array(value, name, UNKNOWN))
+    if rows.ndim != 2 or rows.shape[1] != 3 or not len(rows):
+        raise InvalidInput(f"{name} must be one or more rows of 3 numbers, but has shape {rows.shape}")
+    return np.array([unit_vector(row, f"{name}[{k}]") for k, row in enumerate(rows)])

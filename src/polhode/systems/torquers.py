@@ -23,14 +23,14 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
-from polhode.arguments import UNKNOWN, array, in_unit
+from polhode.arguments import array, in_unit
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole
 from polhode.systems.forces.sums import MU
-from polhode.systems.paths import unit_vector
+from polhode.systems.paths import unit_vectors
 from polhode.systems.record import AuxiliaryVariable, called, plain
 from polhode.systems.words import Form, Unit
 
@@ -161,12 +161,7 @@ def magnetic_torquers(
     >>> magnetic_torquers([(1, 0, 0), (0, 1, 0)], 0.2).count
     2
     """
-    rows = array(axes, "axes", UNKNOWN)
-    if rows.ndim == 1:
-        rows = rows[None]
-    if rows.ndim != 2 or rows.shape[1] != 3 or not len(rows):
-        raise InvalidInput(f"axes must be one or more rows of 3 numbers, but has shape {rows.shape}")
-    e = np.array([unit_vector(row, f"axes[{k}]") for k, row in enumerate(rows)])
+    e = unit_vectors(axes, "axes")
     arguments = {"axes": plain(axes)}
 
     def each(value: Any, name: str) -> Any:

@@ -27,7 +27,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
-from polhode.arguments import UNKNOWN, array, choice, in_unit
+from polhode.arguments import array, choice, in_unit
 from polhode.errors import InvalidInput, answering
 from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, OF_WHEEL
 from polhode.kernel import jit
@@ -36,7 +36,7 @@ from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole, inlined
 from polhode.systems.events import WHEEL
 from polhode.systems.inertia import principal
-from polhode.systems.paths import unit_vector
+from polhode.systems.paths import unit_vectors
 from polhode.systems.record import AuxiliaryVariable, Watch, called, plain
 from polhode.systems.words import Form, NumberOrNumbers, Unit
 
@@ -284,12 +284,7 @@ def reaction_wheels(
     InvalidInput
         Names the invalid argument; a wheel that is saturated from the start.
     """
-    rows = array(axes, "axes", UNKNOWN)
-    if rows.ndim == 1:
-        rows = rows[None]
-    if rows.ndim != 2 or rows.shape[1] != 3 or not len(rows):
-        raise InvalidInput(f"axes must be one or more rows of 3 numbers, but has shape {rows.shape}")
-    e = np.array([unit_vector(row, f"axes[{k}]") for k, row in enumerate(rows)])
+    e = unit_vectors(axes, "axes")
     n = len(e)
     given = {"axes": plain(axes)}
 
