@@ -1,7 +1,7 @@
-"""Free motion of a gyrostat: a rigid body with wheels whose angular momenta about their axes stay.
+"""Free motion of a gyrostat: a rigid body with rotors, wheels or gyros in gimbals at rest, whose momenta stay.
 
 With m = J w the angular momentum of the body, where J leaves out what wheels add about their own axes, and H = sum h_k
-a_k that of the wheels, the whole M = m + H stays in space and moves in the body by
+a_k that of the rotors, the whole M = m + H stays in space and moves in the body by
 
     M' = M x J^-1 (M - H),       e' = e o (0, J^-1 (M - H)) / 2.                     [hughes1986, ch. 6]
 
@@ -18,7 +18,7 @@ from math import inf, sqrt
 
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import add, axpy, cross, scale, times
-from polhode.flows import free_rotation, sums
+from polhode.flows import free_rotation, gimbals, sums
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, hole, inlined
@@ -32,23 +32,28 @@ WORK = ROW * (TERMS + 1)
 LEFT = 2.0**-57
 """Size of the first terms that are left out, relative."""
 MOST_PIECES = 10000
-COUNT, FIRST, AXES, AXIS, OF_WHEEL = 0, 1, 2, 3, 7
+COUNT, FIRST, GYROS, AXES, AXIS, OF_WHEEL = 0, 1, 2, 3, 3, 7
 """The table of wheels in the parameters, from ``step_info[WHEELS_AT]`` on: how many there are, the auxiliary variable
-that is the momentum of the first, and their axes, principal frame, AXIS numbers each. Behind it is what loads read
-(``systems.wheels``): a number, then OF_WHEEL for each wheel, the first its moment of inertia about its axis."""
+that is the momentum of the first, where the table of gyros is (``flows.gimbals``; 0 without), and the axes of the
+wheels, principal frame, AXIS numbers each. Behind it is what loads read (``systems.wheels``): a number, then OF_WHEEL
+for each wheel, the first its moment of inertia about its axis."""
 
 enter_rotation = hole("enter_rotation(i, dm, e, p) -> status", "The sum into attitude and angular momentum.")
 without_wheels = hole("without_wheels(i, h, p) -> status", "The free rotation of a body without wheels.")
 
 
 @inlined
-def momentum_of_wheels(p):
-    """The sum of the angular momenta of the wheels of the one body, principal frame."""
+def momentum_of_rotors(p):
+    """The sum of the angular momenta of the rotors of the one body, principal frame."""
     at = int(p.step_info[L.WHEELS_AT])
     first = L.BODY * p.N + int(p.parameters[at + FIRST])
     H = (0.0, 0.0, 0.0)
     for k in range(int(p.parameters[at + COUNT])):
         H = axpy(p.y[first + k], get3(p.parameters, at + AXES + AXIS * k), H)
+    gyros = int(p.parameters[at + GYROS])
+    if gyros > 0:
+        angles = L.BODY * p.N + int(p.parameters[gyros + gimbals.FIRST])
+        H = add(H, gimbals.momentum_of_gyros(p.parameters, gyros, p.y, angles))
     return H
 
 
@@ -96,7 +101,7 @@ def series(m, H, j, h, p):
 
 def gyrate(i, h, p):
     """Free motion of the gyrostat for the time h; returns a status."""
-    H = momentum_of_wheels(p)
+    H = momentum_of_rotors(p)
     if H[0] == 0.0 and H[1] == 0.0 and H[2] == 0.0:
         return without_wheels(i, h, p)
     j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)

@@ -29,7 +29,8 @@ from typing import Any
 
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import axpy, cross, exp_quaternion, scale, times
-from polhode.flows import sums
+from polhode.flows import gimbals, sums
+from polhode.flows.gyrostat import GYROS
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import apart, bind, helper, hole, inlined, replaceable
@@ -50,6 +51,19 @@ part = hole("part", "The part of the loads that ``impulse`` applies.", default=L
 """WITHOUT_SOLVED is bound in where a flow solves the attraction."""
 add3 = hole("add3(at, h, x, p)", "The sum into the state.", default=sums.add3)
 enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable.", default=sums.enter1)
+
+
+@replaceable
+@inlined
+def gyros_before(h, s, rule, p):
+    """What ``turn_back`` needs of the gimbals before a kick: by default nothing."""
+    return (0.0, 0.0, 0.0)
+
+
+@replaceable
+@inlined
+def turn_back(before, p):
+    """The change of momentum of gyros as the gimbals have turned, in place of its quadrature: by default nothing."""
 
 
 @inlined
@@ -267,12 +281,14 @@ def collocated(asked, t, h, g, s, rule, p):
         status = L.NOT_FINITE
     if status != L.OK:
         return status
+    gyros = gyros_before(h, s, rule, p)
     if split:
         push(h, p.load, 0, p)
         enter(h, p.load, 0, p)
     for i in range(s):
         push(h * p.coefficients[rule + s * s + i], p.work, first + i * width, p)
         enter(h * p.coefficients[rule + s * s + i], p.work, first + i * width, p)
+    turn_back(gyros, p)
     return L.OK
 
 
@@ -313,9 +329,36 @@ def impulse(t, h, g, s, rules, p):
     return L.OK
 
 
+@helper
+def momentum_and_quadrature(h, s, rule, p):
+    """The momentum of the gyros, less what the nodes of a kick make of its change."""
+    at = int(p.parameters[int(p.step_info[L.WHEELS_AT]) + GYROS])
+    if at == 0:
+        return (0.0, 0.0, 0.0)
+    angles = L.BODY * p.N + int(p.parameters[at + gimbals.FIRST])
+    H = gimbals.momentum_of_gyros(p.parameters, at, p.y, angles)
+    for i in range(s):
+        share = 0.0
+        for j in range(s):
+            share += p.coefficients[rule + i * s + j]
+        weight = h * p.coefficients[rule + s * s + i]
+        H = axpy(weight, gimbals.rate_of_gyros(p.parameters, at, p.y, angles, share * h), H)
+    return H
+
+
+def turn_exactly(before, p):
+    """Give the body the change of momentum of the gyros, less that by quadrature, which it has."""
+    at = int(p.parameters[int(p.step_info[L.WHEELS_AT]) + GYROS])
+    if at > 0:
+        angles = L.BODY * p.N + int(p.parameters[at + gimbals.FIRST])
+        H = gimbals.momentum_of_gyros(p.parameters, at, p.y, angles)
+        add3(L.ANGULAR, 1.0, axpy(-1.0, H, before), p)
+
+
 @cache
 def kick_of(part: int, compensation: bool, reads: bool) -> Any:
-    """``impulse`` of a part of the loads; with compensated sums, and for loads that read auxiliary variables."""
+    """``impulse`` of a part of the loads; with compensated sums, and for loads that read auxiliary variables. Without
+    the coupling of rotors, gyros and body exchange momentum to round-off."""
     bound: dict[str, Any] = {}
     if compensation:
         bound["push"] = inlined(bind(push, add3=sums.add3_compensated))
@@ -325,6 +368,9 @@ def kick_of(part: int, compensation: bool, reads: bool) -> Any:
         bound["commutator_load"] = apart(bind(commutator_load, **rest))
     if compensation or reads:
         rest |= {name: bound[name] for name in ("push", "enter") if name in bound}
+        if part & L.WITHOUT_COUPLING:
+            add = {"add3": sums.add3_compensated} if compensation else {}
+            rest |= {"gyros_before": momentum_and_quadrature, "turn_back": helper(bind(turn_exactly, **add))}
         bound["collocated"] = apart(bind(collocated, **rest))
     if part != L.ALL:
         bound["part"] = part

@@ -13,7 +13,7 @@ from typing import Any
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.jit import integers_at, numbers_at, pointer
-from polhode.kernel.sampling import sample
+from polhode.kernel.sampling import next_closing, sample, sample_valves
 from polhode.kernel.signatures import (
     DENSE,
     ENERGIES,
@@ -70,6 +70,13 @@ def dense(begin, theta, t, h, out, p):
 def set_states(t, p):
     """Set states whose sampling time it is; by default nothing."""
     return L.OK
+
+
+@jit.replaceable
+@jit.inlined
+def next_cut(t, end, p):
+    """The time at which a step from t must end at the latest: the end of the run, or before."""
+    return end
 
 
 loads_at = jit.function_at(LOADS)
@@ -364,9 +371,10 @@ def march_adaptive(
             return L.NOT_FINITE
         if speed * size > limit:
             size = SAFETY * limit / speed
-        left = abs(end - t)
+        until = next_cut(t, end, p)
+        left = abs(until - t)
         landing, cut = lands(size, left)
-        after = end if landing else t + direction * (0.5 * left if cut else size)
+        after = until if landing else t + direction * (0.5 * left if cut else size)
         h = after - t
         if not h * direction > 0.0:
             return L.TOO_SMALL
@@ -607,15 +615,17 @@ def loop_for(step_function, converter=None):
 
 
 @functools.cache
-def adaptive_loop_for(step_function, dense_function=None, controller="", samples=False):
+def adaptive_loop_for(step_function, dense_function=None, controller="", samples=False, pulsed=False):
     """The compiled ``march_adaptive`` of ``step_function(t, h, p) -> status``, which estimates its error.
 
     ``dense_function(begin, theta, t, h, out, p) -> status`` is its dense output, if any; ``controller`` is a name in
-    CONTROLLERS; ``samples`` says whether controllers set states before steps.
+    CONTROLLERS; ``samples`` says whether controllers set states before steps, ``pulsed`` whether valves open and close.
     """
     bound = {"step": step_function, **CONTROLLERS[controller]}
     if samples:
-        bound["set_states"] = sample
+        bound["set_states"] = sample_valves if pulsed else sample
+    if pulsed:
+        bound["next_cut"] = next_closing
     if dense_function is not None:
         bound["dense"] = dense_function
     return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE)

@@ -7,7 +7,8 @@ row ``EVERY`` to ``OF_ROW``, then of each number that it sets ``INDEX`` to ``OF_
 The value a row sets is what its function returns, in steps of a resolution and within limits; with a delay it goes into
 the last of some registers, auxiliary variables too, and what was in the first one is set. A row without a function
 copies variables, or draws noise: each number becomes KEPT times itself plus FRESH times a normal number, which follows
-from a seed, the count of samples and a STREAM alone.
+from a seed, the count of samples and a STREAM alone; or it opens valves for a share of the time until the next sample.
+Where these close, a step is taken in parts.
 """
 
 from __future__ import annotations
@@ -24,15 +25,18 @@ from polhode.kernel.random import WORD, normal_pair
 
 EVERY, PHASE, ROLE, NUMBERS = range(4)
 OF_ROW = 4
-"""Of a row: time between samples and a sampling time; number of its function, or COPY or NOISE; how many numbers there
-are."""
-COPY, NOISE = -1, -2
+"""Of a row: time between samples and a sampling time; number of its function, or COPY, NOISE or PULSE; how many numbers
+there are."""
+COPY, NOISE, PULSE = -1, -2, -3
 INDEX, TARGET, LIMIT, RESOLUTION, DELAY, REGISTER = range(6)
 OF_NUMBER = 6
 """Of a number: the auxiliary variable whose new value the function returns, or which is read; that which is set;
 its largest magnitude; resolution, 0 without; how many samples later it is set; the first of its registers."""
 KEPT, FRESH, SEED, STREAM = 2, 3, 4, 5
 """Of a number of noise, in the places of LIMIT and what follows."""
+SHORTEST, TICK, CLOSES = LIMIT, RESOLUTION, REGISTER
+"""Of a valve: its shortest pulse, the resolution of pulses, and the variable that is the time when it closes; INDEX is
+the share for which it opens, and TARGET is 1 while it is open."""
 SLACK = 64.0 * 2.0**-52
 """Distance of two times, relative to their size, that counts as none: round-off of times of steps, and of samples."""
 
@@ -48,6 +52,59 @@ def draw(q, row, count, sample, p):
         at, seed = own + int(q[number + TARGET]), int(q[number + SEED])
         n, _ = normal_pair(sample & WORD, (sample >> 32) & WORD, int(q[number + STREAM]), 3, seed & WORD, seed >> 32)
         p.y[at] = q[number + KEPT] * p.y[at] + q[number + FRESH] * n
+
+
+@jit.helper
+def open_valves(q, row, time, p):
+    """Open the valves of a row for their shares of its period, which begins at this time."""
+    own = L.BODY * p.N
+    every = q[row + EVERY]
+    for k in range(int(q[row + NUMBERS])):
+        number = row + OF_ROW + OF_NUMBER * k
+        pulse = every * min(max(p.y[own + int(q[number + INDEX])], 0.0), 1.0)
+        tick = q[number + TICK]
+        if tick > 0.0:
+            pulse = min(tick * floor(pulse / tick + 0.5), every)
+        if pulse < q[number + SHORTEST]:
+            pulse = 0.0
+        p.y[own + int(q[number + TARGET])] = 1.0 if pulse > 0.0 else 0.0
+        p.y[own + int(q[number + CLOSES])] = time + pulse
+
+
+@jit.helper
+def close_valves(t, p):
+    """Close the valves whose time it is."""
+    q = p.parameters
+    at, own = int(p.step_info[L.SAMPLES_AT]), L.BODY * p.N
+    row = at + 1
+    for _ in range(int(q[at])):
+        if q[row + ROLE] == PULSE:
+            slack = SLACK * max(max(abs(t), q[row + EVERY]), p.step_info[L.SAMPLED_FROM])
+            for k in range(int(q[row + NUMBERS])):
+                number = row + OF_ROW + OF_NUMBER * k
+                valve = own + int(q[number + TARGET])
+                if p.y[valve] != 0.0 and p.y[own + int(q[number + CLOSES])] <= t + slack:
+                    p.y[valve] = 0.0
+                    p.step_info[L.LOADED] = 0.0
+        row += OF_ROW + OF_NUMBER * int(q[row + NUMBERS])
+
+
+@jit.helper
+def next_closing(t, end, p):
+    """The time at which the next valve closes, or ``end`` if that is before."""
+    q = p.parameters
+    at, own = int(p.step_info[L.SAMPLES_AT]), L.BODY * p.N
+    row, first = at + 1, end
+    for _ in range(int(q[at])):
+        if q[row + ROLE] == PULSE:
+            slack = SLACK * max(max(abs(end), q[row + EVERY]), p.step_info[L.SAMPLED_FROM])
+            for k in range(int(q[row + NUMBERS])):
+                number = row + OF_ROW + OF_NUMBER * k
+                closes = p.y[own + int(q[number + CLOSES])]
+                if p.y[own + int(q[number + TARGET])] != 0.0 and closes < first and closes < end - slack:
+                    first = closes
+        row += OF_ROW + OF_NUMBER * int(q[row + NUMBERS])
+    return first
 
 
 @jit.helper
@@ -70,6 +127,9 @@ def sample(t, p):
                         return L.NOT_FINITE
             if role == NOISE:
                 draw(q, row, count, int(np.floor((t - phase) / every + 0.5)), p)
+                count = 0
+            if role == PULSE:
+                open_valves(q, row, time, p)
                 count = 0
             for k in range(count):
                 number = row + OF_ROW + OF_NUMBER * k
@@ -103,7 +163,35 @@ def held_step(t, h, p):
     return step(t, h, p)
 
 
+@jit.helper
+def sample_valves(t, p):
+    """Close valves and set states whose time it is."""
+    close_valves(t, p)
+    return sample(t, p)
+
+
+def pulsed_step(t, h, p):
+    """The same, in parts between the times at which valves close."""
+    status = sample_valves(t, p)
+    if status != L.OK:
+        return status
+    end = p.step_info[L.NEXT_TIME]
+    at = next_closing(t, end, p)
+    if at == end:
+        return step(t, h, p)
+    while at < end:
+        p.step_info[L.NEXT_TIME] = at
+        status = step(t, at - t, p)
+        if status != L.OK:
+            return status
+        close_valves(at, p)
+        t = at
+        at = next_closing(t, end, p)
+    p.step_info[L.NEXT_TIME] = end
+    return step(t, end - t, p)
+
+
 @cache
-def held(step_function: Any) -> Any:
-    """``held_step`` of the step of a method."""
-    return jit.bind(held_step, step=step_function)
+def held(step_function: Any, pulsed: bool = False) -> Any:
+    """``held_step``, or with valves ``pulsed_step``, of the step of a method."""
+    return jit.bind(pulsed_step if pulsed else held_step, step=step_function)

@@ -184,7 +184,8 @@ class Integrator:
         self.step_info[L.AUXILIARY], self.step_info[L.READ_FROM] = len(system.auxiliary), system.read_from
         self.step_info[L.WHEELS_AT] = max(system.wheels_at, 0)
         self.step_info[L.SAMPLES_AT], self.step_info[L.SAMPLED_FROM] = max(system.samples_at, 0), abs(t)
-        self.samples, self.adaptive = system.samples_at >= 0, adaptive
+        self.samples, self.pulsed = system.samples_at >= 0, any(one.pulses for one in system.sampled)
+        self.adaptive = adaptive
         self.step_info[L.SPLIT_LOADS] = float("split_loads" in system.provides)
         if self.prepared.modified:
             by_parts = system.commutator_by_parts or "mutual_gravity" in system.provides
@@ -263,12 +264,15 @@ class Integrator:
     def loop(self) -> Any:
         """The compiled loop of steps of one size."""
         step = self.prepared.step
-        return drive.loop_for(held(step) if self.samples and not self.adaptive else step, self.prepared.converter)
+        if self.samples and not self.adaptive:
+            step = held(step, self.pulsed)
+        return drive.loop_for(step, self.prepared.converter)
 
     @cached_property
     def adaptive_loop(self) -> Any:
         """The compiled loop of chosen steps."""
-        return drive.adaptive_loop_for(self.prepared.step, self.prepared.dense, self.prepared.controller, self.samples)
+        one = self.prepared
+        return drive.adaptive_loop_for(one.step, one.dense, one.controller, self.samples, self.pulsed)
 
     @cached_property
     def time_transformed_loop(self) -> Any:

@@ -27,11 +27,13 @@ from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
 from polhode.systems.gravity_fields import gravity_field
 from polhode.systems.gravity_gradient import gravity_gradient
+from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.heavy_top import heavy_top
 from polhode.systems.magnetic import magnetic_field
 from polhode.systems.orbit import orbit
 from polhode.systems.particle import particle
 from polhode.systems.problems import PROBLEMS, ReadyMade, problem
+from polhode.systems.pulsed_thrusters import pulsed_thrusters
 from polhode.systems.record import System
 from polhode.systems.rigid_body import rigid_body
 from polhode.systems.rigid_water import rigid_water
@@ -42,6 +44,7 @@ from polhode.systems.wheels import reaction_wheels
 from polhode.systems.words import arguments_of, sample_value
 
 __all__ = [
+    "control_moment_gyros",
     "PROBLEMS",
     "SYSTEMS",
     "ReadyMade",
@@ -63,6 +66,7 @@ __all__ = [
     "particle",
     "plate",
     "problem",
+    "pulsed_thrusters",
     "reaction_wheels",
     "rigid_body",
     "rigid_water",

@@ -17,6 +17,7 @@ import numpy as np
 from polhode.arguments import UNKNOWN, array, in_unit, number, text
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel.sampling import COPY, NOISE
+from polhode.systems.pulsed_thrusters import PulsedThrusters
 from polhode.systems.record import AuxiliaryVariable, System, called, plain
 from polhode.systems.sampling import Sampled
 from polhode.systems.states import States, states_of
@@ -270,8 +271,10 @@ def key_of(k: int, count: int) -> str:
     return "command" if count == 1 else f"command_{k}"
 
 
-def controlled(system: System, controllers: Sequence[Controller], states: Any = None) -> System:
-    """The system with controllers that set its states, and with those of the user's ``states`` that are noise.
+def controlled(
+    system: System, controllers: Sequence[Controller], states: Any = None, pulses: PulsedThrusters | None = None
+) -> System:
+    """The system with controllers that set its states, those of the user's ``states`` that are noise, and valves.
 
     Raises
     ------
@@ -279,7 +282,7 @@ def controlled(system: System, controllers: Sequence[Controller], states: Any = 
         A function takes other arguments, or there are other limits than numbers.
     """
     noises = states_of(states).noises if states else ()
-    if not controllers and not noises:
+    if not controllers and not noises and pulses is None:
         return system
     read = system.auxiliary[system.read_from :]
     at: dict[str, list[int]] = {}
@@ -333,6 +336,10 @@ def controlled(system: System, controllers: Sequence[Controller], states: Any = 
         if beyond:
             rows.append([one.every, one.phase + beyond, COPY, len(later), *np.ravel(later)])
             sampled.append(Sampled(one.every, one.phase + beyond, None))
+    if pulses is not None:
+        row, own_row = pulses.sampled(at)
+        rows.append(row)
+        sampled.append(own_row)
     table = np.array([float(len(rows)), *(x for row in rows for x in row)])
     return replace(
         system, arguments={**system.arguments, **({"controllers": records} if records else {})},

@@ -20,9 +20,12 @@ from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
+from polhode.systems.equipment import Fitting, cleared, sizes_of
+from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.inertia import KG_M2, mass_of, principal
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import AuxiliaryVariable, System, plain
+from polhode.systems.rotors import Rotors, at_first, rotors_alone, rotors_of
 from polhode.systems.states import states_of
 from polhode.systems.user import (
     CACHE_SIZE,
@@ -39,7 +42,7 @@ from polhode.systems.user import (
     torque_added,
     torque_loads,
 )
-from polhode.systems.wheels import Spin, at_first, mounted, no_gravity, reaction_wheels, wheels_alone, wheels_of_body
+from polhode.systems.wheels import no_gravity, reaction_wheels
 from polhode.systems.words import Function, Inertia, ListOf, Mass, Numbers, States, TableOf
 
 
@@ -55,6 +58,7 @@ def rigid_body(
     states: States | None = None,
     wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
 ) -> System:
     """A rigid body with loads written by the user in plain Python.
 
@@ -95,6 +99,9 @@ def rigid_body(
     controllers : sequence, optional
         From ``polhode.controller``, or mappings of its arguments: functions that set states at equal intervals of time.
         ``torque`` or ``load`` returns no rates of the states that they set.
+    gyros : Gyros, optional
+        From ``polhode.control_moment_gyros``, or a mapping of its arguments; ``inertia`` is then without what their
+        rotors add about their spin axes. Torques may read the states ``gimbal_angle`` and ``gimbal_command``.
 
     Returns
     -------
@@ -117,12 +124,14 @@ def rigid_body(
         raise InvalidInput("a load acts on a body that moves through space; give its mass too, or use torque")
     if load is not None and potential is not None:
         raise InvalidInput("potential and load are both given; keep the load, and leave the potential out")
-    if wheels is not None:
+    rotors = rotors_of(wheels, gyros, inertia)
+    if rotors is not None:
         if potential is not None:
-            raise InvalidInput("potential and wheels are both given; write the potential's torque as a torque")
+            raise InvalidInput(f"potential and {rotors.work_names[0]} are both given; write the potential's torque as "
+                               "a torque")  # fmt: skip
         whole = None if mass is None else number(mass, "mass", positive=True)
-        one = _Given(plain(parameters), whole, truth(work, "work"), states, steered)
-        return _with_wheels(wheels, inertia, one, values, torque=torque, load=load)
+        one = _Given(inertia, plain(parameters), whole, truth(work, "work"), states, steered)
+        return _with_rotors(rotors, one, values, torque=torque, load=load)
     functions = {}
     held, rated = parted(states_of(states), steered)
     sizes, variables = (*held.sizes, *rated.sizes), (*held.auxiliary, *rated.auxiliary)
@@ -188,6 +197,7 @@ def rigid_body(
 class _Given(NamedTuple):
     """Arguments of ``rigid_body`` as they were given."""
 
+    inertia: Any
     parameters: Any
     mass: float | None
     work: bool
@@ -195,40 +205,40 @@ class _Given(NamedTuple):
     controllers: Any
 
 
-def _with_wheels(wheels: Any, inertia: Any, given: _Given, values: Any, **functions: Any) -> System:
-    """A rigid body with wheels, under a torque or load of the user's."""
-    mount = mounted(wheels, inertia)
-    held, rated = parted(states_of(given.states), given.controllers, mount.sizes[1:])
-    loads = wheels_of_body(wheels_alone, at_first, no_gravity, len(held.auxiliary))
+def _with_rotors(rotors: Rotors, given: _Given, values: Any, **functions: Any) -> System:
+    """A rigid body with wheels or gyros, under a torque or load of the user's."""
+    held, rated = parted(states_of(given.states), given.controllers, rotors.commands)
     worked = given.work and any(function is not None for function in functions.values())
-    first = 1 + worked
-    table = np.array(mount.table(first, 0))
+    work_names = rotors.work_names
+    first = len(work_names) + worked
+    count = first + len(rotors.variables) + len(held.auxiliary)
+    fitting = Fitting(first, 0, 0, rotors.quaternion, at_first, no_gravity)
+    loads = rotors.loads(cleared(rotors_alone, 0, count), fitting)
     added = added_functions(
         {"torque": (functions["torque"], torque_added), "load": (functions["load"], load_added)},
-        loads, no_loads, table, 1, None if given.parameters is None else values, frame=mount.quaternion,
-        record_work=given.work,
-        states=Behind((*mount.sizes, *held.sizes), rated.sizes, 0, bool(given.controllers)),
+        loads, no_loads, np.array(rotors.table(fitting)), len(work_names),
+        None if given.parameters is None else values, frame=rotors.quaternion, record_work=given.work,
+        states=Behind((*sizes_of(rotors.variables), *held.sizes), rated.sizes, 0, bool(given.controllers)),
     )  # fmt: skip
-    booked = [AuxiliaryVariable("work", name) for name in ("wheels", added.work) if name]
-    moments, frame = mount.moments[None], mount.frame[None]
+    booked = [AuxiliaryVariable("work", name) for name in (*work_names, added.work) if name]
     made = System(
         name="rigid_body",
         arguments={
-            "inertia": plain(inertia), "mass": given.mass, "wheels": dict(mount.wheels.arguments),
+            "inertia": plain(given.inertia), "mass": given.mass, **rotors.arguments,
             **({} if given.work else {"work": False}),
             **({"states": rated.arguments} if rated.arguments else {}), **added.arguments,
         },
         mass=np.array([np.inf if given.mass is None else given.mass]),
-        moments=moments,
-        frames=frame,
+        moments=rotors.moments[None],
+        frames=rotors.frame[None],
         loads=added.loads,
         provides=stated(split_loads=True),
-        auxiliary=(*booked, *mount.auxiliary, *held.auxiliary, *rated.auxiliary),
-        watches=mount.watches(0, first),
+        auxiliary=(*booked, *rotors.variables, *held.auxiliary, *rated.auxiliary),
+        watches=rotors.watches(fitting),
         parameters=added.parameters,
         conserves=() if added.given else ("spin",),
         functions=added.given,
-        quantities=Spin(mount.axes, 0),
+        quantities=rotors.spin(),
         wheels_at=0,
     )  # fmt: skip
     return controlled(made, given.controllers, given.states)

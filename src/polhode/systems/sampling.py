@@ -57,12 +57,15 @@ class Sampled:
     every, phase : float
         Time between samples, and a sampling time.
     command : UserFunction or None
-        The function; None of a row that sets what another one has found before.
+        The function; None of a row without: what is set with a delay, noise, valves.
+    pulses : bool
+        Whether it opens valves, which close between samples.
     """
 
     every: float
     phase: float
     command: UserFunction | None
+    pulses: bool = False
 
     def after(self, t: float) -> float:
         """The first sampling time after this one."""

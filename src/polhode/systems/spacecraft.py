@@ -62,9 +62,10 @@ from polhode.systems.devices import (
     DIPOLES,
     GRADIENT,
     LIGHT_AT,
+    PULSED,
+    ROTORS,
     THRUSTERS,
     TORQUERS,
-    WHEELS,
     atmosphere,
     devices_of,
     in_principal,
@@ -77,14 +78,18 @@ from polhode.systems.devices import (
     thruster,
 )
 from polhode.systems.devices import devices as devices_template
+from polhode.systems.equipment import Equipment, Fitting, cleared, sizes_of
 from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, OWN, WORKS, Kind, roles
 from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
 from polhode.systems.gravity_gradient import axis_of_symmetry
+from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, turning
 from polhode.systems.magnetic import field_of, magnetic_field
+from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
 from polhode.systems.record import Switch, System, plain
+from polhode.systems.rotors import rotors_of
 from polhode.systems.states import states_of
-from polhode.systems.torquers import magnetic_torquers, torquers_of, torquers_of_body
+from polhode.systems.torquers import magnetic_torquers, torquers_of
 from polhode.systems.user import (
     Behind,
     added_functions,
@@ -95,7 +100,7 @@ from polhode.systems.user import (
     read_only,
     torque_added,
 )
-from polhode.systems.wheels import Mounted, Spin, mounted, potential_of_body, reaction_wheels, wheels_of_body
+from polhode.systems.wheels import potential_of_body, reaction_wheels
 from polhode.systems.words import (
     Forces,
     Form,
@@ -185,31 +190,24 @@ def spacecraft_potential(t, N, y, bodies, parameters):
     return total
 
 
-@inlined
-def where_wheels_are(parameters):
-    """Index of the table of wheels in the parameters."""
-    return int(parameters[int(parameters[OWN]) + WHEELS])
+SLOT = hole("SLOT", "The slot that holds the index of a table.")
 
 
-@inlined
-def where_torquers_are(parameters):
-    """Index of the table of torquers in the parameters."""
-    return int(parameters[int(parameters[OWN]) + TORQUERS])
+def table_place(parameters):
+    """Index of a table of equipment in the parameters."""
+    return int(parameters[int(parameters[OWN]) + SLOT])
+
+
+@cache
+def where_table_is(slot: int) -> Any:
+    """``table_place`` of the table whose index is in this slot."""
+    return inlined(jit.bind(table_place, SLOT=slot))  # type: ignore[no-untyped-call]
 
 
 @inlined
 def gravity_of_wheels(parameters):
     """The gravity parameter of the centre, or 0 without gravity gradient."""
     return parameters[MU] * parameters[int(parameters[OWN]) + GRADIENT]
-
-
-def _mounted(wheels: Any, inertia: Any, N: int) -> Mounted | None:
-    """The wheels of one spacecraft; None without."""
-    if wheels is None:
-        return None
-    if N > 1:
-        raise InvalidInput(f"wheels are those of one spacecraft, but there are {N}; build a system for each of them")
-    return mounted(wheels, inertia)
 
 
 @lru_cache(jit.KEPT_KERNELS)
@@ -243,6 +241,8 @@ def spacecraft(
     magnetic_field: Annotated[Mapping[str, Any], TableOf(magnetic_field)] | None = None,
     dipoles: Annotated[Sequence[Any], ListOf(magnetic_dipole)] = (),
     torquers: Annotated[Mapping[str, Any], TableOf(magnetic_torquers)] | None = None,
+    gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
+    pulsed_thrusters: Annotated[Mapping[str, Any], TableOf(pulsed_thrusters)] | None = None,
 ) -> System:
     """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 
@@ -295,6 +295,11 @@ def spacecraft(
     torquers : Torquers, optional
         From ``polhode.magnetic_torquers``, or a mapping of its arguments, for one spacecraft: coils or rods whose
         moments are the state ``dipole_command``, which controllers set.
+    gyros : Gyros, optional
+        From ``polhode.control_moment_gyros``, or a mapping of its arguments, for one spacecraft, as for ``rigid_body``.
+    pulsed_thrusters : PulsedThrusters, optional
+        From ``polhode.pulsed_thrusters``, or a mapping of its arguments, for one spacecraft: thrusters that fire for a
+        share of each period, the state ``thruster_command``, which controllers set.
 
     Returns
     -------
@@ -319,15 +324,18 @@ def spacecraft(
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
     N = len(masses)
     moments, frames = _inertias(inertia, N)
-    mount = _mounted(wheels, inertia, N)
-    if mount is not None:
-        moments, frames = mount.moments[None], mount.frame[None]
+    rotors = rotors_of(wheels, gyros, inertia, N)
+    if rotors is not None:
+        moments, frames = rotors.moments[None], rotors.frame[None]
     gravity_gradient = truth(gravity_gradient, "gravity_gradient")
     steered = controllers_of(controllers)
     field = None if magnetic_field is None else field_of(magnetic_field)
-    rods = torquers_of(torquers, field, N)
-    commanded = (*(() if mount is None else mount.sizes[1:]), *(() if rods is None else rods.sizes))
-    held, own_states = parted(states_of(states), steered, commanded)
+    rods, pulses = torquers_of(torquers, field, N), pulses_of(pulsed_thrusters, N)
+    kinds: dict[int, Equipment] = {
+        slot: one for slot, one in ((ROTORS, rotors), (TORQUERS, rods), (PULSED, pulses)) if one is not None
+    }
+    commands = tuple(command for kind in kinds.values() for command in kind.commands)
+    held, own_states = parted(states_of(states), steered, commands)
     burning, panels = devices_of(thrusters, thruster, "thrusters"), devices_of(plates, plate, "plates")
     beside, around = surroundings(atmosphere, sunlight, panels)
     acting = ["thrusters"] * bool(burning) + [f"{force.kind} on plates" for force in beside]
@@ -351,37 +359,37 @@ def spacecraft(
         raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
     places = {force.kind: at for force, at in zip(beside, table.places, strict=True)}
     meets = {force.kind: force.acceleration for force in beside}
+    field_at = places.get("magnetic_field", 0)
     head = [gravity_gradient, places.get("drag", 0), places.get("radiation_pressure", 0), len(burning), len(panels),
-            len(table.auxiliary), 0, places.get("magnetic_field", 0), bool(magnets), 0]  # fmt: skip
+            len(table.auxiliary), 0, field_at, bool(magnets), 0, 0]  # fmt: skip
+    work_names = [name for one in kinds.values() for name in one.work_names]
     booked = len(table.auxiliary) + len(acting)
-    at = int(table.parameters[OWN]) + len(head) + len(fixed)
-    acting += ["torquers"] * (rods is not None) + ["wheels"] * (mount is not None)
     own_work = potential is None and any(one is not None for one in (torque, force, load))
-    first_read = len(table.auxiliary) + len(acting) + own_work
-    if mount is not None:
-        head[WHEELS] = at
-        fixed += mount.table(first_read, first_read - own_work - 1)
-    if rods is not None:
-        head[TORQUERS] = int(table.parameters[OWN]) + len(head) + len(fixed)
-        behind = first_read + (0 if mount is None else len(mount.auxiliary))
-        fixed += rods.table(behind, booked, places["magnetic_field"], frames[0])
-    table_parameters = np.concatenate([table.parameters, np.array(head, dtype=float), fixed])
+    behind = booked + len(work_names) + own_work
+    variables = tuple(variable for one in kinds.values() for variable in one.variables)
     meeting = ("drag", "radiation_pressure", *["magnetic_field"] * bool(magnets))
     loads, depth = roles_with(table.kinds, *(meets.get(kind, none_around) for kind in (*meeting, "")[:3]))
-    further = len(held.auxiliary)
-    if rods is not None and field is not None:
-        loads = torquers_of_body(loads, where_torquers_are, field.force().acceleration, further)
-        further += rods.count
-    if mount is not None:
-        loads = wheels_of_body(loads, where_wheels_are, gravity_of_wheels, further)
-        depth = potential_of_body(depth, where_wheels_are, gravity_of_wheels)
+    if kinds:
+        loads = cleared(loads, booked, behind - booked + len(variables) + len(held.auxiliary))
+    watches, first, work = list(table.watches), behind, booked
+    for slot, kind in kinds.items():
+        head[slot] = int(table.parameters[OWN]) + len(head) + len(fixed)
+        fitting = Fitting(first, work, head[slot], frames[0], where_table_is(slot), gravity_of_wheels,
+                          meets.get("magnetic_field"), field_at)  # fmt: skip
+        fixed += kind.table(fitting)
+        loads = kind.loads(loads, fitting)
+        watches += kind.watches(fitting)
+        first, work = first + len(kind.variables), work + len(kind.work_names)
+    if rotors is not None and rotors.wheels is not None:
+        depth = potential_of_body(depth, where_table_is(ROTORS), gravity_of_wheels)
+    acting += work_names
+    table_parameters = np.concatenate([table.parameters, np.array(head, dtype=float), fixed])
     switches = list(table.switches)
     for slot, k in switched:
         start, stop = burning[k].numbers
         if (start, stop) != (-inf, inf):
             switches.append(Switch(int(table.parameters[OWN]) + slot, start, stop, f"thrusters[{k}]"))
-    first = frames[0]
-    equipment = (*(() if mount is None else mount.sizes), *(() if rods is None else rods.sizes))
+    frame = frames[0]
     functions = added_functions(
         {
             "torque": (torque, torque_added), "force": (force, force_added), "load": (load, load_added),
@@ -389,21 +397,20 @@ def spacecraft(
         },
         loads, depth, table_parameters, len(table.auxiliary) + len(acting),
         None if parameters is None else numbers(parameters, "parameters"), N,
-        (float(first[0]), float(first[1]), float(first[2]), float(first[3])),
-        states=Behind((*equipment, *held.sizes), own_states.sizes, 0 if equipment else further, bool(steered)),
+        (float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])),
+        states=Behind((*sizes_of(variables), *held.sizes), own_states.sizes, 0 if kinds else len(held.auxiliary),
+                      bool(steered)),
     )  # fmt: skip
     own = auxiliary_variables(table, functions.work, acting)
-    if equipment and len(own) != first_read:
-        what = "wheels" if rods is None else "torquers"
-        raise InvalidInput(f"potential reads the time beside {what}; write its force and torque as a load")
-    own += (() if mount is None else mount.auxiliary) + (() if rods is None else rods.auxiliary)
-    own += held.auxiliary + own_states.auxiliary
-    bare = not (burning or panels or magnets or functions.given or equipment)
+    if kinds and len(own) != behind:
+        raise InvalidInput(f"potential reads the time beside {work_names[0]}; write its force and torque as a load")
+    own += variables + held.auxiliary + own_states.auxiliary
+    bare = not (burning or panels or magnets or functions.given or kinds)
     energy = not own and functions.conservative
     conserves: tuple[str, ...] = ("energy",) if energy else ()
     if bare and table.axial:
         conserves += ("vertical_angular_momentum" if table.forces else "angular_momentum_space",)
-    axis = axis_of_symmetry(moments[0], first) if N == 1 and bare else None
+    axis = axis_of_symmetry(moments[0], frame) if N == 1 and bare else None
     if axis is not None:
         conserves += ("axial_angular_momentum",)
     reads = table.velocity_dependent or "drag" in meets or functions.velocity_dependent
@@ -417,8 +424,9 @@ def spacecraft(
             "forces": [dict(one.arguments) for one in table.forces],
             "thrusters": [dict(one.arguments) for one in burning], "plates": [dict(one.arguments) for one in panels],
             **around, **functions.arguments,
-            **({"wheels": dict(mount.wheels.arguments)} if mount is not None else {}),
-            **({"torquers": dict(rods.arguments)} if rods is not None else {}),
+            **({} if rotors is None else rotors.arguments),
+            **({} if rods is None else {"torquers": dict(rods.arguments)}),
+            **({} if pulses is None else {"pulsed_thrusters": dict(pulses.arguments)}),
             **({"states": own_states.arguments} if own_states.arguments else {}),
         },
         mass=masses,
@@ -430,19 +438,19 @@ def spacecraft(
         auxiliary=own,
         switches=tuple(switches),
         impulses=table.impulses,
-        watches=(*table.watches, *(mount.watches(at, first_read) if mount is not None else ())),
+        watches=tuple(watches),
         parameters=functions.parameters,
         conserves=conserves,
         axis=axis,
         functions=functions.given,
-        each_alone=not equipment and (N == 1 or not (burning or panels or magnets)),
+        each_alone=not kinds and (N == 1 or not (burning or panels or magnets)),
         all_potential=table.all_potential and functions.all_potential and not acting,
-        quantities=energies if mount is None else Spin(mount.axes, 0, energies),
-        wheels_at=at if mount is not None else -1,
+        quantities=energies if rotors is None else rotors.spin(energies),
+        wheels_at=-1 if rotors is None else int(head[ROTORS]),
         direct={"mu": (0, True)},
         recommended="" if reads else "rkn6_14a/kepler",
     )  # fmt: skip
-    return controlled(made, steered, states)
+    return controlled(made, steered, states, pulses)
 
 
 def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:

@@ -29,9 +29,11 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole
+from polhode.systems.equipment import Fitting
 from polhode.systems.forces.sums import MU
 from polhode.systems.paths import unit_vectors
-from polhode.systems.record import AuxiliaryVariable, called, plain
+from polhode.systems.record import AuxiliaryVariable, Watch, called, plain
+from polhode.systems.user.states import Sizes
 from polhode.systems.words import Form, Unit
 
 COUNT, FIRST, WORK, FIELD, ROWS = range(5)
@@ -43,17 +45,13 @@ COMMAND = "dipole_command"
 inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without torquers.")
 torquers_at = hole("torquers_at(parameters) -> int", "Where the table of torquers begins.")
 magnetic = hole("magnetic(p, at, mu, t, r, v) -> vector", "The magnetic field in the axes of space.")
-FURTHER = hole("FURTHER", "How many numbers behind the commands have the rate zero.", default=0)
 
 
 def loads_with_torquers(part, t, N, y, bodies, parameters, out):
-    """The loads of one spacecraft and the torque of its torquers; behind the works, zero for their commands."""
+    """The loads of one spacecraft and the torque of its torquers."""
     inner(part, t, N, y, bodies, parameters, out)
     at = torquers_at(parameters)
     count, first, work = int(parameters[at + COUNT]), int(parameters[at + FIRST]), int(parameters[at + WORK])
-    out[L.LOAD * N + work] = 0.0
-    for k in range(count + FURTHER):
-        out[L.LOAD * N + first + k] = 0.0
     if part & (L.MOVING | L.RESTING) != 0:
         r = get3(y, L.POSITION)
         v = scale(bodies[L.INVERSE_MASS], get3(y, L.MOMENTUM))
@@ -71,11 +69,9 @@ def loads_with_torquers(part, t, N, y, bodies, parameters, out):
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def torquers_of_body(loads: Any, where: Any, field: Any, further: int = 0) -> Any:
-    """``loads_with_torquers`` with these loads, the place of the table and the field; and so many numbers behind the
-    commands that stay."""
-    more = {"FURTHER": further} if further else {}
-    return bind(loads_with_torquers, inner=loads, torquers_at=where, magnetic=field, **more)
+def torquers_of_body(loads: Any, where: Any, field: Any) -> Any:
+    """``loads_with_torquers`` with these loads, the place of the table and the field."""
+    return bind(loads_with_torquers, inner=loads, torquers_at=where, magnetic=field)
 
 
 @dataclass(frozen=True)
@@ -105,12 +101,17 @@ class Torquers:
         return len(self.axes)
 
     @property
-    def sizes(self) -> tuple[tuple[str, int], ...]:
-        """The name by which functions read the commands, and how many there are."""
+    def work_names(self) -> tuple[str, ...]:
+        """The name of their work."""
+        return ("torquers",)
+
+    @property
+    def commands(self) -> Sizes:
+        """The states that controllers may set."""
         return ((COMMAND, self.count),)
 
     @property
-    def auxiliary(self) -> tuple[AuxiliaryVariable, ...]:
+    def variables(self) -> tuple[AuxiliaryVariable, ...]:
         """The commands."""
         words = "commanded dipole moments of magnetic torquers"
         return tuple(
@@ -118,12 +119,20 @@ class Torquers:
             for k, x in enumerate(self.command)
         )
 
-    def table(self, first: int, work: int, field: int, frame: Any) -> list[float]:
-        """The table in the parameters; ``first`` and ``work``: auxiliary variables, ``field``: place of its numbers."""
-        numbers: list[Any] = [self.count, first, work, field]
+    def table(self, fitting: Fitting) -> list[float]:
+        """The table in the parameters."""
+        numbers: list[Any] = [self.count, fitting.first, fitting.work, fitting.field_at]
         for axis, most in zip(self.axes, self.most, strict=True):
-            numbers += [*rotate_inverse(tuple(frame), tuple(axis)), min(most, UNLIMITED)]
+            numbers += [*rotate_inverse(tuple(fitting.frame), tuple(axis)), min(most, UNLIMITED)]
         return [float(x) for x in numbers]
+
+    def loads(self, loads: Any, fitting: Fitting) -> Any:
+        """Loads with the torque of the torquers."""
+        return torquers_of_body(loads, fitting.where, fitting.field)
+
+    def watches(self, fitting: Fitting) -> tuple[Watch, ...]:
+        """No events."""
+        return ()
 
     def __repr__(self) -> str:
         return f"magnetic_torquers({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"

@@ -10,8 +10,8 @@ the motion of the whole, m + sum h_k a_k, on which T alone acts. Momenta and com
 variables that loads read; commands stay until something sets them.
 
 Table in the parameters of a system, from ``at`` on: number of wheels, index of the auxiliary variable that is the
-momentum of the first (behind all momenta come the commands), axes (principal frame), index of the work; then of each
-wheel what ``INERTIA`` to ``FREE`` name.
+momentum of the first (behind all momenta come the commands), where the table of gyros is, axes (principal frame), index
+of the work; then of each wheel what ``INERTIA`` to ``FREE`` name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.arguments import array, choice, in_unit
@@ -34,10 +33,8 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole, inlined
-from polhode.systems.events import WHEEL
-from polhode.systems.inertia import principal
 from polhode.systems.paths import unit_vectors
-from polhode.systems.record import AuxiliaryVariable, Watch, called, plain
+from polhode.systems.record import AuxiliaryVariable, plain
 from polhode.systems.words import Form, NumberOrNumbers, Unit
 
 INERTIA, MOST_TORQUE, VISCOUS, COULOMB, SMOOTH, GAIN, FREE = range(OF_WHEEL)
@@ -45,11 +42,10 @@ INERTIA, MOST_TORQUE, VISCOUS, COULOMB, SMOOTH, GAIN, FREE = range(OF_WHEEL)
 friction, and the speed within which it changes its sign; gain of a motor that keeps a speed, torque per speed, 0 of one
 that gives a torque; 1 while its momentum is below the limit, set by the run."""
 
+UNLIMITED = 1e300
+
 inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without wheels.")
 wheels_at = hole("wheels_at(parameters) -> int", "Where the table of wheels begins.")
-
-
-FURTHER = hole("FURTHER", "How many numbers behind the commands have the rate zero.", default=0)
 gravity = hole("gravity(parameters) -> float", "The gravity parameter of the centre; 0 without gravity gradient.")
 level = hole("level(t, N, y, bodies, parameters) -> float", "The potential without wheels.")
 
@@ -58,12 +54,6 @@ level = hole("level(t, N, y, bodies, parameters) -> float", "The potential witho
 def no_gravity(parameters):
     """Of a body that feels no gravity gradient."""
     return 0.0
-
-
-@inlined
-def at_first(parameters):
-    """Of a body without other loads: at the beginning of the parameters."""
-    return 0
 
 
 @inlined
@@ -84,16 +74,12 @@ def motor(p, row, command, speed, h):
 
 
 def loads_with_wheels(part, t, N, y, bodies, parameters, out):
-    """The loads of a system of one body, and those of its wheels; behind the works, the rates of their momenta, and
-    zero for their commands. The part WITHOUT_COUPLING leaves out H x w, which a flow solves."""
+    """The loads of a system of one body, and those of its wheels; the rates of their momenta. The part WITHOUT_COUPLING
+    leaves out H x w, which a flow solves."""
     inner(part, t, N, y, bodies, parameters, out)
     at = wheels_at(parameters)
     count, first = int(parameters[at + COUNT]), int(parameters[at + FIRST])
     table = at + AXES + AXIS * count
-    work = L.LOAD * N + int(parameters[table])
-    out[work] = 0.0
-    for k in range(2 * count + FURTHER):
-        out[L.LOAD * N + first + k] = 0.0
     if part & L.MOVING != 0:
         w = times(get3(bodies, L.INVERSE_INERTIA), get3(y, L.ANGULAR))
         T, H = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -103,7 +89,7 @@ def loads_with_wheels(part, t, N, y, bodies, parameters, out):
             u = motor(parameters, row, command, h / parameters[row + INERTIA] - dot(a, w), h)
             out[L.LOAD * N + first + k] = u
             T, H = axpy(-u, a, T), axpy(h, a, H)
-        out[work] = dot(T, w)
+        out[L.LOAD * N + int(parameters[table])] = dot(T, w)
         if part & L.WITHOUT_COUPLING == 0:
             T = add(T, cross(H, w))
         put3(out, 3, add(get3(out, 3), T))
@@ -142,18 +128,10 @@ def potential_with_wheels(t, N, y, bodies, parameters):
     return total
 
 
-def wheels_alone(part, t, N, y, bodies, parameters, out):
-    """No loads but those of the wheels."""
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, (0.0, 0.0, 0.0))
-
-
 @lru_cache(jit.KEPT_KERNELS)
-def wheels_of_body(loads: Any, where: Any, mu: Any, further: int = 0) -> Any:
-    """``loads_with_wheels`` with these loads, the place of the table and the gravity parameter; and so many numbers
-    behind those of the wheels that stay."""
-    more = {"FURTHER": further} if further else {}
-    return bind(loads_with_wheels, inner=loads, wheels_at=where, gravity=mu, **more)
+def wheels_of_body(loads: Any, where: Any, mu: Any) -> Any:
+    """``loads_with_wheels`` with these loads, the place of the table and the gravity parameter."""
+    return bind(loads_with_wheels, inner=loads, wheels_at=where, gravity=mu)
 
 
 @lru_cache(jit.KEPT_KERNELS)
@@ -163,32 +141,6 @@ def potential_of_body(potential: Any, where: Any, mu: Any) -> Any:
 
 
 # ------------------------------------------------------------------ the record
-@dataclass(frozen=True)
-class Spin:
-    """The angular momentum of body and wheels about the centre of mass, in space, from recorded states.
-
-    Attributes
-    ----------
-    axes : array (n, 3)
-        Axes of the wheels, principal frame.
-    first : int
-        The auxiliary variable that is the momentum of the first, among those that loads read.
-    others : function, optional
-        Further quantities.
-    """
-
-    axes: Any
-    first: int
-    others: Any = None
-
-    def __call__(self, body: Any, read: Any) -> dict[str, Any]:
-        found = {} if self.others is None else dict(self.others(body))
-        h = read[:, self.first : self.first + len(self.axes)]
-        m = body[:, 0, L.ANGULAR :] + h @ self.axes
-        found["spin"] = rotation.rotate(body[:, 0, L.ATTITUDE : L.ANGULAR], m)[:, None]
-        return found
-
-
 @dataclass(frozen=True)
 class Wheels:
     """Reaction wheels of a body.
@@ -223,6 +175,18 @@ class Wheels:
     def count(self) -> int:
         """How many wheels there are."""
         return len(self.inertia)
+
+    @property
+    def variables(self) -> tuple[AuxiliaryVariable, ...]:
+        """Momenta and commands."""
+        return tuple(
+            AuxiliaryVariable(name, str(k), True, True, float(start[k]), "wheel", "", words)
+            for name, start, words in (
+                ("wheel_momentum", self.momentum, "angular momentum of wheels about their axes"),
+                ("wheel_command", self.command, "commanded torque of motors, or speed that they keep"),
+            )
+            for k in range(self.count)
+        )
 
     def __repr__(self) -> str:
         return f"reaction_wheels({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
@@ -320,89 +284,3 @@ def reaction_wheels(
         raise InvalidInput(f"wheel {k} is saturated from the start: its momentum is {abs(momentum[k]):g}, the largest "
                            f"{most[k]:g}; start it slower, or raise max_momentum")  # fmt: skip
     return Wheels(given, e, moments, torque, most, momentum, commands, friction, gains)
-
-
-@dataclass(frozen=True)
-class Mounted:
-    """Wheels in a body: what they contribute to its system.
-
-    Attributes
-    ----------
-    moments, frame : array (3,), quaternion
-        Principal moments of the inertia without what wheels add about their axes, and its frame.
-    auxiliary : tuple of AuxiliaryVariable
-        Momenta and commands.
-    sizes : tuple of (str, int)
-        The names by which users' functions read them, and how many numbers each has.
-    """
-
-    wheels: Wheels
-    moments: Any
-    frame: Any
-    auxiliary: tuple[AuxiliaryVariable, ...]
-    sizes: tuple[tuple[str, int], ...]
-
-    @property
-    def quaternion(self) -> tuple[float, float, float, float]:
-        """The frame as a tuple."""
-        w, x, y, z = map(float, self.frame)
-        return (w, x, y, z)
-
-    @property
-    def axes(self) -> Any:
-        """Axes in the principal frame (n, 3)."""
-        return np.array([rotated(self.frame, axis) for axis in self.wheels.axes])
-
-    def table(self, first: int, work: int) -> list[float]:
-        """The table in the parameters; ``first`` and ``work``: auxiliary variables."""
-        one = self.wheels
-        numbers: list[float] = [one.count, first]
-        numbers += [*self.axes.ravel(), work]
-        for k in range(one.count):
-            numbers += [one.inertia[k], min(one.most_torque[k], 1e300), *one.friction[k], one.gain[k], 1.0]
-        return [float(x) for x in numbers]
-
-    def watches(self, at: int, first: int) -> tuple[Watch, ...]:
-        """The events of saturation; ``at``: where the table begins in the parameters, ``first``: auxiliary variable."""
-        one, rows = self.wheels, at + AXES + AXIS * self.wheels.count + 1
-        return tuple(
-            Watch(WHEEL, (float(L.BODY + first + k), float(one.most_momentum[k]), float(rows + OF_WHEEL * k + FREE)),
-                  rising="wheel_released", falling="wheel_saturated", cuts=True, flag=rows + OF_WHEEL * k + FREE)
-            for k in range(one.count) if one.most_momentum[k] < inf
-        )  # fmt: skip
-
-
-def rotated(frame: Any, axis: Any) -> list[float]:
-    """An axis of the user's body frame in the principal frame."""
-    return list(map(float, rotate_inverse(tuple(frame), tuple(axis))))
-
-
-def mounted(wheels: Any, inertia: Any) -> Mounted:
-    """Wheels in a body with this inertia, that of the whole with locked wheels.
-
-    Raises
-    ------
-    InvalidInput
-        They are no wheels, or have more inertia than the body.
-    """
-    if isinstance(wheels, Mapping):
-        wheels = called(reaction_wheels, wheels)
-    if not isinstance(wheels, Wheels):
-        raise InvalidInput("wheels must be made by polhode.reaction_wheels, or be a mapping of its arguments")
-    whole = principal(inertia)
-    F = np.array([rotated(whole.frame, e) for e in np.eye(3)])  # rows: user's axes in the principal frame
-    tensor = F @ np.diag(whole.moments) @ F.T
-    rest = tensor - np.einsum("k,ki,kj->ij", wheels.inertia, wheels.axes, wheels.axes)
-    least = float(np.linalg.eigvalsh(rest).min())
-    if not least > 0.0:
-        raise InvalidInput(f"the inertia without that of the wheels about their axes has the moment {least:g}; give "
-                           "the inertia of the whole, wheels included, or smaller wheels")  # fmt: skip
-    parts = principal(rest, triangle=False)
-    n = wheels.count
-    words = {"wheel_momentum": "angular momentum of wheels about their axes",
-             "wheel_command": "commanded torque of motors, or speed that they keep"}  # fmt: skip
-    auxiliary = [
-        AuxiliaryVariable(name, str(k), True, True, float(start[k]), "wheel", "", words[name])
-        for name, start in (("wheel_momentum", wheels.momentum), ("wheel_command", wheels.command)) for k in range(n)
-    ]  # fmt: skip
-    return Mounted(wheels, parts.moments, parts.frame, tuple(auxiliary), (("wheel_momentum", n), ("wheel_command", n)))

@@ -50,6 +50,8 @@ EXAMPLES: dict[str, Any] = {
     "atmosphere": {"density": 1e-12}, "surface": 6378137.0, "tangent": True,
     "states": {"integral": 3}, "wheels": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "inertia": 0.01},
     "magnetic_field": {"kind": "dipole"}, "torquers": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), "max_dipole": 0.2},
+    "gyros": {"gimbal_axes": ((0.0, 0.0, 1.0),), "spin_axes": ((1.0, 0.0, 0.0),), "momentum": 2.0, "max_rate": 1.0},
+    "pulsed_thrusters": {"force": 0.5, "directions": ((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)), "every": 1.0},
 }  # fmt: skip
 """Values of keys that stand in a comment and have no default, where a sample of their type would say less."""
 

@@ -274,6 +274,9 @@ def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tupl
                            "tolerance")  # fmt: skip
     if prepared.made_for is not None:
         return _taylor(system, method, prepared, adaptive)
+    if any(one.pulses for one in system.sampled):
+        raise InvalidInput(f"valves of {system.name!r} close at times that depend on commands, so that its runs have "
+                           "no derivatives here; give thrusters with known times")  # fmt: skip
     loads = _loads(system, method, prepared)
     if system.sampled:
         return replace(prepared, step=held(prepared.step)), loads_for_derivatives(loads, system.sampled, system.name)

@@ -1,0 +1,267 @@
+"""Thrusters of a spacecraft that fire in pulses, by a pulse-width modulation.
+
+At the beginning of each period thruster k is opened for the share of the period that it is commanded, rounded to the
+resolution of its valve; a pulse shorter than the shortest possible one is left out. Steps are cut, within the compiled
+loop, where a valve closes. While it is open, thruster k exerts the force F_k and the torque x_k x F_k, both fixed in
+the body.
+
+Auxiliary variables that loads read: commanded shares, whether the valves are open (1 or 0), when they close, and for
+how long each thruster has fired.
+
+Table in the parameters of a system: number of thrusters, index of the auxiliary variable that is the first command,
+index of the work; then force and torque of each, principal frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any
+
+import numpy as np
+
+from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.algebra.so3 import add, dot, scale, times
+from polhode.arguments import UNKNOWN, array, in_unit, number
+from polhode.errors import InvalidInput, answering, shown
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.jit import bind, hole
+from polhode.kernel.sampling import PULSE
+from polhode.systems.equipment import Fitting
+from polhode.systems.paths import unit_vectors
+from polhode.systems.record import AuxiliaryVariable, Watch, called, plain
+from polhode.systems.sampling import Sampled
+from polhode.systems.user.states import Sizes
+from polhode.systems.words import Form, Time, Unit
+
+COUNT, FIRST, WORK, ROWS = range(4)
+ROW = 6
+COMMAND, OPEN, CLOSES, FIRED = "thruster_command", "thruster_open", "thruster_closes", "thruster_fired"
+
+inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without pulsed thrusters.")
+thrusters_at = hole("thrusters_at(parameters) -> int", "Where the table of pulsed thrusters begins.")
+
+
+def loads_with_pulses(part, t, N, y, bodies, parameters, out):
+    """The loads of one spacecraft and those of the thrusters that are open; how long they fire."""
+    inner(part, t, N, y, bodies, parameters, out)
+    if part & (L.MOVING | L.RESTING) != 0:
+        at = thrusters_at(parameters)
+        count, first = int(parameters[at + COUNT]), int(parameters[at + FIRST])
+        F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for k in range(count):
+            on = y[L.BODY * N + first + count + k]
+            F = add(F, scale(on, get3(parameters, at + ROWS + ROW * k)))
+            T = add(T, scale(on, get3(parameters, at + ROWS + ROW * k + 3)))
+            if part & L.RESTING != 0:
+                out[L.LOAD * N + first + 3 * count + k] = on
+        F = rotate(get4(y, L.ATTITUDE), F)
+        if part & L.RESTING != 0:
+            put3(out, 0, add(get3(out, 0), F))
+            put3(out, 3, add(get3(out, 3), T))
+        if part & L.MOVING != 0:
+            v = scale(bodies[L.INVERSE_MASS], get3(y, L.MOMENTUM))
+            w = times(get3(bodies, L.INVERSE_INERTIA), get3(y, L.ANGULAR))
+            out[L.LOAD * N + int(parameters[at + WORK])] = dot(F, v) + dot(T, w)
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def pulses_of_body(loads: Any, where: Any) -> Any:
+    """``loads_with_pulses`` with these loads and the place of the table."""
+    return bind(loads_with_pulses, inner=loads, thrusters_at=where)
+
+
+@dataclass(frozen=True)
+class PulsedThrusters:
+    """Thrusters of a spacecraft that fire in pulses.
+
+    Attributes
+    ----------
+    arguments : mapping
+        What they are made from, in JSON types.
+    force, torque : array (n, 3)
+        Of each while it fires, user's body frame.
+    command : array (n,)
+        Shares of the period at the start.
+    every, phase : float
+        The period, and a time at which one begins.
+    min_on_time, resolution : float
+        Shortest pulse, and that of the valves' times; 0 without.
+    """
+
+    arguments: Mapping[str, Any]
+    force: Any
+    torque: Any
+    command: Any
+    every: float
+    phase: float
+    min_on_time: float
+    resolution: float
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.force)
+
+    @property
+    def work_names(self) -> tuple[str, ...]:
+        """The name of their work."""
+        return ("pulsed_thrusters",)
+
+    @property
+    def commands(self) -> Sizes:
+        """The states that controllers may set."""
+        return ((COMMAND, self.count),)
+
+    @property
+    def variables(self) -> tuple[AuxiliaryVariable, ...]:
+        """Commands, whether valves are open, when they close, and how long each has fired."""
+        return tuple(
+            AuxiliaryVariable(name, str(k), True, True, float(start[k]), "pulsed_thruster", "", words)
+            for name, start, words in (
+                (COMMAND, self.command, "commanded shares of the period in which thrusters fire"),
+                (OPEN, np.zeros(self.count), "whether the valves of thrusters are open"),
+                (CLOSES, np.zeros(self.count), "times at which the valves of thrusters close"),
+                (FIRED, np.zeros(self.count), "how long thrusters have fired"),
+            )
+            for k in range(self.count)
+        )
+
+    def table(self, fitting: Fitting) -> list[float]:
+        """The table in the parameters."""
+        numbers = [float(self.count), float(fitting.first), float(fitting.work)]
+        for pair in zip(self.force, self.torque, strict=True):
+            for vector in pair:
+                numbers += map(float, rotate_inverse(tuple(fitting.frame), tuple(vector)))
+        return numbers
+
+    def loads(self, loads: Any, fitting: Fitting) -> Any:
+        """Loads with those of the thrusters that are open."""
+        return pulses_of_body(loads, fitting.where)
+
+    def watches(self, fitting: Fitting) -> tuple[Watch, ...]:
+        """No events."""
+        return ()
+
+    def sampled(self, at: Mapping[str, list[int]]) -> tuple[list[float], Sampled]:
+        """The row of the table of what sets states (``kernel.sampling``); ``at``: indices of auxiliary variables."""
+        row: list[float] = [self.every, self.phase, PULSE, self.count]
+        for command, valve, closes in zip(at[COMMAND], at[OPEN], at[CLOSES], strict=True):
+            row += [command, valve, self.min_on_time, self.resolution, 0, closes]
+        return row, Sampled(self.every, self.phase, None, True)
+
+    def __repr__(self) -> str:
+        return f"pulsed_thrusters({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
+
+
+@answering
+def pulsed_thrusters(
+    force: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N")],
+    directions: Annotated[Any, Form.VECTORS],
+    every: Time,
+    *,
+    positions: Annotated[Any, Form.VECTORS, Unit("m")] | None = None,
+    min_on_time: Time = 0.0,
+    resolution: Time = 0.0,
+    phase: Time = 0.0,
+    command: Annotated[Any, Form.NUMBER_OR_NUMBERS] = 0.0,
+) -> PulsedThrusters:
+    """Thrusters of a ``spacecraft`` whose valves open at the beginning of each period, for a commanded share of it.
+
+    The states ``thruster_open`` (1 or 0), ``thruster_closes`` (times) and ``thruster_fired`` (seconds of thrust so far,
+    for the propellant) are recorded beside the command; a row at a time when a valve moves shows what was before.
+
+    Parameters
+    ----------
+    force : float or array_like (n,)
+        Thrust of each while it fires.
+    directions : array_like (n, 3)
+        Directions of the forces on the body, in body axes; any length.
+    every : float
+        Period of the modulation.
+    positions : array_like (n, 3), optional
+        Points of action relative to the centre of mass, in body axes; there by default, so that there is no torque.
+    min_on_time : float
+        Shortest pulse; shorter ones are left out.
+    resolution : float
+        Pulses are whole multiples of it; 0 for any length.
+    phase : float
+        A time at which a period begins; the others are whole multiples of ``every`` from it.
+    command : float or array_like (n,)
+        Shares of the period at the start, from 0 to 1. They stay until a controller sets the state
+        ``thruster_command``; values beyond 0 and 1 count as these. The mean thrust is force times command.
+
+    Returns
+    -------
+    PulsedThrusters
+
+    Raises
+    ------
+    InvalidInput
+        Names the invalid argument.
+
+    Examples
+    --------
+    >>> pulsed_thrusters(0.5, [(1, 0, 0), (-1, 0, 0)], 1.0, min_on_time=0.02).count
+    2
+    """
+    e = unit_vectors(directions, "directions")
+    n = len(e)
+
+    def each(value: Any, name: str, unit: Any) -> Any:
+        values = array(in_unit(value, unit, name), name)
+        if values.shape not in ((), (n,)):
+            raise InvalidInput(f"{name} must be one number or one for each of {n} thrusters, but has shape "
+                               f"{values.shape}")  # fmt: skip
+        given[name] = plain(values if values.ndim else float(values))
+        return np.broadcast_to(values, (n,)).copy()
+
+    given: dict[str, Any] = {}
+    size = each(force, "force", "N")
+    if (size <= 0.0).any():
+        raise InvalidInput(f"force is {float(size.min()):g}; give a positive number, and the sign by the direction")
+    given["directions"] = plain(directions)
+    given["every"] = period = number(every, "every", "s", positive=True)
+    x = np.zeros((n, 3))
+    if positions is not None:
+        x = np.atleast_2d(array(in_unit(positions, "m", "positions"), "positions"))
+        if x.shape != (n, 3):
+            raise InvalidInput(f"positions must be one row of 3 numbers for each of {n} thrusters, but has shape "
+                               f"{x.shape}")  # fmt: skip
+        given["positions"] = plain(x)
+    times_given = {}
+    for name, value in (("min_on_time", min_on_time), ("resolution", resolution)):
+        times_given[name] = given[name] = number(value, name, "s")
+        if not 0.0 <= given[name] <= period:
+            raise InvalidInput(f"{name} is {given[name]:g}; give 0, or a time up to the period, {period:g}")
+    given["phase"] = begun = number(phase, "phase", "s")
+    shares = each(command, "command", UNKNOWN)
+    if not ((shares >= 0.0) & (shares <= 1.0)).all():
+        k = int(np.argmax((shares < 0.0) | (shares > 1.0)))
+        raise InvalidInput(f"the command of thruster {k} is {shares[k]:g} at the start; it is a share of the period, "
+                           "so give a number from 0 to 1")  # fmt: skip
+    F = size[:, None] * e
+    return PulsedThrusters(given, F, np.cross(x, F), shares, period, begun, **times_given)
+
+
+def pulses_of(given: Any, N: int) -> PulsedThrusters | None:
+    """The pulsed thrusters of one spacecraft; None without.
+
+    Raises
+    ------
+    InvalidInput
+        They are none, or there are several spacecraft.
+    """
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        given = called(pulsed_thrusters, given)
+    if not isinstance(given, PulsedThrusters):
+        raise InvalidInput("pulsed_thrusters must be made by polhode.pulsed_thrusters, or be a mapping of its "
+                           f"arguments, not {shown(given)}")  # fmt: skip
+    if N > 1:
+        raise InvalidInput(f"pulsed_thrusters are those of one spacecraft, but there are {N}; build a system for each")
+    return given

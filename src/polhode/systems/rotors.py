@@ -1,0 +1,221 @@
+"""Rotors in a body, wheels and control moment gyros: what they contribute to its system.
+
+Variables: momenta and commands of the wheels, then angles and commands of the gyros. Table in the parameters: that of
+the wheels, of which there may be none, with that of the gyros behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.algebra.quaternion import rotate_inverse
+from polhode.errors import InvalidInput
+from polhode.flows.gyrostat import AXES, AXIS, GYROS, OF_WHEEL
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.kernel.access import put3
+from polhode.kernel.jit import bind, hole, inlined
+from polhode.systems.equipment import Fitting, sizes_of
+from polhode.systems.events import WHEEL
+from polhode.systems.gyros import Gyros, control_moment_gyros, gyros_of_body
+from polhode.systems.inertia import principal
+from polhode.systems.record import AuxiliaryVariable, Watch, called
+from polhode.systems.user.states import Sizes
+from polhode.systems.wheels import FREE, UNLIMITED, Wheels, reaction_wheels, wheels_of_body
+
+wheels_at = hole("wheels_at(parameters) -> int", "Where the table of wheels begins.")
+
+
+@inlined
+def at_first(parameters):
+    """Of a body without other loads: the table is at the beginning of the parameters."""
+    return 0
+
+
+def rotors_alone(part, t, N, y, bodies, parameters, out):
+    """No loads but those of the rotors."""
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, (0.0, 0.0, 0.0))
+
+
+def gyros_behind(parameters):
+    """Where the table of gyros begins."""
+    return int(parameters[wheels_at(parameters) + GYROS])
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def _gyros_at(where: Any) -> Any:
+    return inlined(bind(gyros_behind, wheels_at=where))  # type: ignore[no-untyped-call]
+
+
+@dataclass(frozen=True)
+class Spin:
+    """The angular momentum of body and rotors about the centre of mass, in space, from recorded states.
+
+    Attributes
+    ----------
+    wheels : array (n, 3)
+        Axes of the wheels, principal frame.
+    gyros : Gyros, optional
+        The gyros.
+    frame : array (4,)
+        Quaternion from the principal to the user's body frame.
+    first : int
+        The first variable of the rotors, among those that loads read.
+    others : function, optional
+        Further quantities.
+    """
+
+    wheels: Any
+    gyros: Gyros | None
+    frame: Any
+    first: int
+    others: Any = None
+
+    def __call__(self, body: Any, read: Any) -> dict[str, Any]:
+        found = {} if self.others is None else dict(self.others(body))
+        n = len(self.wheels)
+        m = body[:, 0, L.ANGULAR :] + read[:, self.first : self.first + n] @ self.wheels
+        if self.gyros is not None:
+            angles = self.first + 2 * n
+            H = self.gyros.momentum_at(read[:, angles : angles + self.gyros.count * self.gyros.gimbals])
+            m = m + rotation.rotate_inverse(np.asarray(self.frame), H)
+        found["spin"] = rotation.rotate(body[:, 0, L.ATTITUDE : L.ANGULAR], m)[:, None]
+        return found
+
+
+@dataclass(frozen=True)
+class Rotors:
+    """Rotors in a body.
+
+    Attributes
+    ----------
+    wheels, gyros : Wheels, Gyros or None
+        What they are; at least one is there.
+    moments, frame : array (3,), quaternion
+        Principal moments of the inertia without what wheels add about their axes, and its frame.
+    """
+
+    wheels: Wheels | None
+    gyros: Gyros | None
+    moments: Any
+    frame: Any
+
+    @property
+    def quaternion(self) -> tuple[float, float, float, float]:
+        """The frame as a tuple."""
+        w, x, y, z = map(float, self.frame)
+        return (w, x, y, z)
+
+    @property
+    def axes(self) -> Any:
+        """Axes of the wheels in the principal frame (n, 3)."""
+        if self.wheels is None:
+            return np.zeros((0, 3))
+        return np.array([rotated(self.frame, axis) for axis in self.wheels.axes])
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What they are made from, as the system takes them."""
+        both = {"wheels": self.wheels, "gyros": self.gyros}
+        return {name: dict(one.arguments) for name, one in both.items() if one is not None}
+
+    @property
+    def work_names(self) -> tuple[str, ...]:
+        """Names of their works."""
+        return tuple(self.arguments)
+
+    @property
+    def variables(self) -> tuple[AuxiliaryVariable, ...]:
+        """Their auxiliary variables."""
+        return (*(() if self.wheels is None else self.wheels.variables),
+                *(() if self.gyros is None else self.gyros.variables))  # fmt: skip
+
+    @property
+    def commands(self) -> Sizes:
+        """The states that controllers may set."""
+        return tuple((name, size) for name, size in sizes_of(self.variables) if name.endswith("_command"))
+
+    def table(self, fitting: Fitting) -> list[float]:
+        """The table in the parameters."""
+        one, axes = self.wheels, self.axes
+        numbers: list[float] = [len(axes), fitting.first, 0.0, *axes.ravel(), fitting.work]
+        if one is not None:
+            for k in range(one.count):
+                numbers += [one.inertia[k], min(one.most_torque[k], UNLIMITED), *one.friction[k], one.gain[k], 1.0]
+        if self.gyros is not None:
+            numbers[GYROS] = fitting.at + len(numbers)
+            numbers += self.gyros.table(fitting.first + 2 * len(axes), fitting.work + (one is not None), self.frame)
+        return [float(x) for x in numbers]
+
+    def loads(self, loads: Any, fitting: Fitting) -> Any:
+        """The loads with those of the rotors."""
+        if self.wheels is not None:
+            loads = wheels_of_body(loads, fitting.where, fitting.gravity)
+        return loads if self.gyros is None else gyros_of_body(loads, _gyros_at(fitting.where))
+
+    def watches(self, fitting: Fitting) -> tuple[Watch, ...]:
+        """The events of saturation, and at the stops of gimbals."""
+        n, one, first = len(self.axes), self.wheels, fitting.first
+        rows, found = fitting.at + AXES + AXIS * n + 1, list[Watch]()
+        if one is not None:
+            for k in range(n):
+                flag, most = rows + OF_WHEEL * k + FREE, float(one.most_momentum[k])
+                if most < inf:
+                    found.append(Watch(WHEEL, (float(L.BODY + first + k), most, float(flag)), rising="wheel_released",
+                                       falling="wheel_saturated", cuts=True, flag=flag))  # fmt: skip
+        if self.gyros is not None:
+            found += self.gyros.watches(rows + OF_WHEEL * n, first + 2 * n)
+        return tuple(found)
+
+    def spin(self, others: Any = None) -> Spin:
+        """The momentum of the whole, from recorded states."""
+        return Spin(self.axes, self.gyros, self.frame, 0, others)
+
+
+def rotated(frame: Any, axis: Any) -> list[float]:
+    """An axis of the user's body frame in the principal frame."""
+    return list(map(float, rotate_inverse(tuple(frame), tuple(axis))))
+
+
+def rotors_of(wheels: Any, gyros: Any, inertia: Any, N: int = 1) -> Rotors | None:
+    """Wheels and gyros in one body with this inertia, that of the whole with locked wheels; None without any.
+
+    Raises
+    ------
+    InvalidInput
+        They are no wheels or gyros, there are several bodies, or wheels have more inertia than the body.
+    """
+
+    def of_kind(given: Any, make: Any, kind: type, name: str) -> Any:
+        given = called(make, given) if isinstance(given, Mapping) else given
+        if given is not None and not isinstance(given, kind):
+            raise InvalidInput(f"{name} must be made by polhode.{make.__name__}, or be a mapping of its arguments")
+        if given is not None and N > 1:
+            raise InvalidInput(f"{name} are those of one spacecraft, but there are {N}; build a system for each of "
+                               "them")  # fmt: skip
+        return given
+
+    spun = of_kind(wheels, reaction_wheels, Wheels, "wheels")
+    turned = of_kind(gyros, control_moment_gyros, Gyros, "gyros")
+    if spun is None and turned is None:
+        return None
+    whole = principal(inertia)
+    if spun is None:
+        return Rotors(None, turned, whole.moments, whole.frame)
+    F = np.array([rotated(whole.frame, e) for e in np.eye(3)])  # rows: user's axes in the principal frame
+    tensor = F @ np.diag(whole.moments) @ F.T
+    rest = tensor - np.einsum("k,ki,kj->ij", spun.inertia, spun.axes, spun.axes)
+    least = float(np.linalg.eigvalsh(rest).min())
+    if not least > 0.0:
+        raise InvalidInput(f"the inertia without that of the wheels about their axes has the moment {least:g}; give "
+                           "the inertia of the whole, wheels included, or smaller wheels")  # fmt: skip
+    parts = principal(rest, triangle=False)
+    return Rotors(spun, turned, parts.moments, parts.frame)

@@ -1,0 +1,163 @@
+"""Pulsed thrusters: against thrusters with known times, orders, what valves can do, tolerances, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import polhode as ph
+from polhode.errors import InvalidInput
+
+MU = 3.986004418e14
+GIVEN = {"inertia": (4.0, 5.0, 6.0), "mu": MU, "mass": 50.0}
+START = {"position": (7e6, 0.0, 0.0), "velocity": (0.0, 5300.0, 5300.0), "angular_velocity": (0.02, -0.01, 0.03)}
+AXES, ARMS = [(1, 0, 0), (0, 1, 0), (0, 0, -1)], [(0.0, 0.5, 0.0), (0.0, 0.0, 0.3), (0.4, 0.0, 0.0)]
+
+
+def jets(**words):
+    given = {"every": 2.0, "positions": ARMS, "command": (0.35, 0.6, 1.0)}
+    return ph.pulsed_thrusters((0.5, 0.4, 0.3), AXES, **given | words)
+
+
+def pulsed(**words):
+    return ph.spacecraft(**GIVEN, pulsed_thrusters=jets(**words))
+
+
+def final(ds):
+    return np.concatenate([ds[name].values[-1] for name in ("velocity", "angular_velocity", "attitude")])
+
+
+def by_schedule(method, step):
+    """The same pulses as thrusters that fire between known times."""
+    fired = []
+    for k, share in enumerate((0.35, 0.6, 1.0)):
+        for period in range(5):
+            fired.append(ph.thruster((0.5, 0.4, 0.3)[k], direction=AXES[k], position=ARMS[k], start=2.0 * period,
+                                     stop=2.0 * period + 2.0 * share))  # fmt: skip
+    return ph.integrate(ph.spacecraft(**GIVEN, thrusters=fired), method, step=step, t_end=10.0, **START)
+
+
+@pytest.mark.parametrize("method", ["s6_10", "rkn6_14a/kepler", "mkrk:cv8"])
+@pytest.mark.parametrize("step", [0.5, 2.0, 0.4])
+def test_pulses_are_those_of_thrusters_with_known_times(method, step):
+    """Whether steps end where valves move, or not."""
+    ds = ph.integrate(pulsed(), method, step=step, t_end=10.0, **START)
+    assert_allclose(final(ds), final(by_schedule("mkrk:cv8", 0.1)), rtol=1e-10, atol=1e-9 if step == 2.0 else 1e-11)
+    assert_allclose(ds.thruster_fired.values[-1], (3.5, 6.0, 10.0), rtol=1e-14)
+    assert float(abs(ds.energy_error).max()) < 1e-12 and list(ds.force.values) == ["pulsed_thrusters"]
+
+
+def test_a_tolerance_ends_steps_where_valves_close():
+    ds = ph.integrate(pulsed(), "mkrk:dp8", steps=ph.Tolerance(rtol=1e-10), t_end=10.0, **START)
+    assert_allclose(final(ds), final(by_schedule("mkrk:cv8", 0.1)), rtol=1e-9, atol=1e-9)
+    assert_allclose(ds.thruster_fired.values[-1], (3.5, 6.0, 10.0), rtol=1e-13)
+    for closes in (0.7, 1.2, 2.7):
+        assert np.abs(ds.time.values - closes).min() < 1e-12
+
+
+@pytest.mark.parametrize(("method", "order"), [("v2", 2), ("s4_6", 4)])
+def test_methods_keep_their_order(method, order):
+    def end(method, step):
+        one = pulsed(command=0.3, every=8.0)
+        return final(ph.integrate(one, method, step=step, t_end=16.0, **START))[3:6]
+
+    exact = end("mkrk:cv8", 0.1)
+    errors = [np.abs(end(method, step) - exact).max() for step in (1.0, 0.25)]
+    assert errors[1] > 1e-14 and np.log2(errors[0] / errors[1]) > 2 * (order - 0.3)
+
+
+def test_what_valves_can_do():
+    """Pulses are whole multiples of the resolution, and none is shorter than the shortest."""
+    ds = ph.integrate(pulsed(min_on_time=0.15, resolution=0.1, command=(0.07, 0.08, 0.63)), "v2", step=1.0, t_end=2.0,
+                      **START)  # fmt: skip
+    assert_allclose(ds.thruster_fired.values[-1], (0.0, 0.2, 1.3), rtol=1e-12)
+    assert ds.thruster_open.values[1].tolist() == [0.0, 0.0, 1.0]
+    late = ph.integrate(pulsed(phase=0.5), "v2", step=0.25, t_end=2.0, **START)
+    assert_allclose(late.thruster_fired.values[-1], (0.7, 1.2, 1.5), rtol=1e-12)
+
+
+def hold(t, position, velocity, q, omega, parameters, states):
+    """Shares of the pairs about each axis by a PD law with a dead band."""
+    shares = np.zeros(6)
+    for k in range(3):
+        wanted = -0.08 * np.sign(q[0]) * q[k + 1] - 0.5 * omega[k]
+        if np.abs(q[k + 1]) > 0.01 or np.abs(omega[k]) > 2e-3:
+            shares[2 * k] = max(wanted, 0.0) / 0.1
+            shares[2 * k + 1] = max(-wanted, 0.0) / 0.1
+    return shares
+
+
+def test_a_controller_commands_pulses():
+    forces = [(0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (1, 0, 0), (-1, 0, 0)]
+    places = [(0, 0, -0.5), (0, 0, -0.5), (-0.5, 0, 0), (-0.5, 0, 0), (0, -0.5, 0), (0, -0.5, 0)]
+    pairs = ph.pulsed_thrusters(0.2, forces, 1.0, positions=places, min_on_time=0.02, resolution=0.01)
+    craft = ph.spacecraft(**GIVEN, pulsed_thrusters=pairs, controllers=[ph.controller(hold, 1.0, "thruster_command")])
+    start = START | {"angular_velocity": (0.02, -0.03, 0.01)}
+    ds = ph.integrate(craft, "s4_6", step=0.5, t_end=400.0, **start)
+    assert np.abs(ds.attitude.values[-1, 1:]).max() < 0.03 and np.abs(ds.angular_velocity.values[-1]).max() < 5e-3
+    fired = ds.thruster_fired.values
+    assert (np.diff(fired, axis=0) >= 0.0).all() and 1.0 < fired[-1].sum() < 200.0
+    assert float(abs(ds.energy_error).max()) < 1e-12
+    again = ph.integrate(craft, "s4_6", step=0.5, t_end=200.0, **start)
+    on = ph.integrate(craft, "s4_6", start=again, step=0.5, t_end=400.0)
+    assert_allclose(final(on), final(ds), atol=1e-12)
+
+
+def test_runs_with_pulses_have_no_derivatives():
+    with pytest.raises(InvalidInput, match="valves"):
+        ph.integrate(pulsed(), "s6_10", step=1.0, t_end=4.0, tangent=True, **START)
+
+
+def test_a_scenario_has_them(tmp_path):
+    (tmp_path / "jets.toml").write_text("""
+method = "s6_10"
+[system]
+type = "spacecraft"
+inertia = [4, 5, 6]
+mu = 3.986004418e14
+mass = 50
+[system.pulsed_thrusters]
+force_N = 0.5
+directions = [[1, 0, 0], [-1, 0, 0]]
+positions_m = [[0, 0.5, 0], [0, 0.5, 0]]
+every_s = 1.0
+min_on_time_s = 0.02
+command = [0.5, 0.01]
+[initial]
+position = [7e6, 0, 0]
+velocity = [0, 5300, 5300]
+[run]
+step = 1.0
+t_end = 10.0
+""")
+    ds = ph.read_scenario(tmp_path / "jets.toml").integrate()
+    assert_allclose(ds.thruster_fired[-1], (5.0, 0.0), rtol=1e-12)
+    assert ds.thruster_fired.attrs["units"] == "s" and ds.thruster_command.attrs["units"] == "1"
+    ph.save(ds, tmp_path / "jets.nc")
+    assert (ph.rerun(ph.load(tmp_path / "jets.nc")).attitude.values == ds.attitude.values).all()
+
+
+ONE = {"force": 0.5, "directions": [(1, 0, 0)], "every": 1.0}
+
+
+@pytest.mark.parametrize(("given", "told"), [
+    ({"force": 0.0}, "force is 0; give a positive number"),
+    ({"force": [0.1, 0.2]}, "force must be one number or one for each of 1 thrusters"),
+    ({"every": 0.0}, "every is 0"),
+    ({"min_on_time": 1.5}, "min_on_time is 1.5; give 0, or a time up to the period, 1"),
+    ({"resolution": -0.1}, "resolution is -0.1; give 0, or a time up to the period"),
+    ({"command": 1.2}, "the command of thruster 0 is 1.2 at the start; it is a share"),
+    ({"positions": [(0, 0, 0), (1, 0, 0)]}, "positions must be one row of 3 numbers for each of 1 thrusters"),
+    ({"directions": [(0, 0, 0)]}, r"directions\[0\]"),
+])  # fmt: skip
+def test_what_is_wrong_is_said(given, told):
+    with pytest.raises(InvalidInput, match=told):
+        ph.spacecraft(**GIVEN, pulsed_thrusters=ONE | given)
+
+
+def test_other_things_are_no_thrusters():
+    with pytest.raises(InvalidInput, match=r"must be made by polhode.pulsed_thrusters"):
+        ph.spacecraft(**GIVEN, pulsed_thrusters=[ONE])
+    with pytest.raises(InvalidInput, match="pulsed_thrusters are those of one spacecraft, but there are 2"):
+        ph.spacecraft([(4, 5, 6)] * 2, MU, [1.0, 2.0], pulsed_thrusters=ONE)
