@@ -288,7 +288,7 @@ CALLS = {
     "reaction_wheels": [
         {"axes": [[0, 0, 1.0], [1.0, 0, 0]], "inertia": 0.01, "max_torque": 0.1, "max_momentum": [3.0, 4.0],
          "speed": 10.0, "command": 20.0, "mode": "speed", "gain": 0.1, "viscous": 1e-4,
-         "coulomb": 1e-3, "coulomb_speed": 2.0},
+         "coulomb": 1e-3, "coulomb_speed": 2.0, "imbalance": [1e-6, 2e-6], "positions": [[0, 0.1, 0], [0, 0, 0.1]]},
     ],
     "controller": [
         {"command": command, "every": 0.1, "sets": ["push"], "keeps": ["memory"], "phase": 0.05, "delay": 0.2,

@@ -260,3 +260,41 @@ def test_wheels_are_found_beside_thrusters():
     craft = ph.spacecraft((0.06, 0.05, 0.03), 3.986004415e14, 4.0, wheels=wheels,
                           thrusters=[ph.thruster(1e-3, direction=(1, 0, 0), start=1.0, stop=2.0)])  # fmt: skip
     assert craft.parameters[craft.wheels_at] == 1.0
+
+
+def test_imbalanced_wheels_shake_the_body():
+    """Against SciPy, and against the closed form of a wheel whose speed stays: the velocity of a free body swings."""
+    b, x = 3e-5, np.array([0.1, -0.2, 0.3])
+    axis, speed = np.array([0.0, 0.0, 1.0]), 60.0
+    one = ph.reaction_wheels([axis], 0.01, speed=speed, imbalance=b, positions=[x])
+    body = ph.rigid_body(INERTIA, mass=20.0, wheels=one)
+    ds = ph.integrate(body, "s6_10", step=0.002, t_end=0.5)
+    t = ds.time.values
+    angle = ds.wheel_angle.values[:, 0]
+    assert_allclose(angle, speed * t, atol=1e-3)
+    swing = b * speed / 20.0 * np.column_stack([np.sin(speed * t), 1.0 - np.cos(speed * t), 0.0 * t])
+    assert_allclose(ds.velocity.values, swing, atol=2e-4 * b * speed)
+    assert np.abs(ds.energy_error.values).max() < 1e-15 and np.abs(ds.angular_velocity.values[:, 0]).max() > 1e-6
+
+    J = INERTIA - 0.01 * np.outer(axis, axis)
+
+    def rates(_, z):
+        q, w, h, turned = z[:4], z[4:7], z[7], z[8]
+        s = h / 0.01 - axis @ w
+        f = b * s * s * np.array([np.cos(turned), np.sin(turned), 0.0])
+        dw = np.linalg.solve(J, np.cross(J @ w + h * axis, w) + np.cross(x, f))
+        return np.concatenate([0.5 * np.array([-q[1:] @ w, *(q[0] * w + np.cross(q[1:], w))]), dw, [0.0, s]])
+
+    begin = [1.0, 0, 0, 0, 0, 0, 0, 0.01 * speed, 0.0]
+    end = solve_ivp(rates, (0.0, 0.5), begin, method="DOP853", rtol=1e-13, atol=1e-16).y[:, -1]
+    assert_allclose(ds.angular_velocity.values[-1], end[4:7], atol=1e-12)
+    assert_allclose(angle[-1], end[8], rtol=1e-12)
+
+
+def test_positions_need_an_imbalance():
+    with pytest.raises(InvalidInput, match="positions are where imbalanced wheels shake the body"):
+        ph.reaction_wheels(AXES, MOMENTS, positions=np.zeros((4, 3)))
+    with pytest.raises(InvalidInput, match="positions must be one row of 3 numbers for each of 4 wheels"):
+        ph.reaction_wheels(AXES, MOMENTS, imbalance=1e-6, positions=[(0, 0, 0)])
+    with pytest.raises(InvalidInput, match="imbalance is -1; give 0 or more"):
+        ph.reaction_wheels(AXES, MOMENTS, imbalance=-1.0)

@@ -28,7 +28,7 @@ from polhode.systems.gyros import Gyros, control_moment_gyros, gyros_of_body
 from polhode.systems.inertia import principal
 from polhode.systems.record import AuxiliaryVariable, Watch, called
 from polhode.systems.user.states import Sizes
-from polhode.systems.wheels import FREE, UNLIMITED, Wheels, reaction_wheels, wheels_of_body
+from polhode.systems.wheels import FREE, Wheels, imbalance_of_body, reaction_wheels, wheels_of_body
 
 wheels_at = hole("wheels_at(parameters) -> int", "Where the table of wheels begins.")
 
@@ -67,8 +67,8 @@ class Spin:
         The gyros.
     frame : array (4,)
         Quaternion from the principal to the user's body frame.
-    first : int
-        The first variable of the rotors, among those that loads read.
+    angles : int
+        The first angle of a gimbal, among the variables that loads read; the first are the momenta of the wheels.
     others : function, optional
         Further quantities.
     """
@@ -76,16 +76,14 @@ class Spin:
     wheels: Any
     gyros: Gyros | None
     frame: Any
-    first: int
+    angles: int
     others: Any = None
 
     def __call__(self, body: Any, read: Any) -> dict[str, Any]:
         found = {} if self.others is None else dict(self.others(body))
-        n = len(self.wheels)
-        m = body[:, 0, L.ANGULAR :] + read[:, self.first : self.first + n] @ self.wheels
+        m = body[:, 0, L.ANGULAR :] + read[:, : len(self.wheels)] @ self.wheels
         if self.gyros is not None:
-            angles = self.first + 2 * n
-            H = self.gyros.momentum_at(read[:, angles : angles + self.gyros.count * self.gyros.gimbals])
+            H = self.gyros.momentum_at(read[:, self.angles : self.angles + self.gyros.count * self.gyros.gimbals])
             m = m + rotation.rotate_inverse(np.asarray(self.frame), H)
         found["spin"] = rotation.rotate(body[:, 0, L.ATTITUDE : L.ANGULAR], m)[:, None]
         return found
@@ -139,6 +137,14 @@ class Rotors:
                 *(() if self.gyros is None else self.gyros.variables))  # fmt: skip
 
     @property
+    def _of_wheels(self) -> int:
+        return 0 if self.wheels is None else len(self.wheels.variables)
+
+    @property
+    def _numbers_of_wheels(self) -> int:
+        return 0 if self.wheels is None else len(self.wheels.numbers(self.frame))
+
+    @property
     def commands(self) -> Sizes:
         """The states that controllers may set."""
         return tuple((name, size) for name, size in sizes_of(self.variables) if name.endswith("_command"))
@@ -148,17 +154,18 @@ class Rotors:
         one, axes = self.wheels, self.axes
         numbers: list[float] = [len(axes), fitting.first, 0.0, *axes.ravel(), fitting.work]
         if one is not None:
-            for k in range(one.count):
-                numbers += [one.inertia[k], min(one.most_torque[k], UNLIMITED), *one.friction[k], one.gain[k], 1.0]
+            numbers += one.numbers(self.frame)
         if self.gyros is not None:
             numbers[GYROS] = fitting.at + len(numbers)
-            numbers += self.gyros.table(fitting.first + 2 * len(axes), fitting.work + (one is not None), self.frame)
+            numbers += self.gyros.table(fitting.first + self._of_wheels, fitting.work + (one is not None), self.frame)
         return [float(x) for x in numbers]
 
     def loads(self, loads: Any, fitting: Fitting) -> Any:
         """The loads with those of the rotors."""
         if self.wheels is not None:
             loads = wheels_of_body(loads, fitting.where, fitting.gravity)
+            if self.wheels.imbalance is not None:
+                loads = imbalance_of_body(loads, fitting.where)
         return loads if self.gyros is None else gyros_of_body(loads, _gyros_at(fitting.where))
 
     def watches(self, fitting: Fitting) -> tuple[Watch, ...]:
@@ -172,12 +179,12 @@ class Rotors:
                     found.append(Watch(WHEEL, (float(L.BODY + first + k), most, float(flag)), rising="wheel_released",
                                        falling="wheel_saturated", cuts=True, flag=flag))  # fmt: skip
         if self.gyros is not None:
-            found += self.gyros.watches(rows + OF_WHEEL * n, first + 2 * n)
+            found += self.gyros.watches(rows + self._numbers_of_wheels, first + self._of_wheels)
         return tuple(found)
 
     def spin(self, others: Any = None) -> Spin:
         """The momentum of the whole, from recorded states."""
-        return Spin(self.axes, self.gyros, self.frame, 0, others)
+        return Spin(self.axes, self.gyros, self.frame, self._of_wheels, others)
 
 
 def rotated(frame: Any, axis: Any) -> list[float]:

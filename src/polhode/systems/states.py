@@ -34,8 +34,8 @@ TAKEN = frozenset((
     "site_mass", "site_position", "spin", "state_transition", "states", "status", "step", "t", "temperature",
     "temperature_rotational", "temperature_translational", "thermostat", "time", "time_variables",
     "total_angular_momentum", "total_dipole", "total_momentum", "velocity", "vertical_angular_momentum", "wheel",
-    "wheel_command", "wheel_momentum", "work", "gimbal", "gimbal_angle", "gimbal_command", "pulsed_thruster",
-    "thruster_closes", "thruster_command", "thruster_fired", "thruster_open",
+    "wheel_angle", "wheel_command", "wheel_momentum", "work", "gimbal", "gimbal_angle", "gimbal_command",
+    "pulsed_thruster", "thruster_closes", "thruster_command", "thruster_fired", "thruster_open",
 ))  # fmt: skip
 """Names that states may not have: those of other variables, dimensions and labels of a trajectory."""
 

@@ -9,9 +9,14 @@ with the torque u_k on the wheel about its axis: that of the motor, limited, les
 the motion of the whole, m + sum h_k a_k, on which T alone acts. Momenta and commands of the wheels are auxiliary
 variables that loads read; commands stay until something sets them.
 
+A wheel whose centre of mass lies off its axis, with the static imbalance b = mass times distance, pushes the body at
+its position x_k by the force b s_k^2 along the direction of that centre, which turns with the wheel; its angle is an
+auxiliary variable. This force is prescribed: what it takes from the wheel is neglected.
+
 Table in the parameters of a system, from ``at`` on: number of wheels, index of the auxiliary variable that is the
 momentum of the first (behind all momenta come the commands), where the table of gyros is, axes (principal frame), index
-of the work; then of each wheel what ``INERTIA`` to ``FREE`` name.
+of the work; then of each wheel what ``INERTIA`` to ``FREE`` name; and where some are imbalanced, of each wheel what
+``IMBALANCE`` to ``ACROSS`` name. Angles of imbalanced wheels follow the commands.
 """
 
 from __future__ import annotations
@@ -43,6 +48,9 @@ friction, and the speed within which it changes its sign; gain of a motor that k
 that gives a torque; 1 while its momentum is below the limit, set by the run."""
 
 UNLIMITED = 1e300
+IMBALANCE, POSITION, ACROSS, OF_IMBALANCE = 0, 1, 4, 7
+"""Numbers of the imbalance of a wheel: mass times distance, position of the wheel, direction of its centre of mass from
+the axis at angle 0."""
 
 inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without wheels.")
 wheels_at = hole("wheels_at(parameters) -> int", "Where the table of wheels begins.")
@@ -109,6 +117,31 @@ def loads_with_wheels(part, t, N, y, bodies, parameters, out):
         put3(out, 3, axpy(3.0 * mu / (square * size), T, get3(out, 3)))
 
 
+def loads_with_imbalance(part, t, N, y, bodies, parameters, out):
+    """The loads of a system of one body with wheels, and those of their imbalance; the rates of their angles."""
+    inner(part, t, N, y, bodies, parameters, out)
+    if part & L.MOVING != 0:
+        at = wheels_at(parameters)
+        count, first = int(parameters[at + COUNT]), int(parameters[at + FIRST])
+        table = at + AXES + AXIS * count
+        w = times(get3(bodies, L.INVERSE_INERTIA), get3(y, L.ANGULAR))
+        F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for k in range(count):
+            row, a = table + 1 + OF_WHEEL * k, get3(parameters, at + AXES + AXIS * k)
+            off = table + 1 + OF_WHEEL * count + OF_IMBALANCE * k
+            speed = y[L.BODY * N + first + k] / parameters[row + INERTIA] - dot(a, w)
+            out[L.LOAD * N + first + 2 * count + k] = speed
+            angle, e = y[L.BODY * N + first + 2 * count + k], get3(parameters, off + ACROSS)
+            push = parameters[off + IMBALANCE] * speed * speed
+            f = axpy(push * np.cos(angle), e, scale(push * np.sin(angle), cross(a, e)))
+            F, T = add(F, f), add(T, cross(get3(parameters, off + POSITION), f))
+        F = rotate(get4(y, L.ATTITUDE), F)
+        v = scale(bodies[L.INVERSE_MASS], get3(y, L.MOMENTUM))
+        out[L.LOAD * N + int(parameters[table])] += dot(F, v) + dot(T, w)
+        put3(out, 0, add(get3(out, 0), F))
+        put3(out, 3, add(get3(out, 3), T))
+
+
 def potential_with_wheels(t, N, y, bodies, parameters):
     """The potential of a system of one body, and what the gravity gradient of its wheels' moments about their axes
     adds."""
@@ -132,6 +165,12 @@ def potential_with_wheels(t, N, y, bodies, parameters):
 def wheels_of_body(loads: Any, where: Any, mu: Any) -> Any:
     """``loads_with_wheels`` with these loads, the place of the table and the gravity parameter."""
     return bind(loads_with_wheels, inner=loads, wheels_at=where, gravity=mu)
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def imbalance_of_body(loads: Any, where: Any) -> Any:
+    """``loads_with_imbalance`` with these loads and the place of the table."""
+    return bind(loads_with_imbalance, inner=loads, wheels_at=where)
 
 
 @lru_cache(jit.KEPT_KERNELS)
@@ -159,6 +198,9 @@ class Wheels:
         Viscous, Coulomb, and the speed within which the latter changes its sign.
     gain : array (n,)
         Of motors that keep a speed; 0 of those that give a torque.
+    imbalance, positions : array (n,), (n, 3), or None
+        Mass times distance of the centre of mass from the axis, and where the wheels are, user's body frame; None of
+        balanced wheels.
     """
 
     arguments: Mapping[str, Any]
@@ -170,6 +212,8 @@ class Wheels:
     command: Any
     friction: Any
     gain: Any
+    imbalance: Any = None
+    positions: Any = None
 
     @property
     def count(self) -> int:
@@ -178,18 +222,35 @@ class Wheels:
 
     @property
     def variables(self) -> tuple[AuxiliaryVariable, ...]:
-        """Momenta and commands."""
+        """Momenta and commands; angles of imbalanced wheels."""
+        given = [("wheel_momentum", self.momentum, "angular momentum of wheels about their axes"),
+                 ("wheel_command", self.command, "commanded torque of motors, or speed that they keep")]  # fmt: skip
+        if self.imbalance is not None:
+            given.append(("wheel_angle", np.zeros(self.count), "angles through which wheels have turned"))
         return tuple(
             AuxiliaryVariable(name, str(k), True, True, float(start[k]), "wheel", "", words)
-            for name, start, words in (
-                ("wheel_momentum", self.momentum, "angular momentum of wheels about their axes"),
-                ("wheel_command", self.command, "commanded torque of motors, or speed that they keep"),
-            )
-            for k in range(self.count)
-        )
+            for name, start, words in given for k in range(self.count)
+        )  # fmt: skip
+
+    def numbers(self, frame: Any) -> list[float]:
+        """What follows the index of the work in the table in the parameters."""
+        found: list[float] = []
+        for k in range(self.count):
+            found += [self.inertia[k], min(self.most_torque[k], UNLIMITED), *self.friction[k], self.gain[k], 1.0]
+        for k in range(self.count if self.imbalance is not None else 0):
+            inside = [rotate_inverse(tuple(frame), tuple(v)) for v in (self.positions[k], across(self.axes[k]))]
+            found += [self.imbalance[k], *inside[0], *inside[1]]
+        return [float(x) for x in found]
 
     def __repr__(self) -> str:
         return f"reaction_wheels({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
+
+
+def across(axis: Any) -> Any:
+    """A unit vector at right angles to an axis: that of the body across it which is farthest from it, made so."""
+    e = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    e = e - (e @ axis) * axis
+    return e / np.linalg.norm(e)
 
 
 @answering
@@ -206,11 +267,13 @@ def reaction_wheels(
     viscous: NumberOrNumbers = 0.0,
     coulomb: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N_m")] = 0.0,
     coulomb_speed: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] = 1.0,
+    imbalance: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("kg_m")] | None = None,
+    positions: Annotated[Any, Form.VECTORS, Unit("m")] | None = None,
 ) -> Wheels:
     """Reaction wheels fixed in the body, for ``rigid_body`` and ``spacecraft``.
 
-    They are balanced: their centres of mass stay, and their moments across the axis are part of the body's inertia. The
-    inertia given for the body is that of the whole with locked wheels.
+    Their moments across the axis are part of the body's inertia: the inertia given for the body is that of the whole
+    with locked wheels.
 
     Parameters
     ----------
@@ -238,6 +301,12 @@ def reaction_wheels(
         Coulomb friction, a torque against the speed.
     coulomb_speed : float or array_like (n,)
         Speed within which Coulomb friction changes its sign: it is coulomb tanh(speed / coulomb_speed).
+    imbalance : float or array_like (n,), optional
+        Static imbalance, mass times length (kg m): the mass of a wheel times the distance of its centre of mass from
+        its axis. It shakes the body by the force imbalance * speed^2, which turns with the wheel (the state
+        ``wheel_angle``), so that steps must follow the wheels. Without it they are balanced.
+    positions : array_like (n, 3), optional
+        Centres of the wheels relative to the centre of mass, body frame, at which that force acts; there by default.
 
     Returns
     -------
@@ -278,9 +347,21 @@ def reaction_wheels(
         raise InvalidInput("gain is missing; a motor that keeps a speed needs it" if mode == "speed" else
                            "gain is that of motors that keep a speed; write mode='speed', or leave it out")  # fmt: skip
     gains = np.zeros(n) if gain is None else each(gain, "gain", "N * m * s", 0.0, True)
+    off = None if imbalance is None else each(imbalance, "imbalance", "kg * m", 0.0)
+    if positions is not None and off is None:
+        raise InvalidInput("positions are where imbalanced wheels shake the body, but there is no imbalance; give it, "
+                           "or leave them out")  # fmt: skip
+    x = None if off is None else np.zeros((n, 3))
+    if positions is not None:
+        x = np.atleast_2d(array(in_unit(positions, "m", "positions"), "positions"))
+        if x.shape != (n, 3):
+            raise InvalidInput(
+                f"positions must be one row of 3 numbers for each of {n} wheels, but has shape {x.shape}"
+            )
+        given["positions"] = plain(x)
     over = np.abs(momentum) > most
     if over.any():
         k = int(np.argmax(over))
         raise InvalidInput(f"wheel {k} is saturated from the start: its momentum is {abs(momentum[k]):g}, the largest "
                            f"{most[k]:g}; start it slower, or raise max_momentum")  # fmt: skip
-    return Wheels(given, e, moments, torque, most, momentum, commands, friction, gains)
+    return Wheels(given, e, moments, torque, most, momentum, commands, friction, gains, off, x)

@@ -20,6 +20,7 @@ IN_SI: dict[str, dict[str, Decimal | float]] = {
     "m_s2": {"m_s2": Decimal(1), "km_s2": Decimal(1000)},
     "m3_s2": {"m3_s2": Decimal(1), "km3_s2": Decimal(10) ** 9},
     "kg_m_s": {"kg_m_s": Decimal(1)},
+    "kg_m": {"kg_m": Decimal(1)},
     "kg_m2": {"kg_m2": Decimal(1)},
     "kg_m2_s": {"kg_m2_s": Decimal(1)},
     "N": {"N": Decimal(1), "mN": Decimal("0.001")},
