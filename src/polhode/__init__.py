@@ -20,7 +20,7 @@ _HOMES = {
     "problem": "systems", "thruster": "systems", "plate": "systems", "reaction_wheels": "systems",
     "controller": "systems", "gravity_field": "systems",
     "magnetic_field": "systems", "magnetic_dipole": "systems", "magnetic_torquers": "systems",
-    "control_moment_gyros": "systems", "pulsed_thrusters": "systems",
+    "control_moment_gyros": "systems", "nrlmsis": "systems", "pulsed_thrusters": "systems",
     "ephemeris": "systems", "tle": "systems.tle",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",
     "ensemble": "ensembles.ensemble", "ensemble_of": "ensembles.of_scenario",

@@ -266,6 +266,7 @@ CALLS = {
          "inner_axes": [[0, 1.0, 0], [0, 1.0, 0]], "max_rate": 0.5, "max_angle": [1.0, 2.0], "angle": 0.1,
          "command": [0.1, 0.2]},
     ],
+    "nrlmsis": [{"epoch": "2026-03-20", "stop": 9000.0, "f107": 120.0, "f107a": 130.0, "ap": 10.0}],
     "pulsed_thrusters": [
         {"force": [0.5, 0.6], "directions": [[1.0, 0, 0], [-1.0, 0, 0]], "every": 1.0,
          "positions": [[0, 0.5, 0], [0, 0, 0.5]], "min_on_time": 0.02, "resolution": 0.01, "phase": 0.5,
@@ -594,6 +595,7 @@ CALLS = {
     "forces.drag": [{"coefficient": 0.01, "density": 1e-12, "radius": 6.8e6, "scale": 6e4, "rotation": 7e-5,
                      "axis": LENGTH},
                     {"coefficient": 0.01, "table": [[6.8e6, 1e-12], [6.9e6, 2e-13]]},
+                    {"coefficient": 0.01, "air": {"epoch": "2026-03-20", "f107": 120.0}},
                     {"kd": 1e-14, "radius": 6.8e6, "scale": 6e4}],
     "forces.radiation_pressure": [
         {"acceleration": 1e-7, "direction": LENGTH, "shadow": "cylinder", "radius": 6.4e6},

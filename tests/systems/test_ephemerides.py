@@ -205,3 +205,7 @@ def test_times_beyond_the_table():
         sun.at(100 * DAY)
     with pytest.raises(InvalidInput, match="mu is missing; give the gravity parameter"):
         ph.forces.third_body(circle={"radius": 1e9, "period": 1e5})
+
+
+def test_a_short_span_is_no_reason_to_refuse():
+    assert np.linalg.norm(ph.ephemeris("sun", "2026-03-20", 10.0).at(5.0)) == pytest.approx(1.49e11, rel=0.02)

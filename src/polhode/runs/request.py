@@ -354,7 +354,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     if asked is not None:
         given["steps"] = replace(asked, first_step=measured["first_step"], max_step=measured["max_step"])
     steps, t0, t_end = planned(given, bool(chosen.prepare().step_density), chosen.method.tolerances)
-    if system.arguments.get("forces") or system.arguments.get("sunlight"):
+    if any(system.arguments.get(name) for name in ("forces", "sunlight", "atmosphere")):
         settings = _dated(settings, system, sorted((t0, steps.final(t0, t_end))))
     if isinstance(steps, Tolerance):
         check_estimate(chosen, steps.rtol)
@@ -458,7 +458,7 @@ def _going_on(given: dict[str, Any], kept: Mapping[str, Any], settings: Settings
 
 
 def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
-    """The settings with the epoch of the ephemerides that the system's forces read.
+    """The settings with the epoch of the ephemerides and the air that the system's forces read.
 
     Raises
     ------
@@ -466,9 +466,10 @@ def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
         They have several, or another one than the settings; or they do not reach over the span of the run.
     """
     given = system.arguments
-    tables = [*(given.get("forces") or ()), given.get("sunlight")]
-    seen = [one["ephemeris"] for one in tables if isinstance(one, Mapping) and "ephemeris" in one]
-    epochs = {one["epoch"] for one in seen}
+    tables = [*(given.get("forces") or ()), given.get("sunlight"), given.get("atmosphere")]
+    tables = [one for one in tables if isinstance(one, Mapping)]
+    seen = [one["ephemeris"] for one in tables if "ephemeris" in one]
+    epochs = {one["epoch"] for one in seen} | {one["air"]["epoch"] for one in tables if "air" in one}
     if not epochs:
         return settings
     slack = 1e-9 * max(map(abs, span))
@@ -480,8 +481,8 @@ def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
             )
     every = sorted(epochs | {settings.epoch} - {None})
     if len(every) > 1:
-        raise InvalidInput(f"epoch is {' and '.join(every)}: time 0 is one instant; give the ephemerides of all forces "
-                           "and the settings the same epoch")  # fmt: skip
+        raise InvalidInput(f"epoch is {' and '.join(every)}: time 0 is one instant; give the ephemerides and air of "
+                           "all forces and the settings the same epoch")  # fmt: skip
     return settings if settings.epoch else replace(settings, epoch=every[0])
 
 

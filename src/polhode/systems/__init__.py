@@ -30,6 +30,7 @@ from polhode.systems.gravity_gradient import gravity_gradient
 from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.heavy_top import heavy_top
 from polhode.systems.magnetic import magnetic_field
+from polhode.systems.nrlmsis import nrlmsis
 from polhode.systems.orbit import orbit
 from polhode.systems.particle import particle
 from polhode.systems.problems import PROBLEMS, ReadyMade, problem
@@ -66,6 +67,7 @@ __all__ = [
     "particle",
     "plate",
     "problem",
+    "nrlmsis",
     "pulsed_thrusters",
     "reaction_wheels",
     "rigid_body",

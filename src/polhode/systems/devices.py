@@ -24,6 +24,7 @@ from polhode.kernel.jit import helper, hole, inlined
 from polhode.systems.ephemerides import Ephemerides
 from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.forces.sums import MU, OWN
+from polhode.systems.nrlmsis import AirByModel
 from polhode.systems.paths import Circle, unit_vector
 from polhode.systems.record import called, plain
 from polhode.systems.words import Form, Length, Position, Positions, Rate, Rows, Time, Times, Unit, Vector
@@ -354,7 +355,8 @@ def atmosphere(
     radius: Length | None = None,
     scale: Length | None = None,
     table: Rows | None = None,
-    rotation: Rate = 0.0,
+    air: AirByModel | None = None,
+    rotation: Rate | None = None,
     axis: Vector = (0.0, 0.0, 1.0),
 ) -> Force:
     """Air that plates meet.
@@ -371,13 +373,16 @@ def atmosphere(
         Height in which the density falls by e.
     table : array_like (n, 2), optional
         Rows of radius and density.
-    rotation : float
-        Rotation rate, rad / time.
+    air : Air, optional
+        From ``polhode.nrlmsis``, or a mapping of its arguments.
+    rotation : float, optional
+        Rotation rate, rad / time; by default 0, of ``air`` that of the Earth.
     axis : array_like (3,)
         Axis of rotation, space frame.
     """
     return drag(
-        coefficient=1.0, density=density, radius=radius, scale=scale, table=table, rotation=rotation, axis=axis
+        coefficient=1.0, density=density, radius=radius, scale=scale, table=table, air=air, rotation=rotation,
+        axis=axis,
     )  # fmt: skip
 
 

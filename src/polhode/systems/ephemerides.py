@@ -283,7 +283,7 @@ def _table(
     step = min(COARSEST, last - first)
     while True:
         count = int(np.ceil((last - first) / step)) + 1
-        if count > MOST_ROWS or step < FINEST:
+        if count > MOST_ROWS or step < min(FINEST, last - first):
             raise InvalidInput(f"tolerance is {within:g} m, which a table of {MOST_ROWS} rows from {first:g} to "
                                f"{last:g} does not keep; raise it, or take a shorter span")  # fmt: skip
         times = first + step * np.arange(-MARGIN, count + MARGIN)

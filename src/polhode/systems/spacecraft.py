@@ -266,7 +266,7 @@ def spacecraft(
         From ``polhode.plate``, or mappings of its arguments.
     atmosphere : mapping, optional
         For plates with a drag coefficient: arguments of ``forces.drag`` that describe the air (``density``, ``radius``,
-        ``scale`` or ``table``, ``rotation``, ``axis``).
+        ``scale``, or ``table`` or ``air``, ``rotation``, ``axis``).
     sunlight : mapping, optional
         For plates that reflect or absorb light: ``pressure`` and the other arguments of ``forces.radiation_pressure``.
     torque, force, load : function, optional

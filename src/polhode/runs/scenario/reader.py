@@ -635,19 +635,23 @@ def _deepest(text: str) -> int:
 
 # ------------------------------------------------------------------ mistakes in words
 def _dated(part: Any, run: Mapping[str, Any]) -> Any:
-    """Tables in which ephemerides have the epoch and the span of the run, where they leave them out."""
+    """Tables in which ephemerides and air have the epoch and the span of the run, where they leave them out."""
     if isinstance(part, list):
         return [_dated(one, run) for one in part]
     if not isinstance(part, dict):
         return part
     made = {name: _dated(one, run) for name, one in part.items()}
-    if isinstance(made.get("ephemeris"), dict):
+    if isinstance(made.get("ephemeris"), dict) or isinstance(made.get("air"), dict):
         start = run.get("t0", 0.0)
         stop = run.get("t_end")
         if stop is None and isinstance(run.get("step"), int | float) and isinstance(run.get("steps"), int):
             stop = start + run["step"] * run["steps"]
         usual = {"epoch": run.get("epoch"), "start": start, "stop": stop}
-        made["ephemeris"] = {name: one for name, one in usual.items() if one is not None} | made["ephemeris"]
+        usual = {name: one for name, one in usual.items() if one is not None}
+        if isinstance(made.get("ephemeris"), dict):
+            made["ephemeris"] = usual | made["ephemeris"]
+        if isinstance(made.get("air"), dict):
+            made["air"] = {name: one for name, one in usual.items() if name != "start"} | made["air"]
     return made
 
 

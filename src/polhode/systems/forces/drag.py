@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from polhode.arguments import UNKNOWN, number
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, segment
 from polhode.systems.forces.record import Force
+from polhode.systems.nrlmsis import ROTATION, Air, AirByModel, air_of, drag_in_air
 from polhode.systems.paths import table_of_rows, unit_vector
 from polhode.systems.record import plain
 from polhode.systems.words import Length, Rate, Rows, Unit, Vector
@@ -40,12 +41,13 @@ def drag(
     radius: Length | None = None,
     scale: Length | None = None,
     table: Rows | None = None,
-    rotation: Rate = 0.0,
+    air: AirByModel | None = None,
+    rotation: Rate | None = None,
     axis: Vector = (0.0, 0.0, 1.0),
 ) -> Force:
     """Quadratic drag ``-(1/2) (Cd A / m) rho(r) |u| u`` in an atmosphere that may co-rotate with the body.
 
-    The density is ``density exp(-(r - radius) / scale)``, or a ``table``.
+    The density is ``density exp(-(r - radius) / scale)``, or a ``table``, or that of ``air``.
 
     Parameters
     ----------
@@ -60,10 +62,13 @@ def drag(
     table : array_like (n, 2), optional
         Rows of radius and density, n >= 2, radii rising, with ``coefficient``; the logarithm of the density is linear
         between rows and extrapolated beyond the ends. Its kinks at the rows limit methods to order 2 there.
-    rotation : float
-        Rotation rate of the atmosphere, rad / time, about ``axis``: u = v - rotation axis x r.
+    air : Air, optional
+        From ``polhode.nrlmsis``, or a mapping of its arguments, with ``coefficient``; SI units.
+    rotation : float, optional
+        Rotation rate of the atmosphere, rad / time, about ``axis``: u = v - rotation axis x r. By default 0; of ``air``
+        that of the Earth.
     axis : array_like (3,)
-        Axis of rotation, space frame.
+        Axis of rotation, space frame; of ``air`` it is z.
 
     Returns
     -------
@@ -74,29 +79,34 @@ def drag(
     InvalidInput
         Naming the argument that is wrong or missing.
     """
-    given = {"kd": kd, "coefficient": coefficient, "density": density, "radius": radius, "scale": scale, "table": table}
+    given = {"kd": kd, "coefficient": coefficient, "density": density, "radius": radius, "scale": scale, "table": table,
+             "air": air}  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    ways = (("kd", "radius", "scale"), ("coefficient", "density", "radius", "scale"), ("coefficient", "table"))
-    way = ways[2] if table is not None else ways[0] if kd is not None else ways[1]
+    ways = (("kd", "radius", "scale"), ("coefficient", "density", "radius", "scale"), ("coefficient", "table"),
+            ("coefficient", "air"))  # fmt: skip
+    way = ways[3 if air is not None else 2 if table is not None else 0 if kd is not None else 1]
     for name in way:
         if name not in given:
             raise InvalidInput(f"{name} is missing; drag takes kd, radius and scale, or coefficient and density "
-                               "instead of kd, or coefficient and table")  # fmt: skip
+                               "instead of kd, or coefficient and table or air")  # fmt: skip
     for name in given:
         if name not in way:
-            raise InvalidInput(f"{name} is given beside {way[-1] if way is ways[2] else way[0]}; leave one of them out")
-    values = {name: number(given[name], name, UNITS[name], positive=True) for name in way if name != "table"}
+            beside = way[-1] if way in ways[2:] else way[0]
+            raise InvalidInput(f"{name} is given beside {beside}; leave one of them out")
+    values = {name: number(given[name], name, UNITS[name], positive=True) for name in way if name in UNITS}
+    if air is not None:
+        return _in_air(air_of(air), values["coefficient"], rotation, axis)
     if table is None:
         k = values["kd"] if kd is not None else 0.5 * values["coefficient"] * values["density"]
         rows = [(values["radius"], k, 1.0 / values["scale"])]
     else:
-        air = table_of_rows(table, "table", 2, 2, UNKNOWN)
-        if not ((np.diff(air[:, 0]) > 0).all() and (air > 0).all()):
+        layers = table_of_rows(table, "table", 2, 2, UNKNOWN)
+        if not ((np.diff(layers[:, 0]) > 0).all() and (layers > 0).all()):
             raise InvalidInput("table must have rising radii and positive densities; sort its rows")
-        rates = -np.diff(np.log(air[:, 1])) / np.diff(air[:, 0])
-        rows = [(r, 0.5 * values["coefficient"] * rho, rate) for (r, rho), rate in zip(air[:-1], rates, strict=True)]
-        values["table"] = air.tolist()
-    turning = number(rotation, "rotation", "rad / s")
+        rates = -np.diff(np.log(layers[:, 1])) / np.diff(layers[:, 0])
+        rows = [(r, 0.5 * values["coefficient"] * rho, rate) for (r, rho), rate in zip(layers[:-1], rates, strict=True)]
+        values["table"] = layers.tolist()
+    turning = number(0.0 if rotation is None else rotation, "rotation", "rad / s")
     k_axis = unit_vector(axis, "axis")
     arguments = {**values, "rotation": turning, "axis": plain(axis)}
     spin = (turning * k_axis[0], turning * k_axis[1], turning * k_axis[2])
@@ -108,3 +118,14 @@ def drag(
         drag_acceleration,
         surface=True,
     )
+
+
+def _in_air(air: Air, coefficient: float, rotation: Any, axis: Any) -> Force:
+    """Drag in air by NRLMSIS."""
+    if unit_vector(axis, "axis") != (0.0, 0.0, 1.0):
+        raise InvalidInput(f"axis is {plain(axis)}, but air by NRLMSIS turns about z; leave it out")
+    turning = ROTATION if rotation is None else number(rotation, "rotation", "rad / s")
+    arguments = {"coefficient": coefficient, "air": dict(air.arguments), "rotation": turning, "axis": [0.0, 0.0, 1.0]}
+    sun, rate, _, *rest = air.numbers
+    numbers = (0.0, 0.0, turning, sun, rate, 0.5 * coefficient, *rest)
+    return Force("drag", "drag in air by NRLMSIS", arguments, numbers, drag_in_air, surface=True)
