@@ -48,6 +48,16 @@ def craft():
     return example("gravity-gradient-satellite")
 
 
+@pytest.fixture(scope="module")
+def agile():
+    """A spacecraft with gyros and thrusters in pulses."""
+    gyros = ph.control_moment_gyros([(0, 0, 1), (0, 1, 0)], [(1, 0, 0), (1, 0, 0)], 2.0, command=(0.02, -0.01))
+    jets = ph.pulsed_thrusters(0.5, [(1, 0, 0), (-1, 0, 0)], 10.0, positions=[(0, 1, 0)] * 2, command=(0.3, 0.2))
+    system = ph.spacecraft((30, 35, 40), ph.planets.EARTH.mu, 100.0, gyros=gyros, pulsed_thrusters=jets)
+    return ph.integrate(system, step=10.0, t_end=6000.0, position=(7e6, 0, 0), velocity=(0, 5300, 5300),
+                        settings={"units": "SI"})  # fmt: skip
+
+
 def point(*, position, velocity, **system):
     return ph.integrate(ph.particle(2.0, **system), "trapm", step=0.05, steps=200, position=position, velocity=velocity)
 
@@ -70,6 +80,12 @@ def said(axes):
 @pytest.mark.parametrize("name", SINGLE)
 def test_texts_of_examples_are_apart_and_inside(name):
     assert misplaced(dashboard(example(name))) == []
+
+
+def test_texts_of_gyros_and_thrusters_are_apart_and_inside(agile):
+    picture = dashboard(agile)
+    assert misplaced(picture) == []
+    assert {"Angle of each gimbal", "Time of thrust of each thruster so far"} <= set(titles(picture))
 
 
 def test_texts_of_water_are_apart_and_inside(water):
@@ -341,9 +357,10 @@ def test_what_figures_refuse(craft):
         dashboard(members.expand_dims(member=2))
 
 
-def test_every_panel_is_offered_somewhere(craft, water):
+def test_every_panel_is_offered_somewhere(craft, water, agile):
     found = {panel.name for ds in (
-        craft, water, example("outer-planets"), example("leo-decay"), example("detumble-in-orbit"), example("cubesat"),
+        craft, water, agile, example("outer-planets"), example("leo-decay"), example("detumble-in-orbit"),
+        example("cubesat"),
         point(position=(1, 0, 0), velocity=(0, 1, 0), stiffness=(1.0, 2.0, 1.0)),
     ) for panel in offered(Shown(ds))}  # fmt: skip
     assert found == set(PANELS)

@@ -62,6 +62,16 @@ def draw_torquers(axes: Any, shown: Shown) -> None:
     _draw_each(axes, shown, "dipole_command", "Commanded dipole moment of each torquer")
 
 
+def draw_gimbals(axes: Any, shown: Shown) -> None:
+    """Plot the angle of each gimbal."""
+    _draw_each(axes, shown, "gimbal_angle", "Angle of each gimbal")
+
+
+def draw_thrust_time(axes: Any, shown: Shown) -> None:
+    """Plot how long each pulsed thruster has fired."""
+    _draw_each(axes, shown, "thruster_fired", "Time of thrust of each thruster so far")
+
+
 def _draw_each(axes: Any, shown: Shown, name: str, words: str) -> None:
     values = np.asarray(shown.ds[name].values, dtype=float)
     values = values[::-1] if backwards(shown.ds) else values

@@ -75,7 +75,9 @@ def _lit(shown: Shown) -> bool:
 
 
 def _steered(shown: Shown) -> bool:
-    return _craft(shown) and ("wheel_momentum" in shown or "dipole_command" in shown)
+    return _craft(shown) and any(
+        name in shown for name in ("wheel_momentum", "dipole_command", "gimbal_angle", "thruster_fired")
+    )
 
 
 def _orbit(shown: Shown) -> bool:
@@ -131,6 +133,9 @@ TABLE = (
     Panel("wheels", "angular momentum of each wheel", "wheel_momentum", _has("wheel_momentum"), craft.draw_wheels),
     Panel("torquers", "dipole moment of each magnetic torquer", "dipole_command", _has("dipole_command"),
           craft.draw_torquers),
+    Panel("gimbals", "angle of each gimbal", "gimbal_angle", _has("gimbal_angle"), craft.draw_gimbals),
+    Panel("thrust_time", "how long each pulsed thruster has fired", "thruster_fired", _has("thruster_fired"),
+          craft.draw_thrust_time),
     Panel("attitude_energy", "energy of the rotation, apart from the orbit's", "attitude", _solid,
           craft.draw_attitude_energy),
     Panel("spin", "angular momentum about the centre of mass, apart from the orbit's", "attitude", _solid,
@@ -188,9 +193,9 @@ class Kind:
 
 KINDS = (
     Kind("molecules", _molecules, ("energy", "momenta", "energies", "temperature", "bodies", "rdf")),
-    Kind("a spacecraft with wheels or torquers", _steered,
-         ("energy", "rates", "sun", "lvlh", "wheels", "torquers", "altitude", "semi_major_axis", "orbit",
-          "ground_track", "polhode")),
+    Kind("a spacecraft with wheels, gyros, torquers or thrusters in pulses", _steered,
+         ("energy", "rates", "sun", "lvlh", "wheels", "gimbals", "torquers", "thrust_time", "altitude",
+          "semi_major_axis", "orbit", "ground_track", "polhode")),
     Kind("spacecraft", _craft, ("energy", "rates", "lvlh", "attitude_energy", "spin", "altitude", "semi_major_axis",
                                 "eccentricity", "orbit", "ground_track", "polhode")),
     Kind("bodies that attract each other", lambda shown: shown.pulling is not None,
