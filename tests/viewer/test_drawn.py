@@ -209,3 +209,22 @@ def test_angles_that_go_around_are_not_joined_across_the_plot(opened, turns):
         assert max(np.abs(np.diff(piece[:, 1])).max() for piece in pieces if len(piece) > 1) < 20.0
     else:  # a band
         assert len(pieces) > 300 and all(np.ptp(piece[:, 1]) > 60.0 for piece in pieces[2:-2])
+
+
+def test_wheels_are_discs_across_their_axes(opened):
+    """They turn with the body, and the arrow shows the sign of the momentum."""
+    wheels = ph.reaction_wheels([(1, 0, 0), (0, 0, 1)], 0.01, speed=(50.0, -25.0))
+    ds = ph.integrate(ph.rigid_body((2.0, 3.0, 4.5), wheels=wheels), "exact", step=0.5, steps=8,
+                      angular_velocity=(0, 0, np.pi / 2))  # fmt: skip
+    page = opened(ph.view(ds))
+    meshes = [one for one in drawn(page, "Body", 1) if one["colour"] == "9467bd"]
+    discs = [one for one in meshes if one["kind"] == "CylinderGeometry" and one["size"]["radiusTop"] == 0.12]
+    cones = [one for one in meshes if one["kind"] == "ConeGeometry"]
+    assert len(discs) == len(cones) == 2
+    for disc, cone, axis, sign in zip(discs, cones, np.eye(3)[[0, 2]], (1.0, -1.0), strict=True):
+        a = ph.rotation.rotate(ds.attitude.values[1], axis)
+        middle = 0.5 * (disc["points"].max(axis=0) + disc["points"].min(axis=0))
+        assert np.abs(middle - 1.12 * a).max() < 0.02
+        along = (disc["points"] - 1.12 * a) @ a
+        assert np.abs(along).max() < 0.03 < 0.1 < np.linalg.norm(disc["points"] - 1.12 * a, axis=1).max()
+        assert sign * ((cone["points"].mean(axis=0) - middle) @ a) > 0.05

@@ -442,3 +442,70 @@ def test_every_system_has_a_scene(name):
 def test_a_page_of_five_thousand_frames_is_less_than_a_megabyte():
     """With three.js and the viewer in it, also of a spacecraft whose path has more points than frames."""
     assert len(ph.view(craft(steps=20_000, every=2)).html().encode()) < 1_000_000
+
+
+# ------------------------------------------------------------------ what a spacecraft carries and meets
+@functools.cache
+def equipped():
+    """A spacecraft with wheels, gyros, torquers in a field, thrusters in pulses, in sunlight."""
+    system = ph.spacecraft(
+        [2.0, 3.0, 4.5], EARTH.mu, 10.0,
+        wheels=ph.reaction_wheels([(1, 0, 0), (0, 1, 1)], 0.01, speed=(50.0, -20.0), command=(1e-4, 2e-4)),
+        gyros=ph.control_moment_gyros([(0, 0, 1)], [(1, 0, 0)], 0.5, command=0.01),
+        magnetic_field=ph.magnetic_field("dipole", epoch=2025.0),
+        torquers=ph.magnetic_torquers([(1, 0, 0), (0, 0, 1)], 0.2, command=(0.1, -0.2)),
+        pulsed_thrusters=ph.pulsed_thrusters(0.1, [(1, 0, 0)], 20.0, command=0.25),
+        plates=[ph.plate(1.0, (1, 0, 0), specular=0.5, diffuse=0.2)],
+        sunlight={"pressure": 4.5e-6, "direction": (1.0, 2.0, 0.5)},
+    )  # fmt: skip
+    return ph.integrate(system, "s4_6", step=5.0, steps=200, position=R, velocity=V,
+                        angular_velocity=[0.001, 0.0, 0.01], settings=SI)  # fmt: skip
+
+
+def test_arrows_of_what_a_spacecraft_meets():
+    ds = equipped()
+    view = ph.view(ds)
+    arrows = {one["name"]: numbers(view, one["space"]) for one in view.scene["runs"][0]["vectors"]}
+    sun = np.array((1.0, 2.0, 0.5)) / np.linalg.norm((1.0, 2.0, 0.5))
+    assert np.abs(arrows["to the Sun"] - sun).max() < 3e-4
+    B = ph.magnetic_field("dipole", epoch=2025.0).at(ds.time.values, ds.position.values)
+    assert np.abs(arrows["magnetic field"] - B).max() < 3e-4 * np.abs(B).max()
+    m = ph.rotation.rotate(ds.attitude.values, (0.1, 0.0, -0.2))
+    assert np.abs(arrows["dipole of the torquers"] - m).max() < 3e-4 * 0.3
+    assert not {"to the Sun", "magnetic field"} & {one["name"] for one in ph.view(free()).scene["runs"][0]["vectors"]}
+
+
+def test_rotors_stand_at_their_axes():
+    ds = equipped()
+    view = ph.view(ds)
+    first, second, gyro = view.scene["runs"][0]["rotors"]
+    assert first["axis"] == [1.0, 0.0, 0.0] and second["axis"] == pytest.approx([0.0, 0.5**0.5, 0.5**0.5])
+    h = ds.wheel_momentum.values
+    for k, one in enumerate((first, second)):
+        assert np.abs(numbers(view, one["share"]) - h[:, k] / np.abs(h).max()).max() < 2e-3
+    angle = ds.gimbal_angle.values
+    turned = np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle])
+    assert np.abs(numbers(view, gyro["axis"]) - turned).max() < 3e-4 and angle.max() > 5.0
+    assert fact(view, "wheels").startswith("2, at their axes") and fact(view, "gyros").startswith("1, at their spin")
+    assert ph.view(craft()).scene["runs"][0]["rotors"] == []
+
+
+def test_curves_of_what_a_spacecraft_carries():
+    ds = equipped()
+    view = ph.view(ds)
+    groups = {one["group"]: one for one in view.scene["runs"][0]["series"]}
+    lines = groups["Body axes to the Sun"]["lines"]
+    angle = np.degrees(ds.polhode.pointing_error((1, 0, 0), "sun").values)
+    assert np.abs(numbers(view, lines[0]["values"]) - angle).max() < 0.2 and len(lines) == 3
+    assert groups["Momentum of each wheel"]["unit"] == "kg m2 s-1" and groups["Angle of each gimbal"]["unit"] == "deg"
+    fired = numbers(view, groups["Time of thrust of each thruster"]["lines"][0]["values"])
+    assert np.abs(fired - ds.thruster_fired.values[:, 0]).max() < 0.2 and fired[-1] > 200.0
+    assert "Commanded dipole of each torquer" in groups
+
+
+def test_a_field_whose_file_is_gone_is_no_arrow():
+    ds = equipped().copy()
+    record = json.loads(ds.attrs["run"])
+    record["system"]["arguments"]["magnetic_field"] = {"kind": "igrf", "epoch": 2025.0, "file": "gone.shc"}
+    view = ph.view(ds.assign_attrs(run=json.dumps(record)))
+    assert "magnetic field" not in {one["name"] for one in view.scene["runs"][0]["vectors"]}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.viewer import shapes
+from polhode.viewer import equipment, shapes
 from polhode.viewer.arrays import DRAWN, Arrays
 from polhode.viewer.recorded import Recorded
 
@@ -112,6 +112,7 @@ def vectors(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
     r = run.first("position")
     if run.system == "spacecraft" and r is not None:
         arrows.append({"name": "to the centre", "colour": CENTRE, "space": arrays.short(-_unit(r), steps=DRAWN)})
+    arrows += equipment.arrows(run, arrays)
     if run.system == "gravity_gradient":
         up = np.broadcast_to([0.0, 0.0, 1.0], (len(run.times), 3))
         arrows.append({"name": "to the centre", "colour": CENTRE, "space": arrays.short(up, steps=DRAWN)})

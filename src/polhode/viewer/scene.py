@@ -1,9 +1,9 @@
 """A scene: what there is to see of some runs, as plain data and one run of bytes.
 
 The scene is JSON: ``version``, ``title``, ``subtitle``, ``generator`` and ``runs``; each run has ``label``, ``facts``,
-``clock``, ``bodies``, ``cell``, ``pivot``, ``vectors``, ``poinsot``, ``orbit``, ``series``, ``invariants`` and
-``coarse`` (whether a body turns too far between frames for lines from one to the next), and numbers of frames as
-references into the bytes (``polhode.viewer.arrays``).
+``clock``, ``bodies``, ``cell``, ``pivot``, ``vectors``, ``rotors``, ``poinsot``, ``orbit``, ``series``,
+``invariants`` and ``coarse`` (whether a body turns too far between frames for lines from one to the next), and numbers
+of frames as references into the bytes (``polhode.viewer.arrays``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput, shown
 from polhode.trajectory.schema import renamed, trajectory
-from polhode.viewer import facts, frames, motions, orbits, series, shapes
+from polhode.viewer import equipment, facts, frames, motions, orbits, series, shapes
 from polhode.viewer.arrays import Arrays
 from polhode.viewer.recorded import Recorded
 
@@ -130,6 +130,7 @@ def _run(run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]],
         "bodies": motions.bodies(run, arrays, shape),
         "cell": motions.cell(run),
         "vectors": motions.vectors(run, arrays),
+        "rotors": equipment.rotors(run, arrays, told),
         "poinsot": motions.poinsot(run, arrays),
         "orbit": orbits.of_run(run, arrays, told),
         "series": series.of_run(run, arrays),

@@ -10,7 +10,7 @@ from polhode.algebra import rotation
 from polhode.trajectory import frames as seen
 from polhode.trajectory.convergence import momentum_errors
 from polhode.trajectory.surroundings import centre
-from polhode.viewer import motions, orbits
+from polhode.viewer import equipment, motions, orbits
 from polhode.viewer.arrays import COARSE, Arrays
 from polhode.viewer.recorded import Recorded
 
@@ -56,6 +56,7 @@ def of_run(run: Recorded, arrays: Arrays) -> list[Group]:
         _of_orbit(run, add)
     elif "position" in run.whole and not run.molecules:
         _of_positions(run, add)
+    equipment.curves(run, add)
     if "temperature" in run.whole:
         names = {"temperature": "all", "temperature_translational": "translation", "temperature_rotational": "rotation"}
         add("Temperature", run.unit("temperature"),

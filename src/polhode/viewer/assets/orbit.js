@@ -141,7 +141,7 @@ polhodeViewer.orbit = (() => {
     return pieces;
   }
 
-  const SHORT = { "angular momentum": "L", "angular velocity": "ω" };
+  const SHORT = { "angular momentum": "L", "angular velocity": "ω", "to the Sun": "Sun", "magnetic field": "B", "dipole of the torquers": "m" };
   const DOWN = new THREE.Quaternion(1, 0, 0, 0);  // half a turn about x: the centre, along z of the orbit, is shown below
 
   const inShadow = (run, t) => Boolean(run.orbit && run.orbit.shadow && run.orbit.shadow.some(([a, b]) => t >= a && t <= b));

@@ -37,6 +37,14 @@ polhodeViewer.views = (() => {
         pointers.add(arrow, label);
         return { arrow, label, ...one };
       });
+      // Wheels and gyros: a disc across the axis, outside the body, with an arrow by its momentum.
+      const discs = new THREE.Group(), rotors = many > 1 ? [] : (run.rotors || []).map((one) => {
+        const disc = new THREE.Mesh(new THREE.CylinderGeometry(0.12, 0.12, 0.035, 40).rotateX(Math.PI / 2), shapes.surface(one.colour));
+        const arrow = shapes.arrow(one.colour, 0.014);
+        discs.add(disc, arrow);
+        return { disc, arrow, ...one };
+      });
+      if (rotors.length) turning[0].add(discs);
       let trace = null;
       if (many === 1) {
         all.add(pointers);
@@ -49,7 +57,7 @@ polhodeViewer.views = (() => {
       stage.show(all);
       stage.home([2.6, 1.7, 1.05], many === 1 ? 6.3 : 3.4 * across + 2, [0, 0, many === 1 ? (run.pivot ? 0.45 : -0.12) : 0]);
       return {
-        parts: many > 1 ? {} : { Arrows: pointers, Axes: letters, ...(trace ? { Trace: traces } : {}) },
+        parts: many > 1 ? {} : { Arrows: pointers, Axes: letters, ...(rotors.length ? { Rotors: discs } : {}), ...(trace ? { Trace: traces } : {}) },
         update(k, part, inBody) {
           const q0 = attitude(run.bodies.attitude, k, part);
           turning.forEach((held, b) => shapes.set(held, b ? attitude(run.bodies.attitude, k, part, b) : q0));
@@ -60,9 +68,16 @@ polhodeViewer.views = (() => {
             label.visible = arrow.visible;
             if (length > 0) label.position.set(...v.map((a) => ((shown + 0.13) * a) / length));
           }
+          for (const { disc, arrow, axis, share } of rotors) {
+            const a = Array.isArray(axis) ? axis : vector(axis, k, part), [h] = row(share, k, part, 1);
+            disc.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), new THREE.Vector3(...a).normalize());
+            for (const one of [disc, arrow]) one.position.set(...a.map((x) => 1.12 * x));
+            shapes.point(arrow, a.map((x) => (h < 0 ? -x : x)), h ? 0.14 + 0.4 * Math.abs(h) : 0);
+          }
           if (trace) trace.userData.show(k);
         },
         legend: many > 1 ? [] : [
+          ...[...new Map(rotors.map((one) => [one.name, one.colour]))].map(([name, colour]) => [colour, `${name}, by momentum`]),
           ...run.vectors.map((one) => [one.colour, one.name + (SHORT[one.name] && SHORT[one.name].length < 2 ? ` ${SHORT[one.name]}` : "")]),
           ...(run.coarse ? [] : [[shapes.AXES[longest(run).indexOf(1)], `path of the body's ${"xyz"[longest(run).indexOf(1)]} axis`]]),
         ],
@@ -73,7 +88,7 @@ polhodeViewer.views = (() => {
       };
     },
   };
-  const SHORT = { "angular momentum": "L", "angular velocity": "ω", "to the centre": "centre" };
+  const SHORT = { "angular momentum": "L", "angular velocity": "ω", "to the centre": "centre", "to the Sun": "Sun", "magnetic field": "B", "dipole of the torquers": "m" };
 
   // The axis along which the body is longest, whose tip leaves a trace; of a top its own.
   function longest(run) {

@@ -1,0 +1,121 @@
+"""What a spacecraft carries and meets: rotors in the body, arrows to the Sun and along the field, curves of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.errors import PolhodeError
+from polhode.systems.gyros import control_moment_gyros
+from polhode.systems.magnetic import field_of
+from polhode.systems.paths import unit_vectors
+from polhode.systems.record import called
+from polhode.trajectory.frames import pointing_error
+from polhode.trajectory.surroundings import place_of_sun, sun_is_far
+from polhode.viewer.arrays import COARSE, DRAWN, Arrays
+from polhode.viewer.recorded import Recorded
+
+SUN, FIELD, DIPOLE = "#c9a800", "#cc79a7", "#56b4e9"
+"""Colours of arrows: to the Sun, along the magnetic field, along the dipole of the torquers."""
+WHEEL, GYRO = "#9467bd", "#8c564b"
+
+
+def arrows(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
+    """Arrows of a spacecraft beside those of its motion, in space: the Sun, the field, the dipole of its torquers."""
+    found = []
+
+    def add(name: str, colour: str, values: Any) -> None:
+        if values is not None and np.isfinite(values).any() and np.any(values):
+            found.append({"name": name, "colour": colour, "space": arrays.short(np.nan_to_num(values), steps=DRAWN)})
+
+    add("to the Sun", SUN, toward_sun(run))
+    add("magnetic field", FIELD, magnetic_field(run))
+    add("dipole of the torquers", DIPOLE, dipole(run))
+    return found
+
+
+def toward_sun(run: Recorded) -> Any:
+    """Unit vectors (F, 3) to the Sun of the run, in space; None where it has none."""
+    r = run.first("position")
+    try:
+        sun = None if r is None else place_of_sun(run.whole, run.times)
+    except PolhodeError:  # an ephemeris whose file or package is not here
+        return None
+    if sun is None:
+        return None
+    away = sun if sun_is_far(run.whole) else sun - r
+    return away / np.linalg.norm(away, axis=1, keepdims=True)
+
+
+def magnetic_field(run: Recorded) -> Any:
+    """The field (F, 3) that the spacecraft meets, in space; None where it meets none."""
+    r, given = run.first("position"), run.arguments.get("magnetic_field")
+    if r is None or not isinstance(given, dict):
+        return None
+    try:
+        return field_of(given).at(run.times, r)
+    except PolhodeError:  # coefficients whose file or package is not here
+        return None
+
+
+def dipole(run: Recorded) -> Any:
+    """The dipole (F, 3) that the torquers are told to have together, in space."""
+    q, given = run.first("attitude"), run.arguments.get("torquers")
+    if q is None or "dipole_command" not in run.ds or not isinstance(given, dict):
+        return None
+    commands = np.asarray(run.ds["dipole_command"].values, dtype=float)
+    most = given.get("max_dipole")
+    held = commands if most is None else np.clip(commands, -np.asarray(most), np.asarray(most))
+    return rotation.rotate(q, held @ unit_vectors(given["axes"], "axes"))
+
+
+def rotors(run: Recorded, arrays: Arrays, told: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """The entry ``rotors`` of a run: axes in the body, fixed or (F, 3), and momenta over the largest one, (F,)."""
+    found: list[dict[str, Any]] = []
+    unit = run.unit("angular_momentum")
+    given = run.arguments.get("wheels")
+    if isinstance(given, dict) and "wheel_momentum" in run.ds:
+        h = np.asarray(run.ds["wheel_momentum"].values, dtype=float)
+        largest = float(np.nanmax(np.abs(h), initial=0.0))
+        for k, axis in enumerate(unit_vectors(given["axes"], "axes")):
+            share = h[:, k] / largest if largest > 0.0 else 0.0 * h[:, k]
+            found.append({"name": "wheels", "colour": WHEEL, "axis": [float(a) for a in axis],
+                          "share": arrays.single(share, COARSE)})  # fmt: skip
+        told.append(("wheels", f"{h.shape[1]}, at their axes; the longest arrow is {largest:.3g} {unit}".strip()))
+    given = run.arguments.get("gyros")
+    if isinstance(given, dict) and "gimbal_angle" in run.ds:
+        gyros = called(control_moment_gyros, given)
+        axes = gyros.spin_axes_at(np.asarray(run.ds["gimbal_angle"].values, dtype=float))
+        largest = float(gyros.momentum.max())
+        for k in range(gyros.count):
+            share = np.full(len(run.times), gyros.momentum[k] / largest)
+            found.append({"name": "gyros", "colour": GYRO, "axis": arrays.short(axes[:, k], 1.0, DRAWN),
+                          "share": arrays.single(share, COARSE)})  # fmt: skip
+        told.append(("gyros", f"{gyros.count}, at their spin axes; momentum {largest:.3g} {unit}".strip()))
+    return found
+
+
+CURVES = (
+    ("wheel_momentum", "Momentum of each wheel"), ("gimbal_angle", "Angle of each gimbal"),
+    ("dipole_command", "Commanded dipole of each torquer"), ("thruster_fired", "Time of thrust of each thruster"),
+)  # fmt: skip
+
+
+def curves(run: Recorded, add: Callable[..., None]) -> None:
+    """Curves of what is carried, and of the angles of the body's axes to the Sun."""
+    if run.first("attitude") is not None and run.bodies == 1 and toward_sun(run) is not None:
+        angles = [np.degrees(np.asarray(pointing_error(run.ds.assign_attrs(run.whole.attrs), axis, "sun").values))
+                  for axis in np.eye(3)]  # fmt: skip
+        add(
+            "Body axes to the Sun",
+            "deg",
+            [(name, one.reshape(len(run.times))) for name, one in zip("xyz", angles, strict=True)],
+        )
+    for name, words in CURVES:
+        if name in run.ds:
+            values, unit = np.asarray(run.ds[name].values, dtype=float), run.unit(name)
+            factor, unit = (np.degrees(1.0), "deg") if unit == "rad" else (1.0, unit)
+            add(words, unit, [(str(k + 1), factor * values[:, k]) for k in range(values.shape[1])])
