@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import polhode as ph
 from polhode import events, forces
 from polhode.cli import run
+from polhode.errors import InvalidInput, UserFunctionError
 from polhode.runs.event_detection import zero
 from polhode.runs.scenario import json_schema, read_scenario
 from polhode.systems.events import EVENTS
@@ -575,3 +576,41 @@ def test_a_kind_of_event_that_cannot_be_added_says_why(rising):
         with pytest.raises(ph.errors.InvalidInput, match=told):
             ph.events.add_event(build)
     assert "odd" not in EVENTS
+
+
+def test_an_event_may_read_states():
+    """Those of wheels and of the user's own, compiled; where there are none it says so."""
+    wheels = ph.reaction_wheels([(0, 0, 1), (1, 0, 0)], 0.5, command=(0.3, 0.1))
+    body = ph.rigid_body((3, 3.5, 4), wheels=wheels)
+
+    def heavy(t, position, velocity, q, omega, parameters, states):
+        return states.wheel_momentum[0] - 1.0
+
+    def turning(t, position, velocity, q, omega, parameters):
+        return omega[2] + 0.1
+
+    ds = ph.integrate(
+        body, "s6_10", step=0.5, t_end=10, events=[events.user(heavy, terminal=True), events.user(turning)]
+    )
+    assert ds.event_kind.values.tolist() == ["turning", "heavy"]
+    np.testing.assert_allclose(ds.event_time, [0.1 * 3.5 / 0.3, 1.0 / 0.3], rtol=1e-12)
+
+    def torque(t, q, omega, parameters, states):
+        return (0.0, 0.0, 0.0), 1.0
+
+    def half(t, position, velocity, q, omega, parameters, states):
+        return states.x - 2.5
+
+    own = ph.rigid_body((1, 2, 3), torque=torque, states={"x": {"start": 0.0}})
+    for steps in ({"step": 0.5}, {"steps": ph.Tolerance(1e-9)}):
+        method = "s6_10" if "step" in steps else "mkrk:dp8"
+        ds = ph.integrate(own, method, t_end=5.0, angular_velocity=(1, 0, 0.1), events=[events.user(half)], **steps)
+        np.testing.assert_allclose(ds.event_time, [2.5], rtol=1e-12)
+    with pytest.raises(InvalidInput, match=r"event 'half' .* takes states, but 'free_body' has none"):
+        ph.integrate(ph.free_body((1, 2, 3)), step=0.1, t_end=1, angular_velocity=(1, 0, 0), events=[events.user(half)])
+
+    def both(t, position, velocity, q, omega, parameters, states):
+        return states.wheel_momentum
+
+    with pytest.raises(UserFunctionError, match="as the value at t = 0; it must be one number"):
+        ph.integrate(body, "s6_10", step=0.5, t_end=1.0, events=[events.user(both)])

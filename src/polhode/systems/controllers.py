@@ -24,7 +24,7 @@ from polhode.systems.states import States, states_of
 from polhode.systems.user import FORMS, UserFunction
 from polhode.systems.user.roles import Form as FunctionForm
 from polhode.systems.user.roles import states_set
-from polhode.systems.user.states import Sizes
+from polhode.systems.user.states import Sizes, sizes_read
 from polhode.systems.words import Form, Function, NumberOrNumbers, Time
 
 UNLIMITED = 1e300
@@ -288,7 +288,7 @@ def controlled(
     at: dict[str, list[int]] = {}
     for k, variable in enumerate(read, system.read_from):
         at.setdefault(variable.quantity, []).append(k)
-    sizes = tuple((name, len(at[name]) if read[at[name][0] - system.read_from].dimension else 0) for name in at)
+    sizes = sizes_read(read)
     count = len(system.arguments.get("parameters") or ())
     numbers = system.parameters
     first = len(numbers) - count

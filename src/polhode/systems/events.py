@@ -46,6 +46,9 @@ from polhode.systems.ephemerides import Ephemerides
 from polhode.systems.paths import Circle, path_to_sun, place_at, unit_vector
 from polhode.systems.record import System, Watch, called, plain
 from polhode.systems.user import FORMS, UserFunction, event_function
+from polhode.systems.user.added import takes_states
+from polhode.systems.user.roles import event_with_states
+from polhode.systems.user.states import VALUE, sizes_read
 from polhode.systems.words import Function, Length, Position, Positions, Times, Vector, arguments_of
 
 __all__ = ["Event", "add_event", "altitude", "apsis", "eclipse", "node", "user"]
@@ -318,7 +321,8 @@ def user(
     ----------
     function : callable
         ``function(t, position, velocity, q, omega, parameters) -> number``, for one body; ``parameters`` are those of
-        the system. Compiled if possible.
+        the system. With one more argument, ``states``, it reads the states of the system: those of the user's, of
+        wheels, and the like. Compiled if possible.
     direction : {0, 1, -1}
         All sign changes, only rising ones, or only falling ones.
     terminal : bool
@@ -337,7 +341,11 @@ def user(
     """
     if isinstance(direction, bool) or not isinstance(direction, int | np.integer) or direction not in (0, 1, -1):
         raise InvalidInput(f"direction is {shown(direction)}; it must be 0 (both), 1 (rising) or -1 (falling)")
-    made = UserFunction(FORMS["event"], function, event_function, (1.0, 0.0, 0.0, 0.0), np.zeros(0))
+    form, role = FORMS["event"], event_function
+    if takes_states(form, function):
+        form = replace(form, arguments=f"{form.arguments}, states", states=((VALUE, 0),), sets=(VALUE,))
+        role = event_with_states
+    made = UserFunction(form, function, role, (1.0, 0.0, 0.0, 0.0), np.zeros(0))
     label = made.name if name is None else name
     if not isinstance(label, str) or not label:
         raise InvalidInput(f"name must be text, not {shown(name)}")
@@ -494,6 +502,12 @@ def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) 
     for k, watch in enumerate(watches):
         if watch.function is not None:
             event = replace(watch.function, frame=(w, x, y3, z), parameters=system.parameters)
+            if event.form.states:
+                sizes = sizes_read(system.auxiliary[system.read_from :])
+                if not sizes:
+                    raise InvalidInput(f"{event.described} takes states, but {system.name!r} has none; leave the "
+                                       "argument out")  # fmt: skip
+                event = replace(event, form=replace(event.form, states=sizes), states_at=system.read_from)
             made, reason = _with_function(event.compile(t, y, system.bodies), role, k)
             if made is None:
                 raise InvalidInput(f"{event.described} cannot be watched: {reason}")

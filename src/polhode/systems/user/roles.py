@@ -69,7 +69,7 @@ class Form:
         """The states whose rates the function returns, of a controller those that it sets."""
         if self.sets:
             sizes = dict(self.states)
-            return tuple((name, sizes[name]) for name in self.sets)
+            return tuple((name, sizes.get(name, 0)) for name in self.sets)
         return self.states[self.held :]
 
     @property
@@ -83,7 +83,7 @@ class Form:
         behind = 0
         for name, size in self.states:
             at[name] = list(range(behind, behind := behind + (size or 1)))
-        places = tuple(k for name in self.sets for k in at[name])
+        places = tuple(k for name in self.sets for k in at.get(name, ()))
         return of_states.access(states_at, self.count, 0 if self.sets else self.count_rated, self.cleared, places)
 
     @property
@@ -312,6 +312,12 @@ def event_function(t, N, y, bodies, parameters):
     return call(t, get3(y, slots.POSITION), velocity, attitude, rate, view(parameters, count))
 
 
+def event_with_states(t, N, y, bodies, parameters):
+    velocity, p = user_velocity(y, bodies), view(parameters, count)
+    attitude, rate = user_attitude(y, bodies, turned), user_rate(y, bodies, turned)
+    return call(t, get3(y, slots.POSITION), velocity, attitude, rate, p, states_in(y))[slots.LOAD]
+
+
 DIFFERENCE = 1e-2
 # Central differences of order 6: error about DIFFERENCE^6/140 of the seventh derivative, and round-off of 1e-14.
 STENCIL = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
@@ -479,5 +485,6 @@ def place_potential_added(t, N, y, bodies, parameters):
 
 POTENTIALS = (
     attitude_potential, position_potential, position_potential_added, place_potential_added, event_function,
+    event_with_states,
 )  # fmt: skip
 """The roles in this file that return one number; all others are loads."""

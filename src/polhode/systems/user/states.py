@@ -18,6 +18,18 @@ from polhode.programs.written import module_of
 Sizes = tuple[tuple[str, int], ...]
 """Names of states and how many numbers each has; 0: one number, not a vector."""
 
+VALUE = "the value"
+"""Of a function that returns one number and no rates, in the place of the name of a state that it sets."""
+
+
+def sizes_read(variables: Any) -> Sizes:
+    """The names by which functions read auxiliary variables, and how many numbers each has."""
+    counts: dict[str, int] = {}
+    for one in variables:
+        counts[one.quantity] = counts.get(one.quantity, 0) + 1 if one.dimension else 0
+    return tuple(counts.items())
+
+
 HEAD = """from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +70,7 @@ def adapters(arguments: str, sizes: Sizes, held: int = 0, sets: tuple[str, ...] 
     names = arguments.split(", ")[1:-2]
     forces, torques = "position" in names and not sets, "q" in names and not sets
     items: list[tuple[int, int]] = [(3, k) for k in range(forces + torques)]
-    behind = [(name, dict(sizes)[name]) for name in sets] or list(sizes[held:])
+    behind = [(name, dict(sizes).get(name, 0)) for name in sets] or list(sizes[held:])
     alone = len(items) + len(behind) == 1
     items += [(size, k) for k, (_, size) in enumerate(behind, len(items))]
 
