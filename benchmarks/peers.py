@@ -26,7 +26,8 @@ position, against heyoka in quadruple precision. A run at 1e-6 by luck does not 
 its own and that of the next finer run. The table interpolates log time over log error; ``ratio`` is the other's time
 over polhode's. Floors are the smallest such errors.
 
-``polhode`` is the compiled loop, with the conversions that processed methods need; ``whole call`` is a call of
+``polhode`` is the compiled loop, with the conversions that processed methods need; ``prepared`` is a whole run of
+``ph.prepare``, with arrays as its answer, as an integrator of heyoka that is ready; ``whole call`` is a call of
 ``ph.integrate``, which checks its arguments, guards the steps, and makes a Dataset with invariants. Times are
 microseconds, the smallest of many rounds; all runs of a table that are near the front at first sight take turns.
 """

@@ -46,13 +46,15 @@ def equal_steps(problem: Problem, name: str, n: int) -> Run:
     def whole():
         return ph.integrate(problem.system, name, step=h, steps=n, every=n, **problem.initial)
 
+    ready = ph.prepare(problem.system, name, step=h, steps=n, every=n)
+
     def end():
         mover.restart(bench.y[: mover.y.size])
         if late and np.isfinite(bench.y).all():
             mover.march(0, 1, 2, t_end, -late)
         return problem.ours(mover.y.copy())
 
-    return Run(name, n, begin, go, end, whole)
+    return Run(name, n, begin, go, end, whole, lambda: ready.run(problem.initial).states[-1])
 
 
 def by_tolerance(problem: Problem, name: str, rtol: float) -> Run:
@@ -77,7 +79,9 @@ def by_tolerance(problem: Problem, name: str, rtol: float) -> Run:
         )  # fmt: skip
 
     begin()
-    return Run(name + CHOSEN, -np.log10(rtol), begin, go, lambda: problem.ours(bench.y.copy()), whole)
+    ready = ph.prepare(problem.system, name, steps=ph.Tolerance(rtol), t_end=problem.t_end, every=10**9)
+    return Run(name + CHOSEN, -np.log10(rtol), begin, go, lambda: problem.ours(bench.y.copy()), whole,
+               lambda: ready.run(problem.initial).states[-1])  # fmt: skip
 
 
 def ladder(problem: Problem, name: str, reference: Any, slowest: float) -> list[Run]:

@@ -39,6 +39,8 @@ class Run:
         ``end()`` after it: the quantities that are compared, see ``distance``.
     whole : function, optional
         A call of the library that does everything.
+    prepared : function, optional
+        A run of what is ready, from the same start, with arrays as answer.
     error, seconds : float
         Of this run; the error that counts is ``certain``.
     """
@@ -49,6 +51,7 @@ class Run:
     go: Callable[[], None]
     end: Callable[[], Any]
     whole: Callable[[], Any] | None = None
+    prepared: Callable[[], Any] | None = None
     error: float = np.nan
     certain: float = np.nan
     seconds: float = np.inf
@@ -211,17 +214,19 @@ def clock_all(sides: Sequence[Mapping[str, list[Run]]], rounds: int) -> None:
             run.clock()
 
 
-def whole_call(runs: list[Run], target: float, rounds: int) -> float:
-    """Seconds of a call of the library within an error."""
+def whole_call(runs: list[Run], target: float, rounds: int, kind: str = "whole") -> float:
+    """Seconds of a call of the library within an error: all of it, or what is ``prepared``."""
     within = next((run for run in runs if run.certain <= target), None)
-    if within is None or within.whole is None:
+    call = None if within is None else getattr(within, kind)
+    if call is None:
         return np.nan
     best = np.inf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ph.errors.CoarseStepWarning)  # the errors are known
+        call()
         for _ in range(max(3, rounds // 3)):
             begun = time.perf_counter()
-            within.whole()
+            call()
             best = min(best, time.perf_counter() - begun)
     return best
 
@@ -235,7 +240,8 @@ def show(title: str, ours: Mapping[str, list[Run]], others: Mapping[str, Mapping
     mine = {name: front(runs) for name, runs in ours.items()}
     theirs = {who: {name: front(runs) for name, runs in kinds.items()} for who, kinds in others.items()}
     print(f"\n{title}\n{'error':>8}{'polhode':>11}  {'method':<25}"
-          + "".join(f"{who:>11}  {'variant':<31}{'ratio':>7}" for who in others) + f"{'whole call':>12}")  # fmt: skip
+          + "".join(f"{who:>11}  {'variant':<31}{'ratio':>7}" for who in others)
+          + f"{'prepared':>11}{'whole call':>12}")  # fmt: skip
     ratios: dict[str, list[float]] = {who: [] for who in others}
     for target in targets:
         name, seconds = least({key: at(curve, target) for key, curve in mine.items()})
@@ -244,8 +250,9 @@ def show(title: str, ours: Mapping[str, list[Run]], others: Mapping[str, Mapping
             rival, needed = least({key: at(curve, target) for key, curve in curves.items()})
             ratios[who].append(needed / seconds)
             line += f"{1e6 * needed:>11.1f}  {rival:<31}{needed / seconds:>7.2f}"
-        whole = whole_call(all_ours[name], target, rounds) if name != "-" else np.nan
-        print(f"{line}{1e6 * whole:>12.0f}", flush=True)
+        kinds = [whole_call(all_ours[name], target, rounds, kind) if name != "-" else np.nan
+                 for kind in ("prepared", "whole")]  # fmt: skip
+        print(f"{line}{1e6 * kinds[0]:>11.0f}{1e6 * kinds[1]:>12.0f}", flush=True)
     print("floors: " + ", ".join(f"{name} {error:.1e}" for error, name in floors(all_ours)[:4]) + "; "
           + "; ".join(f"{who}: " + ", ".join(f"{name} {error:.1e}" for error, name in floors(kinds)[:2])
                       for who, kinds in all_others.items()))  # fmt: skip
