@@ -67,6 +67,20 @@ def field_file():
     return str(path)
 
 
+def message_file(kind):
+    """An orbit or attitude ephemeris message."""
+    meta = {"oem": "CENTER_NAME = EARTH\nREF_FRAME = ICRF",
+            "aem": "REF_FRAME_A = ICRF\nREF_FRAME_B = SC_BODY_1\nATTITUDE_DIR = A2B\nATTITUDE_TYPE = QUATERNION\n"
+                   "QUATERNION_TYPE = FIRST"}[kind]  # fmt: skip
+    rows = {"oem": ["7000 0 0 0 7.5 0", "6800 440 0 -4 7.4 0"], "aem": ["1 0 0 0", "0.6 0.8 0 0"]}[kind]
+    times = [f"2026-03-01T00:0{k}:00" for k in range(2)]
+    path = folder() / f"message.{kind}"
+    path.write_text(f"CCSDS_{kind.upper()}_VERS = 1.0\n"
+                    f"META_START\nOBJECT_NAME = A\nTIME_SYSTEM = TDB\n{meta}\nMETA_STOP\n"
+                    + "\n".join(f"{time} {row}" for time, row in zip(times, rows, strict=True)))  # fmt: skip
+    return str(path)
+
+
 def target(name):
     """A file that is not there yet."""
     path = folder() / name
@@ -277,6 +291,8 @@ CALLS = {
               {"area": 2.0, "normal": [1.0, 0, 0], "specular": 0.25, "diffuse": 0.25, "absorbed": 0.5}],
     "gravity_field": [{"source": "egm2008", "epoch": 2020.5}],
     "magnetic_dipole": [{"moment": [0.1, 0.0, 0.2]}],
+    "oem": [{"path": lambda: message_file("oem"), "at": "2026-03-01T00:00:10 TDB"}],
+    "aem": [{"path": lambda: message_file("aem"), "at": "2026-03-01T00:00:10 TDB"}],
     "tle": [{"lines": TWO_LINES[0], "second": TWO_LINES[1]}],
     "ephemeris": [{"body": "moon", "epoch": "2026-03-20", "stop": 9000.0, "start": -9.0, "centre": "earth",
                    "source": "builtin", "tolerance": 2.0}],

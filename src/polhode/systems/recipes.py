@@ -8,9 +8,9 @@
     add_recipe(ring, sets=["position"])        # from now on:  [initial]  ring = 2.0
 
 A recipe is a function of the system, where it has an argument ``state`` also of what the file and other recipes say,
-and of keys of ``[initial]``. It is carried out where its first key is given; the others are optional. Its annotated
-signature and the section Parameters of its docstring are all that is said about the keys, see
-``polhode.systems.words``.
+where it has an argument ``epoch`` of the instant at which the run starts, and of keys of ``[initial]``. It is carried
+out where its first key is given; the others are optional. Its annotated signature and the section Parameters of its
+docstring are all that is said about the keys, see ``polhode.systems.words``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from polhode.errors import InvalidInput, shown
 from polhode.plugins import Registry
 from polhode.systems.words import Argument, Form, arguments_of
 
-SUPPLIED = ("system", "state")
+SUPPLIED = ("system", "state", "epoch")
 """Arguments of a recipe that are no keys."""
 QUANTITIES = ("position", "attitude", "momentum", "angular_momentum")
 """What a recipe may set."""
@@ -39,8 +39,8 @@ class Recipe:
     Attributes
     ----------
     build : function
-        ``build([system], [state], key, ...) -> mapping`` with some of the keys ``position``, ``attitude``, ``momentum``
-        and ``angular_momentum``.
+        ``build([system], [state], [epoch], key, ...) -> mapping`` with some of the keys ``position``, ``attitude``,
+        ``momentum`` and ``angular_momentum``, or ``velocity`` and ``angular_velocity`` in their place.
     sets : tuple of str
         Which of them it sets, so that the file may not give them too; empty if it adapts what is there.
     """
@@ -60,7 +60,7 @@ class Recipe:
 
     @cached_property
     def supplied(self) -> tuple[str, ...]:
-        """Which of system and state it takes."""
+        """Which of system, state and epoch it takes."""
         every = self.build.__code__.co_varnames[: self.build.__code__.co_argcount]
         return tuple(name for name in SUPPLIED if name in every)
 
@@ -79,7 +79,9 @@ def add_recipe(build: Callable[..., Any], sets: Iterable[str] = ()) -> Callable[
     build : function
         ``build(system, key, ...) -> mapping`` with ``position``, ``attitude``, ``momentum`` or ``angular_momentum``, of
         all bodies. With an argument ``state`` it is also given what the file and the other recipes say, as such a
-        mapping, and comes after them. Its keys are annotated with words of ``polhode.systems.words``.
+        mapping, and comes after them; with an argument ``epoch`` the instant at which the run starts, an ``Epoch``, or
+        None where the file has none. What it returns beyond ``sets`` holds where the file does not say it. Its keys
+        are annotated with words of ``polhode.systems.words``.
     sets : iterable of str
         Which of these quantities it sets.
 

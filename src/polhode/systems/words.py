@@ -45,6 +45,7 @@ class Form(Enum):
     INDICES = "a list of whole numbers"
     SEED = "a whole number, 0 or more"
     WORDS = "a word, or a list of words"
+    FILE = "the name of a file, relative to the scenario"
     STATES = "a table of names to a whole number, to a list of numbers, or to a table with size or start, and unit"
 
 
@@ -108,6 +109,7 @@ Cells = Annotated[Any, Form.CELLS]
 Indices = Annotated[Sequence[int], Form.INDICES]
 Seed = Annotated[Any, Form.SEED]
 States = Annotated[Mapping[str, Any], Form.STATES]
+File = Annotated[str, Form.FILE]
 Function = Annotated[Callable[..., Any], Form.FUNCTION]
 Forces = Annotated[Sequence[Any], Form.FORCES]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.epochs import Epoch
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
 from polhode.runs.state import ANGLES, ATTITUDES, TURNING, as_kept
@@ -111,18 +112,33 @@ def ways_to_give(*quantities: str) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def carried_out(given: Mapping[str, Any], state: dict[str, Any], system: System) -> dict[str, Any]:
-    """The state with what the recipes make that [initial] asks for; those that adapt a state come last."""
+def carried_out(
+    given: Mapping[str, Any], state: dict[str, Any], system: System, epoch: Epoch | None = None
+) -> dict[str, Any]:
+    """The state with what the recipes make that [initial] asks for; those that adapt a state come last.
+
+    ``epoch`` is the instant at which the run starts.
+    """
     made = dict(state)
     for recipe in sorted(RECIPES.values(), key=lambda recipe: "state" in recipe.supplied):
         if recipe.key not in given:
             continue
-        if "state" in recipe.supplied:
+        adapts = "state" in recipe.supplied
+        if adapts:
             made = in_momenta(made, system)
-        supplied = {"system": system, "state": made}
+        supplied = {"system": system, "state": made, "epoch": epoch}
         arguments = {name: given[name] for name in recipe.arguments if name in given}
-        made |= recipe.build(**{name: supplied[name] for name in recipe.supplied}, **arguments)
+        found = recipe.build(**{name: supplied[name] for name in recipe.supplied}, **arguments)
+        said = set() if adapts else {name for group in _groups_of(made) if not set(group) & set(recipe.sets)
+                                     for name in group}  # fmt: skip
+        made |= {name: value for name, value in found.items() if name not in said}
     return made
+
+
+def _groups_of(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """The quantities that some names give, each as all names that give it."""
+    groups = [tuple({*ways, quantity}) for quantity, ways in GIVEN.items()]
+    return [group for group in groups if set(group) & set(names)]
 
 
 def in_momenta(state: dict[str, Any], system: System) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
@@ -21,7 +22,7 @@ from pydantic import BaseModel, ValidationError
 from polhode.algebra import orbits
 from polhode.arguments import mapping, truth
 from polhode.arguments import path as checked_path
-from polhode.epochs import epoch_of
+from polhode.epochs import Epoch, epoch_of
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.methods import method as find_method
 from polhode.runs.initial_state import check_moving, start_state
@@ -37,7 +38,7 @@ from polhode.runs.scenario.toml_lines import Key, key_lines
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
 from polhode.runs.steps import checked_breaks, sample_times
-from polhode.systems import SYSTEMS, System, inertia, problem
+from polhode.systems import SYSTEMS, System, inertia, problem, start_files
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
 from polhode.systems.words import Form, ListOf, arguments_of
@@ -242,7 +243,7 @@ class _Reader:
                 said = sum(ways_to_give("position", "momentum"), ())
                 start = {name: value for name, value in start.items() if name not in said}
                 start |= self.elements(parsed.elements, system)
-            state = self.state(parsed.initial, start, system)
+            state = self.state(parsed.initial, start, system, parsed.run)
         timed = "run" in sound and (ready or "problem" not in self.raw)
         times = self.times(parsed.run, ready, has_step_density(label)) if timed else {}
         output = self.output(parsed.output) if "output" in sound else Files()
@@ -326,6 +327,7 @@ class _Reader:
             else:
                 self.wrong(("run", "units"), f"{name} has a unit in its name, which makes the run one in SI; write "
                            "units = \"SI\", or leave it out")  # fmt: skip
+        self.start_files()
         if isinstance(self.raw.get("run"), dict):
             self.raw = {name: _dated(part, self.raw["run"]) for name, part in self.raw.items()}
         try:
@@ -336,6 +338,28 @@ class _Reader:
                 self.bad.add(key[0])
                 self.wrong(key, expected(error))
         return _validated({name: part for name, part in self.raw.items() if name not in self.bad})
+
+    def start_files(self) -> None:
+        """What files under [initial] say of the run: it is in SI, and where it has no epoch it begins with them."""
+        start, run = self.raw.get("initial"), self.raw.get("run", {})
+        if not isinstance(start, dict) or not isinstance(run, dict):
+            return
+        files = [key for key in start_files.READERS if isinstance(start.get(key), str)]
+        for key in set(files) & set(start_files.IN_SI):
+            if "problem" in self.raw:
+                self.wrong(("initial", key), "it is in SI, but a ready-made problem has units of its own; write a "
+                           "[system] table")  # fmt: skip
+            elif run.get("units", "SI") != "SI":
+                self.wrong(("run", "units"), f"initial.{key} makes the run one in SI; write units = \"SI\", or leave "
+                           "it out")  # fmt: skip
+            run = {"units": "SI"} | run
+        t0 = run.get("t0", 0.0)
+        if files and "epoch" not in run and isinstance(t0, int | float):
+            with suppress(PolhodeError):  # told where the state is made
+                epoch = start_files.begins(files[0], self.path.parent / start[files[0]], float(t0))
+                run = run | {"epoch": str(epoch)}
+        if run:
+            self.raw["run"] = run
 
     def in_si(self, table: dict[str, Any], models: list[type[BaseModel]], key: Key, written: Key) -> dict[str, Any]:
         """A table with the values of keys that end in a unit turned into SI, under their plain names."""
@@ -526,7 +550,7 @@ class _Reader:
             return {}
         return {"position": r.tolist(), "velocity": v.tolist()}
 
-    def state(self, table: Any, ready: Mapping[str, Any], system: System | None) -> dict[str, Any]:
+    def state(self, table: Any, ready: Mapping[str, Any], system: System | None, run: Run) -> dict[str, Any]:
         """Initial state as arguments of ``integrate``; what the file leaves out comes from the ready-made problem."""
         at: Key = ("initial",)
         arguments = keys()
@@ -549,7 +573,9 @@ class _Reader:
             state = given_state(**{name: value for name, value in given.items() if name in arguments_of(given_state)})
             later = {name: state.pop(name) for name in AS_GIVEN if name in state}
             if system is not None:
-                state = carried_out(given, state, system)
+                files = [name for name, argument in arguments.items() if name in given and argument.type is Form.FILE]
+                given |= {name: str(self.path.parent / given[name]) for name in files}
+                state = carried_out(given, state, system, self.started(run))
                 start_state(system, **state)
                 attracted = "central_gravity" in system.provides
                 check_moving(attracted, state.get("velocity"), state.get("momentum"))
@@ -557,6 +583,13 @@ class _Reader:
             self.refused(at, refused)
             return {}
         return state | later
+
+    def started(self, run: Run) -> Epoch | None:
+        """The instant at which the run starts, if its epoch is known."""
+        if run.epoch is None:
+            return None
+        zero = epoch_of(run.epoch)
+        return Epoch(zero.scale, zero.since + Decimal(repr(float(run.t0 or 0.0))))
 
     def times(self, table: Run, ready: Any, time_transformed: bool) -> dict[str, Any]:
         """Step or tolerance, span and recording as arguments of ``integrate``."""

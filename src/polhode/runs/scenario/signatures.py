@@ -41,13 +41,14 @@ TYPES: dict[Any, Any] = {
     Form.NUMBER_OR_VECTOR: NumberOrVector, Form.VECTORS: list[Vector], Form.VECTOR_OR_VECTORS: VectorOrList,
     Form.INERTIA: Inertia, Form.FUNCTION: Function, Form.QUATERNIONS: Quaternions, Form.VELOCITIES: Velocities,
     Form.NUMBERS_OR_ROWS: NumbersOrRows, Form.CELLS: Cells, Form.INDICES: list[int], Form.SEED: WholeFromZero,
-    Form.WORDS: str | list[str],
+    Form.WORDS: str | list[str], Form.FILE: str,
     Form.STATES: dict[str, int | float | list[float] | dict[str, Any]],
 }  # fmt: skip
 """What checks a value, for each word of ``polhode.systems.words`` that is no plain type."""
 SPELLED = {
     Form.INERTIA: "or a shape such as { box = { mass, sides } }",
     Form.FUNCTION: "written 'file.py:function', a Python file beside the scenario",
+    Form.FILE: "its name is relative to the scenario",
 }
 """What follows the description of an argument, which speaks of Python."""
 

@@ -19,7 +19,7 @@ from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
 from polhode.runs.scenario.schema import Output, Run
 from polhode.runs.scenario.signatures import SPELLED as WRITTEN
 from polhode.runs.scenario.units import marks_of
-from polhode.systems import SYSTEMS, System, sample_arguments
+from polhode.systems import SYSTEMS, System, sample_arguments, start_files
 from polhode.systems.forces import FORCES
 from polhode.systems.recipes import keys_of_recipes
 from polhode.systems.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, sample_value, summary
@@ -49,6 +49,7 @@ EXAMPLES: dict[str, Any] = {
     "reaction_field": math.inf, "box": (4.0, 4.0, 4.0), "mu": (1.0, 0.001), "sunlight": {"pressure": 4.56e-6},
     "atmosphere": {"density": 1e-12}, "surface": 6378137.0, "tangent": True,
     "states": {"integral": 3}, "wheels": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "inertia": 0.01},
+    "oem": "chief.oem", "aem": "chief.aem", "tle": "iss.tle",
     "magnetic_field": {"kind": "dipole"}, "torquers": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), "max_dipole": 0.2},
     "gyros": {"gimbal_axes": ((0.0, 0.0, 1.0),), "spin_axes": ((1.0, 0.0, 0.0),), "momentum": 2.0, "max_rate": 1.0},
     "pulsed_thrusters": {"force": 0.5, "directions": ((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)), "every": 1.0},
@@ -232,11 +233,13 @@ def of_initial(build: Callable[..., System], chosen: Starter) -> list[Argument]:
     try:
         system = build(**chosen.system)
         rotates, moves, several = system.rotates, system.translates, system.N > 1
+        orbits = "central_gravity" in system.provides and not several
     except InvalidInput:  # it needs a function of the user
-        rotates = moves = several = True
+        rotates = moves = several = orbits = True
     names = [name for name in numbers if name not in AS_GIVEN]
     names = [name for name in names if (rotates and name in ROTATION) or (moves and name in TRANSLATION)]
-    names += list(recipes) if several and moves else []
+    files = [key for key in start_files.READERS if orbits and (rotates or key in start_files.IN_SI)]
+    names += files + [key for key in recipes if several and moves and key not in start_files.READERS]
     every = {name: numbers.get(name) or recipes[name] for name in names}
     return sorted(every.values(), key=lambda argument: argument.name not in chosen.initial)
 

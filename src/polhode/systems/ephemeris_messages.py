@@ -1,0 +1,526 @@
+"""Orbits and attitudes from files of the CCSDS: orbit ephemeris messages (OEM) [ccsds2009] and attitude ephemeris
+messages (AEM) [ccsds2008], in the KVN form (lines ``KEY = value``).
+
+    start = ph.oem("chief.oem", at="2026-03-01T12:00:00 UTC")
+    ds = ph.integrate(ph.orbit(mu), step=10.0, t_end=5400.0, **start.start(), settings={"epoch": start.epoch})
+
+Positions come from km and km/s in m and m/s, in the axes that the file names; nothing is rotated. Attitudes are turned
+into the quaternion of polhode, scalar first, which takes the body to space, x_space = R(q) x_body. ``polhode.export``
+writes such files and says which quaternion of the standard that is.
+
+**Between rows.** An orbit follows the polynomial that the file states: ``LAGRANGE`` of degree d through d + 1 rows,
+positions and velocities apart; ``HERMITE`` through (d + 1) / 2 rows and their slopes; ``LINEAR``. Where it states none
+it is HERMITE of degree 7. Rows are those around the instant, of one segment, all of them where it has fewer. An
+attitude follows the shortest arc between two rows (slerp), its angular velocity a straight line. At a row there are the
+numbers of the row; where two segments meet, those of the later one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import KroghInterpolator
+
+from polhode.arguments import array, number
+from polhode.epochs import Epoch
+from polhode.errors import InvalidInput, answering, shown
+from polhode.systems.frozen import frozen
+from polhode.systems.message_text import Message, Part, asked, interpolation, read, scale_of, usable
+
+KM = 1e3
+ATTITUDE_TYPES = {"QUATERNION": 4, "QUATERNION/RATE": 8, "QUATERNION/DERIVATIVE": 8}
+"""Types of attitude that are read, and how many numbers their rows have."""
+TURNING = ("ITRF", "GRC", "TDR", "EFG", "WGS", "IAU_", "LVLH", "VVLH", "RTN", "RSW", "QSW", "TNW", "NTW", "SEZ")
+"""Beginnings of the names of axes that turn, with the Earth or along the orbit, in which no run may be."""
+BODY = "SC_BODY"
+UNIT_NORM = 1e-3
+"""Largest difference of the norm of a quaternion from 1; fewer digits than that are a mistake."""
+ROUNDED = 1e-12
+"""Quaternions whose norm is nearer to 1 stay as they are written."""
+
+
+# ------------------------------------------------------------------ the records
+@dataclass(frozen=True)
+class Segment:
+    """Rows of a message across which one may interpolate.
+
+    Attributes
+    ----------
+    first, last : int
+        Its rows, ``times[first:last]``.
+    start, stop : float
+        Span in which they may be used, s from the epoch.
+    interpolation : str
+        HERMITE, LAGRANGE or LINEAR; SLERP of attitudes.
+    degree : int
+        Of the polynomial.
+    """
+
+    first: int
+    last: int
+    start: float
+    stop: float
+    interpolation: str
+    degree: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Ephemeris:
+    """What both kinds of messages have."""
+
+    object_name: str
+    object_id: str
+    centre: str
+    frame: str
+    time_system: str
+    epoch: str
+    times: Any
+    segments: tuple[Segment, ...] = field(repr=False)
+    source: str
+
+    def _parts(self, t: Any) -> Iterator[tuple[Segment, Any, Any]]:
+        """Every segment that times lie in, which of them, and these times; a later segment before an earlier one."""
+        where = np.full(t.shape, -1)
+        for k, segment in enumerate(self.segments):
+            near = 1e-9 * max(1.0, abs(segment.start), abs(segment.stop))  # sums of steps are rounded
+            where[(t >= segment.start - near) & (t <= segment.stop + near)] = k
+        if (where < 0).any():
+            spans = ", ".join(f"{one.start:.9g} to {one.stop:.9g}" for one in self.segments[:3])
+            more = " and so on" * (len(self.segments) > 3)
+            raise InvalidInput(
+                f"t is {t[where < 0][0]:.9g} s after {self.epoch}, but {self.source} may be used from {spans}{more}; "
+                "give a time within"
+            )
+        for k in np.unique(where).tolist():
+            chosen = np.flatnonzero(where == k)
+            yield self.segments[k], chosen, np.clip(t[chosen], self.segments[k].start, self.segments[k].stop)
+
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        return f"{kind}({self.object_name!r}, {len(self.times)} rows in {self.frame}, epoch {self.epoch})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OrbitEphemeris(_Ephemeris):
+    """The orbit of an orbit ephemeris message; ``polhode.oem`` makes it.
+
+    Attributes
+    ----------
+    object_name, object_id, centre, frame, time_system : str
+        As the file has them: OBJECT_NAME, OBJECT_ID, CENTER_NAME, REF_FRAME, TIME_SYSTEM.
+    epoch : str
+        Time 0, as ``settings={"epoch": ...}`` of a run takes it.
+    position, velocity : array (3,)
+        At the epoch, m and m / s, in the axes of ``frame``.
+    times : array (n,)
+        Of all rows, s from the epoch.
+    positions, velocities : array (n, 3)
+        Of all rows, m and m / s.
+    accelerations : array (n, 3) or None
+        m / s^2, where the file has them.
+    segments : tuple of Segment
+        Its segments; between them nothing is known.
+    source : str
+        Name of the file.
+    """
+
+    positions: Any
+    velocities: Any
+    accelerations: Any
+    position: Any = None
+    velocity: Any = None
+
+    def at(self, t: Any = 0.0) -> tuple[Any, Any]:
+        """Position (m) and velocity (m / s).
+
+        Parameters
+        ----------
+        t : float or array_like (n,)
+            s from the epoch.
+
+        Returns
+        -------
+        position, velocity : array (3,) or (n, 3)
+
+        Raises
+        ------
+        InvalidInput
+            A time outside of the span in which the file may be used.
+        """
+        when = array(t, "t", "s")
+        flat = when.ravel()
+        found = np.empty((flat.size, 6))
+        for segment, chosen, times in self._parts(flat):
+            found[chosen] = self._within(segment, times)
+        return found[:, :3].reshape(*when.shape, 3), found[:, 3:].reshape(*when.shape, 3)
+
+    def _within(self, segment: Segment, t: Any) -> Any:
+        """Positions and velocities at times in a segment, (n, 6)."""
+        rows = slice(segment.first, segment.last)
+        times, r, v = self.times[rows], self.positions[rows], self.velocities[rows]
+        a = None if self.accelerations is None else self.accelerations[rows]
+        hermite = segment.interpolation == "HERMITE"
+        count = min(len(times), (segment.degree + 2) // 2 if hermite else segment.degree + 1)
+        middles = np.convolve(times - times[0], np.full(count, 1.0 / count), "valid") + times[0]
+        firsts = np.searchsorted(0.5 * (middles[1:] + middles[:-1]), t)
+        found = np.empty((t.size, 6))
+        for first in np.unique(firsts).tolist():
+            here, part = firsts == first, slice(first, first + count)
+            if hermite:
+                found[here, :3], found[here, 3:] = _polynomial(times[part], r[part], v[part], t[here])
+                if a is not None:
+                    found[here, 3:] = _polynomial(times[part], v[part], a[part], t[here])[0]
+            else:
+                found[here] = _polynomial(times[part], np.hstack([r[part], v[part]]), None, t[here])[0]
+        row = np.minimum(np.searchsorted(times, t), len(times) - 1)
+        exact = times[row] == t
+        found[exact] = np.hstack([r[row[exact]], v[row[exact]]])
+        return found
+
+    def start(self, t: float = 0.0) -> dict[str, Any]:
+        """Position and velocity as arguments of ``integrate``: ``integrate(orbit, ..., **ephemeris.start())``.
+
+        Time 0 of the run is then t seconds after the epoch.
+
+        Raises
+        ------
+        InvalidInput
+            As ``at``; axes that turn, such as ITRF2000.
+        """
+        _fixed(self.frame, "REF_FRAME", self.source)
+        r, v = self.at(number(t, "t", "s"))
+        return {"position": r, "velocity": v}
+
+    def table(self) -> dict[str, Any]:
+        """The rows that may be used, as arguments of forces: ``forces.third_body(mu=..., **ephemeris.table())``.
+
+        Returns
+        -------
+        dict
+            ``times`` (n,), s from the epoch, and ``positions`` (n, 3), m; a time at which two segments meet once.
+
+        Raises
+        ------
+        InvalidInput
+            As ``start``.
+        """
+        _fixed(self.frame, "REF_FRAME", self.source)
+        rows: list[int] = []
+        for segment in self.segments:
+            for k in range(segment.first, segment.last):
+                usable = segment.start <= self.times[k] <= segment.stop
+                if usable and not (rows and self.times[k] <= self.times[rows[-1]]):
+                    rows.append(k)
+        return {"times": self.times[rows], "positions": self.positions[rows]}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AttitudeEphemeris(_Ephemeris):
+    """The attitude of an attitude ephemeris message; ``polhode.aem`` makes it.
+
+    Attributes
+    ----------
+    object_name, object_id, centre, time_system : str
+        As the file has them; ``centre`` is empty where it names none.
+    frame, body_frame : str
+        Names of the axes of space and of the body.
+    epoch : str
+        Time 0, as ``settings={"epoch": ...}`` of a run takes it.
+    attitude : array (4,)
+        At the epoch: unit quaternion, scalar first, body to space.
+    angular_velocity : array (3,) or None
+        There: angular velocity in the body frame, rad / s, where the file has rates.
+    times : array (n,)
+        Of all rows, s from the epoch.
+    attitudes : array (n, 4)
+        Of all rows, as ``attitude``.
+    angular_velocities : array (n, 3) or None
+        Of all rows, as ``angular_velocity``.
+    segments : tuple of Segment
+        Its segments; between them nothing is known.
+    source : str
+        Name of the file.
+    """
+
+    body_frame: str
+    attitudes: Any
+    angular_velocities: Any
+    attitude: Any = None
+    angular_velocity: Any = None
+
+    def at(self, t: Any = 0.0) -> tuple[Any, Any]:
+        """Quaternion (scalar first, body to space) and angular velocity (body frame, rad / s).
+
+        Parameters
+        ----------
+        t : float or array_like (n,)
+            s from the epoch.
+
+        Returns
+        -------
+        attitude : array (4,) or (n, 4)
+        angular_velocity : array (3,) or (n, 3), or None
+            None where the file has no rates.
+
+        Raises
+        ------
+        InvalidInput
+            A time outside of the span in which the file may be used.
+        """
+        when = array(t, "t", "s")
+        flat = when.ravel()
+        q, omega = np.empty((flat.size, 4)), np.empty((flat.size, 3))
+        for segment, chosen, times in self._parts(flat):
+            rows = slice(segment.first, segment.last)
+            known = self.times[rows]
+            k = np.clip(np.searchsorted(known, times, "right") - 1, 0, max(0, len(known) - 2))
+            after = np.minimum(k + 1, len(known) - 1)
+            x = (times - known[k]) / np.where(after > k, known[after] - known[k], 1.0)
+            q[chosen] = _slerp(self.attitudes[rows][k], self.attitudes[rows][after], x)
+            if self.angular_velocities is not None:
+                before, behind = self.angular_velocities[rows][k], self.angular_velocities[rows][after]
+                inner = before + x[:, None] * (behind - before)
+                omega[chosen] = np.where(x[:, None] == 1.0, behind, inner)
+        w = None if self.angular_velocities is None else omega.reshape(*when.shape, 3)
+        return q.reshape(*when.shape, 4), w
+
+    def start(self, t: float = 0.0) -> dict[str, Any]:
+        """Attitude, and angular velocity where the file has rates, as arguments of ``integrate``.
+
+        Time 0 of the run is then t seconds after the epoch.
+
+        Raises
+        ------
+        InvalidInput
+            As ``at``.
+        """
+        q, omega = self.at(number(t, "t", "s"))
+        return {"attitude": q} | ({} if omega is None else {"angular_velocity": omega})
+
+
+# ------------------------------------------------------------------ the readers
+@answering
+def oem(path: str | os.PathLike[str], at: Any = None) -> OrbitEphemeris:
+    """Read an orbit ephemeris message (OEM, KVN form) [ccsds2009].
+
+    Parameters
+    ----------
+    path : path
+        The file. Comments and covariances are skipped.
+    at : str, datetime or astropy Time, optional
+        The instant that is time 0 of what is returned; without a time scale it is in that of the file. The beginning of
+        the span in which the file may be used by default.
+
+    Returns
+    -------
+    OrbitEphemeris
+        Position and velocity there, and all rows.
+
+    Raises
+    ------
+    InvalidInput
+        No such file, or one that is not as the standard has it, by its line; an instant outside of its span;
+        segments of several objects, frames, centres or time systems.
+    MissingExtra
+        ``at`` in another time system than a file in TDB, or in TDB, without astropy.
+    """
+    return orbit_message(path, at)
+
+
+@answering
+def aem(path: str | os.PathLike[str], at: Any = None) -> AttitudeEphemeris:
+    """Read an attitude ephemeris message (AEM, KVN form) with quaternions, or quaternions and their rates [ccsds2008].
+
+    One of REF_FRAME_A and REF_FRAME_B must be the body, ``SC_BODY`` or ``SC_BODY_1``, the other axes that do not turn.
+
+    Parameters
+    ----------
+    path : path
+        The file. Comments are skipped.
+    at : str, datetime or astropy Time, optional
+        As of ``oem``.
+
+    Returns
+    -------
+    AttitudeEphemeris
+        Attitude there, with its angular velocity where the file has rates, and all rows.
+
+    Raises
+    ------
+    InvalidInput, MissingExtra
+        As ``oem``; attitudes of another type, or between other frames.
+    """
+    return attitude_message(path, at)
+
+
+def orbit_message(path: Any, at: Any = None, name: str = "at") -> OrbitEphemeris:
+    """As ``oem``; errors call the instant by ``name``."""
+    message = read(path, "OEM")
+    parts = message.segments
+    width = len(parts[0].rows[0][2])
+    degrees = [interpolation(message, part) for part in parts]
+    for part in parts:
+        for line, _, values in part.rows:
+            if len(values) not in (6, 9):
+                raise message.wrong(line, f"has {len(values)} numbers behind the time; give position and velocity, 6 "
+                                          "numbers, or with the acceleration 9")  # fmt: skip
+            if len(values) != width:
+                raise message.wrong(line, f"has {len(values)} numbers behind the time, but rows before it {width}; "
+                                          "give as many in all rows")  # fmt: skip
+    table: Any = KM * np.array([row[2] for part in parts for row in part.rows])
+    common = _common(message, at, name, degrees)
+    made = OrbitEphemeris(
+        **common, centre=parts[0].meta["CENTER_NAME"], frame=parts[0].meta["REF_FRAME"],
+        positions=frozen(table[:, :3]), velocities=frozen(table[:, 3:6]),
+        accelerations=frozen(table[:, 6:]) if width == 9 else None,
+    )  # fmt: skip
+    r, v = made.at(0.0)
+    object.__setattr__(made, "position", frozen(r))
+    object.__setattr__(made, "velocity", frozen(v))
+    return made
+
+
+def attitude_message(path: Any, at: Any = None, name: str = "at") -> AttitudeEphemeris:
+    """As ``aem``; errors call the instant by ``name``."""
+    message = read(path, "AEM")
+    kinds = [part.meta["ATTITUDE_TYPE"].upper() for part in message.segments]
+    for part, kind in zip(message.segments, kinds, strict=True):
+        if kind not in ATTITUDE_TYPES:
+            raise message.wrong(part.line, f"begins a segment of ATTITUDE_TYPE {shown(kind)}; give one of quaternions, "
+                                           "QUATERNION or QUATERNION/RATE")  # fmt: skip
+        if ATTITUDE_TYPES[kind] != ATTITUDE_TYPES[kinds[0]]:
+            raise message.wrong(part.line, f"begins a segment of ATTITUDE_TYPE {kind}, but the first is {kinds[0]}; "
+                                           "split the file")  # fmt: skip
+    turned = [_quaternions(message, part, ATTITUDE_TYPES[kinds[0]]) for part in message.segments]
+    space, body, _ = _frames(message, message.segments[0])
+    common = _common(message, at, name, [("SLERP", 1)] * len(turned))
+    rates = None if turned[0][1] is None else frozen(np.vstack([w for _, w in turned]))
+    made = AttitudeEphemeris(
+        **common, centre=message.segments[0].meta.get("CENTER_NAME", ""), frame=space, body_frame=body,
+        attitudes=frozen(np.vstack([q for q, _ in turned])), angular_velocities=rates,
+    )  # fmt: skip
+    q, omega = made.at(0.0)
+    object.__setattr__(made, "attitude", frozen(q))
+    object.__setattr__(made, "angular_velocity", None if omega is None else frozen(omega))
+    return made
+
+
+def _common(message: Message, at: Any, name: str, degrees: list[tuple[str, int]]) -> dict[str, Any]:
+    """What both kinds of messages have: names, the epoch, times from it, and segments."""
+    meta = message.segments[0].meta
+    system = meta["TIME_SYSTEM"].upper()
+    spans = [usable(message, part) for part in message.segments]
+    for before, after, part in zip(spans, spans[1:], message.segments[1:], strict=False):
+        if after[0] < before[1]:
+            raise message.wrong(part.line, "begins a segment that may be used before the one before it ends; give both "
+                                           "USEABLE_START_TIME and USEABLE_STOP_TIME")  # fmt: skip
+    scale = scale_of(system)
+    zero = spans[0][0]
+    if at is not None:
+        zero = asked(at, system, name)
+        if not any(first <= zero <= last for first, last in spans):
+            said, begin, end = (Epoch(scale, since) for since in (zero, spans[0][0], spans[-1][1]))
+            if begin.since < zero < end.since:
+                raise InvalidInput(f"{name} is {said}, between two segments of {message.name}; give an instant within "
+                                   "one of them")  # fmt: skip
+            raise InvalidInput(f"{name} is {said}, but {message.name} may be used from {begin} to {end}; give an "
+                               "instant within")  # fmt: skip
+    segments: list[Segment] = []
+    first = 0
+    for part, span, (method, degree) in zip(message.segments, spans, degrees, strict=True):
+        last = first + len(part.rows)
+        segments.append(Segment(first, last, float(span[0] - zero), float(span[1] - zero), method, degree))
+        first = last
+    times = np.array([float(since - zero) for part in message.segments for _, since, _ in part.rows])
+    return {"object_name": meta["OBJECT_NAME"], "object_id": meta.get("OBJECT_ID", ""), "time_system": system,
+            "epoch": str(Epoch(scale, zero)), "times": frozen(times), "segments": tuple(segments),
+            "source": message.name}  # fmt: skip
+
+
+# ------------------------------------------------------------------ frames and quaternions
+def _fixed(frame: str, key: str, source: str) -> None:
+    """Refuse axes that turn."""
+    if frame.upper().startswith(TURNING):
+        raise InvalidInput(f"{key} of {source} is {shown(frame)}, axes that turn; give a file in axes that do not, "
+                           "such as EME2000 or ICRF")  # fmt: skip
+
+
+def _frames(message: Message, part: Part) -> tuple[str, str, bool]:
+    """Frame of space, frame of the body, and whether the rotation that is written takes the first to the second."""
+    a, b = part.meta["REF_FRAME_A"], part.meta["REF_FRAME_B"]
+    bodies = [name.upper().startswith(BODY) for name in (a, b)]
+    if sum(bodies) != 1:
+        raise message.wrong(part.line, f"begins META with REF_FRAME_A {shown(a)} and REF_FRAME_B {shown(b)}; give one "
+                                       f"that is the body, {BODY}_1, and one of space, such as ICRF")  # fmt: skip
+    space, body = (b, a) if bodies[0] else (a, b)
+    _fixed(space, f"REF_FRAME_{'B' if bodies[0] else 'A'}", message.name)
+    direction = part.meta.get("ATTITUDE_DIR", "A2B" if message.version != "1.0" else "").upper()
+    if direction not in ("A2B", "B2A"):
+        raise message.wrong(part.line, f"begins META with ATTITUDE_DIR {shown(direction)}; give A2B or B2A")
+    return space, body, bodies[1] == (direction == "A2B")
+
+
+def _quaternions(message: Message, part: Part, width: int) -> tuple[Any, Any]:
+    """Quaternions (n, 4), scalar first, body to space, and angular velocities (n, 3) in the body frame or None."""
+    forth = _frames(message, part)[2]
+    order = part.meta.get("QUATERNION_TYPE", "LAST" if message.version != "1.0" else "").upper()
+    if order not in ("FIRST", "LAST"):
+        raise message.wrong(part.line, f"begins META with QUATERNION_TYPE {shown(order)}; give FIRST or LAST, where "
+                                       "the scalar stands")  # fmt: skip
+    for line, _, values in part.rows:
+        if len(values) != width:
+            raise message.wrong(line, f"has {len(values)} numbers behind the time; give {width}, as ATTITUDE_TYPE "
+                                      f"{part.meta['ATTITUDE_TYPE']} has")  # fmt: skip
+    rows: Any = np.array([row[2] for row in part.rows]).reshape(len(part.rows), -1, 4)
+    if order == "LAST":
+        rows = np.roll(rows, 1, axis=2)
+    if not forth:
+        rows = rows * np.array((1.0, -1.0, -1.0, -1.0))
+    norms = np.linalg.norm(rows[:, 0], axis=1)
+    wrong = np.flatnonzero(~(np.abs(norms - 1.0) < UNIT_NORM))
+    if wrong.size:
+        k = int(wrong[0])
+        raise message.wrong(part.rows[k][0], f"has a quaternion of norm {norms[k]:.6g}; give unit quaternions")
+    q = np.where(np.abs(norms - 1.0)[:, None] > ROUNDED, rows[:, 0] / norms[:, None], rows[:, 0])
+    if width == 4:
+        return q, None
+    w, x, y, z = q.T
+    dw, dx, dy, dz = rows[:, 1].T
+    return q, 2.0 * np.column_stack([  # the vector part of conj(q) dq/dt
+        w * dx - x * dw - y * dz + z * dy,
+        w * dy - y * dw - z * dx + x * dz,
+        w * dz - z * dw - x * dy + y * dx,
+    ])  # fmt: skip
+
+
+# ------------------------------------------------------------------ between rows
+def _polynomial(nodes: Any, values: Any, slopes: Any, t: Any) -> tuple[Any, Any]:
+    """Values and slopes at times t (n,) of the polynomial through rows, with their slopes if these are given."""
+    h = nodes[-1] - nodes[0] or 1.0
+    x = (nodes - nodes[0]) / h
+    if slopes is not None:  # a node that is there twice has its slope second
+        x, values = np.repeat(x, 2), np.stack([values, h * slopes], axis=1).reshape(-1, values.shape[1])
+    curve = KroghInterpolator(x, values)
+    s = (t - nodes[0]) / h
+    return curve(s), curve.derivative(s) / h
+
+
+def _slerp(p: Any, q: Any, x: Any) -> Any:
+    """Quaternions (n, 4) a part x of the shortest way from p to q; at the ends these themselves."""
+    x = x[:, None]
+    cosine = np.sum(p * q, axis=1, keepdims=True)
+    near = np.where(cosine < 0.0, -q, q)
+    angle = 2.0 * np.arctan2(np.linalg.norm(near - p, axis=1), np.linalg.norm(near + p, axis=1))[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        a, b = np.sin((1.0 - x) * angle) / np.sin(angle), np.sin(x * angle) / np.sin(angle)
+    small = angle < 1e-8
+    mixed = np.where(small, 1.0 - x, a) * p + np.where(small, x, b) * near
+    mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
+    return np.where(x == 0.0, p, np.where(x == 1.0, q, mixed))
+
+
+__all__ = ["AttitudeEphemeris", "OrbitEphemeris", "Segment", "aem", "oem"]
