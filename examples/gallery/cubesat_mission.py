@@ -23,8 +23,7 @@ import polhode as ph
 plt.style.use("polhode.plots.style")
 earth, epoch, day = ph.planets.EARTH, "2026-03-20T12:00:00 UTC", 86400.0
 sun, moon = (ph.ephemeris(body, epoch, day) for body in ("sun", "moon"))
-greenwich = ph.planets.earth_rotation_angle(epoch)
-field = ph.magnetic_field("dipole", epoch=2026.2, angle=greenwich)
+field = ph.magnetic_field("dipole", epoch=2026.2, orientation=epoch)
 
 
 def coils(t, position, velocity, q, omega, parameters, states):
@@ -54,7 +53,7 @@ plates = [ph.plate(area, sign * normal, position=sign * far * normal + (0, 0.01,
           for area, axis, far in faces for sign in (1, -1) for normal in [np.eye(3)["xyz".index(axis)]]]  # fmt: skip
 craft = ph.spacecraft(
     inertia=[[0.14, 0.002, -0.001], [0.002, 0.11, 0.0015], [-0.001, 0.0015, 0.07]], mu=earth.mu, mass=12.0,
-    forces=[ph.forces.gravity_field("egm2008", degree=10, angle=greenwich),
+    forces=[ph.forces.gravity_field("egm2008", degree=10, orientation=epoch),
             ph.forces.third_body(ephemeris=sun), ph.forces.third_body(ephemeris=moon)],
     plates=plates, atmosphere={"density": 7e-13, "radius": 6.878e6, "scale": 6.4e4, "rotation": earth.rotation},
     sunlight={"pressure": ph.planets.SOLAR_PRESSURE, "distance": ph.planets.ASTRONOMICAL_UNIT, "ephemeris": sun,

@@ -274,7 +274,7 @@ def test_integrate_and_scenarios_take_the_same_words():
     of_the_system = {"parameters"}  # a key of [system]
     assert in_python - keys == whole_file | of_the_process | of_the_system
     assert of_the_system <= set(system_table("rigid_body").model_fields)
-    assert keys - in_python - of_functions == drawn
+    assert keys - in_python - of_functions == drawn | set(start_files.READERS)
     assert whole_file - {"store"} <= set(schema.scenario_file().model_fields) and "store" in schema.Output.model_fields
 
 

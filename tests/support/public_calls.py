@@ -274,7 +274,8 @@ CALLS = {
                    {"inertia": INERTIA, "mu": MU, "torque": torque_with_states, "states": {"heat": 1},
                     "wheels": {"axes": [[0, 0, 1.0]], "inertia": 0.01, "speed": 10.0},
                     "gyros": {"gimbal_axes": [[0, 0, 1.0]], "spin_axes": [[1.0, 0, 0]], "momentum": 2.0},
-                    "pulsed_thrusters": {"force": 0.5, "directions": [[1.0, 0, 0]], "every": 1.0}}],
+                    "pulsed_thrusters": {"force": 0.5, "directions": [[1.0, 0, 0]], "every": 1.0},
+                    "gradient_of_forces": True}],
     "control_moment_gyros": [
         {"gimbal_axes": [[0, 0, 1.0], [1.0, 0, 0]], "spin_axes": [[1.0, 0, 0], [0, 0, 1.0]], "momentum": [2.0, 3.0],
          "inner_axes": [[0, 1.0, 0], [0, 1.0, 0]], "max_rate": 0.5, "max_angle": [1.0, 2.0], "angle": 0.1,
@@ -301,6 +302,7 @@ CALLS = {
         {"kind": "dipole", "epoch": 2024.5, "coefficients": [-30000.0, -1500.0, 4500.0], "radius": 6.4e6,
          "rotation": 7e-5, "angle": 0.5, "axis": [0, 0.1, 1.0]},
         {"kind": "igrf", "epoch": "2024-07-01", "degree": 2, "file": lambda: field_file()},
+        {"kind": "dipole", "orientation": "2026-03-20T12:00:00 UTC"},
     ],
     "reaction_wheels": [
         {"axes": [[0, 0, 1.0], [1.0, 0, 0]], "inertia": 0.01, "max_torque": 0.1, "max_momentum": [3.0, 4.0],
@@ -595,6 +597,7 @@ CALLS = {
     "variational.discrete_euler_lagrange": [{"L": oscillator, **HALF, "q2": [1.2], "F": pull, "t": 0.5}],
     "variational.midpoint_energy_offset": [{**STATE, "h": 10.0, "mu": MU}],
     "variational.midpoint_shifted_velocity": [{**STATE, "h": 10.0, "mu": MU}],
+    "planets.earth_orientation": [{"epoch": "2026-03-20T12:00:00 UTC", "ut1_utc": 0.1}],
     "planets.earth_rotation_angle": [{"epoch": "2026-03-20T12:00:00 UTC"}],
     # forces
     "events.add_event": [{"build": lambda: ph.events.node}],
@@ -602,6 +605,7 @@ CALLS = {
     "forces.add_force": [{"build": lambda: ph.forces.uniform}],
     "forces.gravity_field": [
         {"field": "egm2008", "degree": 8, "order": 4, "rotation": 7e-5, "angle": 0.3, "axis": LENGTH, "digest": ""},
+        {"field": "egm2008", "orientation": {"epoch": "2026-03-20T12:00:00 UTC", "ut1_utc": 0.1}},
     ],
     "forces.zonal": [{"radius": 6.4e6, "J2": 1e-3, "J3": 1e-6, "J4": 1e-6, "J5": 1e-7, "J6": 1e-7, "axis": LENGTH}],
     "forces.uniform": [{"acceleration": LENGTH}],

@@ -25,8 +25,9 @@ import numpy as np
 from polhode.arguments import array, choice, number, path, whole
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.programs.tracer import array_of, holds_tracers
+from polhode.systems.earth_axes import equator
 from polhode.systems.forces.record import Force
-from polhode.systems.paths import unit_vector
+from polhode.systems.orientation import Orientation, oriented
 from polhode.systems.record import called, plain
 from polhode.systems.words import Angle, Form, Length, Numbers, Rate, Vector
 
@@ -171,6 +172,7 @@ def magnetic_field(
     rotation: Rate = EARTH_RATE,
     angle: Angle = 0.0,
     axis: Vector = (0.0, 0.0, 1.0),
+    orientation: Orientation | None = None,
 ) -> MagneticField:
     """The magnetic field of the Earth, or a dipole of your own, rotating with the body.
 
@@ -197,6 +199,8 @@ def magnetic_field(
         axis, from where the equator rises through the xy plane.
     axis : array_like (3,)
         Axis of rotation towards the north pole, space frame.
+    orientation : str or mapping, optional
+        In place of ``axis`` and ``angle``, as for ``forces.gravity_field``.
 
     Returns
     -------
@@ -239,16 +243,14 @@ def magnetic_field(
         if top > last:
             raise InvalidInput(f"degree is {top}, but {called_so} ends at {last}; give at most that")
         gauss = {(n, m): (every[n, m], every.get((n, -m), 0.0) if m else 0.0) for n, m in every if m >= 0 and n <= top}
-    k, size = np.array(unit_vector(axis, "axis")), number(radius, "radius", "m", positive=True)
-    node = np.array((-k[1], k[0], 0.0)) if k[0] or k[1] else np.array((1.0, 0.0, 0.0))
-    node /= np.linalg.norm(node)
-    turning, start = number(rotation, "rotation", "rad / s"), number(angle, "angle", "rad")
-    frame = (node, np.cross(k, node), k)
+    k, start = oriented(orientation, axis, angle)
+    size, turning = number(radius, "radius", "m", positive=True), number(rotation, "rotation", "rad / s")
+    frame = equator(k)
     numbers = (*(float(x) for row in frame for x in row), turning, start, size, float(top), *_terms(gauss, top))
     given = {"degree": degree, "file": file, "coefficients": None if own is None else own.tolist()}
     arguments = {
         "kind": kind, "epoch": year, **{name: value for name, value in given.items() if value is not None},
-        "radius": size, "rotation": turning, "angle": start, "axis": plain(axis),
+        "radius": size, "rotation": turning, "angle": start, "axis": plain(axis) if orientation is None else plain(k),
     }  # fmt: skip
     return MagneticField(arguments, gauss, numbers)
 

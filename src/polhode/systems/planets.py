@@ -24,17 +24,15 @@ and the Sun's radius [prsa2016].
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import pi, sqrt
-from typing import Any
 
-from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants
-from polhode.errors import answering
+from polhode.systems.earth_axes import earth_orientation, earth_rotation_angle
 
 __all__ = [
-    "ASTRONOMICAL_UNIT", "EARTH", "EUROPA", "MARS", "MOON", "SOLAR_PRESSURE", "SUN", "Planet", "earth_rotation_angle",
+    "ASTRONOMICAL_UNIT", "EARTH", "EUROPA", "MARS", "MOON", "SOLAR_PRESSURE", "SUN", "Planet", "earth_orientation",
+    "earth_rotation_angle",
 ]  # fmt: skip
 
 ASTRONOMICAL_UNIT = 149597870700.0
@@ -129,41 +127,3 @@ SUN = Planet(
     J={"J2": 2.110608853272684e-7},
 )
 """The Sun."""
-
-LEAPS_BEFORE_2000 = sum(start <= 0 for start in STARTS)
-ERA = (0.7790572732640, 1.00273781191135448)
-"""Earth rotation angle at 2000-01-01T12:00:00 UT1, in turns, and turns in a day [petit2010, eq. 5.15]."""
-
-
-@answering
-def earth_rotation_angle(epoch: Any) -> float:
-    """Angle from x of space to the meridian of Greenwich, for the ``angle`` of gravity and magnetic fields.
-
-    Precession, nutation and polar motion are neglected, UTC is taken for UT1 (0.9 s at most, or 7e-5 rad), and TDB for
-    TT.
-
-    Parameters
-    ----------
-    epoch : str, datetime or astropy Time
-        An instant, such as "2026-03-20T12:00:00 UTC".
-
-    Returns
-    -------
-    float
-        rad, from 0 to 2 pi.
-
-    Raises
-    ------
-    InvalidInput
-        No instant.
-
-    Examples
-    --------
-    >>> round(earth_rotation_angle("2000-01-01T12:00:00 UTC"), 6)
-    4.894961
-    """
-    given = epoch_of(epoch)
-    known = Epoch("TT", given.since) if given.scale == "TDB" else given
-    counted = instants(known, [0.0], "UTC")[0]
-    days = float(counted - (bisect_right(STARTS, counted) - LEAPS_BEFORE_2000)) / DAY - 0.5
-    return 2.0 * pi * ((ERA[0] + ERA[1] * days) % 1.0)

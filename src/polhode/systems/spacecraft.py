@@ -62,6 +62,7 @@ from polhode.systems.devices import (
     DIPOLES,
     GRADIENT,
     LIGHT_AT,
+    POINTS,
     PULSED,
     ROTORS,
     THRUSTERS,
@@ -79,8 +80,16 @@ from polhode.systems.devices import (
 )
 from polhode.systems.devices import devices as devices_template
 from polhode.systems.equipment import Equipment, Fitting, cleared, sizes_of
-from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, OWN, WORKS, Kind, roles
+from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, OWN, WORKS, Kind, sums
 from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
+from polhode.systems.gradient_of_forces import (
+    ARM,
+    PAIRS,
+    loads_on_points,
+    no_loads_on_points,
+    no_potential_of_points,
+    potential_of_points,
+)
 from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, turning
@@ -119,6 +128,8 @@ __all__ = ["plate", "spacecraft", "thruster"]
 
 acceleration = hole(ACCELERATION, "The sum over the forces, and their works.")
 level = hole(LEVEL, "The sum of the potentials.")
+on_points = hole("on_points(part, p, at, t, r, v, q, out, work_at) -> (force, torque)", "The gradient of the forces.")
+of_points = hole("of_points(p, at, t, r, q) -> float", "Its potential.")
 gradient = hole("gradient(mu, I, r, u, v, w) -> 6 numbers", "Force and torque of the gravity gradient.")
 devices = hole("devices(part, p, i, t, r, v, q, w, out, work_at) -> (force, torque)", "Thrusters and plates of a body.")
 
@@ -173,6 +184,8 @@ def spacecraft_loads(part, t, N, y, bodies, parameters, out):
             R = to_matrix(q)
             f = gradient(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, R[:3], R[3:6], R[6:])
             force, T = add(force, (f[0], f[1], f[2])), add(T, (f[3], f[4], f[5]))
+        f, g = on_points(part, parameters, int(parameters[own + POINTS]) + ARM * PAIRS * i, t, r, v, q, out, work_at)
+        force, T = add(force, f), add(T, g)
         put3(out, L.LOAD * i, add(force, rotate(q, F)))
         put3(out, L.LOAD * i + 3, T)
 
@@ -180,13 +193,13 @@ def spacecraft_loads(part, t, N, y, bodies, parameters, out):
 def spacecraft_potential(t, N, y, bodies, parameters):
     """Potential energy of the centre, of the forces that have one, and of the gravity gradient."""
     total = 0.0
-    on = parameters[int(parameters[OWN]) + GRADIENT]
+    own = int(parameters[OWN])
     for i in range(N):
-        r = get3(y, L.BODY * i + L.POSITION)
+        r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)
         total += bodies[L.CONSTANTS * i + L.MASS] * level(parameters, t, r)
-        if on != 0.0:
-            I = get3(bodies, L.CONSTANTS * i + L.INERTIA)
-            total += gradient_level(parameters[MU], I, r, get4(y, L.BODY * i + L.ATTITUDE))
+        if parameters[own + GRADIENT] != 0.0:
+            total += gradient_level(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, q)
+        total += of_points(parameters, int(parameters[own + POINTS]) + ARM * PAIRS * i, t, r, q)
     return total
 
 
@@ -211,10 +224,18 @@ def gravity_of_wheels(parameters):
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def roles_with(kinds: tuple[Kind, ...], air: Any, light: Any, magnetic: Any) -> tuple[Any, Any]:
-    """The roles LOADS and POTENTIAL with forces of these kinds, and the functions of air, light and magnetic field."""
+def roles_with(kinds: tuple[Kind, ...], points: bool, air: Any, light: Any, magnetic: Any) -> tuple[Any, Any]:
+    """The roles LOADS and POTENTIAL with forces of these kinds, perhaps with their gradient on the points of a body,
+    and the functions of air, light and magnetic field."""
+    pulling, deep, beyond = sums(kinds)
     on_devices = jit.bind(devices_template, air=air, light=light, magnetic=magnetic)
-    return roles(kinds, spacecraft_loads, spacecraft_potential, devices=on_devices, gradient=gradient_of_level())
+    loads_there: Any = jit.bind(loads_on_points, acceleration=pulling) if points else no_loads_on_points
+    level_there: Any = jit.bind(potential_of_points, beyond=beyond) if points else no_potential_of_points
+    return (
+        jit.bind(spacecraft_loads, acceleration=pulling, devices=on_devices, gradient=gradient_of_level(),
+                 on_points=loads_there),
+        jit.bind(spacecraft_potential, level=deep, of_points=level_there),
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------ the system
@@ -243,6 +264,7 @@ def spacecraft(
     torquers: Annotated[Mapping[str, Any], TableOf(magnetic_torquers)] | None = None,
     gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
     pulsed_thrusters: Annotated[Mapping[str, Any], TableOf(pulsed_thrusters)] | None = None,
+    gradient_of_forces: bool = False,
 ) -> System:
     """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 
@@ -300,6 +322,9 @@ def spacecraft(
     pulsed_thrusters : PulsedThrusters, optional
         From ``polhode.pulsed_thrusters``, or a mapping of its arguments, for one spacecraft: thrusters that fire for a
         share of each period, the state ``thruster_command``, which controllers set.
+    gradient_of_forces : bool
+        Whether the gravity gradient is also that of the ``forces`` with a potential, such as harmonics of the field and
+        third bodies: about a thousandth of the centre's in a low orbit. The forces are then evaluated five times.
 
     Returns
     -------
@@ -328,6 +353,7 @@ def spacecraft(
     if rotors is not None:
         moments, frames = rotors.moments[None], rotors.frame[None]
     gravity_gradient = truth(gravity_gradient, "gravity_gradient")
+    points = truth(gradient_of_forces, "gradient_of_forces")
     steered = controllers_of(controllers)
     field = None if magnetic_field is None else field_of(magnetic_field)
     rods, pulses = torquers_of(torquers, field, N), pulses_of(pulsed_thrusters, N)
@@ -361,14 +387,17 @@ def spacecraft(
     meets = {force.kind: force.acceleration for force in beside}
     field_at = places.get("magnetic_field", 0)
     head = [gravity_gradient, places.get("drag", 0), places.get("radiation_pressure", 0), len(burning), len(panels),
-            len(table.auxiliary), 0, field_at, bool(magnets), 0, 0]  # fmt: skip
+            len(table.auxiliary), 0, field_at, bool(magnets), 0, 0, 0]  # fmt: skip
+    if points:
+        head[POINTS] = int(table.parameters[OWN]) + len(head) + len(fixed)
+        fixed += pairs_of(inertia, N, frames)
     work_names = [name for one in kinds.values() for name in one.work_names]
     booked = len(table.auxiliary) + len(acting)
     own_work = potential is None and any(one is not None for one in (torque, force, load))
     behind = booked + len(work_names) + own_work
     variables = tuple(variable for one in kinds.values() for variable in one.variables)
     meeting = ("drag", "radiation_pressure", *["magnetic_field"] * bool(magnets))
-    loads, depth = roles_with(table.kinds, *(meets.get(kind, none_around) for kind in (*meeting, "")[:3]))
+    loads, depth = roles_with(table.kinds, points, *(meets.get(kind, none_around) for kind in (*meeting, "")[:3]))
     if kinds:
         loads = cleared(loads, booked, behind - booked + len(variables) + len(held.auxiliary))
     watches, first, work = list(table.watches), behind, booked
@@ -428,6 +457,7 @@ def spacecraft(
             **({} if rods is None else {"torquers": dict(rods.arguments)}),
             **({} if pulses is None else {"pulsed_thrusters": dict(pulses.arguments)}),
             **({"states": own_states.arguments} if own_states.arguments else {}),
+            **({"gradient_of_forces": True} if points else {}),
         },
         mass=masses,
         moments=moments,
@@ -466,6 +496,16 @@ def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:
         raise InvalidInput(f"inertia must be one entry for each of {N} masses, but has {count}")
     found = [principal(one, name="inertia" if N == 1 else f"inertia[{i}]") for i, one in enumerate(inertia)]
     return np.array([one.moments for one in found]), np.array([one.frame for one in found])
+
+
+def pairs_of(inertia: Any, N: int, frames: Any) -> list[float]:
+    """Numbers of the points that feel the gradient of forces: of the inertia of the whole, in the frames of states."""
+    numbers: list[float] = []
+    for moments, of_whole, frame in zip(*_inertias(inertia, N), frames, strict=True):
+        for k in range(PAIRS):
+            axis = rotation.rotate_inverse(frame, rotation.rotate(of_whole, np.eye(3)[k]))
+            numbers += [moments[2] - moments[k], *axis]
+    return [float(x) for x in numbers]
 
 
 @dataclass(frozen=True)

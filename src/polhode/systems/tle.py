@@ -17,9 +17,9 @@ import numpy as np
 from polhode.arguments import array, choice, text
 from polhode.epochs import Epoch, epoch_of
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
+from polhode.systems.earth_axes import to_j2000
 
 FRAMES = ("J2000", "TEME")
-ARC = np.pi / 648000.0
 LONG = 69
 """Characters of a line."""
 DAY = 86400.0
@@ -160,33 +160,6 @@ def tle(lines: Any, second: str | None = None) -> TwoLineElements:
     seconds = round(float(f"0.{part or 0}") * DAY * 1e6)
     instant = Epoch("UTC", begin.since + Decimal(seconds).scaleb(-6))
     return TwoLineElements(name, (rows[0], rows[1]), str(instant), float(theory.bstar), theory)
-
-
-# ------------------------------------------------------------------ axes
-def _about(axis: int, angle: Any) -> Any:
-    """Matrices (n, 3, 3) that express vectors in axes turned by an angle about one of them."""
-    c, s = np.cos(angle), np.sin(angle)
-    R = np.zeros((*np.shape(angle), 3, 3))
-    i, j = (axis + 1) % 3, (axis + 2) % 3
-    R[..., axis, axis] = 1.0
-    R[..., i, i], R[..., i, j], R[..., j, i], R[..., j, j] = c, s, -s, c
-    return R
-
-
-def to_j2000(T: Any) -> Any:
-    """Matrices (n, 3, 3) from TEME to the equator and equinox of J2000, T Julian centuries after it (UTC for TT)."""
-    turn = 2.0 * np.pi
-    node = np.radians(125.04452 - 1934.136261 * T)
-    sun, moon = (np.radians(a + b * T) % turn for a, b in ((280.4665, 36000.7698), (218.3165, 481267.8813)))
-    psi = ARC * (-17.20 * np.sin(node) - 1.32 * np.sin(2 * sun) - 0.23 * np.sin(2 * moon) + 0.21 * np.sin(2 * node))
-    eps = ARC * (9.20 * np.cos(node) + 0.57 * np.cos(2 * sun) + 0.10 * np.cos(2 * moon) - 0.09 * np.cos(2 * node))
-    mean = ARC * (84381.448 - 46.8150 * T)
-    zeta = ARC * (2306.2181 * T + 0.30188 * T**2 + 0.017998 * T**3)
-    z = ARC * (2306.2181 * T + 1.09468 * T**2 + 0.018203 * T**3)
-    theta = ARC * (2004.3109 * T - 0.42665 * T**2 - 0.041833 * T**3)
-    of_date = _about(2, -z) @ _about(1, theta) @ _about(2, -zeta)  # from J2000
-    nutation = _about(0, -mean - eps) @ _about(2, -psi) @ _about(0, mean)
-    return np.swapaxes(nutation @ of_date, -1, -2) @ _about(2, -psi * np.cos(mean))
 
 
 __all__ = ["TwoLineElements", "tle"]

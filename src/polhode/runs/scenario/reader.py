@@ -674,6 +674,8 @@ def _dated(part: Any, run: Mapping[str, Any]) -> Any:
     if not isinstance(part, dict):
         return part
     made = {name: _dated(one, run) for name, one in part.items()}
+    if isinstance(made.get("orientation"), dict) and run.get("epoch") is not None:
+        made["orientation"] = {"epoch": run["epoch"]} | made["orientation"]
     if isinstance(made.get("ephemeris"), dict) or isinstance(made.get("air"), dict):
         start = run.get("t0", 0.0)
         stop = run.get("t_end")

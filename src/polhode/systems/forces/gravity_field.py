@@ -11,9 +11,10 @@ from polhode.arguments import number, text, whole
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, in_kernels
 from polhode.kernel.jit import helper, inlined
+from polhode.systems.earth_axes import equator
 from polhode.systems.forces.record import Force
 from polhode.systems.gravity_fields import gravity_field_of
-from polhode.systems.paths import unit_vector
+from polhode.systems.orientation import Orientation, oriented
 from polhode.systems.record import plain
 from polhode.systems.words import Angle, Rate, Vector
 
@@ -137,6 +138,7 @@ def gravity_field(
     rotation: Rate | None = None,
     angle: Angle = 0.0,
     axis: Vector = (0.0, 0.0, 1.0),
+    orientation: Orientation | None = None,
     digest: str = "",
 ) -> Force:
     """Gravity of the centre by spherical harmonics, beyond that of a point.
@@ -155,6 +157,9 @@ def gravity_field(
         meridian of longitude 0, rad: of the Earth its rotation angle.
     axis : array_like (3,)
         Pole of the body, space frame.
+    orientation : str or mapping, optional
+        In place of ``axis`` and ``angle``, of the Earth: the instant of time 0, or a mapping of arguments of
+        ``polhode.planets.earth_orientation``, with precession and nutation. In a scenario ``{}`` is that under [run].
     digest : str
         SHA-256 that the file must have; runs record it, so that they are repeated with the same field.
 
@@ -185,14 +190,9 @@ def gravity_field(
         if not zonal:
             raise InvalidInput("rotation is missing; give the rate of the body, rad / time (0 if it does not turn)")
         rate = 0.0
-    start = number(angle, "angle", "rad")
-    k = np.array(unit_vector(axis, "axis"))
-    node = np.array((-k[1], k[0], 0.0)) if k[0] or k[1] else np.array((1.0, 0.0, 0.0))
-    node /= np.linalg.norm(node)
+    k, start = oriented(orientation, axis, angle)
     numbers = [
-        *node,
-        *np.cross(k, node),
-        *k,
+        *np.concatenate(equator(k)),
         0.0 if zonal else rate,
         start,
         given.mu,
@@ -203,7 +203,7 @@ def gravity_field(
         for n in range(m, top + 1):
             numbers += [given.C[n, m], given.S[n, m], *factors(n, m)]
     arguments = {"field": given.source, "degree": top, "order": most, "rotation": rate, "angle": start,
-                 "axis": plain(axis)}  # fmt: skip
+                 "axis": plain(axis) if orientation is None else plain(k)}  # fmt: skip
     still = zonal or rate == 0.0
     return Force(
         "gravity_field", f"gravity field {given.name} to degree {top} and order {most}",

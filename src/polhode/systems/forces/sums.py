@@ -30,6 +30,7 @@ pull = hole("pull(p, at, mu, t, r, v) -> vector", "The acceleration by forces of
 pulls = hole("pulls(kind, p, at, mu, t, r, v) -> vector", "The acceleration by a force of one of several kinds.")
 depth = hole("depth(p, at, mu, t, r) -> float", "The potential of forces of one kind, or its rate.")
 depths = hole("depths(kind, p, at, mu, t, r) -> float", "The potential of a force of one of several kinds.")
+further = hole("further(p, t, r) -> float", "The sum of the potentials without the centre's.")
 rates = hole("rates(kind, p, at, mu, t, r) -> float", "The time derivative of such a potential.")
 
 
@@ -130,15 +131,20 @@ def acceleration(part, p, t, r, v, mass, out, work_at):
     return a
 
 
-def level(p, t, r):
-    """Potential per unit mass of the centre and of the forces that have one."""
+def beyond(p, t, r):
+    """Potential per unit mass of the forces that have one."""
     mu = p[MU]
-    total = -mu / np.sqrt(dot(r, r))
+    total = 0.0
     for k in range(int(p[COUNT])):
         row = ROWS + ROW * k
         if p[row + 2] == L.POTENTIAL_PART:
             total += depths(int(p[row]), p, int(p[row + 1]), mu, t, r)
     return total
+
+
+def level(p, t, r):
+    """Potential per unit mass of the centre and of the forces that have one."""
+    return further(p, t, r) - p[MU] / np.sqrt(dot(r, r))
 
 
 # ------------------------------------------------------------------ kinds
@@ -178,15 +184,13 @@ def kinds_of(forces: Sequence[Force]) -> tuple[Kind, ...]:
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def sums(kinds: tuple[Kind, ...]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """``acceleration`` and ``level`` for forces of these kinds."""
+def sums(kinds: tuple[Kind, ...]) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """``acceleration``, ``level`` and ``beyond`` for forces of these kinds."""
     accelerations = [kind.acceleration.function for kind in kinds]
     potentials = [kind.potential.function for kind in kinds if kind.potential is not None]
     slopes = [kind.potential_rate.function for kind in kinds if kind.potential_rate is not None]
-    return (
-        bind(acceleration, pulls=pulls_of(accelerations), rates=depths_of(slopes)),
-        bind(level, depths=depths_of(potentials)),
-    )
+    deep = bind(beyond, depths=depths_of(potentials))
+    return bind(acceleration, pulls=pulls_of(accelerations), rates=depths_of(slopes)), bind(level, further=deep), deep
 
 
 @lru_cache(jit.KEPT_KERNELS)
@@ -195,7 +199,7 @@ def roles(
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The roles of a system, LOADS and POTENTIAL, with the sums over forces of these kinds bound in; ``more`` goes into
     the loads too."""
-    pulling, deep = sums(kinds)
+    pulling, deep, _ = sums(kinds)
     return bind(loads, acceleration=pulling, **more), bind(potential, level=deep)
 
 
