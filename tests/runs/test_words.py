@@ -22,6 +22,7 @@ from polhode.runs.request import SET, STARTED, TOLERANCE
 from polhode.runs.scenario import schema
 from polhode.runs.scenario.signatures import initial_table, system_table
 from polhode.runs.state import FORMS
+from polhode.systems import start_files
 
 BODY = {"inertia": (1.0, 2.0, 2.5)}
 START = {"angular_velocity": (0.3, 1.0, 0.5)}
