@@ -1,8 +1,10 @@
-"""Wheels and a gravity field beside Basilisk, and orbits beside SGP4, in one run.
+"""Wheels, pointing and a gravity field beside Basilisk, and orbits beside SGP4, in one run.
 
-    python benchmarks/spacecraft_peers.py [wheels field elements]    (with bsk and sgp4; what is not there is left out)
+    python benchmarks/spacecraft_peers.py [wheels pointing field elements]    (without bsk or sgp4, what is there)
 
 wheels     Ten minutes of a satellite with three balanced wheels under constant motor torques.
+pointing   The same satellite turned to a fixed attitude: a torque -K sigma - P omega (modified Rodrigues parameters)
+           by the wheels, sampled every half second and held; of Basilisk its navigation, error, law and motors.
 field      A day in the field EGM2008 to degree and order 10, which does not turn. Mu, radius and coefficients are the
            same in both: the radius of Basilisk's own Earth is 0.3 m larger, which alone makes 0.09 m in a day.
 elements   A day of a satellite 400 km high from two-line elements, by SGP4, a theory of mean elements, and by forces
@@ -14,10 +16,10 @@ elements   A day of a satellite 400 km high from two-line elements, by SGP4, a t
 
 Errors of Basilisk and polhode are the largest at the end in any component, from a reference (mkrk:cv8, small steps,
 compensated sums). The line ``same`` compares Basilisk with the same RK4 in the same steps, which tells whether the
-models are the same: of the field mkrk:rk4, of the wheels a few lines of NumPy, as mkrk:rk4 works on the group and has
-another error. Ratios are printed where the error of polhode is not the larger one. Times are the best of five turns,
-taken one after another: of Basilisk the execution of a simulation that is built and initialised, of polhode a whole
-call of ``integrate``, with its checks and Dataset.
+models are the same: of the field and of pointing mkrk:rk4, of the wheels a few lines of NumPy, as mkrk:rk4 works on
+the group and has another error. Ratios are printed where the error of polhode is not the larger one. Times are the best
+of five turns, taken one after another: of Basilisk the execution of a simulation that is built and initialised, of
+polhode a whole call of ``integrate``, with its checks and Dataset.
 
 Coupled orbit and attitude against heyoka is the case ``craft`` of peers.py.
 """
@@ -42,6 +44,9 @@ INERTIA = np.array([[90.0, 1.0, -2.0], [1.0, 70.0, 0.5], [-2.0, 0.5, 60.0]])
 MASS = 120.0
 RATES = (2e-3, 1e-3, -3e-3)
 SPEEDS, TORQUES, SPIN_INERTIA = (100.0, -60.0, 30.0), (0.02, -0.01, 0.015), 0.08
+STIFFNESS, DAMPING, EVERY = 0.02, 1.0, 0.5
+TURNED = np.array((0.3, -0.25, 0.15))
+"""Attitude at the start, modified Rodrigues parameters."""
 DEBRIS = """DELTA 1 DEB
 1 06251U 62025E   06176.82412014  .00008885  00000-0  12808-3 0  3985
 2 06251  58.0579  54.0425 0030035 139.1568 221.1854 15.56387291  6774"""
@@ -61,7 +66,7 @@ class Basilisk:
 
         bskLogging.setDefaultLogLevel(bskLogging.BSK_ERROR)  # it warns that the planet does not turn
         self.sim = SimulationBaseClass.SimBaseClass()
-        self.sim.CreateNewProcess("dynamics").addTask(self.sim.CreateNewTask("steps", macros.sec2nano(step)))
+        self.sim.CreateNewProcess("dynamics", 10).addTask(self.sim.CreateNewTask("steps", macros.sec2nano(step)))
         self.craft = spacecraft.Spacecraft()
         self.craft.ModelTag = "craft"
         self.craft.hub.mHub = MASS
@@ -89,7 +94,8 @@ class Basilisk:
         return time.perf_counter() - begun, self.craft.scStateOutMsg.read()
 
 
-def basilisk_wheels(step: float) -> tuple[float, Any]:
+def with_wheels(step: float) -> tuple[Basilisk, Any, Any]:
+    """A spacecraft of Basilisk for ten minutes, its wheels, and what made these."""
     from Basilisk.architecture import messaging
     from Basilisk.simulation import reactionWheelStateEffector
     from Basilisk.utilities import simIncludeRW
@@ -101,13 +107,54 @@ def basilisk_wheels(step: float) -> tuple[float, Any]:
                        RWModel=messaging.BalancedWheels)  # fmt: skip
     wheels = reactionWheelStateEffector.ReactionWheelStateEffector()
     factory.addToSpacecraft("wheels", wheels, one.craft)
+    one.sim.AddModelToTask("steps", wheels, 20)
+    one.kept += [factory, wheels]
+    return one, wheels, factory
+
+
+def basilisk_wheels(step: float) -> tuple[float, Any]:
+    from Basilisk.architecture import messaging
+
+    one, wheels, _ = with_wheels(step)
     command = messaging.ArrayMotorTorqueMsg().write(messaging.ArrayMotorTorqueMsgPayload(motorTorque=list(TORQUES)))
     wheels.rwMotorCmdInMsg.subscribeTo(command)
-    one.sim.AddModelToTask("steps", wheels)
-    one.kept += [factory, wheels, command]
+    one.kept.append(command)
     took, state = one.run()
     speeds = wheels.rwSpeedOutMsg.read().wheelSpeeds[:3]
     return took, np.array([*state.omega_BN_B, *speeds])
+
+
+def basilisk_pointing(step: float) -> tuple[float, Any]:
+    from Basilisk.architecture import messaging
+    from Basilisk.fswAlgorithms import attTrackingError, inertial3D, mrpFeedback, rwMotorTorque
+    from Basilisk.simulation import simpleNav
+    from Basilisk.utilities import macros
+
+    one, wheels, factory = with_wheels(step)
+    one.craft.hub.sigma_BNInit = [[x] for x in TURNED]
+    laws = one.sim.CreateNewProcess("control", 5)  # after the dynamics of the same instant
+    laws.addTask(one.sim.CreateNewTask("laws", macros.sec2nano(EVERY)))
+    known, aim, error = simpleNav.SimpleNav(), inertial3D.inertial3D(), attTrackingError.attTrackingError()
+    law, motors = mrpFeedback.mrpFeedback(), rwMotorTorque.rwMotorTorque()
+    known.scStateInMsg.subscribeTo(one.craft.scStateOutMsg)
+    aim.sigma_R0N = [0.0, 0.0, 0.0]
+    error.attNavInMsg.subscribeTo(known.attOutMsg)
+    error.attRefInMsg.subscribeTo(aim.attRefOutMsg)
+    law.K, law.P, law.Ki = STIFFNESS, DAMPING, -1.0  # no integral
+    law.guidInMsg.subscribeTo(error.attGuidOutMsg)
+    shape = messaging.VehicleConfigMsg().write(messaging.VehicleConfigMsgPayload(ISCPntB_B=INERTIA.ravel().tolist()))
+    law.vehConfigInMsg.subscribeTo(shape)
+    motors.controlAxes_B = np.eye(3).ravel().tolist()
+    motors.vehControlInMsg.subscribeTo(law.cmdTorqueOutMsg)
+    about = factory.getConfigMessage()
+    motors.rwParamsInMsg.subscribeTo(about)
+    wheels.rwMotorCmdInMsg.subscribeTo(motors.rwMotorTorqueOutMsg)
+    modules = [known, aim, error, law, motors]
+    for k, module in enumerate(modules):
+        one.sim.AddModelToTask("laws", module, 10 - k)
+    one.kept += [*modules, shape, about]
+    took, state = one.run()
+    return took, np.array([*state.sigma_BN, *state.omega_BN_B, *wheels.rwSpeedOutMsg.read().wheelSpeeds[:3]])
 
 
 def basilisk_field(file: Path, step: float, integrator: str = "RK4") -> tuple[float, Any]:
@@ -152,6 +199,33 @@ def wheels() -> None:
     peer = {"Basilisk RK4, 0.1 s": lambda: basilisk_wheels(0.1)}
     parts = {"rates, rad/s": slice(0, 3), "wheels, rad/s": slice(3, 6)}
     table("wheels", runs, peer, ours("mkrk:cv8", 0.02, True), parts, plain_wheels(0.1))
+
+
+def towards_zero(t, position, velocity, q, omega, parameters, states):
+    """Torques of the motors on the wheels, which turn the body with the opposite ones."""
+    return parameters[0] * q[1:] / (1.0 + q[0]) + parameters[1] * omega
+
+
+def pointing() -> None:
+    square = TURNED @ TURNED
+    attitude = np.array([1.0 - square, *(2.0 * TURNED)]) / (1.0 + square)
+    craft = ph.spacecraft(
+        INERTIA, MU, mass=MASS, gravity_gradient=False, parameters=[STIFFNESS, DAMPING],
+        wheels=ph.reaction_wheels(np.eye(3), SPIN_INERTIA, speed=SPEEDS),
+        controllers=[ph.controller(towards_zero, every=EVERY, sets="wheel_command")],
+    )  # fmt: skip
+
+    def ours(method: str, step: float, compensated: bool = False) -> Any:
+        ds = ph.integrate(craft, method, step=step, t_end=600.0, every=round(600.0 / step), **ORBIT, attitude=attitude,
+                          angular_velocity=RATES, settings={"compensated": compensated})  # fmt: skip
+        q, rates = ds.attitude[-1].values, ds.angular_velocity[-1].values
+        return np.array([*(q[1:] / (1.0 + q[0])), *rates, *(ds.wheel_momentum[-1].values / SPIN_INERTIA - rates)])
+
+    runs = {f"polhode {method}, {step:g} s": timed(ours, method, step)
+            for method, step in (("mkrk:rk4", 0.5), ("mkrk:rk4", 0.1), ("s4_6", 0.5))}  # fmt: skip
+    peer = {f"Basilisk RK4, {step:g} s": lambda step=step: basilisk_pointing(step) for step in (0.1, 0.5)}
+    parts = {"sigma": slice(0, 3), "rates, rad/s": slice(3, 6), "wheels, rad/s": slice(6, 9)}
+    table("pointing", runs, peer, ours("mkrk:cv8", 0.02, True), parts, ours("mkrk:rk4", 0.1))
 
 
 def plain_wheels(step: float) -> Any:
@@ -274,7 +348,7 @@ def elements() -> None:
     )
 
 
-CASES = {"wheels": wheels, "field": field, "elements": elements}
+CASES = {"wheels": wheels, "pointing": pointing, "field": field, "elements": elements}
 
 
 def main() -> None:
