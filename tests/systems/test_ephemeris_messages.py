@@ -181,6 +181,13 @@ def test_a_body_that_turns_about_z(others):
     assert attitude.epoch == "2026-03-01T00:00:19 TAI"
 
 
+def test_the_shorter_way_is_taken_between_rows(others):
+    """Of a quaternion and its negative, which are the same attitude."""
+    flipped = AEM.replace("-0.47942553860420301 0.87758256189037271", "0.47942553860420301 -0.87758256189037271")
+    q, _ = ph.aem(others(flipped, "x.aem")).at(5.0)
+    np.testing.assert_allclose(abs(q), (np.cos(0.25), 0, 0, np.sin(0.25)), atol=1e-9)
+
+
 def test_segments_do_not_mix(others):
     """Between two segments nothing is known; where they meet the later one counts."""
     second = OEM[OEM.index("META_START") : OEM.index("COVARIANCE_START")]
@@ -219,6 +226,11 @@ def test_a_scenario_begins_with_files(files, flight):
     path.write_text(SCENARIO.replace("t_end = 60", 't0 = -5.0\nt_end = 55\nepoch = "2026-03-01T00:00:55 TDB"'))
     ds = read_scenario(path).integrate()
     np.testing.assert_allclose(ds.position[0], flight.position[10], rtol=1e-14)
+    path.write_text(SCENARIO.replace("t_end = 60", "t0 = 30.0\nt_end = 60"))
+    later = read_scenario(path).integrate()  # which begins with the file, at t0
+    assert later.attrs["epoch"] == "2026-02-28T23:59:30 TDB"
+    np.testing.assert_allclose(later.position[0], flight.position[0], rtol=1e-15)
+    path.write_text(SCENARIO)
     np.testing.assert_allclose(ds.attitude[0], flight.attitude[10], atol=1e-14)
 
 
