@@ -42,6 +42,29 @@ def test_density_is_that_of_the_model():
     assert np.abs(off).max() < 1.5 * AIR.largest < 0.5 and abs(np.mean(off)) < 0.01
 
 
+def test_the_sum_is_that_of_its_coefficients():
+    """By associated Legendre functions of SciPy, at random places; the rows are those of ``Air.numbers``."""
+    from scipy.special import lpmv
+
+    sun, rate, *_, count = AIR.numbers[:7]
+    rows = np.reshape(AIR.numbers[7:], (int(count), -1))
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        u, t, radius = rng.normal(size=3), 86400.0 * rng.random(), 6378137.0 + rng.uniform(110e3, 900e3)
+        x, y, z = u / np.linalg.norm(u)
+        psi = np.arctan2(y, x) - sun - rate * t
+        row = rows[np.searchsorted(rows[:, 0], radius, "right") - 1]
+        powers = (radius - row[0]) ** np.arange(4)
+        cubics, expected, k = row[1:].reshape(-1, 2, 4) @ powers, 0.0, 0
+        for m in range(7):
+            for n in range(m, 7):
+                P = (-1) ** m * lpmv(m, n, z) / np.prod(np.arange(1, 2 * m, 2))  # 1 for n = m on the equator
+                expected += P * (cubics[k, 0] * np.cos(m * psi) + cubics[k, 1] * np.sin(m * psi))
+                k += 1
+        found = np.log(AIR.density(t, radius * np.array((x, y, z))))
+        assert found == pytest.approx(expected, abs=1e-10)
+
+
 def test_the_bulge_follows_the_sun():
     """The densest air of the equator at 500 km stands 20 to 50 degrees behind the Sun, in June north of the equator."""
     r = 6878137.0
