@@ -92,6 +92,14 @@ RUNS = {
         {"step": 0.01, "steps": 100, "settings": {"compensated": True}, "angular_velocity": None, "attitude": None}
         | {"position": (1, 0, 0), "velocity": (0, 1, 0)},
     ),
+    "wheels, whose sums are compensated": (
+        lambda: ph.rigid_body(
+            (1, 2, 2.5),
+            wheels=ph.reaction_wheels([[1, 0, 0], [0, 0.6, 0.8]], 0.01, speed=(5.0, 9.0), command=(1e-3, -2e-3)),
+        ),
+        "s4_6",
+        {"step": 0.01, "steps": 100},
+    ),
     "backwards": (top, "trapm", {"step": 0.01, "start": {"time": 1.0}, "t_end": 0.0}),
     "samples": (top, "trapm", {"step": 0.01, "steps": 100, "t_eval": [0.0, 0.1, 0.153, 0.1531, 0.4, 0.999, 1.0]}),
     "chosen steps": (top, "mkrk:dp5", {"steps": ph.Tolerance(1e-8), "t_end": 2.0}),

@@ -298,3 +298,31 @@ def test_positions_need_an_imbalance():
         ph.reaction_wheels(AXES, MOMENTS, imbalance=1e-6, positions=[(0, 0, 0)])
     with pytest.raises(InvalidInput, match="imbalance is -1; give 0 or more"):
         ph.reaction_wheels(AXES, MOMENTS, imbalance=-1.0)
+
+
+@pytest.mark.parametrize("method", ["v2", "s6_10", "mkrk:cv8"])
+def test_sums_are_compensated_unless_refused(method):
+    """Motors that add the same little momentum in every step, which plain sums round the same way each time."""
+    wheels = ph.reaction_wheels(
+        [[1, 0, 0], [0, 1, 0], [0.6, 0, 0.8]], 0.01, speed=(50, -30, 20), command=(1e-5, -2e-5, 1e-5)
+    )
+    body, kept = ph.rigid_body((1.0, 2.0, 3.0), wheels=wheels), {}
+    for settings in (None, {"compensated": False}):
+        ds = ph.integrate(
+            body, method, step=0.02, steps=20000, every=500, angular_velocity=(0.1, 0.2, -0.3), settings=settings
+        )
+        spin = ds.spin.values
+        kept[settings is None] = np.abs(spin - spin[0]).max() / np.linalg.norm(spin[0])
+        assert ("attitude_compensation" in ds) == (settings is None)
+    if method != "mkrk:cv8":  # which keeps the momentum to its order
+        assert kept[True] < 3e-15 and kept[True] < 0.1 * kept[False]
+    again = ph.integrate(body, method, step=0.02, steps=10000, every=500, angular_velocity=(0.1, 0.2, -0.3))
+    again = ph.integrate(body, method, step=0.02, steps=10000, every=500, start=again)
+    first = ph.integrate(body, method, step=0.02, steps=20000, every=500, angular_velocity=(0.1, 0.2, -0.3))
+    np.testing.assert_allclose(again.attitude[-1], first.attitude[-1], atol=3e-15)
+
+
+def test_methods_without_compensated_sums_go_on_as_before():
+    body = ph.rigid_body((1.0, 2.0, 3.0), wheels=ph.reaction_wheels([[1, 0, 0]], 0.01, speed=5.0))
+    ds = ph.integrate(body, "v2/mr", step=0.1, steps=10, angular_velocity=(0.1, 0.2, -0.3))
+    assert "attitude_compensation" not in ds

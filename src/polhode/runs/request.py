@@ -325,7 +325,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     if method is None:
         adaptive = isinstance(given.get("steps"), Tolerance)
         method = kept.get("method") or (for_tolerance(system) if adaptive else system.recommended)
-        settings = replace(settings, compensated=settings.compensated or kept.get("compensated", False))
+        if kept and settings.compensated is None:
+            settings = replace(settings, compensated=kept.get("compensated", False))
     chosen = find_method(method)
     row = chosen.method
     for name, value in options.items():
@@ -334,8 +335,11 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
             raise unknown_argument(name, value, [*ARGUMENTS, *row.options], what)
     if options:
         chosen = find_method(method, **options)
+    if settings.compensated is None:
+        sums = chosen.prepare().compensated if system.wheels_at >= 0 else None
+        settings = replace(settings, compensated=sums is not None and sums().compensates_rotation)
     if chosen.compensated != settings.compensated:
-        chosen = replace(chosen, compensated=settings.compensated)
+        chosen = replace(chosen, compensated=bool(settings.compensated))
     before = given.get("start") if kept or hasattr(type(given.get("start")), "isel") else None
     if before is not None:
         settings = _going_on(given, kept, settings, system)

@@ -20,11 +20,12 @@ class Settings:
 
     Attributes
     ----------
-    compensated : bool
+    compensated : bool, optional
         Carry what rounding leaves out of positions, momenta and work into their next sums; with ``mkrk`` and exact free
         rotations also out of attitudes and angular momenta. For runs of very many steps, and for small forces on
         ``/kepler`` methods. The Dataset then has ``position_compensation``, ``attitude_compensation`` and so on.
-        ``taylor`` always does so.
+        ``taylor`` always does so. By default so for bodies with wheels or gyros, whose momentum of the whole is then
+        kept to the last digits, by methods that can.
     guard : bool
         Refuse steps that turn a body further than the method can represent, end a run whose energy explodes, and warn
         of large energy errors and of steps that do not resolve an orbit or the loads. Without it none of this; only
@@ -44,7 +45,7 @@ class Settings:
         A value that is none of its kind.
     """
 
-    compensated: bool = False
+    compensated: bool | None = None
     guard: bool = True
     units: str = "consistent"
     epoch: Any = None
@@ -52,7 +53,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
-        set_(self, "compensated", truth(self.compensated, "compensated"))
+        if self.compensated is not None:
+            set_(self, "compensated", truth(self.compensated, "compensated"))
         set_(self, "guard", truth(self.guard, "guard"))
         choice(self.units, "units", UNITS)
         set_(self, "threads", whole(self.threads, "threads", 1, 4096))

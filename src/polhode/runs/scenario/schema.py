@@ -86,7 +86,11 @@ class Run(Table):
     ) = None
     guard: Annotated[bool, Field(description="refuse steps that turn a body too far for the method")] = True
     compensated: (
-        Annotated[bool, Field(description="carry what rounding leaves out of positions and momenta")] | None
+        Annotated[
+            bool,
+            Field(description="carry what rounding leaves out of positions and momenta; by default with wheels"),
+        ]
+        | None
     ) = None
     units: Annotated[Literal[tuple(UNITS)], Field(description="how variables are labelled")] = "consistent"  # type: ignore[valid-type]
     epoch: (
