@@ -326,3 +326,12 @@ def test_methods_without_compensated_sums_go_on_as_before():
     body = ph.rigid_body((1.0, 2.0, 3.0), wheels=ph.reaction_wheels([[1, 0, 0]], 0.01, speed=5.0))
     ds = ph.integrate(body, "v2/mr", step=0.1, steps=10, angular_velocity=(0.1, 0.2, -0.3))
     assert "attitude_compensation" not in ds
+
+
+def test_the_energies_of_a_spacecraft_are_parts_of_its_energy():
+    """A body a third as large as its orbit, so that the gradient on the wheels' own moments counts."""
+    wheels = ph.reaction_wheels([[0.6, 0.8, 0.0], [0.0, 0.0, 1.0]], [0.1, 0.2], speed=(3.0, -2.0))
+    craft = ph.spacecraft([[1.0, 0.1, 0.05], [0.1, 1.5, 0.2], [0.05, 0.2, 1.2]], 2.0, 3.0, wheels=wheels)
+    ds = ph.integrate(craft, "s4_6/kepler", step=0.01, t_end=1.0, every=20, position=(2.5, 0.3, 0.2),
+                      velocity=(0.1, 0.8, 0.3), angular_velocity=(0.3, 0.2, -0.5))  # fmt: skip
+    np.testing.assert_allclose(ds.energy, ds.attitude_energy + ds.orbital_energy, rtol=1e-13)

@@ -330,8 +330,8 @@ def spacecraft(
     -------
     System
         Its trajectories also have ``spin`` (angular momentum about the centre of mass, space frame),
-        ``attitude_energy`` (of rotation and gravity gradient) and ``orbital_energy`` (of the osculating conic): for a
-        real satellite the attitude's part of the total energy is below its round-off.
+        ``attitude_energy`` (of the body's rotation and the gravity gradient of the centre) and ``orbital_energy`` (of
+        the osculating conic): for a real satellite the attitude's part of the total energy is below its round-off.
 
     Raises
     ------
@@ -445,7 +445,8 @@ def spacecraft(
     reads = table.velocity_dependent or "drag" in meets or functions.velocity_dependent
     if surface is not None:
         around["surface"] = number(surface, "surface")
-    energies = _Energies(mu, read_only(masses), read_only(moments), gravity_gradient)
+    spun = () if rotors is None or rotors.wheels is None else (rotors.axes, np.array(rotors.wheels.inertia))
+    energies = _Energies(mu, read_only(masses), read_only(moments), gravity_gradient, spun)
     made = System(
         name="spacecraft",
         arguments={
@@ -516,10 +517,12 @@ class _Energies:
     mass: Any
     moments: Any
     gradient: bool
+    spun: tuple[Any, ...] = ()  # axes of wheels and their moments about them, which the others leave out
 
     def of_members(self, mass: Any, moments: Any, parameters: Any) -> _Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
-        return _Energies(parameters[:, MU, None], mass, np.where(np.isinf(moments), 0.0, moments), self.gradient)
+        return _Energies(parameters[:, MU, None], mass, np.where(np.isinf(moments), 0.0, moments), self.gradient,
+                         self.spun)  # fmt: skip
 
     def __call__(self, body: Any) -> dict[str, Any]:
         r, p = body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE]
@@ -530,5 +533,8 @@ class _Energies:
             D = self.moments - self.moments[..., 2:]
             n = rotation.rotate_inverse(q, r) / size[..., None]
             attitude = attitude - 0.5 * self.mu / size**3 * (D.sum(axis=-1) - 3.0 * np.sum(n * n * D, axis=-1))
+            if self.spun:
+                axes, inertia = self.spun
+                attitude = attitude - 0.5 * self.mu / size**3 * ((1.0 - 3.0 * (n @ axes.T) ** 2) @ inertia)
         orbital = 0.5 * np.sum(p * p, axis=-1) / self.mass - self.mu * self.mass / size
         return {"spin": rotation.rotate(q, m), "attitude_energy": attitude, "orbital_energy": orbital}
