@@ -47,7 +47,7 @@ DIPOLE = (
     (2005, -29554.63, -1669.05, 5077.99), (2010, -29496.57, -1586.42, 4944.26), (2015, -29441.46, -1501.77, 4795.99),
     (2020, -29403.41, -1451.37, 4653.35), (2025, -29350.0, -1410.3, 4545.5), (2030, -29287.0, -1360.3, 4438.0),
 )  # fmt: skip
-"""Year, g_10, g_11, h_11 (nT) of IGRF-14 [alken2021]; the last year follows from its secular variation."""
+"""Year, g_10, g_11, h_11 (nT) of IGRF-14 [iaga2024]; the last year follows from its secular variation."""
 
 
 def field_at(p, at, mu, t, r, v):
