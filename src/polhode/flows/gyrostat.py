@@ -116,9 +116,11 @@ def gyrate(i, h, p):
             x = get4(p.work, ROW * n + 6)
             e = (reach * (e[0] + x[0]), reach * (e[1] + x[1]), reach * (e[2] + x[2]), reach * (e[3] + x[3]))
         vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
-        # To unit length: of what it should be, 1 - e0^2 = vv, the small part is known well.
-        scalar = sqrt(1.0 - vv) if 1.0 + e[0] > sums.NEARLY_ONE else 1.0 + e[0]
-        r = 1.0 / sqrt(scalar * scalar + vv)
+        # To unit length. The scalar part of a small rotation follows from the vector part, which then stays as it is:
+        # divided by a length, it would be off by the same part in every step, and the energy would drift.
+        small = 1.0 + e[0] > sums.NEARLY_ONE
+        scalar = sqrt(1.0 - vv) if small else 1.0 + e[0]
+        r = 1.0 if small else 1.0 / sqrt(scalar * scalar + vv)
         v = (r * e[1], r * e[2], r * e[3])
         t = cross(v, add(m, H))
         dm = axpy(2.0, axpy(-(r * scalar), t, cross(v, t)), (0.0, 0.0, 0.0))
