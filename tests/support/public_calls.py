@@ -597,7 +597,7 @@ CALLS = {
     "variational.discrete_euler_lagrange": [{"L": oscillator, **HALF, "q2": [1.2], "F": pull, "t": 0.5}],
     "variational.midpoint_energy_offset": [{**STATE, "h": 10.0, "mu": MU}],
     "variational.midpoint_shifted_velocity": [{**STATE, "h": 10.0, "mu": MU}],
-    "planets.earth_orientation": [{"epoch": "2026-03-20T12:00:00 UTC", "ut1_utc": 0.1}],
+    "planets.earth_orientation": [{"epoch": "2026-03-20T12:00:00 UTC", "ut1_utc": 0.1, "source": "builtin"}],
     "planets.earth_rotation_angle": [{"epoch": "2026-03-20T12:00:00 UTC"}],
     # forces
     "events.add_event": [{"build": lambda: ph.events.node}],

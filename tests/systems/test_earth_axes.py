@@ -1,12 +1,13 @@
 """Axes of the Earth: against astropy, in gravity and magnetic fields, and in scenarios."""
 
+import sys
 import warnings
 
 import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, MissingExtra
 from polhode.runs.scenario import read_scenario
 
 EPOCH = "2026-03-20T12:00:00 UTC"
@@ -23,9 +24,8 @@ def axes_of(axis, angle):
     return np.column_stack([x, np.cross(k, x), k])
 
 
-@pytest.mark.parametrize("day", ["1992-08-03T04:05:06", "2000-01-01T12:00:00", "2009-11-23T17:18:19", "2018-06-01"])
-def test_axes_are_those_of_astropy(day):
-    """With the UT1 of the IERS; polar motion, 0.3 seconds of arc, is not in ours."""
+def axes_of_astropy(day):
+    """Columns likewise, UT1 - UTC in s, and the polar motion in rad."""
     pytest.importorskip("astropy")
     from astropy import units
     from astropy.coordinates import GCRS, ITRS, CartesianRepresentation, SkyCoord
@@ -34,14 +34,49 @@ def test_axes_are_those_of_astropy(day):
 
     with iers.conf.set_temp("auto_download", False), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        at = Time(day, scale="utc")
+        at, table = Time(day, scale="utc"), iers.IERS_B.open()
         points = SkyCoord(ITRS(CartesianRepresentation(np.eye(3) * units.km), obstime=at))
-        expected = points.transform_to(GCRS(obstime=at)).cartesian.xyz.to_value(units.km)
-        lead = float(at.get_delta_ut1_utc(iers.IERS_B.open()).to_value(units.s))
+        found = points.transform_to(GCRS(obstime=at)).cartesian.xyz.to_value(units.km)
+        lead = float(at.get_delta_ut1_utc(table).to_value(units.s))
+        return found, lead, [float(angle.to_value(units.rad)) for angle in table.pm_xy(at)]
+
+
+DAYS = pytest.mark.parametrize("day", [
+    "1992-08-03T04:05:06", "2000-01-01T12:00:00", "2009-11-23T17:18:19", "2018-06-01"])  # fmt: skip
+
+
+@DAYS
+def test_axes_are_those_of_astropy(day):
+    """With the UT1 of the IERS; polar motion, 0.3 seconds of arc, is not in ours."""
+    expected, lead, _ = axes_of_astropy(day)
     found = axes_of(**ph.planets.earth_orientation(f"{day} UTC", ut1_utc=lead))
     assert 6.4e6 * np.abs(found - expected).max() < 20.0
     without = axes_of((0, 0, 1), ph.planets.earth_rotation_angle(f"{day} UTC"))
     assert 6.4e6 * np.abs(without - expected).max() > (300.0 if day[:4] != "2000" else 50.0)
+
+
+@DAYS
+def test_axes_by_astropy_lack_polar_motion_alone(day):
+    """To millimetres with the same UT1; two tables of the IERS differ by some decimetres of it."""
+    expected, lead, (x, y) = axes_of_astropy(day)
+    tilt = np.array([[1, 0, -x], [0, 1, y], [x, -y, 1]])
+    for given, within in (({}, 0.3), ({"ut1_utc": lead}, 1e-3)):
+        found = axes_of(**ph.planets.earth_orientation(f"{day} UTC", source="astropy", **given))
+        assert 6.4e6 * np.abs(found @ tilt - expected).max() < within
+        assert 6.4e6 * np.abs(found - expected).max() > 1.0
+
+
+def test_source_astropy_without_astropy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "erfa", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'polhode\[astropy\]'"):
+        ph.planets.earth_orientation(EPOCH, source="astropy")
+
+
+def test_beyond_the_tables():
+    pytest.importorskip("astropy")
+    with pytest.raises(InvalidInput, match="epoch is beyond the tables of the IERS"):
+        ph.planets.earth_orientation("2090-01-01 UTC", source="astropy")
+    assert ph.planets.earth_orientation("2090-01-01 UTC", source="astropy", ut1_utc=0.0)["axis"][0] > 0.008
 
 
 def test_fields_take_an_instant():
@@ -93,6 +128,7 @@ def test_scenarios_have_it_from_their_epoch(tmp_path):
     ({"orientation": EPOCH, "axis": (0, 1, 1)}, "beside axis or angle"),
     ({"orientation": "tomorrow"}, "orientation 'tomorrow': "),
     ({"orientation": {"date": EPOCH}}, "unknown argument of earth_orientation"),
+    ({"orientation": {"epoch": EPOCH, "source": "spice"}}, "source"),
     ({"orientation": {"epoch": EPOCH, "ut1_utc": np.nan}}, "ut1_utc"),
     ({"orientation": {"epoch": EPOCH, "ut1_utc": -37.0}}, "ut1_utc is -37 s"),
 ])  # fmt: skip

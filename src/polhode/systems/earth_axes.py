@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from math import pi
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from polhode.arguments import number
+from polhode.arguments import choice, number
 from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants
-from polhode.errors import InvalidInput, answering
+from polhode.errors import InvalidInput, MissingExtra, answering
 from polhode.systems.words import Time
 
+JD_2000 = 2451545.0
 ARC = pi / 648000.0
 LEAPS_BEFORE_2000 = sum(start <= 0 for start in STARTS)
 ERA = (0.7790572732640, 1.00273781191135448)
@@ -23,10 +24,13 @@ GMST = (67310.54841, 876600.0 * 3600.0 + 8640184.812866, 0.093104, -6.2e-6)
 
 def days_of_ut(epoch: Any, ut1_utc: float = 0.0) -> float:
     """Days of UT1 from 2000-01-01T12:00:00 to an instant; TDB is taken for TT."""
-    given = epoch_of(epoch)
-    known = Epoch("TT", given.since) if given.scale == "TDB" else given
-    counted = instants(known, [0.0], "UTC")[0]
+    counted = instants(_without_tdb(epoch_of(epoch)), [0.0], "UTC")[0]
     return (float(counted - (bisect_right(STARTS, counted) - LEAPS_BEFORE_2000)) + ut1_utc) / DAY - 0.5
+
+
+def _without_tdb(epoch: Epoch) -> Epoch:
+    """TDB taken for TT, 2 ms at most."""
+    return Epoch("TT", epoch.since) if epoch.scale == "TDB" else epoch
 
 
 @answering
@@ -60,19 +64,25 @@ def earth_rotation_angle(epoch: Any) -> float:
 
 
 @answering
-def earth_orientation(epoch: str | None = None, *, ut1_utc: Time = 0.0) -> dict[str, Any]:
+def earth_orientation(
+    epoch: str | None = None, *, ut1_utc: Time | None = None, source: Literal["builtin", "astropy"] = "builtin"
+) -> dict[str, Any]:
     """The Earth's axis and the angle of Greenwich, as arguments of gravity and magnetic fields.
 
-    With the precession of IAU 1976 and the four largest terms of nutation, in the axes of the equator and equinox of
-    J2000 (25 milliseconds of arc from those of the ICRS), without polar motion: at the surface within 20 m of astropy,
-    and 465 m more for each second that ``ut1_utc`` is wrong.
+    Polar motion is left out, up to 18 m at the surface: the axis is that about which the Earth turns.
 
     Parameters
     ----------
     epoch : str
         The instant of time 0, such as "2026-03-20T12:00:00 UTC". In a scenario by default that under [run].
     ut1_utc : float
-        UT1 - UTC, s, which the IERS publishes; at most 0.9.
+        UT1 - UTC, s, at most 0.9, which the IERS publishes: 465 m at the equator for each second. By default 0, with
+        astropy that of its tables.
+    source : str
+        "builtin": the precession of IAU 1976 and the four largest terms of nutation, in the axes of the equator and
+        equinox of J2000 (25 milliseconds of arc from those of the ICRS), at the surface within 20 m of astropy.
+        "astropy": IAU 2006/2000A, in the axes of the ICRS, with UT1 from the tables of the IERS that come with
+        ``polhode[astropy]``; they end about a year after they were published.
 
     Returns
     -------
@@ -83,7 +93,9 @@ def earth_orientation(epoch: str | None = None, *, ut1_utc: Time = 0.0) -> dict[
     Raises
     ------
     InvalidInput
-        No instant, or one that is missing.
+        No instant, or one that is missing; an instant beyond the tables.
+    MissingExtra
+        The source "astropy" without astropy.
 
     Examples
     --------
@@ -92,19 +104,53 @@ def earth_orientation(epoch: str | None = None, *, ut1_utc: Time = 0.0) -> dict[
     """
     if epoch is None:
         raise InvalidInput("epoch is missing; give the instant of time 0, in a scenario under [run]")
-    lead = number(ut1_utc, "ut1_utc", "s")
-    if abs(lead) > 1.0:
+    lead = None if ut1_utc is None else number(ut1_utc, "ut1_utc", "s")
+    if lead is not None and abs(lead) > 1.0:
         raise InvalidInput(f"ut1_utc is {lead:g} s, but leap seconds keep it below 1 s; give what the IERS publishes")
-    days = days_of_ut(epoch, lead)
+    axes = {"builtin": _builtin_axes, "astropy": _astropy_axes}
+    pole, greenwich = axes[choice(source, "source", axes)](epoch_of(epoch), lead)
+    node, across, _ = equator(pole)
+    return {
+        "axis": tuple(pole.tolist()),
+        "angle": float(np.arctan2(across @ greenwich, node @ greenwich) % (2.0 * pi)),
+    }
+
+
+def _builtin_axes(epoch: Epoch, lead: float | None) -> tuple[Any, Any]:
+    """Directions of the pole and of the meridian of Greenwich on the equator, in the axes of J2000."""
+    days = days_of_ut(epoch, lead or 0.0)
     T = days / 36525.0
     R = to_j2000(np.array([T]))[0]
     turned = pi / 43200.0 * (sum(c * T**k for k, c in enumerate(GMST)) % 86400.0)
-    greenwich = R @ (np.cos(turned), np.sin(turned), 0.0)
-    node, across, _ = equator(R[:, 2])
-    return {
-        "axis": tuple(R[:, 2].tolist()),
-        "angle": float(np.arctan2(across @ greenwich, node @ greenwich) % (2.0 * pi)),
-    }
+    return R[:, 2], R @ (np.cos(turned), np.sin(turned), 0.0)
+
+
+def _astropy_axes(epoch: Epoch, lead: float | None) -> tuple[Any, Any]:
+    """The same of IAU 2006/2000A, in the axes of the ICRS, with UT1 of the IERS where it is not given."""
+    try:
+        import erfa
+    except ImportError:
+        raise MissingExtra("source='astropy' needs astropy: pip install 'polhode[astropy]'") from None
+    if lead is None:
+        lead = _ut1_utc(days_of_ut(epoch))
+    terrestrial = float(instants(_without_tdb(epoch), [0.0], "TT")[0]) / DAY - 0.5
+    x, y, s = erfa.xys06a(JD_2000, terrestrial)
+    R = erfa.c2tcio(erfa.c2ixys(x, y, s), erfa.era00(JD_2000, days_of_ut(epoch, lead)), np.eye(3))
+    return R[2], R[0]
+
+
+def _ut1_utc(days: float) -> float:
+    """UT1 - UTC (s) by the tables that come with astropy, days of UTC after 2000-01-01T12:00:00."""
+    from astropy.utils import iers
+
+    table = iers.IERS_A.open(iers.IERS_A_FILE)  # read once; the one of astropy by default would ask the network
+    lead, status = table.ut1_utc(JD_2000, days, return_status=True)
+    if status not in (iers.FROM_IERS_B, iers.FROM_IERS_A, iers.FROM_IERS_A_PREDICTION):
+        raise InvalidInput(
+            "epoch is beyond the tables of the IERS that come with astropy; give ut1_utc, or install "
+            "a newer astropy-iers-data"
+        )
+    return float(lead.value)
 
 
 def equator(k: Any) -> tuple[Any, Any, Any]:
