@@ -62,9 +62,14 @@ def test_bad_words_are_named(words, said):
 
 def test_arguments_are_checked():
     node = Node(body(), "v2", WORDS | {"wrt": ["inertia"]})
-    for values, said in ((3, "takes a mapping"), ({"inertai": 1}, "did you mean"), ({}, "needs inertia")):
+    for values, said in (
+        (3, "takes a mapping"),
+        ({"inertai": 1}, "did you mean"),
+        ({}, "needs inertia"),
+        ({"inertia": 1j * MOMENTS}, "inertia is complex"),
+    ):
         with pytest.raises(InvalidInput, match=said):
-            node.checked(values)
+            node.checked(values, np.asarray)
     with pytest.raises(InvalidInput, match="array of shape"):
         node.forward(np.ones(2))
 
@@ -80,6 +85,11 @@ def test_missing_extra_is_named(name, monkeypatch):
 
 def plain(s):
     return ((s["angular_velocity"] - TARGET) ** 2).sum() + s["attitude"][1] * s["attitude"][2]
+
+
+def plain_in_torch(s):
+    torch = pytest.importorskip("torch")
+    return ((s["angular_velocity"] - torch.tensor(TARGET)) ** 2).sum() + s["attitude"][1] * s["attitude"][2]
 
 
 def expected():
@@ -132,8 +142,45 @@ def test_torch_backward():
     torch = pytest.importorskip("torch")
     run = ph.gradients.torch_run(body(), "trapm", wrt=list(VALUES), **WORDS)
     values = {name: torch.tensor(a, requires_grad=True) for name, a in VALUES.items()}
-    shown = run(values)
-    (((shown["angular_velocity"] - torch.tensor(TARGET)) ** 2).sum() + shown["attitude"][1] * shown["attitude"][2]
-     ).backward()  # fmt: skip
+    plain_in_torch(run(values)).backward()
     for name in ("angular_velocity", "inertia"):
         assert_allclose(values[name].grad.numpy(), expected()[name], rtol=1e-12, atol=1e-13)
+
+
+def with_rate(rate):
+    """A number of the run by its angular velocity."""
+    run = ph.gradients.torch_run(body(), "trapm", wrt=["angular_velocity"], **WORDS)
+    return (run({"angular_velocity": rate})["angular_velocity"] ** 2 * 0.5).sum()
+
+
+def test_torch_func():
+    torch = pytest.importorskip("torch")
+    rates = torch.tensor(np.stack([OMEGA, 2.0 * OMEGA]))
+    one = torch.func.grad(with_rate)(rates[1])
+    assert_allclose(one, by_differences(lambda x: float(with_rate(torch.tensor(x))), rates[1].numpy()), rtol=1e-8)
+    assert_allclose(torch.func.vmap(with_rate)(rates)[1], with_rate(rates[1]), rtol=1e-15)
+    assert_allclose(torch.func.vmap(torch.func.grad(with_rate))(rates)[1], one, rtol=1e-15)
+
+
+def test_second_derivatives_are_refused_by_torch():
+    """They would be zero without a word, as the run is no graph of tensors."""
+    torch = pytest.importorskip("torch")
+    with pytest.raises(InvalidInput, match="no second ones"):
+        torch.autograd.functional.hessian(with_rate, torch.tensor(OMEGA))
+
+
+def test_objective_in_torch():
+    pytest.importorskip("torch")
+    found = ph.gradient(lambda s: plain_in_torch(vars(s)), ph.free_body(MOMENTS), "trapm", written_in="torch",
+                        wrt=list(VALUES), attitude=Q / np.linalg.norm(Q), angular_velocity=OMEGA, **WORDS)  # fmt: skip
+    assert_allclose(found.flat(), expected().flat(), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["jax", "torch"])
+def test_what_is_no_real_array(name, request):
+    library = request.getfixturevalue("jax") if name == "jax" else pytest.importorskip(name)
+    assert library.__name__ == name
+    run = getattr(ph.gradients, f"{name}_run")(body(), "v2", wrt=["angular_velocity"], **WORDS)
+    for given, said in (("fast", "an array of numbers, not 'fast'"), (1j * OMEGA, "is complex; it must be real")):
+        with pytest.raises(InvalidInput, match=said):
+            run({"angular_velocity": given})

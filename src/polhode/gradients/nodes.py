@@ -76,8 +76,8 @@ class Node:
         names = [*TRANSLATION * self.system.translates, *ROTATION * self.system.rotates]
         return {name: (*self.rows, *bodies, 4 if name == "attitude" else 3) for name in names}
 
-    def checked(self, values: Any) -> list[Any]:
-        """Arguments of the function, in the order of ``wrt``."""
+    def checked(self, values: Any, array: Callable[[Any], Any]) -> list[Any]:
+        """Arguments of the function as real arrays of a library, in the order of ``wrt``."""
         if not isinstance(values, Mapping):
             raise InvalidInput(f"the function of a run takes a mapping such as {{'{self.names[0]}': array}}, not "
                                f"{shown(values)}")  # fmt: skip
@@ -87,7 +87,15 @@ class Node:
         for name in self.names:
             if name not in values:
                 raise InvalidInput(f"the run needs {name}, which wrt names; give it")
-        return [values[name] for name in self.names]
+        found = []
+        for name in self.names:
+            try:
+                found.append(array(values[name]))
+            except (TypeError, ValueError, RuntimeError):
+                raise InvalidInput(f"{name} must be an array of numbers, not {shown(values[name])}") from None
+            if "complex" in str(found[-1].dtype):
+                raise InvalidInput(f"{name} is complex; it must be real")
+        return found
 
     def run(self, values: list[Any]) -> Reverse:
         """The run at these arguments; the last one is kept."""
@@ -161,7 +169,8 @@ def jax_run(system: System, method: Any = None, **words: Any) -> Callable[[Mappi
         Of a mapping of the names in ``wrt`` to arrays; returns a mapping of ``position``, ``momentum``, ``velocity``,
         ``attitude``, ``angular_momentum``, ``angular_velocity`` (what the system has) to arrays: of the end of the run,
         (3,) and (4,), with ``every`` or ``t_eval`` of the rows, (rows, 3). The derivative is that of this function: a
-        rate that is given is held while the inertia varies. Under ``jax.vmap`` the runs are made one after the other.
+        rate that is given is held while the inertia varies. It has first derivatives; JAX refuses second ones. Under
+        ``jax.vmap`` the runs are made one after the other.
 
     Raises
     ------
@@ -190,14 +199,14 @@ def jax_run(system: System, method: Any = None, **words: Any) -> Callable[[Mappi
 
     def of_mapping(values: Mapping[str, Any]) -> dict[str, Any]:
         in_double(jax)
-        arrays = [jax.numpy.asarray(value, dtype=np.float64) for value in node.checked(values)]
+        arrays = [one.astype(np.float64) for one in node.checked(values, jax.numpy.asarray)]
         return dict(zip(node.outputs, run(*arrays), strict=True))
 
     return of_mapping
 
 
 def torch_run(system: System, method: Any = None, **words: Any) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A run as a function of tensors that PyTorch differentiates (``backward``, ``torch.autograd.grad``).
+    """A run as a function of tensors that PyTorch differentiates (``backward``, ``torch.autograd``, ``torch.func``).
 
     Parameters
     ----------
@@ -207,7 +216,8 @@ def torch_run(system: System, method: Any = None, **words: Any) -> Callable[[Map
     Returns
     -------
     function
-        As that of ``jax_run``, of tensors on the CPU; what it returns is of 64 bits.
+        As that of ``jax_run``, of tensors; what it returns is of 64 bits and on the CPU. Second derivatives are
+        refused. Under ``torch.func.vmap`` the runs are made one after the other.
 
     Raises
     ------
@@ -219,22 +229,58 @@ def torch_run(system: System, method: Any = None, **words: Any) -> Callable[[Map
     torch = library("torch")
     node = Node(system, method, words)
 
+    def numbers(tensor: Any) -> Any:
+        return tensor.detach().cpu().double().numpy()
+
     class Run(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
-        def forward(ctx: Any, *tensors: Any) -> Any:
-            ctx.save_for_backward(*tensors)
-            arrays = node.forward(*(one.detach().cpu().double().numpy() for one in tensors))
-            return tuple(torch.from_numpy(np.ascontiguousarray(a)) for a in arrays)
+        def forward(*tensors: Any) -> Any:
+            return tuple(torch.from_numpy(a.copy()) for a in node.forward(*map(numbers, tensors)))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
 
         @staticmethod
         def backward(ctx: Any, *cotangents: Any) -> Any:
-            values = ctx.saved_tensors
-            given = [one.detach().cpu().double().numpy() for one in values]
-            found = node.backward(given, [one.detach().cpu().numpy() for one in cotangents])
-            return tuple(torch.from_numpy(a).to(one) for a, one in zip(found, values, strict=True))
+            return Slopes.apply(*ctx.saved_tensors, *cotangents)
+
+        @staticmethod
+        def vmap(info: Any, axes: Any, *tensors: Any) -> Any:
+            return one_by_one(Run, info, axes, tensors)
+
+    class Slopes(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(*tensors: Any) -> Any:
+            values, cotangents = tensors[: len(node.names)], tensors[len(node.names) :]
+            found = node.backward([numbers(one) for one in values], [numbers(one) for one in cotangents])
+            return tuple(torch.from_numpy(a.copy()).to(one) for a, one in zip(found, values, strict=True))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def backward(ctx: Any, *cotangents: Any) -> Any:
+            raise InvalidInput("a run has first derivatives in PyTorch, no second ones; take differences of its "
+                               "gradient")  # fmt: skip
+
+        @staticmethod
+        def vmap(info: Any, axes: Any, *tensors: Any) -> Any:
+            return one_by_one(Slopes, info, axes, tensors)
+
+    def one_by_one(function: Any, info: Any, axes: Any, tensors: Any) -> Any:
+        """Members of a batch one after the other."""
+
+        def member(k: int) -> Any:
+            given = zip(tensors, axes, strict=True)
+            return function.apply(*(one if axis is None else one.select(axis, k) for one, axis in given))
+
+        made = [torch.stack(several) for several in zip(*map(member, range(info.batch_size)), strict=True)]
+        return tuple(made), tuple(0 for _ in made)
 
     def of_mapping(values: Mapping[str, Any]) -> dict[str, Any]:
-        tensors = [torch.as_tensor(value) for value in node.checked(values)]
+        tensors = node.checked(values, torch.as_tensor)
         return dict(zip(node.outputs, Run.apply(*tensors), strict=True))
 
     return of_mapping
