@@ -23,7 +23,7 @@ from polhode.programs.trace import called, flat
 from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, array_of, row_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dynamics:
     """The loads and the potential of N bodies as a program; inputs as in ``memory``.
 

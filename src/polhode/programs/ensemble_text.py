@@ -14,6 +14,7 @@ thread for each member.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from polhode.errors import InvalidInput
 from polhode.kernel.simd import WIDTHS
@@ -84,6 +85,7 @@ def _rows(dynamics: Dynamics, energy: bool) -> list[int]:
     return factored(dynamics.graph, rows)
 
 
+@lru_cache(32)
 def lanes_text(dynamics: Dynamics, width: int, name: str = "loads", energy: bool = False) -> str:
     """The text of a role ``loads`` of ``width`` members; see ``lanes_of``.
 

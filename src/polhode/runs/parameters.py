@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,12 @@ def arguments_of(system: System) -> list[str]:
     """Names of the arguments, but functions, of the function that builds a system."""
     if system.name not in SYSTEMS:
         return ["parameters"]
-    return [name for name in inspect.signature(SYSTEMS[system.name]).parameters if name not in FUNCTIONS]
+    return list(_arguments_of(SYSTEMS[system.name]))
+
+
+@cache
+def _arguments_of(build: Callable[..., System]) -> tuple[str, ...]:
+    return tuple(name for name in inspect.signature(build).parameters if name not in FUNCTIONS)
 
 
 def system_with(system: System, values: Mapping[str, Any], given: str = "tangent") -> System:
@@ -127,7 +133,7 @@ def with_parameters(system: System, parameters: Any) -> System:
                 f"{len(system.parameters)} parameters as a sequence"
             )
         build = SYSTEMS[system.name]
-        known = [name for name in inspect.signature(build).parameters if name not in FUNCTIONS]
+        known = _arguments_of(build)
         for name in parameters:
             if name not in known:
                 raise unknown_name(f"parameter of {system.name}", name, known)

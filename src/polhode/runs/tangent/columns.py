@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -275,6 +276,7 @@ class Columns:
         at = float(np.asarray(value, dtype=float)[where])
         problem: PolhodeError | None = None
 
+        @cache  # differences and their checks share places
         def built(s: float) -> Any:
             changed: Any = at + s
             if where:

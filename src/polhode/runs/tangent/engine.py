@@ -305,14 +305,19 @@ def _compiled(
         ) from None
 
 
+@lru_cache(32)
+def _loads_of(text: str) -> Callable[..., Any]:
+    """The loads of a text, short ones to be inlined."""
+    loads: Callable[..., Any] = module_of(text, HEAD).loads
+    return jit.inlined(loads) if text.count("\n") <= FEW_LINES else loads  # type: ignore[no-untyped-call]
+
+
 def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Callable[..., Any]:
     """The loads as a plain function, for steps that call them."""
     dynamics = system.dynamics_of(prepared.part)
     if dynamics.traced:
         text = lanes_text(dynamics, 1)
-        loads = module_of(text, HEAD).loads
-        if text.count("\n") <= FEW_LINES:
-            loads = jit.inlined(loads)  # type: ignore[no-untyped-call]
+        loads = _loads_of(text)
     elif isinstance(system.loads, UserFunction):
         raise InvalidInput(f"the loads of {system.name!r} have no derivatives, because they are no program: "
                            f"{dynamics.reason}")  # fmt: skip
