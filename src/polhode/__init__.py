@@ -21,7 +21,7 @@ _HOMES = {
     "controller": "systems", "gravity_field": "systems",
     "magnetic_field": "systems", "magnetic_dipole": "systems", "magnetic_torquers": "systems",
     "control_moment_gyros": "systems", "nrlmsis": "systems", "pulsed_thrusters": "systems",
-    "ephemeris": "systems", "tle": "systems.tle",
+    "ephemeris": "systems", "tle": "systems.tle", "omm": "systems.omm",
     "oem": "systems.ephemeris_messages", "aem": "systems.ephemeris_messages",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",
     "ensemble": "ensembles.ensemble", "ensemble_of": "ensembles.of_scenario",

@@ -235,6 +235,10 @@ HALF = {"q0": [1.0], "q1": [1.1], "h": 0.1, "alpha": 0.25}
 STATE = {"position": R, "velocity": V}
 PATH = {"times": [0.0, 1.0, 2.0, 3.0], "positions": [[1e8, 0, 0], [1e8, 1e6, 0], [1e8, 2e6, 0], [1e8, 3e6, 0]]}
 CIRCLE = {"radius": 3.8e8, "period": 2.4e6}
+MEAN_ELEMENTS = {
+    "OBJECT_NAME": "ISS", "EPOCH": "2026-03-01T12:00:00", "MEAN_MOTION": 15.5, "ECCENTRICITY": 7e-4,
+    "INCLINATION": 51.6, "RA_OF_ASC_NODE": 247.5, "ARG_OF_PERICENTER": 130.5, "MEAN_ANOMALY": 325.0, "BSTAR": 1e-4,
+}  # fmt: skip
 TWO_LINES = (
     "1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753",
     "2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667",
@@ -295,6 +299,7 @@ CALLS = {
     "oem": [{"path": lambda: message_file("oem"), "at": "2026-03-01T00:00:10 TDB"}],
     "aem": [{"path": lambda: message_file("aem"), "at": "2026-03-01T00:00:10 TDB"}],
     "tle": [{"lines": TWO_LINES[0], "second": TWO_LINES[1]}],
+    "omm": [{"given": MEAN_ELEMENTS, "satellite": "ISS"}],
     "ephemeris": [{"body": "moon", "epoch": "2026-03-20", "stop": 9000.0, "start": -9.0, "centre": "earth",
                    "source": "builtin", "tolerance": 2.0}],
     "magnetic_torquers": [{"axes": [[0, 0, 1.0], [1.0, 0, 0]], "max_dipole": [0.2, 0.3], "command": 0.1}],

@@ -1,4 +1,4 @@
-"""Files that a run may begin with, as keys of ``[initial]`` in a scenario: ``oem``, ``aem``, ``tle``.
+"""Files that a run may begin with, as keys of ``[initial]`` in a scenario: ``oem``, ``aem``, ``tle``, ``omm``.
 
 What they say is looked up at the instant at which the run starts; without an ``epoch`` under ``[run]`` that is the
 first they have.
@@ -13,9 +13,11 @@ from typing import Any
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, shown
 from polhode.systems.ephemeris_messages import attitude_message, orbit_message
+from polhode.systems.mean_elements import MeanElements
+from polhode.systems.omm import omm as mean_elements_message
 from polhode.systems.recipes import add_recipe
 from polhode.systems.record import System
-from polhode.systems.tle import TwoLineElements, tle
+from polhode.systems.tle import tle
 from polhode.systems.words import File
 
 NAME = "epoch of the start of the run"
@@ -23,7 +25,7 @@ NEAR = 30 * 86400.0
 """How far from their epoch two-line elements may begin a run, s; they drift by kilometres a day."""
 
 
-def two_lines(path: Any) -> TwoLineElements:
+def two_lines(path: Any) -> MeanElements:
     """Two-line elements from a file."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
@@ -33,9 +35,10 @@ def two_lines(path: Any) -> TwoLineElements:
     return tle(text)
 
 
-READERS: dict[str, Any] = {"oem": orbit_message, "aem": attitude_message, "tle": two_lines}
+READERS: dict[str, Any] = {"oem": orbit_message, "aem": attitude_message, "tle": two_lines,
+                           "omm": mean_elements_message}  # fmt: skip
 """Reads the file of a key; the answer has an ``epoch``."""
-IN_SI = ("oem", "tle")
+IN_SI = ("oem", "tle", "omm")
 """Keys whose file has lengths, so that a run is in SI."""
 
 
@@ -83,8 +86,23 @@ def by_two_lines(system: System, epoch: Epoch | None, tle: File) -> dict[str, An
     tle : path
         a file with two-line elements; epoch under [run] says at which instant, by default that of the elements
     """
-    _one_that("translates", "tle", "orbit of one body that moves through space", system)
-    elements = two_lines(tle)
+    return _by_theory("tle", two_lines(tle), system, epoch)
+
+
+def by_mean_elements(system: System, epoch: Epoch | None, omm: File) -> dict[str, Any]:
+    """Position and velocity from an orbit mean-elements message by SGP4, in SI and the axes of J2000.
+
+    Parameters
+    ----------
+    omm : path
+        an orbit mean-elements message of the CCSDS of one satellite, in XML, in lines KEY = value, in JSON or CSV; at
+        the instant as tle
+    """
+    return _by_theory("omm", mean_elements_message(omm), system, epoch)
+
+
+def _by_theory(key: str, elements: MeanElements, system: System, epoch: Epoch | None) -> dict[str, Any]:
+    _one_that("translates", key, "orbit of one body that moves through space", system)
     t = 0.0 if epoch is None else float(instants(epoch, [0.0], "UTC")[0] - epoch_of(elements.epoch).since)
     if abs(t) > NEAR:
         raise InvalidInput(f"{NAME} is {epoch}, {abs(t) / 86400.0:.0f} days from the elements of {elements.epoch}; "
@@ -95,4 +113,5 @@ def by_two_lines(system: System, epoch: Epoch | None, tle: File) -> dict[str, An
 add_recipe(on_ephemeris, sets=("position", "momentum"))
 add_recipe(facing_as_ephemeris, sets=("attitude",))
 add_recipe(by_two_lines, sets=("position", "momentum"))
+add_recipe(by_mean_elements, sets=("position", "momentum"))
 __all__ = ["IN_SI", "READERS", "begins", "two_lines"]

@@ -1,104 +1,21 @@
-"""Two-line elements: the mean elements of a satellite, and its position and velocity by SGP4 [vallado2006].
-
-The package sgp4 evaluates the theory, in the axes of the true equator and mean equinox of date (TEME). From these
-positions come to the equator and equinox of J2000 by the precession of IAU 1976 and the four largest terms of nutation
-[vallado2013, sec. 3.7], within 10 m of astropy in a low orbit; the elements themselves are worth a kilometre at their
-epoch.
-"""
+"""Two-line elements of satellites, as text."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
-from polhode.arguments import array, choice, text
+from polhode.arguments import text
 from polhode.epochs import Epoch, epoch_of
-from polhode.errors import InvalidInput, MissingExtra, answering, shown
-from polhode.systems.earth_axes import to_j2000
+from polhode.errors import InvalidInput, answering, shown
+from polhode.systems.mean_elements import DAY, MeanElements, satrec
 
-FRAMES = ("J2000", "TEME")
 LONG = 69
 """Characters of a line."""
-DAY = 86400.0
-J2000_UTC = 2451544.5
-"""Julian date of 2000-01-01T00:00:00."""
-
-
-@dataclass(frozen=True)
-class TwoLineElements:
-    """Mean elements of a satellite.
-
-    Attributes
-    ----------
-    name : str
-        From a first line without number, or empty.
-    lines : (str, str)
-        The two lines.
-    epoch : str
-        The instant of the elements, UTC.
-    bstar : float
-        Their drag term, 1 / Earth radius.
-    """
-
-    name: str
-    lines: tuple[str, str]
-    epoch: str
-    bstar: float
-    theory: Any
-
-    def at(self, t: Any = 0.0, frame: str = "J2000") -> tuple[Any, Any]:
-        """Position (m) and velocity (m / s) by SGP4.
-
-        Parameters
-        ----------
-        t : float or array_like (n,)
-            s from the epoch of the elements.
-        frame : {"J2000", "TEME"}
-            Axes: equator and equinox of J2000, or true equator and mean equinox of date.
-
-        Returns
-        -------
-        position, velocity : array (3,) or (n, 3)
-
-        Raises
-        ------
-        InvalidInput
-            SGP4 cannot tell, as of a satellite that has decayed.
-        """
-        choice(frame, "frame", FRAMES)
-        times = array(t, "t", "s")
-        flat = times.ravel()
-        days, parts = np.full(flat.shape, self.theory.jdsatepoch), self.theory.jdsatepochF + flat / DAY
-        wrong, r, v = self.theory.sgp4_array(days, parts)
-        if wrong.any():
-            from sgp4.api import SGP4_ERRORS
-
-            k = int(np.argmax(wrong != 0))
-            raise InvalidInput(f"SGP4 has no position at t = {flat[k]:g}: {SGP4_ERRORS[int(wrong[k])]}; take a time "
-                               "nearer to the epoch, or newer elements")  # fmt: skip
-        r, v = 1e3 * np.asarray(r), 1e3 * np.asarray(v)
-        if frame == "J2000":
-            R = to_j2000((days - J2000_UTC - 0.5 + parts) / 36525.0)
-            r, v = np.einsum("nij,nj->ni", R, r), np.einsum("nij,nj->ni", R, v)
-        return r.reshape(*times.shape, 3), v.reshape(*times.shape, 3)
-
-    def start(self, t: float = 0.0, frame: str = "J2000") -> dict[str, Any]:
-        """Position and velocity as arguments of ``integrate``: ``integrate(orbit, ..., **elements.start())``.
-
-        Time 0 of the run is then t seconds after the epoch of the elements.
-        """
-        r, v = self.at(t, frame)
-        return {"position": r, "velocity": v}
-
-    def __repr__(self) -> str:
-        return f"TwoLineElements({self.name or self.lines[0][2:7].strip()!r}, {self.epoch})"
 
 
 @answering
-def tle(lines: Any, second: str | None = None) -> TwoLineElements:
+def tle(lines: Any, second: str | None = None) -> MeanElements:
     """Two-line elements, read by the package sgp4 (``polhode[tle]``).
 
     Parameters
@@ -110,7 +27,7 @@ def tle(lines: Any, second: str | None = None) -> TwoLineElements:
 
     Returns
     -------
-    TwoLineElements
+    MeanElements
 
     Raises
     ------
@@ -145,12 +62,9 @@ def tle(lines: Any, second: str | None = None) -> TwoLineElements:
     if rows[0][2:7] != rows[1][2:7]:
         raise InvalidInput(f"the lines are of two satellites, {rows[0][2:7].strip()} and {rows[1][2:7].strip()}; give "
                            "those of one")  # fmt: skip
+    model = satrec()
     try:
-        from sgp4.api import Satrec
-    except ImportError:
-        raise MissingExtra("two-line elements need sgp4: pip install 'polhode[tle]'") from None
-    try:
-        theory = Satrec.twoline2rv(rows[0][:LONG], rows[1][:LONG])
+        theory = model.twoline2rv(rows[0][:LONG], rows[1][:LONG])
         year, days = int(rows[0][18:20]), rows[0][20:32].strip()
         of_year, _, part = days.partition(".")
         year += 1900 if year >= 57 else 2000
@@ -159,7 +73,7 @@ def tle(lines: Any, second: str | None = None) -> TwoLineElements:
         raise InvalidInput(f"the lines cannot be read as elements: {problem}; fetch them again") from None
     seconds = round(float(f"0.{part or 0}") * DAY * 1e6)
     instant = Epoch("UTC", begin.since + Decimal(seconds).scaleb(-6))
-    return TwoLineElements(name, (rows[0], rows[1]), str(instant), float(theory.bstar), theory)
+    return MeanElements(name, theory.satnum, str(instant), float(theory.bstar), theory)
 
 
-__all__ = ["TwoLineElements", "tle"]
+__all__ = ["tle"]

@@ -49,7 +49,7 @@ EXAMPLES: dict[str, Any] = {
     "reaction_field": math.inf, "box": (4.0, 4.0, 4.0), "mu": (1.0, 0.001), "sunlight": {"pressure": 4.56e-6},
     "atmosphere": {"density": 1e-12}, "surface": 6378137.0, "tangent": True,
     "states": {"integral": 3}, "wheels": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "inertia": 0.01},
-    "oem": "chief.oem", "aem": "chief.aem", "tle": "iss.tle",
+    "oem": "chief.oem", "aem": "chief.aem", "tle": "iss.tle", "omm": "iss.xml",
     "magnetic_field": {"kind": "dipole"}, "torquers": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), "max_dipole": 0.2},
     "gyros": {"gimbal_axes": ((0.0, 0.0, 1.0),), "spin_axes": ((1.0, 0.0, 0.0),), "momentum": 2.0, "max_rate": 1.0},
     "pulsed_thrusters": {"force": 0.5, "directions": ((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)), "every": 1.0},
