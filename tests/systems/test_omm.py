@@ -138,16 +138,18 @@ def test_a_scenario_begins_with_it(file, tmp_path):
     ({"BSTAR": None}, "the mapping has no BSTAR; SGP4 needs it"),
     ({"MEAN_MOTION": ""}, "has no MEAN_MOTION"),
     ({"MEAN_MOTION": 0}, "has MEAN_MOTION 0; give the revolutions"),
-    ({"ECCENTRICITY": 1.0}, "ECCENTRICITY 1.0; give a number from 0 to 1"),
+    ({"ECCENTRICITY": 1.0}, "ECCENTRICITY '1.0'; give a number from 0 to 1"),
     ({"INCLINATION": "51..2"}, "INCLINATION '51..2'; give a number from 0 to 180"),
-    ({"MEAN_ANOMALY": float("nan")}, "MEAN_ANOMALY nan"),
-    ({"BSTAR": True}, "BSTAR True"),
+    ({"MEAN_ANOMALY": float("nan")}, "MEAN_ANOMALY 'nan'"),
+    ({"BSTAR": True}, "BSTAR 'True'"),
+    ({"BSTAR": 10**400}, "BSTAR '1000"), ({"BSTAR": [1.0, 2.0]}, "BSTAR '.1.0, 2.0.'"),
+    ({"BSTAR": "1_0"}, "BSTAR '1_0'"),
     ({"EPOCH": "41 March"}, "the mapping: .*41 March"),
     ({"EPOCH": None}, "the mapping has no EPOCH; SGP4 needs it"),
     ({"MEAN_ELEMENT_THEORY": "SGP4-XP"}, "MEAN_ELEMENT_THEORY 'SGP4-XP', but SGP4 is for MEAN_ELEMENT_THEORY SGP4"),
-    ({"EPHEMERIS_TYPE": 4}, "EPHEMERIS_TYPE 4, but"), ({"REF_FRAME": "GCRF"}, "REF_FRAME 'GCRF', but"),
+    ({"EPHEMERIS_TYPE": 4}, "EPHEMERIS_TYPE '4', but"), ({"REF_FRAME": "GCRF"}, "REF_FRAME 'GCRF', but"),
     ({"CENTER_NAME": "MARS"}, "CENTER_NAME 'MARS', but"), ({"TIME_SYSTEM": "TT"}, "TIME_SYSTEM 'TT', but"),
-    ({"NORAD_CAT_ID": 2.5}, "NORAD_CAT_ID 2.5; give a whole number"),
+    ({"NORAD_CAT_ID": 2.5}, "NORAD_CAT_ID '2.5'; give a whole number"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(change, told):
     with pytest.raises(InvalidInput, match=told):
@@ -157,6 +159,7 @@ def test_what_is_wrong_is_said(change, told):
 @pytest.mark.parametrize(("form", "change", "told"), [
     ("xml", lambda text: text[: len(text) // 2], "elements.xml is torn or no OMM file"),
     ("json", lambda text: text[: len(text) // 2], "elements.json is torn or no OMM file"),
+    ("json", lambda text: "[" * 100_000, "elements.json is torn or no OMM file"),
     ("json", lambda text: "[1, 2]", "elements.json has no elements with an EPOCH"),
     ("xml", lambda text: "<html><p>404</p></html>", "elements.xml has no elements with an EPOCH"),
     ("csv", lambda text: "No GP data found", "elements.csv has no elements with an EPOCH"),

@@ -77,7 +77,7 @@ def omm(given: Any, satellite: str | int | None = None) -> MeanElements:
     else:
         where, found = _read(Path(checked_path(given, "given")))
     keys = _chosen(where, found, satellite)
-    return _elements(where, keys)
+    return _elements(where, {key: "" if value is None else str(value).strip() for key, value in keys.items()})
 
 
 def _read(file: Path) -> tuple[str, list[dict[str, Any]]]:
@@ -98,7 +98,7 @@ def _read(file: Path) -> tuple[str, list[dict[str, Any]]]:
             found = [_of_lines(file.name, text)]
         else:
             found = [dict(row) for row in csv.DictReader(text.splitlines())] if "," in text.split("\n")[0] else []
-    except (ElementTree.ParseError, json.JSONDecodeError, csv.Error) as problem:
+    except (ElementTree.ParseError, ValueError, RecursionError, csv.Error) as problem:
         raise InvalidInput(f"{file.name} is torn or no OMM file: {problem}; fetch it again") from None
     if not found or not all(isinstance(one, dict) and "EPOCH" in one for one in found):
         raise InvalidInput(f"{file.name} has no elements with an EPOCH; give an OMM file in XML, in lines KEY = value, "
@@ -158,15 +158,15 @@ def _names(found: list[dict[str, Any]]) -> str:
     return ", ".join(some) + " and others" * (len(found) > 5)
 
 
-def _number(where: str, keys: Mapping[str, Any], key: str, default: float | None = None) -> float:
-    given = keys.get(key)
-    if given is None or given == "":
+def _number(where: str, keys: Mapping[str, str], key: str, default: float | None = None) -> float:
+    given = keys.get(key, "")
+    if not given:
         if default is not None:
             return default
         raise InvalidInput(f"{where} has no {key}; SGP4 needs it")
     try:
-        value = float("nan" if isinstance(given, bool) else given)
-    except (TypeError, ValueError):
+        value = float(given.replace("_", "?"))
+    except ValueError:
         value = float("nan")
     low, high = NUMBERS.get(key, (-1e9, 1e9))
     if not isfinite(value) or not low <= value <= high or (key == "ECCENTRICITY" and value == high):
@@ -174,11 +174,11 @@ def _number(where: str, keys: Mapping[str, Any], key: str, default: float | None
     return value
 
 
-def _elements(where: str, keys: Mapping[str, Any]) -> MeanElements:
+def _elements(where: str, keys: Mapping[str, str]) -> MeanElements:
     """The elements of one satellite."""
     for key, meant in MEANT.items():
-        given = keys.get(key)
-        if given not in (None, "") and str(given).strip().upper() not in meant:
+        given = keys.get(key, "")
+        if given and given.upper() not in meant:
             raise InvalidInput(
                 f"{where} has {key} {shown(given)}, but SGP4 is for {key} {meant[0]}; give such elements"
             )
@@ -188,10 +188,10 @@ def _elements(where: str, keys: Mapping[str, Any]) -> MeanElements:
     number = _number(where, keys, "NORAD_CAT_ID", 0.0)
     if number != int(number) or number < 0:
         raise InvalidInput(f"{where} has NORAD_CAT_ID {shown(keys['NORAD_CAT_ID'])}; give a whole number")
-    if keys.get("EPOCH") in (None, ""):
+    if not keys.get("EPOCH"):
         raise InvalidInput(f"{where} has no EPOCH; SGP4 needs it")
     try:
-        instant = epoch_of(str(keys["EPOCH"]), "UTC", "EPOCH")
+        instant = epoch_of(keys["EPOCH"], "UTC", "EPOCH")
     except InvalidInput as problem:
         raise InvalidInput(f"{where}: {problem}") from None
     instant = Epoch("UTC", instants(instant, [0.0], "UTC")[0])
@@ -202,7 +202,7 @@ def _elements(where: str, keys: Mapping[str, Any]) -> MeanElements:
         _number(where, keys, "MEAN_MOTION_DDOT", 0.0) * 2.0 * pi / 1440.0**3,
         e, pericentre * turn, i * turn, anomaly * turn, n * 2.0 * pi / 1440.0, node * turn,
     )  # fmt: skip
-    return MeanElements(str(keys.get("OBJECT_NAME") or "").strip(), int(number), str(instant), bstar, theory)
+    return MeanElements(keys.get("OBJECT_NAME", ""), int(number), str(instant), bstar, theory)
 
 
 __all__ = ["omm"]
