@@ -15,6 +15,13 @@ ISS = """ISS (ZARYA)
 EARTH = ph.planets.EARTH
 
 
+def summed(lines):
+    """Lines with the checksums they need."""
+    name, *rows = lines.splitlines()
+    sums = [sum(int(c) if c.isdigit() else c == "-" for c in row[:68]) % 10 for row in rows]
+    return "\n".join([name, *(f"{row[:68]}{total}" for row, total in zip(rows, sums, strict=True))])
+
+
 def test_published_values():
     """Of the verification run of [vallado2006], km and km/s; minutes from the epoch."""
     r, v = ph.tle(VANGUARD).at([0.0, 360.0 * 60.0], "TEME")
@@ -73,6 +80,9 @@ def test_a_run_from_elements_stays_near_sgp4():
     (ISS.splitlines()[0], "lines are 1; give two"),
     (ISS.splitlines()[2] + "\n" + ISS.splitlines()[1], "line 1 is .* it must begin with 1"),
     (ISS.splitlines()[1] + "\n" + VANGUARD.splitlines()[1], "the lines are of two satellites, 25544 and 00005"),
+    (summed(ISS.replace("51.6416", "51,6416")), "line 2 has ' 51,6416' in columns 9 to 16, where the inclination"),
+    (summed(ISS.replace(".51782528", ".5178x528")), "line 1 has '264.5178x528' in .* where the day of the year"),
+    (summed(ISS.replace("-11606-4", "-116 6-4")), "line 1 has '-116 6-4' in columns 54 to 61, where the drag term"),
     (7, "lines must be the two lines as text"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(lines, told):

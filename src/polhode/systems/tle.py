@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +13,14 @@ from polhode.systems.mean_elements import DAY, MeanElements, satrec
 
 LONG = 69
 """Characters of a line."""
+PLAIN, POWER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)", re.ASCII), re.compile(r"[+-]?\.?\d+[+-]?\d", re.ASCII)
+FIELDS = (
+    ((19, 20, "year", PLAIN), (21, 32, "day of the year", PLAIN), (34, 43, "change of the mean motion", PLAIN),
+     (45, 52, "second change of the mean motion", POWER), (54, 61, "drag term", POWER)),
+    ((9, 16, "inclination", PLAIN), (18, 25, "ascending node", PLAIN), (27, 33, "eccentricity", PLAIN),
+     (35, 42, "argument of perigee", PLAIN), (44, 51, "mean anomaly", PLAIN), (53, 63, "mean motion", PLAIN)),
+)  # fmt: skip
+"""First and last column of the numbers of each line; sgp4 takes what it can read of others."""
 
 
 @answering
@@ -59,6 +68,11 @@ def tle(lines: Any, second: str | None = None) -> MeanElements:
         if row[LONG - 1] != str(total):
             raise InvalidInput(f"line {k} has the checksum {row[LONG - 1]}, but its characters have {total}; it has "
                                "been changed, so fetch it again")  # fmt: skip
+        for first, last, what, form in FIELDS[k - 1]:
+            field = row[first - 1 : last]
+            if form.fullmatch(field.strip()) is None:
+                raise InvalidInput(f"line {k} has {shown(field)} in columns {first} to {last}, where the {what} stands; "
+                                   "fetch it again")  # fmt: skip
     if rows[0][2:7] != rows[1][2:7]:
         raise InvalidInput(f"the lines are of two satellites, {rows[0][2:7].strip()} and {rows[1][2:7].strip()}; give "
                            "those of one")  # fmt: skip
