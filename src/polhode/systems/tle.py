@@ -71,8 +71,8 @@ def tle(lines: Any, second: str | None = None) -> MeanElements:
         for first, last, what, form in FIELDS[k - 1]:
             field = row[first - 1 : last]
             if form.fullmatch(field.strip()) is None:
-                raise InvalidInput(f"line {k} has {shown(field)} in columns {first} to {last}, where the {what} stands; "
-                                   "fetch it again")  # fmt: skip
+                raise InvalidInput(f"line {k} has {shown(field)} in columns {first} to {last}, where the {what} "
+                                   "stands; fetch it again")  # fmt: skip
     if rows[0][2:7] != rows[1][2:7]:
         raise InvalidInput(f"the lines are of two satellites, {rows[0][2:7].strip()} and {rows[1][2:7].strip()}; give "
                            "those of one")  # fmt: skip
