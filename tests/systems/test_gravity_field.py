@@ -208,6 +208,45 @@ def test_coefficients_that_change_are_those_of_the_epoch(tmp_path):
     assert field.C[3, 0] == pytest.approx(9.5e-7 + 2.25e-11 + 3e-11, rel=1e-9)
 
 
+INTERVALS = (
+    SMALL
+    + """gfct 3 0 1e-06 0.0 1e-12 1e-12 20000101 20100101
+trnd 3 0 1e-09 0.0 0 0 20000101 20100101
+acos 3 0 2e-09 0.0 0 0 20000101 20100101 0.5
+gfct 3 0 2e-06 0.0 1e-12 1e-12 20100101 20200101
+trnd 3 0 5e-09 0.0 0 0 20100101 20200101
+acos 3 0 3e-09 0.0 0 0 20100101 20200101 0.5
+"""
+)
+
+
+def test_coefficients_of_intervals(tmp_path):
+    """In the format icgem2.0; the trend and the periods are those of the interval of the epoch alone."""
+    (tmp_path / "t.gfc").write_text(INTERVALS)
+    for epoch, expected in ((2007.125, 1e-6 + 7.125e-9), (2012.25, 2e-6 + 11.25e-9 - 3e-9)):
+        assert ph.gravity_field(tmp_path / "t.gfc", epoch=epoch).C[3, 0] == pytest.approx(expected, rel=1e-12)
+    for epoch in (1999.0, 2021.0):
+        with pytest.raises(InvalidInput, match="line 14: coefficients of degree 3 and order 0 are not given for epoch"):
+            ph.gravity_field(tmp_path / "t.gfc", epoch=epoch)
+
+
+TORN = {
+    "has coefficients to degree 2, but max_degree 3; it may be torn": SMALL[: SMALL.index("gfc 3 1")],
+    "line 15, the last one, has fewer numbers than that before": SMALL + "gfc 3 2 1 0 0 0\ngfc 3 3 1 0",
+    "line 16, has no period": INTERVALS.replace("20100101 0.5", "20100101"),
+    "line 14, has 20051301, which is no date": SMALL + "gfct 3 0 1e-7 0 0 0 20051301",
+    "line 14, .*numbers that are not finite": SMALL + "gfct 3 0 1e-7 0 0 0 1e999",
+    "line 14, is the change of a coefficient of degree 3 and order 0 before": SMALL + "trnd 3 0 1e-7 0 0 0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", TORN)
+def test_torn_files_that_change(said, tmp_path):
+    (tmp_path / "t.gfc").write_text(TORN[said])
+    with pytest.raises(InvalidInput, match=said):
+        ph.gravity_field(tmp_path / "t.gfc", epoch=2005.0)
+
+
 WRONG = {
     "line 11, has no degree, order and two numbers": SMALL.replace("-4.841D-04", "minus"),
     "line 12, has degree 2 and order 3": SMALL.replace("gfc 2 2", "gfc 2 3"),

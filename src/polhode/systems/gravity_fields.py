@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
@@ -136,20 +137,17 @@ def _read(file: Path, source: str, digest: str, epoch: float | None) -> GravityF
     head = _head(lines, file.name)
     mu = _number(head.get("earth_gravity_constant") or head.get("gravity_constant"), "gravity_constant", file.name)
     radius = _number(head.get("radius"), "radius", file.name)
-    degree = whole(int(_number(head.get("max_degree"), "max_degree", file.name)), "max_degree", 2, 100000)
-    if degree > HIGHEST:
-        degree = HIGHEST  # the rest is not used
-    C, S = np.zeros((degree + 1, degree + 1)), np.zeros((degree + 1, degree + 1))
-    seen, since_when = 0, dict[tuple[int, int], float]()
+    stated = whole(int(_number(head.get("max_degree"), "max_degree", file.name)), "max_degree", 2, 100000)
+    degree = min(stated, HIGHEST)  # the rest is not used
+    rows = _Rows(file.name, degree, epoch)
     for count, line in lines:
         words = line.split()
-        if not words or words[0] not in ("gfc", "gfct", *MOVING):
-            if words:
-                raise _wrong(file.name, count, f"begins with {words[0][:20]!r}, not with gfc")
-            continue
-        seen += _enter(words, C, S, epoch, since_when, file.name, count)
-    if not seen:
-        raise InvalidInput(f"{file.name} has no coefficients behind end_of_head; it may be torn: fetch it again")
+        if words and words[0] not in ("gfc", "gfct", *MOVING):
+            raise _wrong(file.name, count, f"begins with {words[0][:20]!r}, not with gfc")
+        if words:
+            rows.enter(words, count)
+    rows.check(stated)
+    C, S = rows.C, rows.S
     norm = head.get("norm", "fully_normalized")
     if norm == "unnormalized":
         for n in range(degree + 1):
@@ -197,52 +195,83 @@ def _number(text: str | None, key: str, name: str) -> float:
     return value
 
 
-def _enter(
-    words: list[str],
-    C: Any,
-    S: Any,
-    epoch: float | None,
-    since_when: dict[tuple[int, int], float],
-    name: str,
-    line: int,
-) -> int:
-    """Add a line to the coefficients; 1 where it was one of them. ``since_when``: their reference times, in years."""
-    try:
-        n, m = int(words[1]), int(words[2])
-        c, s, *rest = (float(word.replace("D", "E").replace("d", "e")) for word in words[3:])
-    except (ValueError, IndexError):
-        raise _wrong(name, line, "has no degree, order and two numbers") from None
-    if not 0 <= m <= n or not np.isfinite([c, s]).all():
-        raise _wrong(name, line, f"has degree {n} and order {m}, or numbers that are not finite")
-    if n >= len(C):
-        return 0
-    if words[0] == "gfc":
-        C[n, m], S[n, m] = c, s
-        return 1
-    if epoch is None:
-        raise InvalidInput(f"{name}, line {line}: coefficients change with time; give epoch, the decimal year")
-    if words[0] == "gfct":  # its reference time is the last number, or the last but one
-        starts = [x for x in rest if x > 1e7]
-        if not starts:
-            raise _wrong(name, line, "has no reference time")
-        if len(starts) > 1 and not _year(starts[-2]) <= epoch < _year(starts[-1]):
-            return 0
-        C[n, m], S[n, m] = c, s
-        since_when[n, m] = _year(starts[0])
-        return 1
-    since = epoch - since_when.get((n, m), epoch)
-    factor = since
-    if words[0] in ("acos", "asin"):
-        period = rest[-1] if rest else 1.0
-        factor = (cos if words[0] == "acos" else sin)(2.0 * pi * since / period)
-    C[n, m] += factor * c
-    S[n, m] += factor * s
-    return 0
+class _Rows:
+    """The coefficients that rows of a file give at an epoch, a decimal year."""
 
+    def __init__(self, name: str, degree: int, epoch: float | None) -> None:
+        self.name, self.epoch = name, epoch
+        self.C, self.S = (np.zeros((degree + 1, degree + 1)) for _ in range(2))
+        self.highest = -1
+        self.since: dict[tuple[int, int], float] = {}
+        """Reference times of coefficients that change, in years."""
+        self.elsewhen: dict[tuple[int, int], int] = {}
+        """Lines of coefficients that were given for other times."""
+        self.last: tuple[str, int] = ("", 0)
 
-def _year(date: float) -> float:
-    """The decimal year of yyyymmdd or yyyymmdd.hhmm."""
-    day = int(date)
-    y, m, d = day // 10000, day // 100 % 100, day % 100
-    before = (np.datetime64(f"{y:04d}-{m:02d}-{d:02d}") - np.datetime64(f"{y:04d}-01-01")).astype(int)
-    return float(y + before / YEAR)
+    def enter(self, words: list[str], line: int) -> None:
+        """Add a row."""
+        kind, epoch = words[0], self.epoch
+        try:
+            n, m = int(words[1]), int(words[2])
+            c, s, *rest = (float(word.replace("D", "E").replace("d", "e")) for word in words[3:])
+        except (ValueError, IndexError):
+            raise _wrong(self.name, line, "has no degree, order and two numbers") from None
+        if not 0 <= m <= n or not np.isfinite([c, s, *rest]).all():
+            raise _wrong(self.name, line, f"has degree {n} and order {m}, or numbers that are not finite")
+        before, self.last = self.last, (kind, len(words))
+        self.cut = line if before[0] == kind and len(words) < before[1] else 0
+        self.highest = max(self.highest, n)
+        if n >= len(self.C):
+            return
+        if kind == "gfc":
+            self.C[n, m], self.S[n, m] = c, s
+            return
+        if epoch is None:
+            raise InvalidInput(f"{self.name}, line {line}: coefficients change with time; give epoch, the decimal year")
+        # The reference time, or the interval in which a row holds, stands behind the errors and before a period.
+        dates = [self.year(x, line) for x in rest if x > 1e7]
+        if len(dates) > 1 and not dates[-2] <= epoch < dates[-1]:
+            self.elsewhen.setdefault((n, m), line)
+            return
+        if kind == "gfct":
+            if not dates:
+                raise _wrong(self.name, line, "has no reference time")
+            self.C[n, m], self.S[n, m] = c, s
+            self.since[n, m] = dates[-2] if len(dates) > 1 else dates[0]
+            return
+        if (n, m) not in self.since:
+            raise _wrong(self.name, line, f"is the change of a coefficient of degree {n} and order {m} before its gfct")
+        factor = since = epoch - self.since[n, m]
+        if kind in ("acos", "asin"):
+            if not rest or not 0.0 < rest[-1] < 1e7:
+                raise _wrong(self.name, line, "has no period")
+            factor = (cos if kind == "acos" else sin)(2.0 * pi * since / rest[-1])
+        self.C[n, m] += factor * c
+        self.S[n, m] += factor * s
+
+    def year(self, date: float, line: int) -> float:
+        """The decimal year of yyyymmdd or yyyymmdd.hhmm."""
+        y, m, d = int(date) // 10000, int(date) // 100 % 100, int(date) % 100
+        try:
+            before = datetime.date(y, m, d) - datetime.date(y, 1, 1)
+        except (ValueError, OverflowError):
+            raise _wrong(self.name, line, f"has {date:.12g}, which is no date") from None
+        return float(y + before.days / YEAR)
+
+    def check(self, stated: int) -> None:
+        """Refuse a file that is torn, or has nothing for the epoch."""
+        torn = "it may be torn: fetch it again"
+        if self.highest < 0:
+            raise InvalidInput(f"{self.name} has no coefficients behind end_of_head; {torn}")
+        if self.highest < stated:
+            raise InvalidInput(
+                f"{self.name} has coefficients to degree {self.highest}, but max_degree {stated}; {torn}"
+            )
+        if self.cut:
+            raise InvalidInput(
+                f"{self.name}, line {self.cut}, the last one, has fewer numbers than that before it; {torn}"
+            )
+        for (n, m), line in self.elsewhen.items():
+            if (n, m) not in self.since:
+                raise InvalidInput(f"{self.name}, line {line}: coefficients of degree {n} and order {m} are not given "
+                                   f"for epoch {self.epoch:g}; take one within the intervals of the file")  # fmt: skip
