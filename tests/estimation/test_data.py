@@ -120,13 +120,29 @@ def test_wrong_files_are_named(tmp_path):
     with pytest.raises(FileProblem, match="cannot read"):
         fit(tmp_path / "none.csv")
     path = write(tmp_path / "a.csv", {"time": [0, 1], "gyro_x": [1, "one"], "gyro_y": [0, 0], "gyro_z": [0, 0]})
-    with pytest.raises(InvalidInput, match=r"a.csv has 'one' in row 3, column gyro_x; give a number"):
+    with pytest.raises(InvalidInput, match=r"a.csv has 'one' in line 3, column gyro_x; give a number"):
         fit(path)
     path = write(tmp_path / "b.csv", {"time": [0, 1], "gyro_x": [1, 1], "gyro_y": [0, 0]})
     with pytest.raises(InvalidInput, match="no column gyro_z, but gyro_x"):
         fit(path)
     path = write(tmp_path / "c.csv", {"time": [0, 1], "gyro_x": [1, "nan"], "gyro_y": [0, 0], "gyro_z": [0, 0]})
-    with pytest.raises(InvalidInput, match=r"c.csv has nan in row 3, column gyro_x"):
+    with pytest.raises(InvalidInput, match=r"c.csv has nan in line 3, column gyro_x"):
+        fit(path)
+
+
+def test_lines_of_files_are_counted_with_comments(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("# mine\n\ntime,gyro_x,gyro_y,gyro_z\n0,1,2,3\n# more\n1,2,x,4\n")
+    with pytest.raises(InvalidInput, match=r"d.csv has 'x' in line 6, column gyro_y"):
+        fit(path)
+    path.write_text("time,gyro_x,gyro_y,gyro_z\n0,1,2,3\n1,2,3\n")
+    with pytest.raises(InvalidInput, match=r"d.csv has 3 cells in line 3, but 4 names"):
+        fit(path)
+    path.write_text("time,gyro_x,gyro_x,gyro_z\n0,1,2,3\n")
+    with pytest.raises(InvalidInput, match=r"d.csv has two columns 'gyro_x'; name each once"):
+        fit(path)
+    path.write_text("time,gyro_x\n0,\0\n")
+    with pytest.raises((InvalidInput, FileProblem), match=r"d.csv"):
         fit(path)
 
 

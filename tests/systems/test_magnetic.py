@@ -152,6 +152,34 @@ def test_files_that_are_no_coefficients(tmp_path):
             ph.magnetic_field("igrf", file=str(file))
 
 
+SMALL = "# mine\n1 2 2 2 1 2020.0 2025.0\n2020.0 2025.0\n" + "".join(
+    f"{n} {m} {10.0 * n + m} {11.0 * n + m}\n"
+    for n in (1, 2)
+    for m in (0, *(s * k for k in range(1, n + 1) for s in (1, -1)))
+)
+
+
+TORN = {
+    "degree": SMALL[: SMALL.index("2 0")],
+    "row": SMALL[:-5],
+    "far": SMALL.replace("2 2 ", "7000000 2 "),
+    "head": "1 2 2",
+}
+
+
+@pytest.mark.parametrize("what", TORN)
+def test_torn_files_of_coefficients(what, tmp_path):
+    (tmp_path / "mine.shc").write_text(TORN[what])
+    with pytest.raises(ph.errors.FileProblem, match=r"mine.shc is no whole .shc file"):
+        ph.magnetic_field("igrf", epoch=2022.5, file=str(tmp_path / "mine.shc"))
+
+
+def test_a_file_of_your_own(tmp_path):
+    (tmp_path / "mine.shc").write_text(SMALL)
+    field = ph.magnetic_field("igrf", epoch=2022.5, file=str(tmp_path / "mine.shc"))
+    assert np.abs(field.at(0.0, (7e6, 0.0, 1e5))).max() > 1e-9
+
+
 def test_without_ppigrf_one_sentence(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ppigrf", None)
     with pytest.raises(ph.errors.MissingExtra, match=r"polhode\[magnetic\]"):

@@ -274,25 +274,29 @@ def _read_csv(path: str) -> dict[str, Any]:
     """
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
-            lines = [line for line in csv.reader(file) if line and not line[0].startswith("#")]
-    except (OSError, UnicodeDecodeError) as problem:
+            reader = csv.reader(file)
+            lines = [(reader.line_num, line) for line in reader if line and not line[0].startswith("#")]
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
         raise FileProblem(f"cannot read {path}: {problem}") from None
     if len(lines) < 2:
         raise InvalidInput(f"{path} has no rows of data; give a line of names and lines of numbers")
-    head = [name.strip() for name in lines[0]]
+    head = [name.strip() for name in lines[0][1]]
+    for name in head:
+        if head.count(name) > 1:
+            raise InvalidInput(f"{path} has two columns {name!r}; name each once")
     table = np.full((len(lines) - 1, len(head)), np.nan)
-    for k, line in enumerate(lines[1:]):
+    for k, (number, line) in enumerate(lines[1:]):
         if len(line) != len(head):
-            raise InvalidInput(f"{path} has {len(line)} cells in row {k + 2}, but {len(head)} names; check that row")
+            raise InvalidInput(f"{path} has {len(line)} cells in line {number}, but {len(head)} names; check that line")
         for j, cell in enumerate(line):
             if not cell.strip():
                 continue
             try:
                 table[k, j] = float(cell)
             except ValueError:
-                raise InvalidInput(f"{path} has {shown(cell)} in row {k + 2}, column {head[j]}; give a number, or "
+                raise InvalidInput(f"{path} has {shown(cell)} in line {number}, column {head[j]}; give a number, or "
                                    "leave the cell empty") from None  # fmt: skip
             if not np.isfinite(table[k, j]):
-                raise InvalidInput(f"{path} has {cell.strip()} in row {k + 2}, column {head[j]}; give a finite number, "
-                                   "or leave the cell empty")  # fmt: skip
+                raise InvalidInput(f"{path} has {cell.strip()} in line {number}, column {head[j]}; give a finite "
+                                   "number, or leave the cell empty")  # fmt: skip
     return _grouped({name: table[:, j] for j, name in enumerate(head)})

@@ -319,14 +319,17 @@ def _read(file: str) -> tuple[tuple[float, ...], dict[tuple[int, int], tuple[flo
         raise FileProblem(f"{file} cannot be read as coefficients: {problem}") from None
     lines = [line.split() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     try:
+        _, degree, count = map(int, lines[0][:3])
         years = tuple(map(float, lines[1]))
         found = {(int(row[0]), int(row[1])): tuple(map(float, row[2:])) for row in lines[2:]}
-        whole_of_it = {(n, m) for n in range(1, max(n for n, _ in found) + 1) for m in range(-n, n + 1)}
-        fits = set(found) == whole_of_it and all(len(row) == len(years) for row in found.values())
+        fits = len(years) == count and len(found) == degree * (degree + 2)
+        fits = fits and all(1 <= n <= degree and abs(m) <= n for n, m in found)
+        fits = fits and all(len(row) == count for row in found.values())
         fits = fits and bool(np.isfinite([years, *found.values()]).all() and (np.diff(years) > 0).all())
     except (ValueError, IndexError):
         fits = False
     if not fits:
-        raise FileProblem(f"{file} is no .shc file of coefficients (a line of numbers, one of years, then rows of n, m "
-                          "and a value for each year); give such a file")  # fmt: skip
+        raise FileProblem(f"{file} is no whole .shc file of coefficients (a line with the lowest and the highest "
+                          "degree and the number of years, one of years, then rows of n, m and a value for each "
+                          "year); give such a file, or fetch it again")  # fmt: skip
     return years, found, Path(file).name
