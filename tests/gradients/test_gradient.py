@@ -204,3 +204,40 @@ def test_bad_input_is_named(name):
     with pytest.raises(InvalidInput) as problem:
         ph.gradient(**(given | change))
     assert words in str(problem.value)
+
+
+def with_wheels(inertia=(90.0, 70.0, 60.0), **words):
+    wheels = {"axes": np.eye(3).tolist(), "inertia": 2.0, "speed": 20.0, **words}
+    return ph.rigid_body(inertia, wheels=wheels)
+
+
+def seen_of_wheels(s):
+    return 3.0 * s.attitude[1] + s.attitude[2] * s.attitude[3]
+
+
+@pytest.mark.parametrize("inertia", [[90.0, 70.0, 60.0], [[90.0, 5.0, 1.0], [5.0, 70.0, -3.0], [1.0, -3.0, 60.0]]])
+def test_wheels_keep_the_speeds_they_are_given(inertia):
+    """By the rate of the body, whose wheels turn faster in space where the body does, as `integrate` says."""
+    body, rate, run = with_wheels(inertia), np.array([1e-2, -2e-2, 1e-2]), {"step": 20.0, "steps": 30}
+    momentum = ph.integrate(body, "v2", angular_velocity=rate, **run).angular_momentum.values[0]
+    for name, x in (("angular_velocity", rate), ("angular_momentum", momentum)):
+
+        def value(x, name=name):
+            return seen_of_wheels(ph.integrate(body, "v2", **{name: x}, **run).isel(time=-1))
+
+        found = ph.gradient(lambda s: seen_of_wheels(s), body, "v2", wrt=[name], **{name: x}, **run)
+        assert_allclose(found[name], by_differences(value, x, 1e-2 * np.abs(x).min()), rtol=1e-8)
+
+
+def test_wheels_of_a_run_that_goes_on_keep_their_momenta():
+    body, run = with_wheels(command=[0.02, 0.0, -0.01]), {"step": 20.0, "steps": 10}
+    before = ph.integrate(body, "v2", angular_velocity=(1e-2, -2e-2, 1e-2), **run)
+    moments = np.array([90.0, 70.0, 60.0])
+
+    def value(x):
+        return seen_of_wheels(
+            ph.integrate(with_wheels(x, command=[0.02, 0.0, -0.01]), "v2", start=before, **run).isel(time=-1)
+        )
+
+    found = ph.gradient(lambda s: seen_of_wheels(s), body, "v2", wrt=["inertia"], start=before, **run)
+    assert_allclose(found["inertia"], by_differences(value, moments, 0.05), rtol=1e-7)

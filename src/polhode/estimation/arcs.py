@@ -176,6 +176,10 @@ def shoot(problem: Problem, arcs: int, words: SolverWords) -> Solution:
     InvalidInput
         More arcs than steps, or a first arc without data.
     """
+    system = problem.system
+    if system.read_from < len(system.auxiliary):
+        raise InvalidInput(f"arcs is {arcs}, but {system.name!r} has states of its own, such as momenta of wheels, "
+                           "which arcs do not begin with; leave arcs out")  # fmt: skip
     times = nodes_of(problem, arcs)
     pieces = [Arc(problem, a, b, k == arcs - 1) for k, (a, b) in enumerate(pairwise(times))]
     if pieces[0].problem is None:

@@ -102,7 +102,7 @@ def fit(
     arcs : int, optional
         Multiple shooting: the span is divided into this many arcs, each with an initial state of its own at first;
         their ends are joined as the fit converges [bock1983]. For long arcs and chaotic motions, where the run from a
-        wrong guess soon has nothing to do with the data.
+        wrong guess soon has nothing to do with the data; not for systems with wheels or states of their own.
     solver : {"trf", "dogbox", "lm"}, optional
         Algorithm of ``scipy.optimize.least_squares``.
     loss : {"linear", "soft_l1", "huber", "cauchy", "arctan"}, optional

@@ -36,6 +36,8 @@ USERS = {"rotation": ("attitude",), "angular_momentum": ("angular_velocity", "an
          "position": ("position",), "momentum": ("velocity", "momentum")}  # fmt: skip
 """What users call the blocks of a state; of a rate and a momentum either one."""
 
+RUN = "run"
+"""Key of a state: the last row of the run to it, where loads read states of their own."""
 MOST_STEPS = 2.0**53
 """Most steps between two data."""
 
@@ -196,6 +198,7 @@ class Filter:
         ends = self.D + np.cumsum([0, *(one.size for one in free)])
         self.slices = [slice(int(ends[k]), int(ends[k + 1])) for k in range(len(free))]
         self.n = int(ends[-1])
+        self.carries = system.read_from < len(system.auxiliary)
         self.of_system = [one for one in free if one.kind in ("parameter", "inertia")]
         self.paths = [one.name for one in self.of_system]
 
@@ -265,7 +268,7 @@ class Filter:
         out = moved(state, error[: self.D], self.blocks)
         for one, at in zip(self.free, self.slices, strict=True):
             out[one.name] = state[one.name] + np.linalg.solve(one.jacobian(state[one.name]), error[at])
-        return out
+        return out | {name: state[name] for name in (RUN,) if name in state}
 
     def difference(self, state: Mapping[str, Any], other: Mapping[str, Any]) -> Any:
         """The error (n,) that takes ``other`` to ``state``."""
@@ -285,11 +288,14 @@ class Filter:
         if to == t:
             return dict(state), by
         count = max(1, ceil(min((to - t) / self.words.step, MOST_STEPS) - BEYOND))
-        begun = {name: state[name] for name in map(STATE.__getitem__, self.blocks)}
+        begun = {"time": t} | {name: state[name] for name in map(STATE.__getitem__, self.blocks)}
+        if self.carries and RUN in state:  # loads read states of their own, such as momenta of wheels
+            last = state[RUN]
+            begun = last.assign({name: (last[name].dims, begun[name][None]) for name in begun if name != "time"})
         with unwarned():
             ds = integrate(
                 self.system_at(state), self.words.method, step=(to - t) / count, steps=count, every=count,
-                start={"time": t, **begun}, tangent=self.paths or "state", **self.words.more,
+                start=begun, tangent=self.paths or "state", **self.words.more,
             )  # fmt: skip
         order = [list(ds["row"].values).index(name) for name in self.labels]
         columns = list(ds["column"].values)
@@ -298,7 +304,8 @@ class Filter:
         for one, at in zip(self.free, self.slices, strict=True):
             if one.kind != "bias":
                 by[: self.D, at] = transition[:, [columns.index(name) for name in one.labels]]
-        return {**state, **{STATE[name]: ds[STATE[name]].values[-1] for name in self.blocks}}, by
+        after = {STATE[name]: ds[STATE[name]].values[-1] for name in self.blocks}
+        return {**state, **after, **({RUN: ds.isel(time=[-1])} if self.carries else {})}, by
 
     def update(self, row: Row, chosen: Sequence[tuple[Measurement, Any]], gate: float | None) -> None:
         """Take the data of one time into a row."""

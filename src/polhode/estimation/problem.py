@@ -22,6 +22,7 @@ from polhode.estimation.quantities import LETTERS, MOVING, Quantity
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
 from polhode.runs.steps import Tolerance
+from polhode.runs.tangent.columns import state_names
 from polhode.systems import System
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ class Problem:
         self.rows = [f"{name}_{a}" for name in self.blocks for a in LETTERS]
         self.paths = [one.name for one in self.free if one.kind in ("parameter", "inertia")]
         self.columns = [label for one in self.free if one.kind in ("parameter", "inertia") for label in one.labels]
+        self.wheels = [name for name in state_names(system)[len(self.rows) :]] if system.wheels_at >= 0 else []
+        self.columns += self.wheels  # their momenta at the start follow from the angular velocity
         self.times = np.unique(np.concatenate([one.times for one in self.measurements]))
         self.indices = [np.searchsorted(self.times, one.times) for one in self.measurements]
         self.prior = priors(prior, self.free)
@@ -167,6 +170,9 @@ class Problem:
                     )
                 if one.name == "mass" and "velocity" in start:
                     inputs[at_block["momentum"], at] += start["velocity"][:, None]
+        if self.wheels:
+            by_momentum = system.auxiliary_by_momentum[system.read_from :] @ _matrix_of(system).T
+            inputs[[at_column[name] for name in self.wheels]] = by_momentum @ inputs[at_block["angular_momentum"]]
         return inputs
 
     def run(self, point: Point, tangent: bool = True, **words: Any) -> xr.Dataset:
@@ -297,16 +303,21 @@ def _times(whitening: Any, value: Any) -> Any:
     return whitening @ value
 
 
+def _matrix_of(system: System) -> Any:
+    """Matrix (3, 3) from the principal to the user's frame."""
+    return rotation.matrix_from_quaternion(np.asarray(system.frames[0]))
+
+
 def tensor_of(system: System) -> Any:
     """Inertia (3, 3) of a body in the user's frame; zero about an axis without thickness."""
     moments = np.where(np.isfinite(system.moments[0]), system.moments[0], 0.0)
-    R = rotation.matrix_from_quaternion(np.asarray(system.frames[0]))
+    R = _matrix_of(system)
     return (R * moments) @ R.T
 
 
 def inverse_of(system: System) -> Any:
     """Inverse inertia (3, 3) in the user's frame."""
-    R = rotation.matrix_from_quaternion(np.asarray(system.frames[0]))
+    R = _matrix_of(system)
     return (R / np.asarray(system.moments[0])) @ R.T
 
 

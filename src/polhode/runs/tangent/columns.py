@@ -270,11 +270,31 @@ class Columns:
         read = range(L.BODY * N + system.read_from, L.BODY * N + len(system.auxiliary))
         return read, len(self.rows) - len(read)
 
+    @property
+    def following(self) -> Any:
+        """Derivatives (rows, 3) of the state at the start by the angular momentum of body 0, user's frame, through
+        wheels that start at the speeds which the system gives; zero where a start gave their momenta."""
+        _, first = self.read_by_loads
+        found = np.zeros((len(self.rows), 3))
+        if not self.given:
+            slopes = self.system.auxiliary_by_momentum[self.system.read_from :]
+            found[first:] = slopes @ _matrix(self.system.frames[0]).T
+        return found
+
+    @property
+    def given(self) -> bool:
+        """Whether the variables that loads read begin with other numbers than those of the system, as where a run goes
+        on from another."""
+        read, _ = self.read_by_loads
+        own = self.system.auxiliary_at_start(self.start.state[: L.BODY * self.system.N])
+        return not np.array_equal(self.start.state[read], own[self.system.read_from :])
+
     def _by_parameter(self, prepared: CompiledMethod, name: str, path: str, where: tuple[int, ...]) -> list[Any]:
         """Derivatives of the start by a parameter, at fixed attitudes and momenta in the users' frames."""
         system, value = self.system, value_at(self.system, path)
         at = float(np.asarray(value, dtype=float)[where])
         problem: PolhodeError | None = None
+        given, (read, _) = self.given, self.read_by_loads
 
         @cache  # differences and their checks share places
         def built(s: float) -> Any:
@@ -286,6 +306,8 @@ class Columns:
                     changed[where[::-1]] += s
             other = system_with(system, {path: changed if where else float(changed)})
             start = start_of(other, prepared, self.start.state[: L.BODY * system.N], system.frames)
+            if given:
+                start.state[read] = self.start.state[read]
             now, then = [*start.all, *changes_of(other)], [*self.start.all, *self.changes]
             if any(a.shape != b.shape for a, b in zip(now, then, strict=True)):
                 raise InvalidInput(f"{name} decides how many numbers {system.name} has; there is no derivative by it")
