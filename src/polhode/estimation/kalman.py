@@ -198,7 +198,7 @@ class Filter:
         ends = self.D + np.cumsum([0, *(one.size for one in free)])
         self.slices = [slice(int(ends[k]), int(ends[k + 1])) for k in range(len(free))]
         self.n = int(ends[-1])
-        self.carries = system.read_from < len(system.auxiliary)
+        self.has_states = system.read_from < len(system.auxiliary)
         self.of_system = [one for one in free if one.kind in ("parameter", "inertia")]
         self.paths = [one.name for one in self.of_system]
 
@@ -289,7 +289,7 @@ class Filter:
             return dict(state), by
         count = max(1, ceil(min((to - t) / self.words.step, MOST_STEPS) - BEYOND))
         begun = {"time": t} | {name: state[name] for name in map(STATE.__getitem__, self.blocks)}
-        if self.carries and RUN in state:  # loads read states of their own, such as momenta of wheels
+        if self.has_states and RUN in state:  # loads read states of their own, such as momenta of wheels
             last = state[RUN]
             begun = last.assign({name: (last[name].dims, begun[name][None]) for name in begun if name != "time"})
         with unwarned():
@@ -305,7 +305,7 @@ class Filter:
             if one.kind != "bias":
                 by[: self.D, at] = transition[:, [columns.index(name) for name in one.labels]]
         after = {STATE[name]: ds[STATE[name]].values[-1] for name in self.blocks}
-        return {**state, **after, **({RUN: ds.isel(time=[-1])} if self.carries else {})}, by
+        return {**state, **after, **({RUN: ds.isel(time=[-1])} if self.has_states else {})}, by
 
     def update(self, row: Row, chosen: Sequence[tuple[Measurement, Any]], gate: float | None) -> None:
         """Take the data of one time into a row."""

@@ -22,7 +22,7 @@ from polhode.estimation.quantities import LETTERS, MOVING, Quantity
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
 from polhode.runs.steps import Tolerance
-from polhode.runs.tangent.columns import state_names
+from polhode.runs.tangent.columns import state_names, wheels_by_momentum
 from polhode.systems import System
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Problem:
                 if one.name == "mass" and "velocity" in start:
                     inputs[at_block["momentum"], at] += start["velocity"][:, None]
         if self.wheels:
-            by_momentum = system.auxiliary_by_momentum[system.read_from :] @ _matrix_of(system).T
+            by_momentum = wheels_by_momentum(system) @ _matrix_of(system).T
             inputs[[at_column[name] for name in self.wheels]] = by_momentum @ inputs[at_block["angular_momentum"]]
         return inputs
 

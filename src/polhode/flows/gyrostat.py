@@ -38,6 +38,16 @@ that is the momentum of the first, where the table of gyros is (``flows.gimbals`
 wheels, principal frame, AXIS numbers each. Behind it is what loads read (``systems.wheels``): a number, then OF_WHEEL
 for each wheel, the first its moment of inertia about its axis."""
 
+
+def wheels_in(parameters, at):
+    """Where the momenta of wheels stand among the auxiliary variables, their axes (n, 3) and moments of inertia (n,),
+    from the table that begins at ``at`` in an array."""
+    count, first = int(parameters[at + COUNT]), int(parameters[at + FIRST])
+    behind = at + AXES + AXIS * count
+    inertia = parameters[behind + 1 : behind + 1 + OF_WHEEL * count : OF_WHEEL]
+    return slice(first, first + count), parameters[at + AXES : behind].reshape(count, AXIS), inertia
+
+
 enter_rotation = hole("enter_rotation(i, dm, e, p) -> status", "The sum into attitude and angular momentum.")
 without_wheels = hole("without_wheels(i, h, p) -> status", "The free rotation of a body without wheels.")
 

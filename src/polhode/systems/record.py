@@ -15,7 +15,7 @@ from numba.core.errors import NumbaError
 from polhode.arguments import UNKNOWN, array, mapping
 from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, unknown_name
-from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, OF_WHEEL
+from polhode.flows.gyrostat import wheels_in
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
@@ -443,27 +443,9 @@ class System:
         relative to the body, which adds to its momentum."""
         found = np.array([own.start for own in self.auxiliary], dtype=float)
         if self.wheels_at >= 0:
-            wheels, axes, inertia = self._wheels
+            wheels, axes, inertia = wheels_in(self.parameters, self.wheels_at)
             found[wheels] += inertia * (axes @ (y[L.ANGULAR : L.BODY] / self.moments[0]))
         return found
-
-    @property
-    def auxiliary_by_momentum(self) -> Any:
-        """Derivatives (S, 3) of the auxiliary variables at the start by the angular momentum of body 0."""
-        found = np.zeros((len(self.auxiliary), 3))
-        if self.wheels_at >= 0:
-            wheels, axes, inertia = self._wheels
-            found[wheels] = inertia[:, None] * axes / self.moments[0]
-        return found
-
-    @property
-    def _wheels(self) -> tuple[slice, Any, Any]:
-        """Where the momenta of wheels stand among the auxiliary variables, their axes, and their moments of inertia."""
-        table = self.parameters[self.wheels_at :]
-        count, first = int(table[COUNT]), int(table[FIRST])
-        behind = AXES + AXIS * count
-        inertia = table[behind + 1 : behind + 1 + OF_WHEEL * count : OF_WHEEL]
-        return slice(first, first + count), table[AXES:behind].reshape(count, AXIS), inertia
 
     @property
     def N(self) -> int:

@@ -23,6 +23,7 @@ import numpy as np
 from polhode.algebra.quaternion import multiply, to_matrix
 from polhode.capabilities import listed
 from polhode.errors import InvalidInput, PolhodeError, unknown_name
+from polhode.flows.gyrostat import wheels_in
 from polhode.kernel import layout as L
 from polhode.methods.record import CompiledMethod
 from polhode.runs.integrator import extended
@@ -151,6 +152,16 @@ def start_of(system: System, prepared: CompiledMethod, values: Any, frames: Any)
     return Start(whole, system.bodies, np.array(system.frames, dtype=float).ravel(), system.with_memory)
 
 
+def wheels_by_momentum(system: System) -> Any:
+    """Derivatives (S, 3) of the states that loads read, where a run starts, by the angular momentum of body 0 in its
+    principal frame: wheels start at speeds relative to the body."""
+    found = np.zeros((len(system.auxiliary), 3))
+    if system.wheels_at >= 0:
+        wheels, axes, inertia = wheels_in(system.parameters, system.wheels_at)  # type: ignore[no-untyped-call]
+        found[wheels] = inertia[:, None] * axes / system.moments[0]
+    return found[system.read_from :]
+
+
 def _conjugate(q: Any) -> tuple[float, ...]:
     return (q[0], -q[1], -q[2], -q[3])
 
@@ -277,7 +288,7 @@ class Columns:
         _, first = self.read_by_loads
         found = np.zeros((len(self.rows), 3))
         if not self.given:
-            slopes = self.system.auxiliary_by_momentum[self.system.read_from :]
+            slopes = wheels_by_momentum(self.system)
             found[first:] = slopes @ _matrix(self.system.frames[0]).T
         return found
 
