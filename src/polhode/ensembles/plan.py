@@ -18,7 +18,7 @@ from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested
 from polhode.runs.settings import unknown_argument
-from polhode.runs.state import OF_METHODS, STATE_WORDS, State, state_of
+from polhode.runs.state import OF_METHODS, STATE_WORDS, State, refuse_own_states, state_of
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
 from polhode.systems.sampling import cut_by
@@ -215,6 +215,7 @@ def planned(
             raise unknown_argument(name, value, known, f"argument of ensemble or option of method {row.name!r}")
     names = sorted_out(varied, system, row.options)
     words = {name: value for name, value in given.items() if name != "parameters"}
+    refuse_own_states(system, start, "members")
     common = _start(start)
     for name in names.starting:
         if common.get(name) is not None or words.get(name) is not None:

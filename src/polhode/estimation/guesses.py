@@ -12,7 +12,7 @@ from polhode.arguments import UNKNOWN, array, vector
 from polhode.errors import InvalidInput
 from polhode.estimation.measurements import Measurement
 from polhode.estimation.problem import inverse_of, tensor_of
-from polhode.runs.state import FORMS, STATE_WORDS, State, as_kept, state_of
+from polhode.runs.state import FORMS, STATE_WORDS, State, as_kept, refuse_own_states, state_of
 from polhode.systems import System
 
 NEITHER_PARALLEL = 0.05
@@ -32,6 +32,7 @@ def guess_of(
     InvalidInput
         As ``polhode.integrate``; a free position or velocity of an orbit that neither the user nor the data say.
     """
+    refuse_own_states(system, start, "these runs")
     state = State.of(start) if hasattr(type(start), "isel") else state_of(start)
     said = dict(state.given)
     for name, value in given.items():

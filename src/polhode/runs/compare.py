@@ -27,7 +27,7 @@ from polhode.runs.integrate import integrate
 from polhode.runs.request import in_units_of
 from polhode.runs.result import release
 from polhode.runs.settings import Settings, refuse_moved
-from polhode.runs.state import State, state_of
+from polhode.runs.state import State, refuse_own_states, state_of
 from polhode.runs.steps import span
 from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order
@@ -201,6 +201,7 @@ def compare(
 
 def _common_start(system: System, start: Any) -> State:
     """The start of all methods, which must not have numbers of one of them."""
+    refuse_own_states(system, start, "these runs")
     if not hasattr(type(start), "isel"):
         return state_of(start)
     if trajectory(start).attrs.get("system") != system.name:

@@ -21,6 +21,14 @@ from polhode.systems import SYSTEMS, System, provided_by
 from polhode.systems.loads_roles import compiled_between
 
 
+def goes_on(system: System, y: Any) -> bool:
+    """Whether the variables that loads read begin with other numbers than those of the system, as where a run goes on
+    from another; y is a state with them."""
+    read, begin = slice(system.read_from, len(system.auxiliary)), L.BODY * system.N
+    own = system.auxiliary_at_start(y[:begin])
+    return not np.array_equal(y[begin : begin + len(own)][read], own[read])
+
+
 def extended(
     system: System, prepared: CompiledMethod, y: Any, given: Any = None, compensation: Any = None, bath: Any = None
 ) -> Any:

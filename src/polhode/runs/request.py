@@ -379,7 +379,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     recording = Recording.of(given.get("every", 1), given["t_eval"], steps, t0, t_end)
     y = initial_state(system, chosen, {name: given[name] for name in (*STATE_WORDS, *OF_METHODS)}, t0)
     if before is not None:
-        _go_on_with_states(y, before, system)
+        go_on_with_states(y, before, system)
     made = Request(
         system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, settings if units == settings.units else replace(settings, units=units),
@@ -490,7 +490,7 @@ def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
     return settings if settings.epoch else replace(settings, epoch=every[0])
 
 
-def _go_on_with_states(y: Any, ds: Any, system: System) -> None:
+def go_on_with_states(y: Any, ds: Any, system: System) -> None:
     """Put the states that loads read, such as momenta of wheels, from the last row of a trajectory into a state.
 
     Raises

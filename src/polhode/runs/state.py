@@ -22,6 +22,8 @@ from polhode.trajectory.schema import renamed, trajectory
 if TYPE_CHECKING:
     import xarray as xr
 
+    from polhode.systems import System
+
 ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg")
 ANGLES = ("euler_angles", "euler_angles_deg")
 TURNING = ("angular_velocity", "angular_momentum", "angular_velocity_space", "angular_momentum_space")
@@ -289,6 +291,22 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
             attitude = made.get("attitude", (1.0, 0.0, 0.0, 0.0))
             made[name.removesuffix("_space")] = rotation.rotate_inverse(attitude, array(found[name], name))
     return made
+
+
+def refuse_own_states(system: System, start: Any, who: str) -> None:
+    """Refuse to begin with a trajectory where loads read states of the system's own, which would begin anew.
+
+    Raises
+    ------
+    InvalidInput
+        One of its states, and what to do.
+    """
+    own = system.auxiliary[system.read_from :]
+    if own and hasattr(type(start), "isel"):
+        name = own[0].quantity
+        raise InvalidInput(f"start is a trajectory, but {who} would begin with the {name} that {system.name!r} begins "
+                           f"with, not with that of the trajectory; give the state as a mapping, and build the system "
+                           f"with the {name} it shall have")  # fmt: skip
 
 
 AT_REST = State()

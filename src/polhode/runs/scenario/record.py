@@ -14,8 +14,9 @@ import xarray as xr
 from polhode.display import Progress
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.methods import method as find_method
+from polhode.runs.initial_state import InitialState
 from polhode.runs.integrate import carry_out
-from polhode.runs.request import Request, grouped, requested
+from polhode.runs.request import Request, go_on_with_states, grouped, requested
 from polhode.runs.state import State
 from polhode.runs.steps import grid, planned
 from polhode.runs.store import LiveStore, Store
@@ -57,6 +58,8 @@ class Scenario:
         Of the random numbers of its initial state, where that has some.
     members : dict, optional
         What varies among its members, where it is an ensemble: the words of its [members].
+    before : Dataset, optional
+        The last row of the run that it continues, for the states that loads read.
     """
 
     path: Path
@@ -69,6 +72,7 @@ class Scenario:
     changes: dict[str, Any]
     seed: int | None = None
     members: dict[str, Any] | None = None
+    before: xr.Dataset | None = None
 
     def integrate(
         self,
@@ -107,7 +111,12 @@ class Scenario:
         InvalidInput
             As ``polhode.integrate``.
         """
-        return requested(self.system, self.method, grouped(self.arguments), {})
+        made = requested(self.system, self.method, grouped(self.arguments), {})
+        if self.before is None:
+            return made
+        y = made.state.values.copy()
+        go_on_with_states(y, self.before, made.system)
+        return replace(made, state=InitialState(y))
 
     def continued(self, ds: xr.Dataset) -> Scenario:
         """The rest of this scenario, from where a trajectory of it stopped.
@@ -159,7 +168,7 @@ class Scenario:
             keep["first_step"] = float(last.step)
         if "t_eval" in keep:
             keep["t_eval"] = [t for t in keep["t_eval"] if (t - now) * h > 0] or [keep["t_end"]]
-        return replace(self, arguments=keep, changes=self.changes | {"continued_from": now})
+        return replace(self, arguments=keep, changes=self.changes | {"continued_from": now}, before=ds.isel(time=[-1]))
 
     def _label(self, ds: xr.Dataset) -> xr.Dataset:
         ds.attrs |= self.labels

@@ -26,7 +26,7 @@ from polhode.errors import InvalidInput, PolhodeError, unknown_name
 from polhode.flows.gyrostat import wheels_in
 from polhode.kernel import layout as L
 from polhode.methods.record import CompiledMethod
-from polhode.runs.integrator import extended
+from polhode.runs.integrator import extended, goes_on
 from polhode.runs.parameters import arguments_of, system_with, value_at
 from polhode.runs.tangent.engine import Constants
 from polhode.systems import System
@@ -294,11 +294,8 @@ class Columns:
 
     @property
     def given(self) -> bool:
-        """Whether the variables that loads read begin with other numbers than those of the system, as where a run goes
-        on from another."""
-        read, _ = self.read_by_loads
-        own = self.system.auxiliary_at_start(self.start.state[: L.BODY * self.system.N])
-        return not np.array_equal(self.start.state[read], own[self.system.read_from :])
+        """Whether what loads read beside the bodies was given with the start."""
+        return goes_on(self.system, self.start.state)
 
     def _by_parameter(self, prepared: CompiledMethod, name: str, path: str, where: tuple[int, ...]) -> list[Any]:
         """Derivatives of the start by a parameter, at fixed attitudes and momenta in the users' frames."""
