@@ -30,6 +30,13 @@ def test_a_run_and_a_prepared_one_go_on(before):
     np.testing.assert_array_equal(prepared.run({"angular_velocity": (1e-2, 0.0, 0.0)}).attitude[-1], alone)
 
 
+def test_a_row_without_its_axis(before):
+    with pytest.raises(InvalidInput, match=r"start is one row without an axis of time; .* isel\(time=\[k\]\)"):
+        ph.integrate(with_motors(), "v2", step=1.0, steps=3, start=before.isel(time=3))
+    on = ph.integrate(with_motors(), "v2", step=1.0, steps=3, start=before.isel(time=[3]))
+    np.testing.assert_array_equal(on.wheel_momentum.values[0], before.wheel_momentum.values[3])
+
+
 def test_members_comparisons_and_fits_refuse(before):
     data = {"gyro": (before.time.values, before.angular_velocity.values)}
     prior = {"attitude": 0.1, "angular_velocity": 0.1}

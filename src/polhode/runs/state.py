@@ -140,6 +140,9 @@ class State:
     def of(cls, ds: xr.Dataset, row: int = -1, method: MethodSpec | None = None) -> State:
         """The state in a row of a trajectory, with the numbers that its method keeps beside the bodies.
 
+        Momenta of wheels and other states of the system's own are not in it; a run goes on with them where the
+        trajectory itself is its start.
+
         Parameters
         ----------
         ds : xarray.Dataset
@@ -156,6 +159,8 @@ class State:
         """
         rows = trajectory(ds).sizes.get("time", 0)
         if not rows:
+            if "time" in ds.coords and ds.sizes.get("time") is None:
+                raise InvalidInput("start is one row without an axis of time; give it with its axis, isel(time=[k])")
             raise InvalidInput("start has no rows; give a trajectory that has some")
         if not -rows <= whole(row, "row", -(2**53)) < rows:
             raise InvalidInput(f"row is {row}, but the trajectory has {rows} rows, 0 to {rows - 1}")
