@@ -235,6 +235,46 @@ def test_memory_is_read_and_written_as_in_numpy():
     assert arrays[3] == pytest.approx([1.0 + 4 + 0 + 1, 4.0 / 3 + 25 + 9 + 16, 5.0 / 3, 2.0 - 2.0])
 
 
+# ------------------------------------------------------------------ checked indices
+def entry(numbers, k):
+    pair = (numbers[k], numbers[k - 1])
+    return pair[k] + TABLE[k]
+
+
+def constant_entries(numbers, k):
+    pair = (numbers[0], numbers[-1])
+    return pair[1] + TABLE[-2] + numbers[1:][1] + numbers[2] * k
+
+
+def of_three(function, **options):
+    """A helper, with options, of the first three numbers of an array and an index, compiled here."""
+    called = helper(function, **options)
+
+    def kernel(a, k):
+        return called(view(pointer(a), 3), k)
+
+    return direct.compiled(njit(**jit.OPTIONS)(kernel), (A1, i8), f8)
+
+
+def test_checked_indices_outside_raise():
+    numbers = np.array([1.0, 2.0, 3.0, 4.0])
+    compiled = of_three(entry, boundscheck=True).entry_point
+    for k in (0, 1, -1, -2):
+        assert compiled(numbers, k) == entry(numbers[:3], k)
+    for k in (2, 3, -3, -4, 1 << 60):
+        with pytest.raises(IndexError, match="out of bounds"):
+            compiled(numbers, k)
+
+
+def test_checks_of_constant_indices_leave_nothing_behind():
+    def instructions(function, **options):
+        text = of_three(function, **options).library.get_llvm_str()
+        return [line.count(" icmp ") + line.count(" br ") for line in text.splitlines()].count(1)
+
+    assert instructions(constant_entries, boundscheck=True) == instructions(constant_entries)
+    assert instructions(entry, boundscheck=True) > instructions(entry)
+
+
 # ------------------------------------------------------------------ roles, and failures in them
 def times_two(k, t, N, y, bodies, parameters, table):
     return 2.0 * t + table[k]

@@ -15,6 +15,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.callconv import RETCODE_USEREXC
 
 from polhode.kernel import simd
 from polhode.kernel.source import Unsupported
@@ -49,6 +50,7 @@ NO_ERROR = (0, -2)
 """Codes of numba's calling convention for success (with a value, with None)."""
 SETTLED = {
     "nopython", "nogil", "no_cpython_wrapper", "no_cfunc_wrapper", "error_model", "fastmath", "forceinline", "inline",
+    "boundscheck",
 }  # fmt: skip
 """Options of a helper that are known here."""
 
@@ -64,7 +66,7 @@ class Unfinished(Unsupported):
 class Options:
     """What the options of a helper say about its code."""
 
-    __slots__ = ("apart", "contract", "inlined")
+    __slots__ = ("apart", "checked", "contract", "inlined")
 
     def __init__(self, given: dict[str, Any]) -> None:
         fast = given.get("fastmath", False)
@@ -74,6 +76,12 @@ class Options:
         if not known or unknown or not (self.apart or "inline" not in given):
             raise Unsupported("a function compiled with other options")
         self.contract, self.inlined = bool(fast), bool(given.get("forceinline"))
+        self.checked = bool(given.get("boundscheck"))
+
+    @property
+    def key(self) -> tuple[bool, ...]:
+        """Equal for options that make equal code."""
+        return (self.apart, self.checked, self.contract, self.inlined)
 
 
 class Written:
@@ -96,6 +104,7 @@ class Calls(Arithmetic):
     failure: Any
     failures: list[tuple[Any, Any]]
     notes: Any
+    options: Any
     unit: Any
 
     def value(self, e: ast.expr) -> Value:
@@ -119,8 +128,27 @@ class Calls(Arithmetic):
         k = self.cast(settled_index, INT)
         if length is None or (isinstance(value, Known) and value.it >= 0):
             return k
+        if isinstance(value, Known) and isinstance(length, ir.Constant):
+            return ir.Constant(I, value.it + length.constant)
         builder = self.builder
         return builder.select(builder.icmp_signed("<", k, ir.Constant(I, 0)), builder.add(k, length), k)
+
+    def within(self, k: Any, length: Any) -> Any:
+        """An index; in a user's function one that is outside ends the call with an IndexError."""
+        known = isinstance(k, ir.Constant) and isinstance(length, ir.Constant) and 0 <= k.constant < length.constant
+        if known or not self.options.checked:
+            return k
+        if not self.unit.stops:
+            raise Unsupported("an index that may be outside its array")
+        builder, failure = self.builder, self.where_failures_go()
+        stop, go_on = builder.append_basic_block(), builder.append_basic_block()
+        builder.cbranch(builder.icmp_unsigned(">=", k, length), stop, go_on).set_weights([1, 99])
+        builder.position_at_end(stop)
+        told = (IndexError, ("an index is out of bounds",), None)
+        builder.store(self.context.get_python_api(builder).serialize_object(told), failure)
+        self.failures.append((stop, RETCODE_USEREXC))
+        builder.position_at_end(go_on)
+        return k
 
     def slot(self, target: ast.Subscript) -> tuple[Any, Any]:
         """The address of a number in memory, and its type."""
@@ -145,7 +173,7 @@ class Calls(Arithmetic):
         builder = self.builder
         at = None
         for k, index in enumerate(indices):
-            i = self.index(index, owner.lengths[k])
+            i = self.within(self.index(index, owner.lengths[k]), owner.lengths[k])
             at = i if at is None else builder.add(at, i)
             if k + 1 < len(owner.lengths):
                 at = builder.mul(at, owner.lengths[k + 1])
@@ -181,7 +209,7 @@ class Calls(Arithmetic):
                 raise Unsupported("an index outside the tuple")
             return owner.parts[where.it]  # type: ignore[no-any-return]
         n = len(owner.parts)
-        k = self.index(where, ir.Constant(I, n))
+        k = self.within(self.index(where, ir.Constant(I, n)), ir.Constant(I, n))
         parts = [settled(part) for part in owner.parts]
         if n and all(isinstance(part, Scalar) and isinstance(part.v, ir.Constant) for part in parts):
             like = parts[0]

@@ -360,6 +360,8 @@ class Writer(translate.Writer):
 class Unit(translate.Unit):
     """One module for a target, with a library; without one what is no instruction is the C library's."""
 
+    stops = False
+
     def __init__(self, context: Any, typing: Any, module: Any, target: Target, library: Library) -> None:
         super().__init__(context, typing, module, Writer)
         self.target, self.library = target, library

@@ -36,6 +36,8 @@ class LaneMemory(LaneValues):
 
     def lane_slots(self, owner: Value, where: Value) -> Any:
         """The address of each lane's number in memory, at an index of its own; and the type of these numbers."""
+        if self.options.checked:
+            raise Unsupported("an index that may be outside its array")
         if isinstance(owner, View) and len(owner.lengths) == 1:
             pointer, kind = owner.data, owner.dtype
         elif isinstance(owner, Scalar) and isinstance(owner.kind, types.CPointer):
@@ -113,6 +115,8 @@ class LaneMemory(LaneValues):
     def part(self, owner: Tup, where: Value) -> Value:
         if not has_lanes(where):
             return super().part(owner, where)
+        if self.options.checked:
+            raise Unsupported("an index that may be outside its tuple")
         parts = [settled(part) for part in owner.parts]
         n = len(parts)
         k = self.chosen(self.truth(self.compared("Lt", where, Known(0))), self.binary("Add", where, Known(n)), where)

@@ -124,6 +124,8 @@ def known_class(kind: Any, known: tuple[tuple[str, Any], ...]) -> Any:
 class LaneUnit(Unit):
     """A module whose functions are over so many lanes."""
 
+    stops = False
+
     def __init__(self, context: Any, typing: Any, module: Any, width: int) -> None:
         super().__init__(context, typing, module, LaneWriter)
         self.width = width

@@ -49,6 +49,9 @@ LONGEST_NAME = 60
 class Unit:
     """One LLVM module and the functions in it, which writers of one kind write (``Writer`` unless given)."""
 
+    stops = True
+    """Whether a function can end a call by a failure of its own."""
+
     def __init__(self, context: Any, typing: Any, module: Any, writers: Any = None) -> None:
         self.context, self.typing, self.module, self.writers = context, typing, module, writers or Writer
         self.functions: dict[Any, Any] = {}
@@ -57,7 +60,14 @@ class Unit:
 
     def written(self, function: Any, options: Options, arguments: list[Value]) -> Written:
         """The LLVM function for arguments of these shapes."""
-        key = (function, options.contract, options.inlined, options.apart, tuple(shape_of(a) for a in arguments))
+        key = (
+            function,
+            options.contract,
+            options.inlined,
+            options.apart,
+            options.checked,
+            tuple(shape_of(a) for a in arguments),
+        )
         if key in self.functions:
             found = self.functions[key]
             if isinstance(found, Written):

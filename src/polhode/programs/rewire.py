@@ -12,11 +12,12 @@ import functools
 import math
 import sys
 from collections.abc import Callable
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from polhode.kernel import jit
 from polhode.kernel.reach import WRITTEN
 from polhode.programs.attitude import STAND_INS
 from polhode.programs.memory import STAND_INS as OF_MEMORY
@@ -34,7 +35,7 @@ KEPT_MODULES = ("numpy", "scipy", "numba", "math", "cmath", "builtins", "random"
 """Packages whose functions are called as they are (numpy by its protocols)."""
 
 
-class _StandIn(ModuleType):
+class StandIn(ModuleType):
     """A module whose attributes are replaced when they are asked for."""
 
     def __init__(self, module: ModuleType, replace: Callable[[Any], Any]) -> None:
@@ -233,7 +234,7 @@ class Rewiring:
         if isinstance(value, ModuleType):
             name = value.__name__
             own = name.startswith(OWN_MODULES) or name.partition(".")[0] in KEPT_MODULES
-            return value if own and name.partition(".")[0] not in ("math", "numpy") else _StandIn(value, self.replaced)
+            return value if own and name.partition(".")[0] not in ("math", "numpy") else StandIn(value, self.replaced)
         for table in (MATH, EXTREMES, NUMPY):
             found = _found(table, value)
             if found is not None:
@@ -257,21 +258,37 @@ class Rewiring:
 
     def _copied(self, function: FunctionType, original: Any) -> FunctionType:
         """A copy of a function in a world where what it reads is replaced."""
-        world = {**function.__globals__, "__builtins__": self.builtins}
-        cells = tuple(CellType() for _ in function.__closure__ or ())
-        made = FunctionType(function.__code__, world, function.__name__, function.__defaults__, cells)
-        made.__kwdefaults__ = function.__kwdefaults__
-        made.__module__, made.__qualname__ = function.__module__, function.__qualname__
-        self.kept[id(function)], self.kept[id(original)] = (function, made), (original, made)
-        for cell, old in zip(cells, function.__closure__ or (), strict=True):
-            try:
-                cell.cell_contents = self.replaced(old.cell_contents)
-            except ValueError:  # an empty cell
-                continue
-        for name in _names(function.__code__):
-            if name in function.__globals__:
-                world[name] = self.replaced(function.__globals__[name])
-        return made
+
+        def keep(made: FunctionType) -> FunctionType:
+            self.kept[id(function)], self.kept[id(original)] = (function, made), (original, made)
+            return made
+
+        return copied(function, keep, self.replaced, self.builtins)  # type: ignore[no-any-return]
+
+
+def copied(
+    function: FunctionType, keep: Callable[[FunctionType], Any], replaced: Callable[[Any], Any], builtins: Any = None
+) -> Any:
+    """A copy of a function in a world of its own, where what it reads is replaced.
+
+    ``keep`` is given the copy before anything is replaced, so that functions may call each other and themselves; what
+    it returns is returned.
+    """
+    world, cells = dict(function.__globals__), tuple(CellType() for _ in function.__closure__ or ())
+    if builtins is not None:
+        world["__builtins__"] = builtins
+    copy = FunctionType(function.__code__, world, function.__name__, function.__defaults__, cells)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    made = keep(copy)
+    for cell, old in zip(cells, function.__closure__ or (), strict=True):
+        try:
+            cell.cell_contents = replaced(old.cell_contents)
+        except ValueError:  # an empty cell
+            continue
+    for name in sorted(jit.global_names(function.__code__) & function.__globals__.keys()):
+        world[name] = replaced(function.__globals__[name])
+    return made
 
 
 def _found(table: dict[Any, Any], value: Any) -> Any:
@@ -279,12 +296,6 @@ def _found(table: dict[Any, Any], value: Any) -> Any:
         return table.get(value)
     except TypeError:  # it cannot be hashed
         return None
-
-
-def _names(code: CodeType) -> set[str]:
-    """Names of globals and attributes in code and its nested functions."""
-    inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
-    return set(code.co_names).union(*inner)
 
 
 def rewired(function: Any) -> tuple[Callable[..., Any], Rewiring]:

@@ -24,11 +24,12 @@ from polhode.algebra.quaternion import multiply
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError, shown
 from polhode.kernel import jit
 from polhode.kernel import layout as slots
-from polhode.kernel.jit import bind, inlined, python_of
+from polhode.kernel.jit import bind, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
 from polhode.programs.rewire import user_line
 from polhode.systems.user import derived
 from polhode.systems.user import states as of_states
+from polhode.systems.user.compilable import compilable
 from polhode.systems.user.roles import CACHE_SIZE, CALLS, FORMS, POTENTIALS, STENCIL, Form, user_attitude
 
 HERE = str(Path(__file__).parents[2]) + os.sep
@@ -522,7 +523,7 @@ def _role(template: Any, calling: Any, bound: tuple[tuple[str, Any], ...], built
 @functools.lru_cache(jit.KEPT_KERNELS)
 def compiled(made: jit.Made, form: Any, template: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Any:
     """Compile a role around a user's function: (role, "") or (None, reason). Equal functions share one role."""
-    calling = bind(form, user=inlined(python_of(made.function)))
+    calling = bind(form, user=compilable(python_of(made.function)))
     return jit.compile_uncached(_role(template, calling, bound, built), _signature_of(template))
 
 

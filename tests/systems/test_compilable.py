@@ -1,0 +1,179 @@
+"""Users' functions that cannot be traced are compiled with all they call, and their indices are checked."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.kernel import direct, jit
+from polhode.systems.user import function as of_users
+
+pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+
+THERE = {"position": (0.3, 0.1, 0.1), "velocity": (1.0, -0.4, 0.2)}
+EULER = "forward_euler"
+
+
+def in_python(force, steps=40, step=0.05, parameters=()):
+    """Where Euler's method leads, in plain Python."""
+    x, v = np.array(THERE["position"]), np.array(THERE["velocity"])
+    for k in range(steps):
+        F = np.array(force(k * step, x, v, np.array(parameters, dtype=float)))
+        x, v = x + step * v, v + step * F
+    return x
+
+
+def run(force, steps=40, parameters=(), **more):
+    system = ph.particle(force=force, parameters=parameters, work=False)
+    return ph.integrate(system, EULER, step=0.05, steps=steps, settings={"guard": False}, **THERE | more)
+
+
+# ------------------------------------------------------------------ what a function calls
+GAIN = 0.7
+
+
+def bump(a):
+    return a * math.exp(-a * a)
+
+
+def deep(a, power=2):
+    return bump(a) + GAIN * a**power
+
+
+def summed(n, a):
+    total = 0.0
+    for _ in range(n):
+        total += 0.1 * deep(a)
+        if total > 0.5:
+            break
+    return total
+
+
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+def halved(a):
+    """Which cannot be traced: it halves as often as the number says."""
+    while abs(a) > 1.0:
+        a = 0.5 * a
+    return a
+
+
+def by_name(t, x, v, p):
+    return (summed(int(3 + abs(x[1])), halved(x[0])), -0.1 * deep(x[1], power=3), -0.01 * factorial(int(abs(x[2])) + 2))
+
+
+def in_closures():
+    scale = 0.3
+
+    def inner(a):
+        return scale * bump(a)
+
+    def outer(a):
+        return inner(a) + inner(2.0 * a)
+
+    return lambda t, x, v, p: (outer(halved(x[0])), outer(x[1]), 0.0)
+
+
+def turned(t, x, v, p):
+    q = np.array([1.0, 0.1 * halved(x[0]), 0.2, -0.1 * t])
+    r = ph.rotation.rotate(q, x) + ph.rotation.rotate_inverse(q, np.array([1.0, 0.2, 0.1]))
+    u = ph.rotation.multiply(ph.rotation.conjugate(q), ph.rotation.normalize(q))
+    R, w = ph.rotation.matrix_from_quaternion(q), ph.rotation.log_quaternion(ph.rotation.exp_quaternion(0.1 * x))
+    return np.array([-0.1 * r[0] + u[0], R[0, 1] - w[1], 0.1 * ph.rotation.angle_between(q, u)])
+
+
+def in_a_module(tmp_path):
+    (tmp_path / "laws_of_mine.py").write_text(
+        "import math\nSTIFFNESS = 0.4\n\ndef pull(a):\n    return -STIFFNESS * spring(a)\n\n"
+        "def spring(a):\n    return math.sinh(a)\n"
+    )
+    spec = importlib.util.spec_from_file_location("laws_of_mine", tmp_path / "laws_of_mine.py")
+    laws = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(laws)
+    return lambda t, x, v, p: (laws.pull(halved(x[0])), -laws.STIFFNESS * x[1], laws.spring(x[2]))
+
+
+@pytest.mark.parametrize("kind", ["by name", "in closures", "of rotations", "in a module"])
+def test_what_a_function_calls_is_compiled_with_it(kind, tmp_path):
+    force = {"by name": by_name, "of rotations": turned}.get(kind)
+    force = force or (in_closures() if kind == "in closures" else in_a_module(tmp_path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = run(force).position[-1].values
+    assert found == pytest.approx(in_python(force), rel=1e-13)
+
+
+def test_a_helper_that_changes_is_compiled_anew():
+    kept = {"factor": 1.0}
+
+    def make(factor):
+        def inner(a):
+            return factor * a
+
+        kept["factor"] = factor
+        return lambda t, x, v, p: (inner(halved(x[0])), 0.0, 0.0)
+
+    ends = [run(make(factor)).position[-1].values for factor in (0.5, -0.5)]
+    assert abs(ends[0] - ends[1]).max() > 0.1
+    for factor, end in zip((0.5, -0.5), ends, strict=True):
+        assert end == pytest.approx(in_python(make(factor)), rel=1e-13)
+
+
+# ------------------------------------------------------------------ indices
+WEIGHTS = (1.0, 2.0, 3.0)
+LEVELS = np.array([1.0, 2.0, 3.0])
+
+
+def written_to(t, x, v, p):
+    F = np.zeros(3)
+    F[int(t)] = 0.01
+    return F
+
+
+def parameter(t, x, v, p):
+    return (p[int(t)], 0.0, 0.0)
+
+
+def from_the_end(t, x, v, p):
+    return (p[-1 - int(t)], 0.0, 0.0)
+
+
+def of_a_slice(t, x, v, p):
+    return (p[1:][int(t) - 1] if t >= 1.0 else 0.0, 0.0, 0.0)
+
+
+def of_a_tuple(t, x, v, p):
+    return (WEIGHTS[int(t)], 0.0, 0.0)
+
+
+def of_an_array(t, x, v, p):
+    return (LEVELS[int(t)], 0.0, 0.0)
+
+
+def entry(numbers, k):
+    return numbers[k]
+
+
+def in_a_helper(t, x, v, p):
+    return (entry(p, int(t)), 0.0, 0.0)
+
+
+OUTSIDE = (written_to, parameter, from_the_end, of_a_slice, of_a_tuple, of_an_array, in_a_helper)
+
+
+@pytest.mark.parametrize("compiler", ["", "numba"])
+@pytest.mark.parametrize("force", OUTSIDE, ids=lambda f: f.__name__)
+def test_an_index_outside_is_the_users_own_index_error(force, compiler, monkeypatch):
+    monkeypatch.setenv(direct.FORCED, compiler)
+    of_users.compiled.cache_clear()
+    told = rf"'{force.__name__}' .*raised IndexError: .* (out of bounds|out of range)"
+    with pytest.raises(ph.errors.UserFunctionError, match=told) as e:
+        run(force, steps=100, parameters=[0.1, 0.2, 0.3])
+    assert type(e.value.__cause__) is IndexError and e.value.step == 60 and e.value.time == pytest.approx(3.0)
