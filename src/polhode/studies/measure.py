@@ -31,6 +31,13 @@ def attempt(system: System, method: str, **run: Any) -> tuple[xr.Dataset, str]:
         return failure.trajectory, f"{type(failure).__name__} in step {failure.step}"
 
 
+def relative_energy_error(ds: xr.Dataset) -> xr.DataArray:
+    """(H - H0 - work) / |H0|, as the papers draw it; ``energy_error`` of a trajectory has another scale."""
+    change = ds.energy_change - ds.work.sum("force") if "work" in ds else ds.energy_change
+    error: xr.DataArray = change / abs(ds.energy[0])
+    return error
+
+
 def whole(span: float, step: float) -> int:
     """Number of steps in a span; the step must divide it."""
     n = round(span / step)

@@ -26,6 +26,7 @@ from polhode.studies.carson2005.common import (
     run,
 )  # fmt: skip
 from polhode.studies.criteria import at_least, at_most, fact
+from polhode.studies.measure import relative_energy_error
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)
@@ -51,7 +52,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             for k, h in enumerate(STEPS):
                 ds = run(method, name, step=h)
                 errors[i, j, k] = np.linalg.norm(ds.position[-1] - conic(name, DAY)[0])
-            means[i, j] = revolutions(ds.time.values, ds.energy_error.values, period(name)).mean()
+            means[i, j] = revolutions(ds.time.values, relative_energy_error(ds).values, period(name)).mean()
         L = ds.angular_momentum_space[:, 2]
         mirror = run(f"variational:{1.0 - alpha:g}", ELLIPTIC)
         mirrored.append(float(np.abs(mirror.position - ds.position).max() / np.abs(ds.position).max()))

@@ -29,6 +29,7 @@ from polhode.studies.carson2005.common import (
     revolutions,
     run,
 )  # fmt: skip
+from polhode.studies.measure import relative_energy_error
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, CORRECTED)
@@ -44,14 +45,14 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         for j, name in enumerate(ORBITS):
             for k, h in enumerate(STEPS):
                 ds = run(label, name, step=h)
-                e = ds.energy_error.values
+                e = relative_energy_error(ds).values
                 mean[i, j, k] = revolutions(ds.time.values, e, period(name)).mean()
                 swing[i, j, k] = np.ptp(e)
                 distance[i, j, k] = np.linalg.norm(ds.position[-1] - conic(name, DAY)[0])
     runs = [run(label, ELLIPTIC) for label in LABELS]
     over = ("method", "orbit", "step")
     return xr.Dataset(
-        {"change": (("method", "time"), [ds.energy_error.values for ds in runs]),
+        {"change": (("method", "time"), [relative_energy_error(ds).values for ds in runs]),
          "mean": (over, mean), "swing": (over, swing), "distance": (over, distance)},
         {"method": list(LABELS), "time": runs[0].time.values, "orbit": list(ORBITS), "step": list(STEPS)},
         {"steps": f"{STEP:g} s in the picture of the energy"},

@@ -26,6 +26,7 @@ from polhode.studies.carson2005.common import (
     shown,
 )  # fmt: skip
 from polhode.studies.carson2005.fig04 import TENTH
+from polhode.studies.measure import relative_energy_error
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LONG = (SYMPLECTIC, RK4)
@@ -39,7 +40,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     over = ("scheme", "day")
     return shown(ELLIPTIC, (RK4, CONIC), "energy").assign(
         long_error=(over, [np.linalg.norm(ds.position - positions, axis=1) for ds in runs]),
-        long_change=(over, [ds.energy_error for ds in runs]),
+        long_change=(over, [relative_energy_error(ds) for ds in runs]),
     ).assign_coords(scheme=list(LONG), day=np.arange(days + 1))  # fmt: skip
 
 

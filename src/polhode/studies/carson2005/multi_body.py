@@ -18,7 +18,7 @@ from polhode.studies import drawing
 from polhode.studies.carson2005.common import CIRCULAR, DAY, GAUSS, METHODS, RK4, SYMPLECTIC, keeps, of, order_of, run
 from polhode.studies.carson2005.drag import air
 from polhode.studies.criteria import at_least, at_most
-from polhode.studies.measure import whole
+from polhode.studies.measure import relative_energy_error, whole
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import gravitating_bodies
 
@@ -64,7 +64,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     for i, label in enumerate(ORDERS):
         report_progress(label)
         for k, h in enumerate(STEPS[label]):
-            errors[i, k] = np.abs(travel(label, h, whole(ROW, h)).energy_error).max()
+            errors[i, k] = np.abs(relative_energy_error(travel(label, h, whole(ROW, h)))).max()
     report_progress("fine steps")
     fine = {label: travel(label, h, whole(0.1, h)) for label, h in FINE.items()}
     ds = fine[GAUSS]
@@ -75,13 +75,13 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return xr.Dataset(
         {
             "position": (("time", "body", "axis"), ds.position.values),
-            "change": (("method", "time"), [x.energy_error.values for x in (swing, *fine.values())]),
+            "change": (("method", "time"), [relative_energy_error(x).values for x in (swing, *fine.values())]),
             "own": ("time", own_energy(ds)),
             "error": (("scheme", "level"), errors),
             "steps": (("scheme", "level"), list(STEPS.values())),
             "momentum_change": ("quantity", momenta),
             "falling": ("hours", falling.energy.values),
-            "unaccounted": ("hours", falling.energy_error.values),
+            "unaccounted": ("hours", relative_energy_error(falling).values),
         },
         {"method": [SYMPLECTIC, *fine], "time": ds.time.values, "body": list(NAMES), "axis": ["x", "y", "z"],
          "scheme": list(ORDERS), "level": range(3), "hours": falling.time.values / 3600.0,

@@ -30,7 +30,7 @@ from polhode.studies.carson2005.common import (
     revolutions,
     run,
 )  # fmt: skip
-from polhode.studies.measure import whole
+from polhode.studies.measure import relative_energy_error, whole
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import particle
 
@@ -87,7 +87,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return xr.Dataset(
         {
             "energy": (over, np.reshape([ds.energy.values for ds in runs.values()], shape)),
-            "unaccounted": (over, np.reshape([ds.energy_error.values for ds in runs.values()], shape)),
+            "unaccounted": (over, np.reshape([relative_energy_error(ds).values for ds in runs.values()], shape)),
             "error": (("light", "scheme", "level"), errors),
             "steps": (("scheme", "level"), list(STEPS.values())),
             "uncut": ("uncut_step", uncut),

@@ -27,6 +27,7 @@ from polhode.studies.carson2005.common import (
     order_of,
     run,
 )  # fmt: skip
+from polhode.studies.measure import relative_energy_error
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 SIZE = 5e-6  # km/s^2
@@ -59,7 +60,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return xr.Dataset(
         {
             "energy": (("method", "time"), [ds.energy.values for ds in runs]),
-            "unaccounted": (("method", "time"), [ds.energy_error.values for ds in runs]),
+            "unaccounted": (("method", "time"), [relative_energy_error(ds).values for ds in runs]),
             "error": (("burn", "scheme", "level"), errors), "steps": (("scheme", "level"), list(STEPS.values())),
         },
         {"method": list(LABELS), "time": t, "burn": list(BURNS), "scheme": list(ORDERS), "level": [0, 1, 2]},

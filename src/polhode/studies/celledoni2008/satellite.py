@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from polhode.algebra.rotation import rotate_inverse
 from polhode.plots.style import BLUE, FAINT, GREEN, VERMILION
 from polhode.runs.integrate import integrate
+from polhode.studies.measure import relative_energy_error
 from polhode.studies.study import Reporter
 from polhode.systems.problems import problem
 
@@ -32,13 +33,14 @@ def satellite(methods: Sequence[str], report_progress: Reporter) -> xr.Dataset:
             )
             shown = ds.isel(time=slice(None, None, round(SATELLITE_STEPS[0] / h)))
             pointing.append(rotate_inverse(shown.attitude.values, (0.0, 0.0, 1.0)))
-            energy.append(shown.energy_error.values)
-            largest.append(float(np.abs(ds.energy_error).max()))
+            error = relative_energy_error(ds)
+            energy.append(error.sel(time=shown.time).values)
+            largest.append(float(np.abs(error).max()))
     shape, both = (len(methods), len(SATELLITE_STEPS)), ("method", "step")
     return xr.Dataset(
         {
             "u": (("step", "time", "axis"), np.array(pointing[: len(SATELLITE_STEPS)])),
-            "energy_error": ((*both, "time"), np.reshape(energy, (*shape, -1))),
+            "relative_energy_error": ((*both, "time"), np.reshape(energy, (*shape, -1))),
             "largest_energy_error": (both, np.reshape(largest, shape)),
         },
         {"method": list(methods), "step": list(SATELLITE_STEPS), "axis": list("xyz"), "time": shown.time.values},
@@ -63,7 +65,7 @@ def satellite_picture(data: xr.Dataset) -> Picture:
         sphere(picture.add_subplot(grid[k, 0], projection="3d"), data.u.sel(step=h).values, f"{names[0]}, h = {h:g}")
         ax = picture.add_subplot(grid[k, 1])
         for name, colour in zip(names, COLOURS, strict=False):
-            error = data.energy_error.sel({"method": name, "step": h})[1:]
+            error = data.relative_energy_error.sel({"method": name, "step": h})[1:]
             if len(names) > 1:
                 ax.semilogy(error.time, np.abs(error), ".", color=colour, markersize=DOT, markeredgewidth=0)
             else:

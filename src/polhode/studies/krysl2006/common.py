@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.plots.style import GREY
 from polhode.studies import criteria, drawing
-from polhode.studies.measure import NORMS, attempt, observed_orders
+from polhode.studies.measure import NORMS, attempt, observed_orders, relative_energy_error
 from polhode.studies.study import Check, Finding, Reporter
 from polhode.systems import soft_wall
 
@@ -157,7 +157,7 @@ def soft_wall_runs(quick: bool, report_progress: Reporter) -> xr.Dataset:
         for j, h in enumerate(ladder):
             steps = max(round(span / h), 0 if quick or h < STEP else STEPS)
             ds, ends[i, j] = attempt(physical, PRINTED[label], step=h, steps=steps, angular_momentum=MOMENTUM)
-            worst[i, j], done[i, j] = float(np.abs(ds.energy_error).max()), ds.attrs["steps"]
+            worst[i, j], done[i, j] = float(np.abs(relative_energy_error(ds)).max()), ds.attrs["steps"]
     both, of = ("method", "physical_step"), ("method", "start")
     _CACHED_RUNS[quick] = xr.Dataset(
         {

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.runs.integrate import integrate
 from polhode.studies import criteria, drawing
+from polhode.studies.measure import relative_energy_error
 from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import pictures, printed
 from polhode.studies.vilmart2013.common import (
@@ -43,7 +44,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         report_progress(f"{n} steps of {name}")
         ds = integrate(BODY_OF_FIG_1, name, step=STEP, steps=n, every=n // 500, **START)
         Qy, C = ds.angular_momentum_space, (ds.angular_momentum**2).sum("axis")
-        runs[name] = [np.abs(ds.energy_error), np.abs(C / C[0] - 1.0), np.sqrt(((Qy - Qy[0]) ** 2).sum(Qy.dims[1]))]
+        H = np.abs(relative_energy_error(ds))
+        runs[name] = [H, np.abs(C / C[0] - 1.0), np.sqrt(((Qy - Qy[0]) ** 2).sum(Qy.dims[1]))]
     changes = np.array([[x.values for x in three] for three in runs.values()])
     return xr.Dataset(
         {"error": errors, "change": (("kept_by", "quantity", "time"), changes)},
