@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -190,3 +191,65 @@ def test_what_is_refused_is_told_after_runs_that_were_not():
     positive.run(ORBIT)
     with pytest.raises(ph.errors.InvalidInput, match="mu"):
         positive.run(ORBIT, parameters={"mu": -1.0})
+
+
+GAIN = 0.3
+
+
+def damped(t, attitude, angular_velocity, parameters):
+    return (-GAIN * angular_velocity[0], parameters[0], 0.1)
+
+
+def test_threads_share_what_is_prepared():
+    interval = sys.getswitchinterval()
+    system = ph.rigid_body((1, 2, 2.5), torque=damped, parameters=[0.1])
+    starts = [{"angular_velocity": (0.3, 0.1 * k, 2.0)} for k in range(40)]
+    how = {"step": 0.02, "steps": 30}
+    wanted = [ph.integrate(system, "mkrk:cv8", start=start, **how).angular_velocity.values for start in starts]
+    prepared = ph.prepare(system, "mkrk:cv8", **how)
+
+    def right(k):
+        found = [prepared.run(starts[k], parameters=[0.1] if k % 2 else None) for _ in range(10)]
+        return all((one.angular_velocity == wanted[k]).all() for one in found)
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(right, range(40)))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_a_run_that_is_asked_for_within_a_run_has_arrays_of_its_own():
+    system = ph.free_body((1, 2, 3))
+    prepared = ph.prepare(system, "v2", step=0.1, steps=5)
+    wanted = prepared.run(SPIN).angular_velocity.copy()
+    arrays = prepared._taken()  # as while a function of the user's runs
+    other = prepared.run({"angular_velocity": (1, 0, 0)})
+    prepared._idle.append(arrays)
+    assert (other.angular_velocity[-1] == (1, 0, 0)).all()
+    assert (prepared.run(SPIN).angular_velocity == wanted).all()
+
+
+def test_what_a_function_reads_is_seen_when_it_changes(monkeypatch):
+    cells = [0.3]
+
+    def closed(t, attitude, angular_velocity, parameters):
+        return (-cells[0] * angular_velocity[0], 0.0, 0.1)
+
+    how = {"step": 0.02, "steps": 20}
+    for torque in (damped, closed):
+        system = ph.rigid_body((1, 2, 2.5), torque=torque, parameters=[0.0])
+        prepared = ph.prepare(system, "mkrk:cv8", **how)
+        for value in (0.3, 3.0, 0.0, 0.3):
+            monkeypatch.setitem(globals(), "GAIN", value)
+            cells[0] = value
+            wanted = ph.integrate(system, "mkrk:cv8", start=SPIN, **how).angular_velocity.values
+            for _ in range(2):
+                assert (prepared.run(SPIN).angular_velocity == wanted).all(), (torque, value)
+
+
+def test_functions_of_their_arguments_alone_are_not_looked_at():
+    assert jit.self_contained(braked) and jit.self_contained(counted) and not jit.self_contained(damped)
+    assert not jit.self_contained(lambda t, gain=[1.0]: gain[0])
+    assert not jit.self_contained(sys)

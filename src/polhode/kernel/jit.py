@@ -486,6 +486,17 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
         total.update(repr(value).encode())
 
 
+def self_contained(function) -> bool:
+    """Whether a function reads nothing but its arguments, builtins and ``LIBRARIES``, so that it stays as it is."""
+    function = python_of(function)
+    if not isinstance(function, FunctionType) or function.__closure__ or function.__kwdefaults__:
+        return False
+    known = function.__globals__
+    read = [known[name] for name in global_names(function.__code__) if name in known]
+    libraries = all(isinstance(one, ModuleType) and one.__name__.partition(".")[0] in LIBRARIES for one in read)
+    return libraries and all(isinstance(one, PLAIN) for one in function.__defaults__ or ())
+
+
 def _names(code) -> frozenset[str]:
     """All global and attribute names in code and its nested functions."""
     inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import PolhodeError
+from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.methods import Method
 from polhode.runs.initial_state import InitialState, initial_state
@@ -110,22 +111,45 @@ class Rows:
         return kinetic + potential_energies(self.time, self.states, self._constants, potential)
 
 
+class _Arrays:
+    """What one run leaves for the next, ``made`` of these functions; a run at a time works on it."""
+
+    def __init__(self, made: Sequence[Any] = ()) -> None:
+        self.made = made
+        self.first: Request | None = None
+        self.run: Run | None = None
+        self.kept: Any = None
+        self.repeated: Repeated | None = None
+
+
 class PreparedRuns:
-    """A system and a method, ready for runs from many starts; ``polhode.prepare`` makes it."""
+    """A system and a method, ready for runs from many starts; ``polhode.prepare`` makes it.
+
+    Any number of threads may share one: each run has arrays of its own, and the answers are nobody else's. A function
+    of the user that reads globals, closures or defaults is looked at before every run, some 15 microseconds each, and
+    compiled again where they have changed.
+    """
 
     def __init__(self, system: System, method: Any, words: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self.system, self.method, self.words, self.options = system, method, dict(words), dict(options)
-        self._first: Request | None = None
-        self._run: Run | None = None
-        self._kept: Any = None
-        self._repeated: Repeated | None = None
+        self._reading = [one for one in system.functions.values() if not jit.self_contained(one.function)]
+        self._idle: list[_Arrays] = []  # as many as runs have ever overlapped
 
     def __repr__(self) -> str:
         return f"<{self.method or self.system.recommended} for {self.system.name}, ready to run>"
 
-    def _request(self, start: Any, parameters: Any) -> Request:
+    def _taken(self) -> _Arrays:
+        """What an earlier run has left, and no run is using; whoever takes it puts it back."""
+        made = [one.made for one in self._reading] if self._reading else []
+        try:
+            own = self._idle.pop()  # one call, so that no two threads take the same
+        except IndexError:
+            return _Arrays(made)
+        return own if own.made == made else _Arrays(made)
+
+    def _request(self, own: _Arrays, start: Any, parameters: Any) -> Request:
         """The request of one run. That of a plain state is the first one with another state."""
-        first, start = self._first, start.given if isinstance(start, State) else start
+        first, start = own.first, start.given if isinstance(start, State) else start
         plain = first is not None and parameters is None and type(start) is dict and STATE_SET.issuperset(start)
         if plain and all(type(value) in PLAIN for value in start.values()):
             assert first is not None
@@ -134,12 +158,12 @@ class PreparedRuns:
             self.system, self.method, self.words | {"start": start, "parameters": parameters}, self.options
         )
         if first is None and parameters is None and type(start) is dict and STATE_SET.issuperset(start):
-            self._first = request
+            own.first = request
         return request
 
-    def _ready(self, request: Request) -> Run:
+    def _ready(self, own: _Arrays, request: Request) -> Run:
         """A run at its start: the arrays of the last one, where nothing but the state has changed."""
-        first, run = self._first, self._run
+        first, run = own.first, own.run
         if first is None or request.system is not first.system or request.steps is not first.steps:
             return RUNS[type(request.steps)](request)
         if run is None:
@@ -151,10 +175,10 @@ class PreparedRuns:
                 and not run.breaks
                 and type(request.steps) in (FixedStep, Tolerance)
             ):
-                self._run, self._kept = run, run.snapshot()
+                own.run, own.kept = run, run.snapshot()
             return run
         run.request, run.start = request, request.state.values.copy()
-        run.restore(self._kept, [])
+        run.restore(own.kept, [])
         run.y[:], run.resumed = run.start, False
         return run
 
@@ -175,23 +199,31 @@ class PreparedRuns:
         PolhodeError
             As ``polhode.integrate``.
         """
-        if self._repeated is not None:
-            quick = self._repeated.answer(start.given if isinstance(start, State) else start, parameters)
+        own = self._taken()
+        try:
+            return self._rows(own, start, parameters)
+        finally:
+            self._idle.append(own)
+
+    def _rows(self, own: _Arrays, start: Any, parameters: Any) -> Rows:
+        """The rows of one run on the arrays of their own."""
+        if own.repeated is not None:
+            quick = own.repeated.answer(start.given if isinstance(start, State) else start, parameters)
             if quick is not None:
                 times, states, system = quick
                 return Rows(system, times, states)
-        request = self._request(start, parameters)
-        run, record = self._ready(request), Record.of(request)
+        request = self._request(own, start, parameters)
+        run, record = self._ready(own, request), Record.of(request)
         try:
             run.carry_out(record, request.recording.every, request.samples, lambda: None)
         except PolhodeError:
-            self._run = None
+            own.run = None
             carry_out(request)  # which tells what was wrong, with the trajectory so far
             raise
         if not record.count or (run.now - record.last) * run.h > 0.0:
             record.add(run.now, run.state(), 0, run.last)
-        if self._repeated is None and self._first is not None and request.steps is self._first.steps:
-            self._repeated = Repeated.of(run, request)
+        if own.repeated is None and own.first is not None and request.steps is own.first.steps:
+            own.repeated = Repeated.of(run, request)
         return Rows(request.system, record.times[: record.count], record.states[: record.count])
 
     def dataset(self, start: Any = None, *, parameters: Any = None) -> xr.Dataset:
@@ -207,7 +239,11 @@ class PreparedRuns:
         PolhodeError
             As ``polhode.integrate``.
         """
-        return carry_out(self._request(start, parameters))
+        own = self._taken()
+        try:
+            return carry_out(self._request(own, start, parameters))
+        finally:
+            self._idle.append(own)
 
 
 PLAIN = (tuple, list, np.ndarray, int, float)
@@ -229,7 +265,7 @@ def prepare(
     -------
     PreparedRuns
         ``prepared.run(start)`` gives arrays (``.time``, ``.position``, ``.attitude``, ``.energy``),
-        ``prepared.dataset(start)`` the Dataset.
+        ``prepared.dataset(start)`` the Dataset. Threads may share it.
 
     Examples
     --------
