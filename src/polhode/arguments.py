@@ -15,6 +15,7 @@ Every rejection is an ``InvalidInput`` of one sentence that names the argument.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -139,11 +140,15 @@ def _converted(value: Any, unit: str, name: str) -> Any:
 # ------------------------------------------------------------------ numbers
 @functools.cache
 def memory() -> int:
-    """Memory of this machine in bytes; 16 GiB where the system does not report it."""
+    """Memory of this machine or of the container that we are in, in bytes; 16 GiB where the system does not say."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
-        return 16 << 30
+        found = 16 << 30
+    for limit in ("memory.max", "memory/memory.limit_in_bytes"):  # of the second and the first version
+        with contextlib.suppress(OSError, ValueError), open(f"/sys/fs/cgroup/{limit}", encoding="ascii") as file:
+            found = min(found, int(file.read()))
+    return found
 
 
 def room_for(entries: float, name: str) -> None:

@@ -6,15 +6,17 @@ import csv
 import os
 import re
 import warnings
+from array import array as flat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from polhode import reading
 from polhode.arguments import UNKNOWN, Array, array, has, room_for
 from polhode.arguments import path as checked_path
-from polhode.errors import FileProblem, InvalidInput, answering, shown
+from polhode.errors import InvalidInput, answering, shown
 
 MEMBER = "member"
 """The dimension of members in Datasets."""
@@ -121,7 +123,7 @@ def _from_dataset(ds: Any) -> dict[str, Array]:
 def _csv(file: Path) -> dict[str, Array]:
     """Columns of a CSV file by name."""
     try:
-        with file.open(newline="", encoding="utf-8-sig") as lines:
+        with reading.lines(file, "members") as lines:
             names = [name.strip() for name in next(csv.reader(lines), [])]
             if not names or not all(names) or len(set(names)) < len(names):
                 raise InvalidInput(f"the first line of {file.name} must be the names of its columns, each once")
@@ -134,8 +136,6 @@ def _csv(file: Path) -> dict[str, Array]:
                     rows = np.empty((0, 0))
         if rows.shape[1:] != (len(names),):
             rows = _csv_slowly(file, names)
-    except OSError as error:
-        raise FileProblem(f"{file} cannot be read: {error.strerror or error}") from None
     except (UnicodeDecodeError, csv.Error):
         raise InvalidInput(f"{file.name} is no CSV file: it must be text, with commas between the columns") from None
     return {name: member_array(rows[:, k], name) for k, name in enumerate(names)}
@@ -143,8 +143,8 @@ def _csv(file: Path) -> dict[str, Array]:
 
 def _csv_slowly(file: Path, names: Sequence[str]) -> Array:
     """The same for files with quotes or spaces, and the place of what is wrong."""
-    rows: list[list[float]] = []
-    with file.open(newline="", encoding="utf-8-sig") as lines:
+    found, count = flat("d"), 0
+    with reading.lines(file, "members") as lines:
         reader = csv.reader(lines)
         next(reader)
         for cells in reader:
@@ -155,16 +155,17 @@ def _csv_slowly(file: Path, names: Sequence[str]) -> Array:
                 raise InvalidInput(f"{where}: {len(cells)} entries, but {len(names)} columns have names")
             for name, cell in zip(names, cells, strict=True):
                 if not cell.strip():
-                    raise InvalidInput(f"{where}: {name} of member {len(rows)} is missing; give a number, or leave the "
+                    raise InvalidInput(f"{where}: {name} of member {count} is missing; give a number, or leave the "
                                        "member out")  # fmt: skip
                 try:
                     float(cell)
                 except ValueError:
                     raise InvalidInput(f"{where}: {name} must be a number, not {shown(cell)}") from None
-            rows.append([float(cell) for cell in cells])
-    if not rows:
+            found.extend(map(float, cells))
+            count += 1
+    if not count:
         raise InvalidInput(f"{file.name} has names of columns, but no members below them")
-    return np.array(rows)
+    return np.array(found).reshape(count, len(names))
 
 
 def _grouped(columns: Mapping[str, Array]) -> dict[str, Array]:

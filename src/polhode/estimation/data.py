@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from polhode import reading
 from polhode.arguments import has, mapping
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, answering, shown, unknown_name
@@ -272,31 +274,37 @@ def _read_csv(path: str) -> dict[str, Any]:
     FileProblem, InvalidInput
         It cannot be read; a cell that is no number, with its line.
     """
+    head: list[str] = []
+    cells = array("d")
     try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            lines = [(reader.line_num, line) for line in reader if line and not line[0].startswith("#")]
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        with reading.lines(path, "measurements") as lines:
+            reader = csv.reader(lines)
+            for line in reader:
+                if line and not line[0].startswith("#"):
+                    cells.extend(_numbers(path, f"in line {reader.line_num}", head, line) if head else ())
+                    head = head or [name.strip() for name in line]
+    except (UnicodeDecodeError, csv.Error) as problem:
         raise FileProblem(f"cannot read {path}: {problem}") from None
-    if len(lines) < 2:
+    if not cells:
         raise InvalidInput(f"{path} has no rows of data; give a line of names and lines of numbers")
-    head = [name.strip() for name in lines[0][1]]
     for name in head:
         if head.count(name) > 1:
             raise InvalidInput(f"{path} has two columns {name!r}; name each once")
-    table = np.full((len(lines) - 1, len(head)), np.nan)
-    for k, (number, line) in enumerate(lines[1:]):
-        if len(line) != len(head):
-            raise InvalidInput(f"{path} has {len(line)} cells in line {number}, but {len(head)} names; check that line")
-        for j, cell in enumerate(line):
-            if not cell.strip():
-                continue
-            try:
-                table[k, j] = float(cell)
-            except ValueError:
-                raise InvalidInput(f"{path} has {shown(cell)} in line {number}, column {head[j]}; give a number, or "
-                                   "leave the cell empty") from None  # fmt: skip
-            if not np.isfinite(table[k, j]):
-                raise InvalidInput(f"{path} has {cell.strip()} in line {number}, column {head[j]}; give a finite "
-                                   "number, or leave the cell empty")  # fmt: skip
+    table = np.array(cells).reshape(-1, len(head))
     return _grouped({name: table[:, j] for j, name in enumerate(head)})
+
+
+def _numbers(path: str, where: str, head: list[str], line: list[str]) -> Iterator[float]:
+    """The numbers of a line, NaN for an empty cell."""
+    if len(line) != len(head):
+        raise InvalidInput(f"{path} has {len(line)} cells {where}, but {len(head)} names; check that line")
+    for name, cell in zip(head, map(str.strip, line), strict=True):
+        try:
+            value = float(cell or "nan")
+        except ValueError:
+            raise InvalidInput(f"{path} has {shown(cell)} {where}, column {name}; give a number, or leave the cell "
+                               "empty") from None  # fmt: skip
+        if cell and not np.isfinite(value):
+            raise InvalidInput(f"{path} has {cell} {where}, column {name}; give a finite number, or leave the cell "
+                               "empty")  # fmt: skip
+        yield value

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode import reading
 from polhode.arguments import number
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWarning, PolhodeError, shown
@@ -418,7 +419,7 @@ class LiveStore:
             foreign.check_zarr(self.path, whole=False, only=self.digests)
             group = self._group()
             needed = sum(self.rows * math.prod(group[name].shape[1:]) * 8 for name in self.digests)
-            if needed < 0 or (not self.streams and needed > foreign.most_memory()):
+            if needed < 0 or (not self.streams and needed > reading.limit()):
                 raise ValueError(f"they would need {needed / 1e9:.3g} GB of memory")
             many = max(1, group["state"].chunks[0])
         except FileProblem:

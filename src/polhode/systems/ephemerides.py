@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from polhode import reading
 from polhode.arguments import array, choice, number, path
 from polhode.epochs import Epoch, epoch_of
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
@@ -242,6 +243,7 @@ def ephemeris(
         if not Path(source).is_file():
             raise InvalidInput(f"source is {shown(source)}, which is no file; give 'builtin', 'astropy' or the path of "
                                "a .bsp file")  # fmt: skip
+        reading.check(source, "ephemeris")
     times, positions, error = _table(body, centre, str(source), instant, first, last, within)
     arguments = {"body": body, "epoch": str(instant), "stop": last, "start": first, "centre": centre,
                  "source": str(source), "tolerance": within}  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode import reading
 from polhode.arguments import number, path, whole
 from polhode.errors import InvalidInput, answering, shown
 from polhode.systems import planets
@@ -117,14 +117,7 @@ def gravity_field(source: str, epoch: float | None = None) -> GravityField:
         )
     when = None if epoch is None else number(epoch, "epoch")
     file = Path(path(source, "source"))
-    try:
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise InvalidInput(
-            f"gravity field {str(source)!r} cannot be read: {reason}; give {SHIPPED[0]!r}, or the path of a .gfc file"
-        ) from None
-    return _read(file, str(source), digest, when)
+    return _read(file, str(source), reading.digest(file, "gravity field"), when)
 
 
 def gravity_field_of(given: Any) -> GravityField:
@@ -133,7 +126,13 @@ def gravity_field_of(given: Any) -> GravityField:
 
 
 def _read(file: Path, source: str, digest: str, epoch: float | None) -> GravityField:
-    lines = enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+    with reading.lines(file, "gravity field", errors="replace") as rows:
+        return _field(enumerate(rows, 1), file, source, digest, epoch)
+
+
+def _field(
+    lines: Iterator[tuple[int, str]], file: Path, source: str, digest: str, epoch: float | None
+) -> GravityField:  # fmt: skip
     head = _head(lines, file.name)
     mu = _number(head.get("earth_gravity_constant") or head.get("gravity_constant"), "gravity_constant", file.name)
     radius = _number(head.get("radius"), "radius", file.name)

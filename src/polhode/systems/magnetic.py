@@ -22,6 +22,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from polhode import reading
 from polhode.arguments import array, choice, number, path, whole
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.programs.tracer import array_of, holds_tracers
@@ -313,10 +314,7 @@ def _own_file() -> Path:
 @lru_cache(8)
 def _read(file: str) -> tuple[tuple[float, ...], dict[tuple[int, int], tuple[float, ...]], str]:
     """Years, coefficients by degree and order (negative for h), and the name, of an .shc file."""
-    try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise FileProblem(f"{file} cannot be read as coefficients: {problem}") from None
+    text = reading.text(file, "magnetic field")
     lines = [line.split() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     try:
         _, degree, count = map(int, lines[0][:3])

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode import reading
 from polhode.arguments import path as checked_path
 from polhode.epochs import SCALES, Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, shown, unknown_name
@@ -61,13 +62,7 @@ class Message:
 def read(given: Any, kind: str) -> Message:
     """The segments of a file, with all times read."""
     file = Path(checked_path(given))
-    try:
-        text = file.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise InvalidInput(f"path is {shown(str(file))}, which cannot be read: {reason}; give the name of an {kind} "
-                           "file") from None  # fmt: skip
-    lines = [(k, line.strip()) for k, line in enumerate(text.splitlines(), 1)]
+    lines = [(k, line.strip()) for k, line in enumerate(reading.text(file, kind).splitlines(), 1)]
     lines = [(k, line) for k, line in lines if line and line.split()[0] != "COMMENT"]
     head = KEY.fullmatch(lines[0][1]) if lines else None
     if head is None or head[1] != f"CCSDS_{kind}_VERS":

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from polhode import reading
 from polhode.arguments import path as checked_path
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, answering, shown
@@ -82,11 +83,7 @@ def omm(given: Any, satellite: str | int | None = None) -> MeanElements:
 
 def _read(file: Path) -> tuple[str, list[dict[str, Any]]]:
     """The keys of all satellites in a file."""
-    try:
-        text = file.read_text(encoding="utf-8-sig", errors="replace").strip()
-    except OSError as problem:
-        raise InvalidInput(f"given is {shown(str(file))}, which cannot be read: {problem.strerror or problem}; give "
-                           "the name of an OMM file") from None  # fmt: skip
+    text = reading.text(file, "omm").strip()
     begin = text[:1]
     try:
         if begin == "<":

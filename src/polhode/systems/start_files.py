@@ -7,11 +7,11 @@ first they have.
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
+from polhode import reading
 from polhode.epochs import Epoch, epoch_of, instants
-from polhode.errors import InvalidInput, shown
+from polhode.errors import InvalidInput
 from polhode.systems.ephemeris_messages import attitude_message, orbit_message
 from polhode.systems.mean_elements import MeanElements
 from polhode.systems.omm import omm as mean_elements_message
@@ -27,12 +27,7 @@ NEAR = 30 * 86400.0
 
 def two_lines(path: Any) -> MeanElements:
     """Two-line elements from a file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as problem:
-        raise InvalidInput(f"tle is {shown(str(path))}, which cannot be read: {problem.strerror or problem}; give the "
-                           "name of a file with two-line elements") from None  # fmt: skip
-    return tle(text)
+    return tle(reading.text(path, "tle"))
 
 
 READERS: dict[str, Any] = {"oem": orbit_message, "aem": attitude_message, "tle": two_lines,

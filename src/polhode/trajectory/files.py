@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polhode import reading
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput
 from polhode.kernel.interrupts import held
@@ -219,6 +220,8 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
         raise FileProblem(f"{str(path)!r} is not {kind}; a trajectory of that name is")
     if is_store(source):
         raise FileProblem(f"{str(path)!r} is the live store of a run, which polhode.load reads")
+    if suffix == ".nc":
+        reading.check(source, "trajectory")
     try:
         if suffix == ".nc":
             digests.check_netcdf(source)

@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from polhode import reading
 from polhode.errors import FileProblem
+from polhode.reading import LIMIT, amount
 
 SMALL = 2**26
 """Sizes up to this many bytes are always accepted."""
@@ -36,34 +38,22 @@ MOST_TEXT = 2**28
 NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
-def most_memory() -> int:
-    """Bytes that the contents of a file may need: half of this machine's memory."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    except (AttributeError, ValueError, OSError):  # Windows
-        return 2**33
-
-
 def _refused(path: Path, why: str) -> FileProblem:
     return FileProblem(f"{str(path)!r} is not read: {why}; it is damaged, or polhode did not write it")
 
 
-def _size(number: float) -> str:
-    return f"{min(number, 10**99) / 1e9:.3g} GB"
-
-
 class _Memory:
-    """Sum of the memory that the contents of a file need; raises if it exceeds ``most_memory()``."""
+    """Sum of the memory that the contents of a file need; raises if it exceeds ``reading.limit()``."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.most, self.total = path, most_memory(), 0
+        self.path, self.most, self.total = path, reading.limit(), 0
 
     def add(self, what: str, size: int) -> None:
         self.total += size
         if self.total > self.most:
-            raise _refused(
-                self.path,
-                f"with {what} it needs {_size(self.total)} of memory, of which this machine has {_size(2 * self.most)}",
+            raise FileProblem(
+                f"{str(self.path)!r} is not read: with {what} it needs {amount(self.total)} of memory, but at most "
+                f"{amount(self.most)} are given to a file; {LIMIT} in the environment raises that"
             )
 
 
@@ -106,7 +96,7 @@ def _check_attributes(path: Path, whose: str, thing: Any, memory: _Memory) -> No
         if isinstance(kind, h5py.h5t.TypeStringID) and kind.is_variable_str() and many > 1:
             memory.add(f"attribute {name!r} of {whose}", many * min(path.stat().st_size, SMALL))
         elif many * kind.get_size() > SMALL:
-            raise _refused(path, f"attribute {name!r} of {whose} would need {_size(many * kind.get_size())}")
+            raise _refused(path, f"attribute {name!r} of {whose} would need {amount(many * kind.get_size())}")
 
 
 def _check_hdf5(path: Path, name: str, data: Any, memory: _Memory) -> None:
@@ -132,7 +122,7 @@ def _check_hdf5(path: Path, name: str, data: Any, memory: _Memory) -> None:
     memory.add(what, data.size * max(8, data.dtype.itemsize))
     chunk = math.prod(data.chunks or ()) * data.dtype.itemsize
     if chunk > max(SMALL, 2 * size):
-        raise _refused(path, f"{what} has chunks of {_size(chunk)}, more than all of it")
+        raise _refused(path, f"{what} has chunks of {amount(chunk)}, more than all of it")
     stored = data.id.get_storage_size()
     packed = any(properties.get_filter(k)[0] == DEFLATE for k in range(properties.get_nfilters()))
     if size > stored * (MOST_INFLATION if packed else 1):
@@ -151,7 +141,7 @@ def _check_packed(path: Path, what: str, data: Any, memory: _Memory) -> None:
 
     data.id.chunk_iter(inspect_chunk)
     if largest * MOST_INFLATION > memory.most:
-        raise _refused(path, f"{what} has a packed chunk of {_size(largest)}, whose content nobody can foretell")
+        raise _refused(path, f"{what} has a packed chunk of {amount(largest)}, whose content nobody can foretell")
 
 
 def _add_strings(path: Path, what: str, data: Any, memory: _Memory) -> None:
@@ -194,8 +184,8 @@ def check_folder(path: Path) -> None:
                 continue
             if not (stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)):
                 raise _refused(path, f"{entry.relative_to(path)} is a link, or no file at all")
-            if info.st_size > (MOST_TEXT if name == "zarr.json" else most_memory()):
-                raise _refused(path, f"{entry.relative_to(path)} has {_size(info.st_size)}")
+            if info.st_size > (MOST_TEXT if name == "zarr.json" else reading.limit()):
+                raise _refused(path, f"{entry.relative_to(path)} has {amount(info.st_size)}")
 
 
 def check_zarr(path: Path, whole: bool = True, only: Collection[str] | None = None) -> None:
@@ -260,7 +250,7 @@ def _check_array(path: Path, folder: Path, node: dict[str, Any], memory: _Memory
         if math.prod(-(-n // m) for n, m in zip(shape, chunks, strict=True)) > MOST_CHUNKS:
             raise _refused(path, f"{what} is in more than {MOST_CHUNKS} chunks")
     if chunk > max(SMALL, 2 * size):
-        raise _refused(path, f"{what} has chunks of {_size(chunk)}, more than all of it")
+        raise _refused(path, f"{what} has chunks of {amount(chunk)}, more than all of it")
     for part, _, files in os.walk(folder):
         for name in files:
             file = Path(part, name)
@@ -272,7 +262,7 @@ def _check_chunk(path: Path, what: str, file: Path, codecs: list[str], size: int
     """Check that a chunk unpacks to the size of its numbers, or holds no more strings than its bytes allow."""
     stored = file.stat().st_size
     if stored > max(SMALL, 2 * (size or 0)):
-        raise _refused(path, f"a chunk of {what} has {_size(stored)}")
+        raise _refused(path, f"a chunk of {what} has {amount(stored)}")
     with file.open("rb") as chunk:
         content = chunk.read(FRAME_HEAD if size is not None else -1)
     if "zstd" in codecs:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from polhode import reading
 from polhode.arguments import array
 from polhode.arguments import path as checked_path
-from polhode.errors import FileProblem, InvalidInput, MissingExtra, shown
+from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, shown
 
 SUFFIXES = (".stl", ".obj", ".ply", ".off", ".glb")
 MOST = 200_000
@@ -48,17 +51,30 @@ def _checked(vertices: Any, faces: Any) -> tuple[Any, Any]:
     whole = numbers.astype(np.int64)
     if (whole != numbers).any() or whole.min() < 0 or whole.max() >= len(corners):
         raise InvalidInput(f"faces of mesh must be numbers of vertices, from 0 to {len(corners) - 1}")
-    if len(whole) > MOST:
-        raise InvalidInput(f"mesh has {len(whole):,} triangles; simplify it to {MOST:,} or fewer")
+    _few(len(whole))
     return corners, whole
+
+
+def _few(triangles: int) -> None:
+    if triangles > MOST:
+        raise InvalidInput(f"mesh has {triangles:,} triangles; simplify it to {MOST:,} or fewer")
+
+
+def _corners_in_glb(content: bytes) -> int:
+    """How many corners of triangles the header says, which may be more than there are bytes."""
+    head = json.loads(content[20 : 20 + int.from_bytes(content[12:16], "little")])
+    counts = [int(one["count"]) for one in head.get("accessors", [])]
+    parts = [[part.get("indices", part["attributes"]["POSITION"]) for part in one["primitives"]]
+             for one in head.get("meshes", [])]  # fmt: skip
+    shown = [counts[k] for node in head.get("nodes", []) if "mesh" in node for k in parts[node["mesh"]]]
+    return max(sum(shown), *counts, 0)
 
 
 def _read(name: str) -> tuple[Any, Any]:
     suffix = Path(name).suffix.lower()
     if suffix not in SUFFIXES:
         raise InvalidInput(f"mesh {name!r} must end in one of {', '.join(SUFFIXES)}")
-    if not Path(name).is_file():
-        raise FileProblem(f"there is no file {name!r}; check the name of the mesh")
+    reading.check(name, "mesh")
     try:
         import trimesh
     except ImportError:
@@ -66,8 +82,15 @@ def _read(name: str) -> tuple[Any, Any]:
             "to read a mesh the package trimesh is needed; pip install 'polhode[mesh]', or give (vertices, faces)"
         ) from None
     try:
-        found: Any = trimesh.load(name, force="mesh", process=False, skip_materials=True)
+        content = reading.data(name, "mesh")
+        if suffix == ".glb":
+            _few(_corners_in_glb(content) // 3)
+        found: Any = trimesh.load(  # of bytes, so that no other file is looked for beside it
+            io.BytesIO(content), file_type=suffix[1:], force="mesh", process=False, skip_materials=True
+        )
         vertices, faces = np.asarray(found.vertices, dtype=float), np.asarray(found.faces)
+    except PolhodeError:
+        raise
     except Exception as problem:  # whatever a file that is no mesh makes of a reader
         raise FileProblem(
             f"cannot read the mesh {name!r}: it is torn or not one ({type(problem).__name__})"

@@ -10,6 +10,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from polhode import reading
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, shown
 from polhode.trajectory.durable import sync_folder
 
@@ -113,9 +114,12 @@ class Folder:
         try:
             if self.remote:
                 return bytes(self.files.cat_file(f"{self.root}/{key}"))
-            return (Path(self.name) / key).read_bytes()
+            file = Path(self.name) / key
+            return reading.data(file, "record") if file.exists() else None
         except FileNotFoundError:
             return None
+        except FileProblem:
+            raise
         except OSError as refused:
             raise FileProblem(f"cannot read {self.name}/{key}: {refused.strerror or refused}") from refused
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import polhode
+from polhode import reading
 from polhode.ensembles.sweep.design import Design
 from polhode.errors import FileProblem, InvalidInput
 from polhode.runs.scenario import Scenario, read_scenario, sweep_table
@@ -121,7 +122,7 @@ class Study:
         for name in sorted(_files(tomllib.loads(text)) | _files(table)):
             source = path.parent / name
             if source.is_file():
-                files[name] = source.read_text(encoding="utf-8")
+                files[name] = reading.text(source, "python", "utf-8", "strict")
         study = cls(str(path), text, table, files)
         _ = study.design  # which is checked
         return study
@@ -163,9 +164,9 @@ class Study:
         path = Path(self.path)
         kept = {path: self.text} | {path.parent / name: text for name, text in self.code.items()}
         try:
-            if all(file.read_text(encoding="utf-8") == text for file, text in kept.items()):
+            if all(reading.text(file, "scenario", "utf-8", "strict") == text for file, text in kept.items()):
                 return path
-        except (OSError, UnicodeDecodeError):
+        except (FileProblem, InvalidInput):
             pass
         folder = Path(tempfile.mkdtemp(prefix="polhode-sweep-"))
         weakref.finalize(self, shutil.rmtree, folder, True)

@@ -19,11 +19,12 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from polhode import reading
 from polhode.algebra import orbits
 from polhode.arguments import mapping, truth
 from polhode.arguments import path as checked_path
 from polhode.epochs import Epoch, epoch_of
-from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
+from polhode.errors import InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.methods import method as find_method
 from polhode.runs.initial_state import check_moving, start_state
 from polhode.runs.integrator import check_estimate
@@ -124,13 +125,7 @@ class _Reader:
 
     def __init__(self, path: Path, allow_code: bool, changes: Mapping[str, Any] | None = None) -> None:
         self.path, self.allow_code, self.changes = path, allow_code, dict(changes or {})
-        try:
-            self.text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as wrong:
-            raise InvalidInput(f"{path} is not a text file in UTF-8 (byte {wrong.start})") from None
-        except OSError as refused:
-            why = "there is no such file; check the name" if not path.exists() else refused.strerror
-            raise FileProblem(f"cannot read the scenario {str(path)!r}: {why}") from None
+        self.text = reading.text(path, "scenario", "utf-8", "strict")
         self.raw: dict[str, Any] = self.tables()
         self.swept, self.varied = self.raw.pop("sweep", None), self.raw.pop("members", None)
         self.raw = with_changes(self.raw, self.changes)
@@ -642,6 +637,7 @@ def _load(source: Path) -> ModuleType:
     name = f"polhode_scenario_{source.stem}_{sha256(str(source.resolve()).encode()).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(name, source)
     assert spec is not None and spec.loader is not None
+    reading.check(source, "python")
     module = importlib.util.module_from_spec(spec)
     folder = str(source.parent.resolve())
     sys.modules[name] = module

@@ -1,0 +1,183 @@
+"""Files of strangers: what is no file, or too large, is refused in one sentence, at once and in little memory."""
+
+import json
+import os
+import resource
+import signal
+import socket
+import struct
+
+import pytest
+
+import polhode as ph
+from polhode import reading
+from polhode.errors import FileProblem, InvalidInput
+
+SECONDS, MEMORY = 20, 2**30
+ORBIT = '[system]\ntype = "orbit"\nmu_m3_s2 = 3.986e14\n{system}\n[run]\nstep = 1.0\nsteps = 2\n[initial]\n{initial}\n'
+
+
+def scenario_with(system="", initial="position = [7e6, 0, 0]\nvelocity = [0, 7.5e3, 0]"):
+    """What reads a scenario that names a file."""
+
+    def read(path):
+        asking = path.with_name("asking.toml")
+        asking.write_text(ORBIT.format(system=system.format(path.name), initial=initial.format(path.name)))
+        return ph.read_scenario(asking)
+
+    return read
+
+
+def with_code(path):
+    asking = path.with_name("asking.toml")
+    asking.write_text(f'[system]\ntype = "rigid_body"\ninertia = [1, 2, 2.5]\ntorque = "{path.name}:torque"\n'
+                      "[run]\nstep = 0.1\nsteps = 2\n[initial]\nangular_velocity = [1, 0, 0]\n")  # fmt: skip
+    return ph.read_scenario(asking, allow_code=True)
+
+
+def shaped(path):
+    pytest.importorskip("trimesh")
+    ds = ph.integrate(ph.free_body((1, 2, 2.5)), "exact", step=0.5, steps=2, angular_velocity=(0.2, 1, 0.1))
+    return ph.view(ds, mesh=path)
+
+
+def with_members(path):
+    asking = path.with_name("asking.toml")
+    asking.write_text('problem = "krysl_fast_top"\n[run]\nstep = 0.01\nsteps = 2\n'
+                      f'[members]\ntable = "{path.name}"\n')  # fmt: skip
+    return ph.ensemble_of(ph.read_scenario(asking))
+
+
+READERS = {
+    "scenario": ("x.toml", ph.read_scenario, FileProblem),
+    "swept scenario": ("x.toml", ph.sweep, FileProblem),
+    "functions": ("x.py", with_code, FileProblem),
+    "gravity field": ("x.gfc", ph.forces.gravity_field, InvalidInput),
+    "gravity field of a scenario":
+        ("x.gfc", scenario_with('forces = [{{ kind = "gravity_field", field = "{}" }}]'), InvalidInput),
+    "two lines": ("x.tle", scenario_with(initial='tle = "{}"'), InvalidInput),
+    "elements": ("x.xml", ph.omm, InvalidInput),
+    "elements of a scenario": ("x.xml", scenario_with(initial='omm = "{}"'), InvalidInput),
+    "orbit": ("x.oem", ph.oem, InvalidInput),
+    "orbit of a scenario": ("x.oem", scenario_with(initial='oem = "{}"'), InvalidInput),
+    "attitude": ("x.aem", ph.aem, InvalidInput),
+    "magnetic field": ("x.shc", lambda path: ph.magnetic_field("igrf", epoch=2022.5, file=str(path)), FileProblem),
+    "ephemeris": ("x.bsp", lambda path: ph.ephemeris("moon", "2026-03-20", 9.0, source=str(path)), InvalidInput),
+    "mesh": ("x.obj", shaped, FileProblem),
+    "mesh in bytes": ("x.stl", shaped, FileProblem),
+    "measurements": ("x.csv", ph.estimation.read, FileProblem),
+    "table of members": ("x.csv", ph.sampling.members, FileProblem),
+    "members of a scenario": ("x.csv", with_members, FileProblem),
+    "trajectory": ("x.nc", ph.load, FileProblem),
+    "trajectory in a view": ("x.nc", ph.view, FileProblem),
+}  # fmt: skip
+
+
+class TooSlow(BaseException):
+    """A file has taken too long."""
+
+
+@pytest.fixture
+def bounds():
+    """Bounds of time and memory, as the system itself keeps them."""
+
+    def ring(*_):
+        raise TooSlow
+
+    with open("/proc/self/statm") as counts:
+        used = int(counts.read().split()[0]) * resource.getpagesize()
+    before, handler = resource.getrlimit(resource.RLIMIT_AS), signal.signal(signal.SIGALRM, ring)
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
+    signal.alarm(SECONDS)
+    yield
+    signal.alarm(0)
+    resource.setrlimit(resource.RLIMIT_AS, before)
+    signal.signal(signal.SIGALRM, handler)
+
+
+def huge(path):
+    path.touch()
+    os.truncate(path, 2**42)  # without a byte on the disk
+
+
+def listening(path):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(path))  # whose names are short
+
+
+SPECIAL = {
+    "endless": (lambda path: path.symlink_to("/dev/zero"), "a device, not a file|no file|is not a file"),
+    "pipe": (os.mkfifo, "a pipe, not a file|no file|is not a file"),
+    "socket": (listening, "a socket, not a file|no file|is not a file"),
+    "huge": (huge, r"it has 4.4e\+03 GB, but at most .* are read; POLHODE_LARGEST_FILE_MB in the environment raises"),
+    "folder": (lambda path: path.mkdir(), "directory|no file|is not a file"),
+    "absent": (lambda path: None, "no such file|No such file|no file"),
+}
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no bound of memory here")
+@pytest.mark.parametrize("special", SPECIAL)
+@pytest.mark.parametrize("kind", READERS)
+def test_what_is_no_file_or_too_large_is_refused_in_one_sentence(kind, special, tmp_path, monkeypatch, bounds):
+    monkeypatch.chdir(tmp_path)
+    name, read, error = READERS[kind]
+    make, words = SPECIAL[special]
+    make(tmp_path / name)
+    with pytest.raises((InvalidInput, FileProblem), match=words) as refused:
+        read(tmp_path / name)
+    said = str(refused.value)
+    assert type(refused.value) is error or special in ("folder", "absent") or kind == "functions"
+    assert name in said and "\n" not in said and len(said) < 500
+
+
+def test_the_environment_raises_what_is_stated(tmp_path, monkeypatch):
+    path = tmp_path / "x.tle"
+    path.touch()
+    os.truncate(path, 3 * reading.MB)
+    with pytest.raises(InvalidInput, match=r"it has 3 MB, but at most 1 MB are read; POLHODE_LARGEST_FILE_MB in"):
+        reading.text(path, "tle")
+    monkeypatch.setenv(reading.LIMIT, "4")
+    assert len(reading.text(path, "tle")) == 3 * reading.MB
+    assert reading.limit(16) == 16 * reading.MB, "it lowers nothing"
+    for wrong in ("much", "nan", "inf", "-1", "0"):
+        monkeypatch.setenv(reading.LIMIT, wrong)
+        with pytest.raises(InvalidInput, match=f"POLHODE_LARGEST_FILE_MB is '{wrong}' in the environment; write a num"):
+            reading.text(path, "tle")
+
+
+def test_what_grows_while_it_is_read_and_what_has_no_end_of_line_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "x.tle"
+    path.write_bytes(b"1" * reading.MB)
+    with pytest.raises(InvalidInput, match="it has more, but at most 1 MB are read"), reading.opened(path, "tle") as f:
+        with path.open("ab") as more:
+            more.write(b"2")
+        f.read()
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"a,b\n1," + b"2" * (reading.LONGEST_LINE + 1))
+    for read in (ph.estimation.read, ph.sampling.members):
+        with pytest.raises(FileProblem, match="line 2 has more than 4 MB"):
+            read(path)
+
+
+BOMB = {
+    "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+    "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+    "accessors": [{"componentType": 5126, "count": 3, "type": "VEC3"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [
+    {"accessors": [{"componentType": 5126, "count": 2 * 10**9, "type": "VEC3"}]},
+    {"accessors": [{"componentType": 5126, "count": 600_000, "type": "VEC3"}], "nodes": [{"mesh": 0}] * 1000},
+])  # fmt: skip
+def test_a_mesh_with_more_corners_than_bytes_is_refused_by_its_header(change, tmp_path, bounds):
+    text = json.dumps(BOMB | change).encode()
+    head = struct.pack("<4sIIII", b"glTF", 2, 20 + len(text), len(text), 0x4E4F534A)
+    (tmp_path / "x.glb").write_bytes(head + text)
+    with pytest.raises(InvalidInput, match=r"mesh has \d.* triangles; simplify it to 200,000 or fewer"):
+        shaped(tmp_path / "x.glb")
+
+
+def test_every_kind_of_file_has_a_stated_size():
+    assert all(kind.most > 0 and "{why}" in kind.said and "{path" in kind.said for kind in reading.KINDS.values())
+    assert reading.limit(float("inf")) <= ph.arguments.memory() / 2
