@@ -378,8 +378,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         raise InvalidInput(f"units is 'molecular', but {system.name} has no such units of its own; leave it out")
     recording = Recording.of(given.get("every", 1), given["t_eval"], steps, t0, t_end)
     y = initial_state(system, chosen, {name: given[name] for name in (*STATE_WORDS, *OF_METHODS)}, t0)
-    if before is not None:
-        go_on_with_states(y, before, system)
+    go_on_with_states(y, given["states"] or {} if before is None else before.isel(time=-1), system)
     made = Request(
         system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, settings if units == settings.units else replace(settings, units=units),
@@ -432,7 +431,7 @@ def _started(state: State, given: Mapping[str, Any]) -> dict[str, Any]:
     InvalidInput
         A word that is given twice, or one thing in two forms.
     """
-    found = {name: getattr(state, name) for name in (*FORMS, *STATE_WORDS[3:], *OF_METHODS, "time", "since")}
+    found = {name: getattr(state, name) for name in (*FORMS, *STATE_WORDS[3:], *OF_METHODS, "states", "time", "since")}
     for name in STATE_WORDS:
         if given[name] is not None:
             if found[name] is not None:
@@ -490,18 +489,22 @@ def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
     return settings if settings.epoch else replace(settings, epoch=every[0])
 
 
-def go_on_with_states(y: Any, ds: Any, system: System) -> None:
-    """Put the states that loads read, such as momenta of wheels, from the last row of a trajectory into a state.
+def go_on_with_states(y: Any, states: Any, system: System) -> None:
+    """Put states that loads read, such as momenta of wheels, into a state: by name, or from a row of a trajectory.
 
     Raises
     ------
     InvalidInput
-        One of them has another size there.
+        One of them has another size, or is none of the system's.
     """
-    last, own = ds.isel(time=-1), [one.quantity for one in system.auxiliary]
+    own = [one.quantity for one in system.auxiliary]
+    read = [one.quantity for one in system.auxiliary if one.read]
+    for name in states if isinstance(states, Mapping) and not hasattr(type(states), "isel") else ():
+        if name not in read:
+            raise unknown_name(f"state of {system.name}, given in start", name, dict.fromkeys(read) or ["(none)"])
     for k, one in enumerate(system.auxiliary):
-        if one.read and one.quantity in last.variables:
-            values, size = np.ravel(last[one.quantity].values), own.count(one.quantity)
+        if one.read and one.quantity in states:
+            values, size = np.ravel(np.asarray(states[one.quantity], dtype=float)), own.count(one.quantity)
             if len(values) != size:
                 raise InvalidInput(f"start has {len(values)} numbers of {one.quantity!r}, but the system {size}; give "
                                    "a trajectory of this system, or a mapping of its last row")  # fmt: skip

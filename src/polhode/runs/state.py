@@ -17,7 +17,7 @@ from polhode.arguments import array, has, has_quantity, mapping, number, text, w
 from polhode.errors import InvalidInput, unknown_name
 from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
-from polhode.trajectory.schema import renamed, trajectory
+from polhode.trajectory.schema import ROLE, renamed, trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -76,6 +76,9 @@ class State:
         attitude and angular momentum, four and three.
     time_variables : array_like (4,)
         Of a method with a time transformation, to go on with its steps.
+    states : mapping of str to array_like
+        States of the system's own that loads read, in the place of those it was built with, by the names of their
+        variables in the Dataset: ``{"wheel_momentum": (0.1, 0, 0)}``, commands, states of the user's.
     since : float
         When the first run began, of which this is the rest: what is switched or fired between then and ``time`` is
         past, and so is an impulse at ``time``.
@@ -108,6 +111,7 @@ class State:
     thermostat: Any = None
     compensation: Any = None
     time_variables: Any = None
+    states: Mapping[str, Any] | None = None
     since: Any = None
 
     def __post_init__(self) -> None:
@@ -122,6 +126,8 @@ class State:
                 text(value, name)
             elif value is not None and not has_quantity(value) and not has(value, "as_quat"):
                 array(value, name)
+        for name, value in mapping({} if self.states is None else self.states, "states").items():
+            array(value, name)
 
     def __repr__(self) -> str:
         told = ", ".join(f"{name}={_brief(value)}" for name, value in self.given.items())
@@ -138,10 +144,8 @@ class State:
 
     @classmethod
     def of(cls, ds: xr.Dataset, row: int = -1, method: MethodSpec | None = None) -> State:
-        """The state in a row of a trajectory, with the numbers that its method keeps beside the bodies.
-
-        Momenta of wheels and other states of the system's own are not in it; a run goes on with them where the
-        trajectory itself is its start.
+        """The state in a row of a trajectory, with the numbers that its method keeps beside the bodies, and the momenta
+        of wheels, commands and other states of the system's own.
 
         Parameters
         ----------
@@ -185,6 +189,8 @@ class State:
             )
         if prepared.step_density and "time_variables" in there:
             found["time_variables"] = there["time_variables"].values
+        own = {str(name): one.values for name, one in there.data_vars.items() if one.attrs.get("role") == ROLE}
+        found |= {"states": own} if own else {}
         begun = kept.get("since", kept.get("t0"))
         return cls(time=float(there["time"]), since=float(ds["time"][0]) if begun is None else begun, **found)
 
@@ -299,19 +305,20 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_own_states(system: System, start: Any, who: str) -> None:
-    """Refuse to begin with a trajectory where loads read states of the system's own, which would begin anew.
+    """Refuse a start with states that loads read, which would not be carried on.
 
     Raises
     ------
     InvalidInput
         One of its states, and what to do.
     """
-    own = system.auxiliary[system.read_from :]
-    if own and hasattr(type(start), "isel"):
-        name = own[0].quantity
-        raise InvalidInput(f"start is a trajectory, but {who} would begin with the {name} that {system.name!r} begins "
-                           f"with, not with that of the trajectory; give the state as a mapping, and build the system "
-                           f"with the {name} it shall have")  # fmt: skip
+    before, own = hasattr(type(start), "isel"), [one.quantity for one in system.auxiliary[system.read_from :]]
+    said = getattr(start, "states", None) or (start.get("states") if isinstance(start, Mapping) else None)
+    if before and own or said and not before:
+        name, what = (own[0], "is a trajectory") if before else (next(iter(said)), "has states of its own")
+        raise InvalidInput(f"start {what}, but {who} would begin with the {name} that {system.name!r} begins with, not "
+                           f"with that of the {'trajectory' if before else 'start'}; give the state as a mapping, and "
+                           f"build the system with the {name} it shall have")  # fmt: skip
 
 
 AT_REST = State()

@@ -24,6 +24,7 @@ from polhode.trajectory.schema import (
     CHART_DIMENSION,
     FALLING,
     KINETIC_ONLY,
+    ROLE,
     MEANING,
     QUATERNION,
     TAKEN_FOR_POTENTIAL,
@@ -249,7 +250,7 @@ def _read_by_loads(
     labels: dict[str, tuple[Any, ...]] = {}
     for name, numbers in columns.items():
         first, own_values = variables[numbers[0]], values[..., numbers]
-        words = {"long_name": first.words or meaning[name], "units": first.unit or units.get(name, "")}
+        words = {"long_name": first.words or meaning[name], "units": first.unit or units.get(name, ""), "role": ROLE}
         found[name] = ((first.dimension,), own_values, words) if first.dimension else ((), own_values[..., 0], words)
         if first.dimension:
             labels[first.dimension] = tuple(int(variables[k].label) for k in numbers)

@@ -83,6 +83,8 @@ if TYPE_CHECKING:
 QUATERNION = ("w", "x", "y", "z")
 AXES = ("x", "y", "z")
 ANGLES = (1, 2, 3)
+ROLE = "state that loads read"
+"""The attribute ``role`` of what a run has to go on with beside the bodies, such as momenta of wheels."""
 
 CONVENTIONS = (
     "attitude: unit quaternion, scalar first (w, x, y, z), Hamilton product, body to space, x_space = R(q) x_body; "

@@ -115,7 +115,7 @@ class Scenario:
         if self.before is None:
             return made
         y = made.state.values.copy()
-        go_on_with_states(y, self.before, made.system)
+        go_on_with_states(y, self.before.isel(time=-1), made.system)
         return replace(made, state=InitialState(y))
 
     def continued(self, ds: xr.Dataset) -> Scenario:
@@ -154,9 +154,8 @@ class Scenario:
             )
         keep = {name: value for name, value in keep.items() if name not in (*STATE, "angular_velocity", "velocity")}
         method = replace(find_method(self.method), compensated=keep.get("compensated", False))
-        state = {
-            name: value for name, value in State.of(ds, method=method).given.items() if name not in ("time", "since")
-        }
+        state = State.of(ds, method=method).given
+        state = {name: value for name, value in state.items() if name not in ("time", "since", "states")}
         keep |= {"clock" if name == "time_variables" else name: value.tolist() for name, value in state.items()}
         keep |= {"t0": now, "t_end": self.arguments.get("t_end", start + n * h), "since": keep.get("since", start)}
         if keep.pop("steps", None) is not None and time_transformed:
