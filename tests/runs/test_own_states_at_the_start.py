@@ -69,11 +69,12 @@ def test_states_by_name(before):
     ):  # fmt: skip
         with pytest.raises(InvalidInput, match=told):
             ph.integrate(with_motors(), "v2", step=1.0, steps=3, start={"states": states})
+    state = replace(ph.State.of(before), compensation=None)
     with pytest.raises(InvalidInput, match="wheel_momentum"):
-        ph.integrate(ph.rigid_body(MOMENTS), "v2", step=1.0, steps=3, start=replace(ph.State.of(before), compensation=None))
+        ph.integrate(ph.rigid_body(MOMENTS), "v2", step=1.0, steps=3, start=state)
     with pytest.raises(InvalidInput, match="has states of its own, but members would begin with the wheel_momentum"):
         members = {"angular_velocity": [(1, 0, 0)]}
-        ph.ensemble(with_motors(), "v2", step=1.0, steps=3, members=members, start=replace(ph.State.of(before), compensation=None))
+        ph.ensemble(with_motors(), "v2", step=1.0, steps=3, members=members, start=state)
 
 
 def test_a_row_without_its_axis(before):

@@ -189,8 +189,9 @@ class State:
             )
         if prepared.step_density and "time_variables" in there:
             found["time_variables"] = there["time_variables"].values
-        own = {str(name): one.values for name, one in there.data_vars.items() if one.attrs.get("role") == ROLE}
-        found |= {"states": own} if own else {}
+        states = {str(name): one.values for name, one in there.data_vars.items() if one.attrs.get("role") == ROLE}
+        if states:
+            found["states"] = states
         begun = kept.get("since", kept.get("t0"))
         return cls(time=float(there["time"]), since=float(ds["time"][0]) if begun is None else begun, **found)
 
@@ -313,9 +314,10 @@ def refuse_own_states(system: System, start: Any, who: str) -> None:
         One of its states, and what to do.
     """
     before, own = hasattr(type(start), "isel"), [one.quantity for one in system.auxiliary[system.read_from :]]
-    said = getattr(start, "states", None) or (start.get("states") if isinstance(start, Mapping) else None)
-    if before and own or said and not before:
-        name, what = (own[0], "is a trajectory") if before else (next(iter(said)), "has states of its own")
+    said = own if before else getattr(start, "states", None)
+    said = start.get("states") if isinstance(start, Mapping) and not before else said
+    if said:
+        name, what = next(iter(said)), "is a trajectory" if before else "has states of its own"
         raise InvalidInput(f"start {what}, but {who} would begin with the {name} that {system.name!r} begins with, not "
                            f"with that of the {'trajectory' if before else 'start'}; give the state as a mapping, and "
                            f"build the system with the {name} it shall have")  # fmt: skip
