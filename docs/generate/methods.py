@@ -85,7 +85,7 @@ USES = (
 
 GROUPS = {
     "Splittings, for torques and forces of time and configuration": ("splitting",),
-    "Any load on bodies that turn": ("krysl", "munthe_kaas", "rotation_parameters"),
+    "Any load on bodies that turn": ("krysl", "munthe_kaas", "commutator_free", "rotation_parameters"),
     "The most digits": ("taylor",),
     "Bodies that move through space and do not turn": ("variational", "conic"),
     "At a temperature": ("thermostats",),

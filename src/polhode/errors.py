@@ -203,6 +203,47 @@ OTHER_WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Names that other programs use for an argument, and polhode's names for it."""
 
+NOT_HERE: dict[str, tuple[tuple[str, str], ...]] = {
+    "pressure": (
+        ("cutoff", "the box keeps its size, there is no barostat: choose box or density, the result has the pressure"),
+        ("sunlight", "light presses on what sunlight= says, air on what atmosphere= says, anything else is a load="),
+        ("forces", "light and air press by forces=[polhode.forces.radiation_pressure(...), polhode.forces.drag(...)]"),
+        ("torque", "what a pressure does is a torque= or load= of your own"),
+        ("force", "what a pressure does is a force= of your own"),
+        ("step", "a run keeps the size of its box, there is no barostat; the system says what presses on its bodies"),
+        ("", "nothing presses on these bodies; rigid_body and particle take a load or force of your own"),
+    ),
+    "field": (
+        ("reaction_field", "there is no field from outside, only dipoles or charges that act on each other"),
+        (
+            "magnetic_field",
+            "a magnetic field is magnetic_field=, gravity one of forces=, others a load= of your own",
+        ),
+        ("forces", "gravity is one of forces=: polhode.forces.gravity_field(...); another is a force= of your own"),
+        ("torque", "a field acts by a function of your own, potential=, torque= or load="),
+        ("force", "a field acts by a function of your own, potential= or force="),
+        ("step", "fields are no part of a run; the system has those that act on its bodies"),
+        ("", "no other field acts on these bodies; rigid_body and particle take a potential of your own"),
+    ),
+    "charge": (
+        ("model", "charges are those of the water's model="),
+        ("dipole", "bodies have point dipoles, dipole=, and no charges"),
+        ("load", "what acts on a charge is a load= or potential= of your own, with the charge among parameters="),
+        ("force", "what acts on a charge is a force= or potential= of your own, with the charge among parameters="),
+        ("step", "charges are no part of a run; the system has what acts on its bodies"),
+        ("", "these bodies have no charges; rigid_body and particle take a load or force of your own"),
+    ),
+}
+"""What is said of a word for which there is no argument, by an argument that the function has."""
+NOT_HERE |= {word + "s": NOT_HERE[word] for word in ("field", "charge")}
+
+
+def said_of(name: object, known: Iterable[str]) -> str:
+    """The sentence about a word of NOT_HERE, "" of others and where the function has such an argument."""
+    names = {*known}
+    told = () if name in names else NOT_HERE.get(name.lower(), ()) if isinstance(name, str) else ()
+    return next((sentence for argument, sentence in told if argument in {"", *names}), "")
+
 
 def closest(name: object, known: Iterable[str], most: int = 3, likeness: float = 0.5) -> list[str]:
     """Up to ``most`` known names similar to a name (or its synonyms in OTHER_WORDS), the most similar first."""
@@ -219,6 +260,9 @@ def closest(name: object, known: Iterable[str], most: int = 3, likeness: float =
 def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
     """The error for an unknown name; it suggests the closest known names, and lists all where they are few."""
     names = sorted(known)
+    told = said_of(name, names)
+    if told:
+        return InvalidInput(f"unknown {what} {shown(name)}; {told}")
     close = closest(name, names)
     hints = [f"did you mean {' or '.join(map(repr, close))}?"] if close else []
     if not close or len(names) <= FEW:

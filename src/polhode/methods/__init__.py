@@ -2,10 +2,11 @@
 
 One file per family: ``krysl`` (trapezoid and midpoint on SO(3) as pairs of Euler steps, and others),
 ``munthe_kaas`` (any Runge-Kutta tableau on the rotation group) and ``rotation_parameters`` (the same with rotation
-vectors, Euler angles and others), both over ``stages`` and the coefficients in ``tableaux``; ``splitting`` (kicks
-between free motions; coefficients in ``splitting_tables``, free rotations in ``free_flows``), ``thermostats``
-(splittings with a heat bath), ``taylor`` (Taylor series), ``variational`` (discrete Euler-Lagrange equations, for point
-masses), ``conic`` (the exact orbit), ``time_transformed`` (time transformations of the others).
+vectors, Euler angles and others), both over ``stages`` and the coefficients in ``tableaux``; ``commutator_free``
+(Runge-Kutta by products of exponentials); ``splitting`` (kicks between free motions; coefficients in
+``splitting_tables``, free rotations in ``free_flows``), ``thermostats`` (splittings with a heat bath), ``taylor``
+(Taylor series), ``variational`` (discrete Euler-Lagrange equations, for point masses), ``conic`` (the exact orbit),
+``time_transformed`` (time transformations of the others).
 ``record`` defines a row, ``other_names`` lists synonyms, ``listing`` formats rows for reading. A method with the same
 step and other coefficients is a new row; another step is a new file.
 
@@ -23,11 +24,20 @@ from typing import Any
 from polhode.arguments import LONGEST_WORD, text
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.html import Tables
-from polhode.methods import conic, krysl, munthe_kaas, rotation_parameters, taylor, thermostats, variational
+from polhode.methods import (
+    commutator_free,
+    conic,
+    krysl,
+    munthe_kaas,
+    rotation_parameters,
+    taylor,
+    thermostats,
+    variational,
+)
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.listing import listings
-from polhode.methods.other_names import METHOD_OF, OTHER_NAMES, as_here, other_names
+from polhode.methods.other_names import INSTEAD, METHOD_OF, OTHER_NAMES, as_here, other_names
 from polhode.methods.record import CompiledMethod, Method, MethodSpec, Option, Promises
 from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import Scheme
@@ -60,11 +70,10 @@ __all__ = [
 LONGEST = 400
 """Most characters of a method string with all its options."""
 
-METHODS: dict[str, Method] = Registry(
-    (row.name, row)
-    for family in (krysl, munthe_kaas, rotation_parameters, splittings, thermostats, taylor, variational, conic)
-    for row in family.ROWS
-)
+FAMILIES = (
+    krysl, munthe_kaas, commutator_free, rotation_parameters, splittings, thermostats, taylor, variational, conic,
+)  # fmt: skip
+METHODS: dict[str, Method] = Registry((row.name, row) for family in FAMILIES for row in family.ROWS)
 """Every method by name."""
 
 
@@ -130,6 +139,9 @@ def _row(head: str) -> Method:
             raise InvalidInput(
                 f"unknown method {name!r}; a Runge-Kutta tableau is an option of 'mkrk': write 'mkrk:{name}'"
             )
+        said = INSTEAD.get(name.lower().replace("-", "_"))
+        if said:
+            raise InvalidInput(f"unknown method {name!r}; {said}")
         raise unknown_name("method", name, [*METHODS, *(name for names in OTHER_NAMES.values() for name in names)])
     if not slash:
         return row

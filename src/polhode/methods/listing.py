@@ -191,6 +191,10 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[MethodSpec], tuple[s
         "Runge-Kutta on the rotation group",
         "Any tableau, as an option after a colon: mkrk:gauss6. For loads of any kind.", _ONE_STEP, _one_step,
     ),
+    "commutator_free": (
+        "Runge-Kutta by products of exponentials: Crouch and Grossman's, and commutator-free",
+        "Explicit, with equal steps, for loads of any kind.", _ONE_STEP, _one_step,
+    ),
     "rotation_parameters": (
         "Runge-Kutta with attitudes kept as numbers of one's choice",
         "Any tableau and, of Euler angles, any sequence: euler:gauss4:ZXZ, rotation_vector:dp5:continuous. Six rows "

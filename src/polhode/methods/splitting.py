@@ -364,8 +364,9 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
 ROWS = (
     *(splitting(name) for name in SCHEMES),
     *(splitting("v2", name, name) for name in FLOW_NAMES),
+    replace(splitting("v2", "dmv2", "lgvi"), description="Lie group variational integrator, v2/dmv2", cite="lee2007"),
 )
-"""Every scheme with the exact free rotation, and every free flow by its own name."""
+"""Every scheme with the exact free rotation, every free flow by its own name, and a method known by one of its own."""
 
 
 def find(name: str) -> Method | None:

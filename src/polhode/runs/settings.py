@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.arguments import choice, mapping, truth, whole
 from polhode.epochs import epoch_of
-from polhode.errors import InvalidInput, closest, shown, unknown_name
+from polhode.errors import InvalidInput, closest, said_of, shown, unknown_name
 from polhode.trajectory import UNITS
 
 
@@ -132,7 +132,7 @@ def unknown_argument(name: str, value: Any, known: Iterable[str], what: str) -> 
     if name in MOVED:
         return InvalidInput(f"{name} is no longer an argument: write {MOVED[name](name, told)}")
     near = closest(name, [*known, *MOVED], 1)
-    if near and near[0] in MOVED:
+    if near and near[0] in MOVED and not said_of(name, known):
         return InvalidInput(f"unknown {what} {name!r}; did you mean {MOVED[near[0]](near[0], told)}?")
     return unknown_name(what, name, known)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from polhode.errors import closest
+from polhode.errors import closest, said_of
 from polhode.runs.scenario.schema import Output, Run, scenario_file
 from polhode.runs.scenario.signatures import initial_table
 from polhode.runs.scenario.toml_lines import Key
@@ -60,7 +60,7 @@ def expected(error: Any) -> str:
         close = [key for key, base in endings.items() if wrong.startswith(f"{base}_")]
         close = close or closest(wrong, known, 2, 0.6)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known here: {', '.join(known)}"
-        return f"unknown key; {_elsewhere(wrong) or hint}"
+        return f"unknown key; {_elsewhere(wrong) or said_of(wrong, known) or hint}"
     if kind == "missing":
         return "expected this key (got nothing); add it"
     if kind in ("too_short", "too_long"):
