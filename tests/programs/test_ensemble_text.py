@@ -50,7 +50,7 @@ def every_function():
     r, v, t = g.inputs("r", 3), g.inputs("v", 3), g.input("t")
     found = []
     for name, function in FUNCTIONS.items():
-        count = 3 if name == "choose" else 2 if name in ("atan2", "pow", "less", "min", "max") else 1
+        count = 3 if name == "choose" else 2 if name in ("atan2", "pow", "less", "min", "max", "outweighs") else 1
         found.append(g.fun(name, *(r[k] for k in range(count))))
         assert callable(function)
     turns = [g.difference(r[0], v[k]) for k in range(3)]

@@ -45,6 +45,23 @@ def taylor(g, names, rates, y, t, h, K, wide=False, **given):
 
 
 A = mp.mpf(0.2)
+
+
+def three_equations(t, e):
+    """Whose second row is taken first."""
+    return [[0.125 * t, 4.0, -1.0], [5.0, 0.25 * e, 0.5], [-1.0, 0.25 * t, 6.0]], [t, 1.0, e]
+
+
+def solved(t):
+    a, b = three_equations(t, np.exp(t))
+    return np.linalg.solve(np.array(a), b)[1] + np.linalg.det(a)
+
+
+def precisely_solved(t):
+    a, b = three_equations(t, mp.exp(t))
+    return mp.lu_solve(mp.matrix(a), mp.matrix(b))[1] + mp.det(mp.matrix(a))
+
+
 CASES = {
     "exp": (lambda t: np.exp(-2 * t), lambda t: mp.exp(-2 * t)),
     "log": (lambda t: np.log(t + 2), lambda t: mp.log(t + 2)),
@@ -73,6 +90,7 @@ CASES = {
     "size": (lambda t: np.abs(np.sin(3 * t + 3)), lambda t: -mp.sin(3 * t + 3)),
     "least": (lambda t: np.minimum(np.maximum(np.exp(t), t), 5 + np.floor(t)) * np.sign(t), mp.exp),
     "constant": (lambda t: 2.5, lambda t: mp.mpf(2.5)),
+    "outweighs": (solved, precisely_solved),
 }
 
 

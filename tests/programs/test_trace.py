@@ -129,6 +129,9 @@ FUNCTIONS = {
     "attitude, public": lambda t, r, v, q, p: (
         rotation.rotate(q, r) + rotation.rotate_inverse(q, v) + rotation.matrix_from_quaternion(q)[2]
     ),
+    "attitude, maps": lambda t, r, v, q, p: rotation.hat(v) @ rotation.exp_matrix(r)[0] * rotation.exp_quaternion(v)[0],
+    "attitude, logarithm": lambda t, r, v, q, p: rotation.log_quaternion(q) * rotation.angle_between(q, [1, 0, 0, 1]),
+    "blocks": lambda t, r, v, q, p: np.block([[np.outer(r, v), np.eye(3)], [np.eye(3), np.ones((3, 3))]])[1] @ [*r, *v],
     "attitude, own formula": lambda t, r, v, q, p: 2 * (q[1] * q[3] - q[0] * q[2]) + 1 - 2 * (q[1] ** 2 + q[2] ** 2),
     "attitude, products": lambda t, r, v, q, p: quaternion.multiply(q, quaternion.conjugate((0.6, 0.0, 0.8, 0.0))),
     "attitude, matrix": lambda t, r, v, q, p: np.array(quaternion.to_matrix(q)).reshape(3, 3).T @ r,
@@ -233,7 +236,8 @@ UNTRACEABLE = {
     "int": (lambda t, r, v, q, p: int(r[0]), "asks for the value"),
     "range": (lambda t, r, v, q, p: sum(range(int(t))), "asks for the value"),
     "interp": (lambda t, r, v, q, p: np.interp(t, [0, 1], [0, 1]), "uses np.interp, for which there is no rule"),
-    "inverse": (lambda t, r, v, q, p: np.linalg.inv(np.outer(r, v))[0, 0], "uses np.linalg.inv"),
+    "eigenvalues": (lambda t, r, v, q, p: np.linalg.eigvalsh(np.outer(r, r))[0], "uses np.linalg.eigvalsh"),
+    "rotation": (lambda t, r, v, q, p: rotation.dexp(r, v)[0], r"asks for the value.*\(test_trace.py"),
     "special": (lambda t, r, v, q, p: math.lgamma(t), "uses 'lgamma', for which there is no rule"),
     "string": (lambda t, r, v, q, p: len(f"{t:.3f}"), "makes a string"),
     "complex": (lambda t, r, v, q, p: abs(t + 1j), "complex numbers"),

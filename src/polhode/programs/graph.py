@@ -57,8 +57,10 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "tanh": math.tanh, "abs": abs, "sign": sign, "floor": lambda a: float(math.floor(a)), "pow": power,
     "less": lambda a, b: float(a < b), "choose": lambda c, a, b: a if c != 0.0 else b,
     "min": lambda a, b: a if a < b else b, "max": lambda a, b: b if a < b else a,
+    "outweighs": lambda a, b: float(abs(a) > abs(b)),
 }  # fmt: skip
-"""Functions of rows; ``less`` is 1 or 0, ``choose`` its second argument where the first is not 0, else the third."""
+"""Functions of rows; ``less`` is 1 or 0, ``choose`` its second argument where the first is not 0, else the third;
+``outweighs`` is 1 where the first is the larger in size, and decides only between ways that lead to the same."""
 
 
 class Graph:

@@ -20,6 +20,7 @@ import numpy as np
 from polhode.kernel import jit
 from polhode.kernel.reach import WRITTEN
 from polhode.programs.attitude import STAND_INS
+from polhode.programs.linear import norm
 from polhode.programs.memory import STAND_INS as OF_MEMORY
 from polhode.programs.tracer import (
     SPELLED,
@@ -73,11 +74,11 @@ def _extreme(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _hypot(*parts: Any) -> Any:
-    return np.linalg.norm(array_of(list(parts))) if holds_tracers(parts) else math.hypot(*parts)
+    return norm(list(parts)) if holds_tracers(parts) else math.hypot(*parts)
 
 
 def _dist(a: Any, b: Any) -> Any:
-    return np.linalg.norm(array_of(list(a)) - array_of(list(b))) if holds_tracers((a, b)) else math.dist(a, b)
+    return norm(array_of(list(a)) - array_of(list(b))) if holds_tracers((a, b)) else math.dist(a, b)
 
 
 def _fsum(parts: Any) -> Any:
@@ -153,12 +154,16 @@ def _full(shape: Any, value: Any, *arguments: Any, **options: Any) -> Any:
     return made
 
 
+def _holds_arrays(x: Any) -> bool:
+    return isinstance(x, np.ndarray) or (isinstance(x, list | tuple) and any(map(_holds_arrays, x)))
+
+
 def _listed(function: Any) -> Callable[..., Any]:
     """A function of numpy that takes lists of tracers as arrays."""
 
     def taken(x: Any) -> Any:
         flat = isinstance(x, list | tuple) and holds_tracers(x)
-        if flat and not any(isinstance(one, np.ndarray) for one in x):
+        if flat and not _holds_arrays(x):
             return array_of(x)
         return type(x)(taken(one) for one in x) if flat and type(x) in (list, tuple) else x
 
@@ -175,6 +180,29 @@ NUMPY: dict[Any, Any] = {
     np.empty: _filled(np.zeros), np.eye: _filled(np.eye), np.identity: _filled(np.identity), np.full: _full,
     np.zeros_like: _like(np.zeros_like), np.ones_like: _like(np.ones_like), np.empty_like: _like(np.zeros_like),
 }  # fmt: skip
+
+
+# ------------------------------------------------------------------ polhode's functions of arrays
+LOOPS = "polhode.algebra.vectorised"
+"""Where kernels are looped over arrays."""
+
+
+def _of_one(rows: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that is looped over arrays, for one element of each argument."""
+
+    def call(*values: Any, plan: Any = None) -> Any:
+        if not holds_tracers(values):
+            return rows(*values, plan=plan)
+        given = []
+        for value, (name, operand) in zip(values, rows.operands.items(), strict=True):
+            numbers = array_of(value).ravel().tolist()
+            if len(numbers) != (operand.length or 1):
+                raise NotTraceable(f"it hands several elements at once, as {name}, to a function of polhode")
+            given.append(tuple(numbers) if operand.length else numbers[0])
+        found = kernel(*given, *(() if plan is None else (plan.tolist(),)))
+        return array_of(found).reshape(rows.gives) if rows.gives else found
+
+    return call
 
 
 # ------------------------------------------------------------------ functions
@@ -241,6 +269,8 @@ class Rewiring:
                 return found
         if module.startswith(OWN_MODULES) and not module.startswith(WRITTEN):
             return value
+        if type(value).__module__ == LOOPS:
+            return _of_one(value, self.replaced(value.kernel))
         key = (module, getattr(value, "__name__", ""))
         stand_in = STAND_INS.get(key) or OF_MEMORY.get(key)
         if stand_in is not None:

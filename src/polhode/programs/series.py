@@ -32,7 +32,7 @@ from polhode.programs.factor import depending, expanded, factored, shared_pairs,
 from polhode.programs.graph import Graph
 from polhode.programs.primitives import PRIMITIVES
 
-STEPS = ("less", "sign", "floor")
+STEPS = ("less", "sign", "floor", "outweighs")
 CHOSEN = ("choose", "min", "max", "abs")
 SLOPES = {"exp": 1.0, "sin": 1.0, "cos": -1.0, "sinh": 1.0, "cosh": 1.0, "tan": 1.0, "tanh": 1.0}
 """Functions y(u) with dy/du = f(y), and the sign of f."""

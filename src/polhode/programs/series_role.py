@@ -7,8 +7,8 @@ stays (parameters, masses, what follows from them) is read in every call, so tha
 
 A series is that of the formulas that hold at time t. A condition is a difference whose sign says which: below zero or
 not. ``less``, ``min`` and ``max`` of a, b have a - b, ``abs`` and ``sign`` of x have -x, a number that ``choose`` goes
-by itself and its negative, ``floor`` and the rows of tables the ways to both of their ends. Behind their coefficients,
-as those of order LARGEST_ORDER, are the sizes of what is subtracted.
+by itself and its negative, ``floor`` and the rows of tables the ways to both of their ends, ``outweighs`` none. Behind
+their coefficients, as those of order LARGEST_ORDER, are the sizes of what is subtracted.
 """
 
 from __future__ import annotations
@@ -101,9 +101,11 @@ class _Writer(SeriesWriter):
     def _conditions(self) -> list[tuple[str, str, str]]:
         """Expressions of the conditions: minuend and subtrahend (a series or nothing), and what is added at order 0."""
         found: list[tuple[str, str, str]] = []
-        answers = {rule.name for rule in self.S.rules if rule.kind == "step" and rule.operands[0] == "less"}
+        answers = {
+            rule.name for rule in self.S.rules if rule.kind == "step" and rule.operands[0] in ("less", "outweighs")
+        }
         for rule in self.S.rules:
-            if rule.kind not in ("step", "chosen"):
+            if rule.kind not in ("step", "chosen") or rule.operands[0] == "outweighs":
                 continue
             kind, x = rule.operands[0], rule.operands[1]
             if kind == "choose":

@@ -20,11 +20,12 @@ from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Parameters
 from polhode.programs.rewire import rewired, user_line
-from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, where
+from polhode.programs.tracer import ASKS, DECIDES, NotTraceable, Tracer, where
 
 __all__ = ["NotTraceable", "Program", "trace", "where"]
 
 HERE = os.path.dirname(__file__) + os.sep
+OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 MEMORY = "it returns other numbers when it is called again, or writes to what outlives the call (a list, a file)"
 
 Size = Any
@@ -153,24 +154,31 @@ def called(run: Callable[[], Any], name: str) -> Any:
         with np.errstate(all="ignore"):
             return run()
     except NotTraceable as problem:
-        raise NotTraceable(problem.reason, problem.line or user_line(problem, HERE)) from problem
+        raise NotTraceable(problem.reason, problem.line or _line(problem)) from problem
     except NameError as problem:
         raise UserFunctionError(
-            f"{name} reads the name {problem.name!r} ({user_line(problem, HERE)}), which is not defined"
+            f"{name} reads the name {problem.name!r} ({_line(problem)}), which is not defined"
         ) from problem
     except AttributeError as problem:
         if isinstance(problem.obj, ModuleType):
             raise UserFunctionError(
-                f"{name} reads {problem.obj.__name__}.{problem.name} ({user_line(problem, HERE)}), which does not exist"
+                f"{name} reads {problem.obj.__name__}.{problem.name} ({_line(problem)}), which does not exist"
             ) from problem
-        raise NotTraceable(f"it raised AttributeError: {problem}", user_line(problem, HERE)) from problem
+        raise NotTraceable(f"it raised AttributeError: {problem}", _line(problem)) from problem
     except InvalidInput as problem:
-        raise UserFunctionError(f"{name}: {problem} ({user_line(problem, HERE)})") from problem
+        if "Tracer(" in str(problem):  # a function of polhode that reads its arguments itself
+            raise NotTraceable(ASKS, _line(problem)) from problem
+        raise UserFunctionError(f"{name}: {problem} ({_line(problem)})") from problem
     except UserFunctionError:
         raise
     except Exception as problem:
         reason = f"it raised {type(problem).__name__}: {problem}"
-        raise NotTraceable(reason, user_line(problem, HERE)) from problem
+        raise NotTraceable(reason, _line(problem)) from problem
+
+
+def _line(problem: BaseException) -> str:
+    """File and line where an exception was raised: the user's, of a function of polhode's own its own."""
+    return user_line(problem, OURS) or user_line(problem, HERE)
 
 
 def _argument(g: Graph, name: str, size: Size) -> Any:

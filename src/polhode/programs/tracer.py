@@ -393,12 +393,15 @@ def where(condition: Any, a: Any, b: Any) -> Any:
         result = np.where(condition, a, b)
         return result if result.ndim else result[()]
 
-    def choice(c: Any, x: Any, y: Any) -> Any:
-        if not isinstance(c, Tracer):
-            return x if c else y
-        return Tracer(c.graph, c.graph.fun("choose", c.row, row_of(c.graph, x), row_of(c.graph, y)))
+    return elementwise(chosen, condition, a, b)
 
-    return elementwise(choice, condition, a, b)
+
+def chosen(condition: Any, x: Any, y: Any) -> Any:
+    """The first of two numbers where the condition holds, else the second."""
+    if not isinstance(condition, Tracer):
+        return x if condition else y
+    g = condition.graph
+    return Tracer(g, g.fun("choose", condition.row, row_of(g, x), row_of(g, y)))
 
 
 @overload(where)  # type: ignore[untyped-decorator]
@@ -414,19 +417,6 @@ def _clipped(x: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
     return x if high is None else elementwise(functools.partial(traced, "minimum"), x, high)
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = array_of(x)
-    size: Any = np.absolute(x)
-    add: Any = np.add.reduce
-    if ord == 1 and (axis is not None or x.ndim == 1):
-        return add(size, axis=axis, keepdims=keepdims)
-    if ord == np.inf and (axis is not None or x.ndim == 1):
-        return _extreme("maximum", size, axis=axis, keepdims=keepdims)
-    if ord not in (None, "fro") and not (ord == 2 and (axis is not None or x.ndim == 1)):
-        raise NotTraceable("it uses np.linalg.norm with an order for which there is no rule")
-    return np.sqrt(add(x * x, axis=axis, keepdims=keepdims))
-
-
 def _cross(a: Any, b: Any, **options: Any) -> Any:
     a, b = array_of(a), array_of(b)
     if options or a.shape[-1:] != (3,) or b.shape[-1:] != (3,):
@@ -440,11 +430,11 @@ def _extreme(name: str, x: Any, axis: Any = None, **options: Any) -> Any:
 
 
 RULES: dict[Any, Callable[..., Any]] = {
-    np.where: where, np.clip: _clipped, np.linalg.norm: _norm, np.cross: _cross,
+    np.where: where, np.clip: _clipped, np.cross: _cross,
     np.max: functools.partial(_extreme, "maximum"), np.min: functools.partial(_extreme, "minimum"),
     np.amax: functools.partial(_extreme, "maximum"), np.amin: functools.partial(_extreme, "minimum"),
     np.real: lambda x: x, np.copy: lambda x, **_: array_of(x),
     np.prod: lambda x, **options: functools.reduce(operator.mul, array_of(x).ravel().tolist()) if not options
     else np.multiply.reduce(x, **options),
 }  # fmt: skip
-"""Functions of numpy with rules of their own."""
+"""Functions of numpy with rules of their own; ``linear`` adds those of linear algebra."""
