@@ -177,3 +177,14 @@ def test_an_index_outside_is_the_users_own_index_error(force, compiler, monkeypa
     with pytest.raises(ph.errors.UserFunctionError, match=told) as e:
         run(force, steps=100, parameters=[0.1, 0.2, 0.3])
     assert type(e.value.__cause__) is IndexError and e.value.step == 60 and e.value.time == pytest.approx(3.0)
+
+
+# ------------------------------------------------------------------ what can be neither
+def spelled(t, x, v, p):
+    return (-x[0], 0.01 * len(f"{x[1]:.3f}".split(".")), 0.0)
+
+
+def test_the_warning_names_what_tracing_could_not_take():
+    told = r"'spelled' .* times slower \(tracing: it makes a string .*\(test_compilable.py:\d+\); compiling: .+\)"
+    with pytest.warns(ph.errors.SlowFunctionWarning, match=told):
+        run(spelled, steps=2)

@@ -350,7 +350,9 @@ class UserFunction:
         start = time.perf_counter()
         self._evaluate(bridge, t, y, bodies, 20)
         each = (time.perf_counter() - start) / 20
-        reason = reason or "compiled it returned other numbers"
+        reason, untraced = reason or "compiled it returned other numbers", derived.program_of(self).reason
+        if untraced not in ("", reason):
+            reason = f"tracing: {untraced}; compiling: {reason}"
         if warn:
             errors.warn(
                 f"{self.described} could not be compiled and runs as Python: about {each * 1e6:.1f} us a call, some "
