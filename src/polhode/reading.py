@@ -125,6 +125,12 @@ class _Bounded(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self.file.seek(offset, whence)
+
     def readinto(self, buffer: Any) -> int:
         got = self.file.readinto(buffer) or 0
         self.left -= got

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from polhode.display import Progress
     from polhode.runs.scenario import Scenario
+    from polhode.runs.scenario.record import Files
 
 SPOKEN = {
     "angular_momentum_space": "spatial momentum",
@@ -69,6 +70,9 @@ PACKAGE = str(Path(__file__).resolve().parents[1])
     "--threads", type=click.IntRange(min=1), default=1, help="Processors that share the loads of many bodies."
 )
 @click.option("--no-picture", is_flag=True, help="Write no PNG.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace files that polhode did not write, and leave the folder, if it says so."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 @click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
@@ -82,6 +86,7 @@ def command(
     store: Path | None,
     threads: int,
     no_picture: bool,
+    overwrite: bool,
     as_json: bool,
     quiet: bool,
     allow_code: bool,
@@ -103,6 +108,9 @@ def command(
     The trajectory goes to <scenario name>.nc in the current folder unless -o or the scenario says otherwise, the
     picture beside it. Ctrl-C stops the run and keeps what was computed; --from continues it, to round-off.
 
+    Names in a scenario stay in the current folder, and only trajectories and pictures that polhode wrote are replaced;
+    else the run is refused before it begins (exit code 5). -o, --store and --overwrite are your own words, and stand.
+
     A run with a --store (or store = "long.zarr" under [output]) can be killed at any time, also by a power cut: rows
     and state are written to disk every half minute, and `polhode resume long.zarr` completes it, bit for bit as an
     uninterrupted run. Its rows leave the memory on the way: it may have 10^8 of them. A trajectory of more than 256 MB
@@ -113,8 +121,9 @@ def command(
 
     In Python: polhode.read_scenario("fast-top.toml").integrate().
     """
+    places = Places(output, store, not no_picture, overwrite)
     deliver(
-        lambda display: _computed(scenario, output, method, step, rtol, start, store, threads, allow_code, display),
+        lambda display: _computed(scenario, places, method, step, rtol, start, threads, allow_code, display),
         quiet=quiet, no_picture=no_picture, as_json=as_json,
     )  # fmt: skip
 
@@ -204,24 +213,50 @@ def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bo
         _report(result.failed, facts, result)
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where results go by the words of the command: trajectory and store, whether there is a picture, and what of the
+    words of a scenario is believed."""
+
+    output: Path | None
+    store: Path | None
+    picture: bool
+    overwrite: bool
+
+    def check(self, files: Files, out: Path) -> None:
+        """Refuse what a scenario may not write, or where it cannot be written, before anything is computed."""
+        from polhode.trajectory.outputs import check_replaceable, check_within
+
+        named = [] if self.overwrite else [("file", files.file, self.output), ("store", files.store, self.store)]
+        named += [("picture", files.picture, None)] if self.picture and not self.overwrite else []
+        for name, path, instead in named:
+            if path is not None and instead is None:
+                check_within(path, f"output.{name}", "take the name out of the scenario, or add --overwrite")
+        check_place(out, self.store or files.store)
+        if self.output is None and not self.overwrite:
+            check_replaceable(out, "name another file with -o, or add --overwrite")
+        if self.picture and not self.overwrite:
+            check_replaceable(files.picture or out.with_suffix(".png"), "add --no-picture or --overwrite, or name "
+                              "another file with -o")  # fmt: skip
+
+
 def _computed(
     path: Path,
-    output: Path | None,
+    places: Places,
     method: str | None,
     step: float | None,
     rtol: float | None,
     start: Path | None,
-    store: Path | None,
     threads: int,
     allow_code: bool,
     display: Display,
 ) -> Result:
     from polhode.runs.scenario import read_scenario
 
-    scenario = read_scenario(path, allow_code, method=method, step=step, rtol=rtol, stored=store is not None)
-    named = output or scenario.output.file
-    out, store = output or scenario.output.file or Path(f"{path.stem}.nc"), store or scenario.output.store
-    check_place(out, store)
+    scenario = read_scenario(path, allow_code, method=method, step=step, rtol=rtol, stored=places.store is not None)
+    named = places.output or scenario.output.file
+    out, store = named or Path(f"{path.stem}.nc"), places.store or scenario.output.store
+    places.check(scenario.output, out)
     if start is not None:
         from polhode.runs.resume import load
 

@@ -95,8 +95,10 @@ def command(
     facts = summary(ds, sweep_status(path)) | {"store": path}
     if not no_picture and "incomplete" not in ds.attrs and "://" not in path:
         from polhode.ensembles.sweep.picture import picture
+        from polhode.trajectory.outputs import check_replaceable
 
         facts["picture"] = str(Path(path).with_suffix(".png"))
+        check_replaceable(Path(facts["picture"]), f"the results are in {path}, and --no-picture draws none")
         try:
             picture(ds, facts["picture"], show)
         except InvalidInput as wrong:

@@ -15,6 +15,7 @@ import numpy as np
 from polhode.arguments import path as checked_path
 from polhode.errors import InvalidInput
 from polhode.trajectory.files import appearing_whole
+from polhode.trajectory.outputs import MAKER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -203,10 +204,13 @@ def write(figure: Figure, path: str | os.PathLike[str], dpi: float = DPI) -> Pat
 
     target = picture_path(path)
     kind = target.suffix.lower()[1:]
-    undated: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    about: dict[str, Any] = {  # without a date
+        "png": {"Software": MAKER}, "pdf": {"Creator": MAKER, "CreationDate": None},
+        "svg": {"Creator": MAKER, "Date": None},
+    }  # fmt: skip
     drawn = io.BytesIO()  # first, since writers of PDF raise errors of their own where a disk is full
     with matplotlib.rc_context(EMBEDDED):
-        figure.savefig(drawn, format=kind, dpi=dpi, metadata=undated.get(kind))
+        figure.savefig(drawn, format=kind, dpi=dpi, metadata=about[kind])
     with appearing_whole(target) as draft:
         draft.write_bytes(drawn.getbuffer())
     return target

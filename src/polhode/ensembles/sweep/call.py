@@ -31,6 +31,7 @@ from polhode.errors import (
 )
 from polhode.html import facts
 from polhode.runs.scenario import Scenario
+from polhode.trajectory.outputs import check_within
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -131,6 +132,8 @@ def sweep(
     workers, allow_code = whole(workers, "workers", 1), truth(allow_code, "allow_code")
     parts = _part(part)
     name = store if store is not None else study.table.get("store") or f"{os.path.splitext(study.name)[0]}-sweep.zarr"
+    if store is None and "store" not in (table or {}):  # so that it is the word of the file
+        check_within(name, "sweep.store", "name the store yourself: --store, in Python store=")
     folder = Folder(checked_path(name, "store"))
     if scheduler is not None and workers != 1:
         raise InvalidInput("workers and scheduler are both given; a cluster has its own workers, so leave workers out")

@@ -1,0 +1,132 @@
+"""What a scenario may write: in the folder one is in, and over nothing but what polhode wrote, unless one says so."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import polhode as ph
+from polhode.cli import group
+from polhode.trajectory.outputs import made_by_polhode
+
+RUN = 'problem = "krysl_fast_top"\n[run]\nstep = 0.002\nsteps = 2\n'
+MINE = b"my thesis"
+
+
+@pytest.fixture
+def polhode(tmp_path, monkeypatch):
+    """Calls the command in a folder beside another one, and answers its exit code and its sentence."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def call(*words):
+        ended = CliRunner().invoke(group, list(words))
+        return getattr(ended.exception, "exit_code", ended.exit_code), str(ended.exception or "")
+
+    return call
+
+
+def scenario(**names):
+    Path("top.toml").write_text(RUN + "[output]\n" + "".join(f'{key} = "{name}"\n' for key, name in names.items()))
+
+
+def everything(folder):
+    """All files below a folder, with what is in them."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+LEAVING = {
+    "file, upwards": {"file": "../other/run.nc"}, "file, absolute": {"file": "{0}/other/run.nc"},
+    "file, down and upwards": {"file": "new/../../other/new/run.nc"}, "picture, upwards": {"picture": "../other/a.png"},
+    "picture, absolute": {"picture": "{0}/other/a.svg"}, "store, upwards": {"store": "../other/live.zarr"},
+    "store, absolute": {"store": "{0}/other/live.zarr"}, "file, by a link": {"file": "link/run.nc"},
+    "picture, by a link": {"picture": "link/a.png"}, "store, by a link": {"store": "link/live.zarr"},
+    "file that is a link": {"file": "away.nc"}, "links in a circle": {"file": "circle/run.nc"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("names", LEAVING.values(), ids=LEAVING)
+def test_no_name_in_a_scenario_leads_out_of_the_folder(polhode, tmp_path, names):
+    os.symlink("../other", "link")
+    os.symlink("../other/away.nc", "away.nc")
+    os.symlink("circle", "circle")
+    scenario(**{key: name.format(tmp_path) for key, name in names.items()})
+    before = everything(tmp_path)
+    code, said = polhode("run", "top.toml", "-q")
+    assert code == 5 and f"output.{next(iter(names))} is " in said and "which leads out of" in said, said
+    assert "--overwrite" in said and everything(tmp_path) == before and not list((tmp_path / "other").iterdir())
+
+
+def test_a_name_within_the_folder_and_ones_own_words_stand(polhode, tmp_path):
+    scenario(file=f"{tmp_path}/here/a/run.nc", picture="a/../b/look.svg")
+    assert polhode("run", "top.toml", "-q")[0] == 0
+    assert Path("a/run.nc").is_file() and Path("b/look.svg").is_file()
+    scenario(file="../other/run.nc", picture="../other/look.png")
+    assert polhode("run", "top.toml", "-q", "-o", "../other/mine.nc", "--no-picture")[0] == 0
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["mine.nc"]
+    assert polhode("run", "top.toml", "-q", "--overwrite")[0] == 0
+    assert sorted(path.name for path in (tmp_path / "other").iterdir()) == ["look.png", "mine.nc", "run.nc"]
+
+
+REPLACED = {
+    "trajectory": ({"file": "run.nc"}, "run.nc"), "folder": ({"file": "run.zarr"}, "run.zarr/zarr.json"),
+    "usual trajectory": ({}, "top.nc"), "picture": ({"picture": "look.png"}, "look.png"),
+    "page": ({"picture": "look.pdf"}, "look.pdf"), "drawing": ({"picture": "look.svg"}, "look.svg"),
+    "usual picture": ({}, "top.png"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("names", "mine"), REPLACED.values(), ids=REPLACED)
+def test_only_what_polhode_wrote_is_replaced(polhode, tmp_path, names, mine):
+    scenario(**names)
+    Path(mine).parent.mkdir(exist_ok=True)
+    Path(mine).write_bytes(MINE)
+    before = everything(tmp_path)
+    code, said = polhode("run", "top.toml", "-q")
+    assert code == 5 and "is there already, and polhode did not write it" in said and "--overwrite" in said
+    assert everything(tmp_path) == before, "nothing is written before it is refused"
+    if mine != "run.zarr/zarr.json":
+        assert polhode("run", "top.toml", "-q", "--overwrite")[0] == 0 and Path(mine).read_bytes() != MINE
+    else:
+        shutil.rmtree("run.zarr")
+    assert polhode("run", "top.toml", "-q") == (0, ""), "what polhode wrote is replaced"
+    assert polhode("run", "top.toml", "-q") == (0, "")
+
+
+def test_links_and_pictures_of_others_are_not_polhodes(polhode, tmp_path):
+    from matplotlib.figure import Figure
+
+    scenario()
+    assert polhode("run", "top.toml", "-q")[0] == 0
+    assert made_by_polhode(Path("top.nc")) and made_by_polhode(Path("top.png"))
+    os.symlink("top.nc", "link.nc")
+    for kind in ("png", "pdf", "svg"):
+        figure = Figure()
+        figure.suptitle("polhode")
+        figure.savefig(f"mine.{kind}")
+    os.mkfifo("pipe.nc")
+    Path("text.nc").write_text("polhode")
+    for name in ("link.nc", "pipe.nc", "text.nc", "mine.png", "mine.pdf", "mine.svg"):
+        assert not made_by_polhode(Path(name)), name
+    ph.save(ph.load("top.nc"), "top.zarr")
+    assert made_by_polhode(Path("top.zarr"))
+
+
+def test_the_store_of_a_sweep_stays_in_the_folder(polhode, tmp_path):
+    for store in ("../other/s.zarr", f"{tmp_path}/other/s.zarr", "memory://s.zarr"):
+        Path("top.toml").write_text(f'{RUN}[sweep]\nstore = "{store}"\n[sweep.grid]\n"run.step" = [0.001, 0.002]\n')
+        code, said = polhode("sweep", "top.toml", "-q")
+        assert code == 5 and "sweep.store is " in said and "--store" in said and not any((tmp_path / "other").iterdir())
+    assert polhode("sweep", "top.toml", "-q", "--store", "../other/s.zarr", "--no-picture")[0] == 0
+    Path("s.png").write_bytes(MINE)
+    code, said = polhode("sweep", "top.toml", "-q", "--store", "s.zarr")
+    assert code == 5 and "--no-picture" in said and Path("s.png").read_bytes() == MINE
+
+
+def test_the_help_says_so():
+    told = " ".join(CliRunner().invoke(group, ["run", "--help"]).output.split())
+    assert "--overwrite" in told and "only trajectories and pictures that polhode wrote are replaced" in told
+    assert "(exit code 5)" in told
