@@ -5,7 +5,8 @@ scale  definition
 ====== ========================================================================================================
 TAI    SI seconds, atomic clocks
 TT     TAI + 32.184 s
-TDB    TT + a periodic relativistic term below 2 ms, computed by astropy's erfa
+TDB    TT + a periodic relativistic term below 2 ms: in texts and messages by astropy's erfa, in what is computed of
+       the Earth, the Sun and the Moon by ``tdb_less_tt`` within 10 us
 UTC    SI seconds with leap seconds, so that a day may have 86401: TAI less a whole number of seconds, from 1972 on
 ====== ========================================================================================================
 
@@ -23,6 +24,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any
+
+import numpy as np
 
 from polhode.arguments import has
 from polhode.errors import InvalidInput, MissingExtra, shown, unknown_name
@@ -233,3 +236,29 @@ def _tdb_less_tt(since: Sequence[Decimal]) -> list[Decimal]:
         ) from None
     found = erfa.dtdb(2451544.5, [float(t) / DAY for t in since], 0.0, 0.0, 0.0, 0.0)
     return [Decimal(float(x)).quantize(Decimal("1e-12")) for x in found]
+
+
+PERIODIC = (
+    (1657e-6, 628.3076, 6.2401), (22e-6, 575.3385, 4.2970), (14e-6, 1256.6152, 6.1969), (5e-6, 606.9777, 4.0212),
+    (5e-6, 52.9691, 0.4444), (2e-6, 21.3299, 5.5431),
+)  # fmt: skip
+"""Amplitudes (s), rates (rad a century) and phases of TDB - TT."""
+CENTURY = 36525.0 * DAY
+J2000 = 43200.0
+"""Its epoch in seconds from the beginning of the year 2000, TT."""
+
+
+def tdb_less_tt(since: Any) -> Any:
+    """TDB - TT (s) within 10 us from 1900 to 2100, without astropy; ``since`` (s from 2000-01-01) in either scale."""
+    T = (since - J2000) / CENTURY
+    found = 1e-5 * T * np.sin(628.3076 * T + 4.2490)
+    for size, rate, phase in PERIODIC:
+        found = found + size * np.sin(rate * T + phase)
+    return found  # [kaplan2005, eq. 2.6]
+
+
+def without_tdb(epoch: Epoch) -> Epoch:
+    """The instant in TT where it is in TDB, for what needs no more than ``tdb_less_tt`` gives; any other as it is."""
+    if epoch.scale != "TDB":
+        return epoch
+    return Epoch("TT", epoch.since - Decimal(float(tdb_less_tt(float(epoch.since)))).quantize(Decimal("1e-9")))

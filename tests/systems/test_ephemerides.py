@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.epochs import epoch_of
+from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput
 from polhode.systems.ephemerides import OBLIQUITY, SERIES, _centuries, _positions
 
@@ -41,7 +41,7 @@ def test_every_term_of_the_moon_is_as_large_as_it_should_be():
     pytest.importorskip("astropy")
     epoch = epoch_of("1990-01-01T00:00:00 TT")
     times = np.sort(np.random.default_rng(1).uniform(0.0, 55 * 365.25 * DAY, 20000))
-    T = _centuries(epoch) + times / (36525 * DAY)
+    T = _centuries(epoch, times)
     l, m, F, D = (np.radians(a + b * T) for a, b in (
         (134.96292, 477198.86753), (357.52543, 35999.04944), (93.27283, 483202.01873), (297.85027, 445267.11135)
     ))  # fmt: skip
@@ -82,12 +82,45 @@ def test_scales_of_time(scale):
     assert np.linalg.norm(ours - there) < 1.2e6
 
 
+def test_tdb_is_not_tt():
+    # The same instants in both scales: 2 ms are 60 m of the Sun, and 0.8 m of the Earth's surface.
+    said = ("2026-04-02T00:01:04.184", "2026-10-02T00:01:04.184")
+    pytest.importorskip("erfa")
+    moved = []
+    for text in said:
+        (since,) = instants(epoch_of(f"{text} TT"), [0.0], "TDB")
+        both = f"{text} TT", str(Epoch("TDB", since))
+        series = [ph.ephemeris("sun", one, DAY, tolerance=0.01) for one in both]
+        wrong = ph.ephemeris("sun", f"{text} TDB", DAY, tolerance=0.01).at(0.0)
+        assert np.linalg.norm(series[1].at(0.0) - series[0].at(0.0)) < 0.5  # 10 us of the formula, and the tables
+        moved.append(np.linalg.norm(wrong - series[0].at(0.0)))
+        turned = [ph.planets.earth_rotation_angle(one) for one in both]
+        assert abs(turned[1] - turned[0]) < 1e-9
+        axes = [ph.planets.earth_orientation(one, source="astropy", ut1_utc=0.0)["angle"] for one in both]
+        assert abs(axes[1] - axes[0]) < 1e-9
+    assert max(moved) > 40.0
+
+
+def test_tdb_goes_on_through_a_run():
+    # Half a year after an epoch in TDB the scales differ otherwise than there.
+    there = ph.ephemeris("sun", "2026-04-02T00:00:00 TDB", 200 * DAY, tolerance=0.1)
+    here = ph.ephemeris("sun", "2026-09-30T00:00:00 TDB", DAY, tolerance=0.01)
+    assert np.linalg.norm(there.at(181 * DAY) - here.at(0.0)) < 0.3
+    heavy = ph.rigid_body((1e22, 2e22, 2.5e22), torque=lambda t, q, omega, parameters: 1e-3 * there.at(t))
+    ds = ph.integrate(
+        heavy, "mkrk:rk4", step=2.0, steps=1, start={"time": 181 * DAY - 1, "angular_velocity": (0, 0, 0)}
+    )
+    assert (
+        np.abs(ds.angular_momentum.values[-1] / 2e-3 - here.at(0.0)).max() < 0.3
+    )  # the mean of the second before, after
+
+
 @pytest.mark.parametrize("body", ["sun", "moon"])
 @pytest.mark.parametrize("tolerance", [0.01, 1.0, 100.0])
 def test_the_table_keeps_its_tolerance(body, tolerance):
     eph = ph.ephemeris(body, EPOCH, 40 * DAY, start=-2 * DAY, tolerance=tolerance)
     times = np.random.default_rng(1).uniform(-2 * DAY, 40 * DAY, 4000)
-    exact = np.stack(SERIES[body](_centuries(epoch_of(EPOCH)) + times / (36525 * DAY)), axis=-1)
+    exact = np.stack(SERIES[body](_centuries(epoch_of(EPOCH), times)), axis=-1)
     assert np.linalg.norm(eph.at(times) - exact, axis=1).max() < 1.5 * tolerance + 0.02 and eph.error <= tolerance
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from polhode.arguments import choice, number
-from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants
+from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering
 from polhode.systems.words import Time
 
@@ -23,14 +23,9 @@ GMST = (67310.54841, 876600.0 * 3600.0 + 8640184.812866, 0.093104, -6.2e-6)
 
 
 def days_of_ut(epoch: Any, ut1_utc: float = 0.0) -> float:
-    """Days of UT1 from 2000-01-01T12:00:00 to an instant; TDB is taken for TT."""
-    counted = instants(_without_tdb(epoch_of(epoch)), [0.0], "UTC")[0]
+    """Days of UT1 from 2000-01-01T12:00:00 to an instant."""
+    counted = instants(without_tdb(epoch_of(epoch)), [0.0], "UTC")[0]
     return (float(counted - (bisect_right(STARTS, counted) - LEAPS_BEFORE_2000)) + ut1_utc) / DAY - 0.5
-
-
-def _without_tdb(epoch: Epoch) -> Epoch:
-    """TDB taken for TT, 2 ms at most."""
-    return Epoch("TT", epoch.since) if epoch.scale == "TDB" else epoch
 
 
 @answering
@@ -38,7 +33,7 @@ def earth_rotation_angle(epoch: Any) -> float:
     """Angle from x of space to the meridian of Greenwich, for the ``angle`` of gravity and magnetic fields.
 
     Precession, nutation and polar motion are neglected, 15 km at the surface in 2023: ``earth_orientation`` has them.
-    UTC is taken for UT1 (0.9 s at most, or 7e-5 rad), and TDB for TT.
+    UTC is taken for UT1 (0.9 s at most, or 7e-5 rad).
 
     Parameters
     ----------
@@ -133,7 +128,7 @@ def _astropy_axes(epoch: Epoch, lead: float | None) -> tuple[Any, Any]:
         raise MissingExtra("source='astropy' needs astropy: pip install 'polhode[astropy]'") from None
     if lead is None:
         lead = _ut1_utc(days_of_ut(epoch))
-    terrestrial = float(instants(_without_tdb(epoch), [0.0], "TT")[0]) / DAY - 0.5
+    terrestrial = float(instants(without_tdb(epoch), [0.0], "TT")[0]) / DAY - 0.5
     x, y, s = erfa.xys06a(JD_2000, terrestrial)
     R = erfa.c2tcio(erfa.c2ixys(x, y, s), erfa.era00(JD_2000, days_of_ut(epoch, lead)), np.eye(3))
     return R[2], R[0]

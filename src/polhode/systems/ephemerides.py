@@ -21,7 +21,7 @@ import numpy as np
 
 from polhode import reading
 from polhode.arguments import array, choice, number, path
-from polhode.epochs import Epoch, epoch_of
+from polhode.epochs import CENTURY, J2000, Epoch, epoch_of, tdb_less_tt
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.programs.tracer import array_of, holds_tracers
 from polhode.systems import planets
@@ -36,9 +36,6 @@ BODIES: Mapping[str, float] = {
 """Bodies, and their gravity parameters, m^3 / s^2: of Jupiter and beyond with their moons [park2021]."""
 WITHIN = ("sun", "moon")
 """Bodies of the built-in series."""
-J2000 = 43200.0
-"""Its epoch in seconds from the beginning of the year 2000, TT."""
-CENTURY = 36525.0 * 86400.0
 ARC = np.pi / 648000.0
 """A second of arc, rad."""
 OBLIQUITY = 84381.448 * ARC
@@ -145,8 +142,7 @@ class Ephemeris:
             A time beyond the table.
         """
         if holds_tracers((t,)) and self.arguments["source"] == "builtin":
-            zero = _centuries(epoch_of(self.arguments["epoch"]))
-            return array_of(list(SERIES[self.body](zero + t * (1.0 / CENTURY))))
+            return array_of(list(SERIES[self.body](_centuries(epoch_of(self.arguments["epoch"]), t))))
         when = array(t, "t", "s")
         if when.size and not (self.times[0] <= when.min() and when.max() <= self.times[-1]):
             raise InvalidInput(
@@ -161,10 +157,12 @@ class Ephemeris:
         return f"ephemeris({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
 
 
-def _centuries(epoch: Epoch) -> float:
-    """Julian centuries of TT from J2000 to an epoch; TDB is taken for TT."""
+def _centuries(epoch: Epoch, t: Any) -> Any:
+    """Julian centuries of TT from J2000 to times (s) after an epoch."""
     shift = {"UTC": 64.184, "TAI": 32.184}.get(epoch.scale, 0.0)  # on a count of UTC that contains its leap seconds
-    return (float(epoch.since) + shift - J2000) / CENTURY
+    since = float(epoch.since) + shift
+    T = (since - J2000) / CENTURY + t / CENTURY
+    return T - tdb_less_tt(since + t) / CENTURY if epoch.scale == "TDB" else T
 
 
 @answering
@@ -302,7 +300,7 @@ def _table(
 def _positions(body: str, centre: str, source: str, epoch: Epoch, times: Any) -> Any:
     """Positions (n, 3), m, by a source."""
     if source == "builtin":
-        return np.stack(SERIES[body](_centuries(epoch) + times / CENTURY), axis=-1)
+        return np.stack(SERIES[body](_centuries(epoch, times)), axis=-1)
     try:
         from astropy import units
         from astropy.coordinates import get_body_barycentric

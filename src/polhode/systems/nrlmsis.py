@@ -23,7 +23,7 @@ import numpy as np
 from polhode.algebra.so3 import axpy, cross, dot
 from polhode.algebra.so3 import scale as times
 from polhode.arguments import array, number
-from polhode.epochs import Epoch, epoch_of, instants, texts
+from polhode.epochs import epoch_of, instants, texts, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.access import get3, segment
 from polhode.systems.planets import earth_rotation_angle
@@ -209,9 +209,7 @@ def _sampled(epoch: str, stop: float, f107: float, f107a: float, ap: float) -> t
     """Numbers of the air from the direction of the Sun on, with half the coefficient 1; and the errors."""
     from scipy.interpolate import CubicSpline
 
-    given = epoch_of(epoch)
-    given = Epoch("TT", given.since) if given.scale == "TDB" else given
-    text = texts("UTC", instants(given, [0.0], "UTC"), 3)[0]
+    text = texts("UTC", instants(without_tdb(epoch_of(epoch)), [0.0], "UTC"), 3)[0]
     begin = np.datetime64(text.replace(":60.", ":59.").removesuffix("Z"), "ms")
     since_midnight = float((begin - begin.astype("datetime64[D]")) / np.timedelta64(1, "ms")) / 1000.0
     sun = earth_rotation_angle(epoch) - tau * since_midnight / 86400.0 + pi
