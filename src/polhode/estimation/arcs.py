@@ -20,6 +20,8 @@ from polhode.estimation.problem import BLOCKS, Linearisation, Point, Problem
 from polhode.estimation.quantities import quantities
 from polhode.estimation.solve import Solution, SolverWords, solve
 
+FAILURES = (InvalidInput, StepFailed, np.linalg.LinAlgError)
+"""What a solution ends with where numbers are no motion."""
 ARCS = 8
 """Arcs of the multiple shooting that is tried where all else ends badly."""
 GROWTH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
@@ -47,11 +49,17 @@ def solve_from_anywhere(problem: Problem, words: SolverWords, hopeless: Callable
 
     Arcs are not tried where what was found is ``hopeless``, which is asked only if needed.
     """
-    first = solve(problem, replace(words, max_evaluations=min(PATIENCE, words.max_evaluations)))
-    poor = problem.noise > 0.0 and cost(first.at) > POOR
-    if first.convergence.converged and not poor:
+    first = refused = None
+    try:
+        first = solve(problem, replace(words, max_evaluations=min(PATIENCE, words.max_evaluations)))
+    except FAILURES as failure:
+        refused = failure
+    poor = first is None or (problem.noise > 0.0 and cost(first.at) > POOR)
+    if first is not None and first.convergence.converged and not poor:
         return first
     found = grown(problem, words, first)
+    if found is None:
+        raise refused  # type: ignore[misc]
     if found.convergence.converged and not (poor and cost(found.at) > POOR):
         return found
     if poor and hopeless(found):
@@ -60,7 +68,7 @@ def solve_from_anywhere(problem: Problem, words: SolverWords, hopeless: Callable
     for arcs in (ARCS, 1):
         try:
             others.append(shoot(problem, arcs, words) if arcs > 1 else solve(problem, words, found.x))
-        except (InvalidInput, StepFailed):
+        except FAILURES:
             continue
         calls += others[-1].convergence.evaluations
         if others[-1].convergence.converged and cost(others[-1].at) < POOR:
@@ -69,23 +77,24 @@ def solve_from_anywhere(problem: Problem, words: SolverWords, hopeless: Callable
     return replace(best, convergence=replace(best.convergence, evaluations=calls))
 
 
-def grown(problem: Problem, words: SolverWords, first: Solution) -> Solution:
-    """The better of a solution and of one found over spans that grow, each beginning where the last one ended."""
+def grown(problem: Problem, words: SolverWords, first: Solution | None) -> Solution | None:
+    """The better of a solution and of one found over spans that grow, each beginning where the last one ended; None
+    where there is neither."""
     t0, last = problem.words.t0, float(problem.times[-1])
     x = problem.start
-    calls = first.convergence.evaluations
+    calls = 0 if first is None else first.convergence.evaluations
     for part in GROWTH:
         shorter = problem.within(t0 + part * (last - t0)) if part < 1.0 else problem
         if shorter is None:
             continue
         try:
             found = solve(shorter, words, x)
-        except (InvalidInput, StepFailed):
+        except FAILURES:
             continue
         x, calls = found.x, calls + found.convergence.evaluations
-        if shorter is problem and cost(found.at) < cost(first.at):
+        if shorter is problem and (first is None or cost(found.at) < cost(first.at)):
             return replace(found, convergence=replace(found.convergence, evaluations=calls))
-    return replace(first, convergence=replace(first.convergence, evaluations=calls))
+    return first and replace(first, convergence=replace(first.convergence, evaluations=calls))
 
 
 class Arc:
@@ -216,7 +225,7 @@ def begun(problem: Problem, pieces: list[Arc], words: SolverWords) -> tuple[Any,
                 try:
                     found = solve(own, words)
                     state = own.point(found.x).start
-                except (InvalidInput, StepFailed):
+                except FAILURES:
                     pass
         states.append(state)
         ds = arc.run(point, state)
@@ -337,7 +346,7 @@ class Joined:
             try:
                 with np.errstate(all="ignore"):
                     found = self.evaluate(scale * y)[0]
-            except (InvalidInput, StepFailed, FloatingPointError):
+            except (*FAILURES, FloatingPointError):
                 return np.full(len(f), np.inf)
             return found if np.isfinite(found).all() else np.full(len(f), np.inf)
 

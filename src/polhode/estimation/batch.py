@@ -201,7 +201,7 @@ def in_degrees(problem: Problem, words: SolverWords, before: Solution) -> bool:
     try:
         found = solve(other, replace(words, max_evaluations=min(PATIENCE, words.max_evaluations)))
         if cost(found.at) > POOR:
-            found = grown(other, words, found)
+            found = grown(other, words, found) or found
     except (InvalidInput, StepFailed):
         return False
     if cost(found.at) > max(POOR, MUCH_BETTER * cost(before.at)):

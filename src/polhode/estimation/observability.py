@@ -17,6 +17,8 @@ LOST = 10.0
 which nothing is known."""
 SHARE = 1e-3
 """Components of a direction below this part of its largest are left out of its name."""
+EQUAL = 1e-3
+"""Relative difference below which two sizes count as equal, so that their order decides."""
 ALIKE = 0.01
 """How near a change of inertia is to a change of its scale, to be called one."""
 
@@ -97,29 +99,56 @@ def unobservable(
     """The directions that nothing was measured of, each with as few quantities in it as can be."""
     if not found.null.size:
         return ()
-    from scipy.linalg import qr
-
-    _, _, pivots = qr(found.null.T, pivoting=True)
-    few = pivots[: found.null.shape[1]]
+    few = _independent(found.null)
     basis = found.null @ np.linalg.inv(found.null[few])
     labels = [label for one in free for label in one.labels]
     out = []
     for vector in basis.T:
         told = found.scale * vector
         told[np.abs(vector) < SHARE * np.abs(vector).max()] = 0.0
-        told = told / told[np.abs(told).argmax()]
+        told = told / told[_first_of_largest(np.abs(told))]
         changes = {label: float(value) for label, value in zip(labels, told, strict=True) if value != 0.0}
         out.append(Unobservable(_name(changes, free, values), changes))
     return tuple(out)
 
 
+def _independent(null: Any) -> list[int]:
+    """As many rows as there are directions, that together tell them apart: the longest, then what is longest beside it,
+    in the order of the rows; of equal ones the first, so that no rounding and no choice of a basis decides."""
+    left, few = np.array(null), []
+    for _ in range(null.shape[1]):
+        sizes = np.linalg.norm(left, axis=1)
+        few.append(_first_of_largest(sizes))
+        along = left[few[-1]] / sizes[few[-1]]
+        left = left - np.outer(left @ along, along)
+    return sorted(few)
+
+
+def _first_of_largest(sizes: Any) -> int:
+    return int(np.argmax(sizes >= (1.0 - EQUAL) * sizes.max()))
+
+
+def scaled_together(
+    changes: Mapping[str, float], free: Sequence[Quantity], values: Mapping[str, Any]
+) -> dict[str, float]:
+    """Values, by their labels, of what an unobservable direction changes in proportion: inertia, alone or with others;
+    empty where it is no such scale."""
+    held = {label: float(x) for one in free if one.kind != "attitude" and any(name in changes for name in one.labels)
+            for label, x in zip(one.labels, one.flat(np.atleast_1d(values[one.name])), strict=True)}  # fmt: skip
+    if not set(changes) <= set(held) or not any(one.kind == "inertia" and one.labels[0] in held for one in free):
+        return {}
+    told, known = np.array([changes.get(label, 0.0) for label in held]), np.array(list(held.values()))
+    told, known = told / np.linalg.norm(told), known / np.linalg.norm(known)
+    return held if np.linalg.norm(told - np.sign(told @ known) * known) < ALIKE else {}
+
+
 def _name(changes: dict[str, float], free: Sequence[Quantity], values: Mapping[str, Any]) -> str:
-    for one in free:
-        if one.kind == "inertia" and set(changes) <= set(one.labels):
-            told, held = np.array([changes.get(label, 0.0) for label in one.labels]), one.flat(values["inertia"])
-            told, held = told / np.linalg.norm(told), held / np.linalg.norm(held)
-            if np.linalg.norm(told - np.sign(told @ held) * held) < ALIKE:
-                return "the common scale of inertia (only ratios of the moments are determined)"
+    scaled = scaled_together(changes, free, values)
+    if scaled:
+        others = [one.name for one in free if one.kind != "inertia" and any(label in scaled for label in one.labels)]
+        if others:
+            return f"the common scale of inertia and {' and '.join(others)} (only their ratios are determined)"
+        return "the common scale of inertia (only ratios of the moments are determined)"
     text = ""
     for label, value in changes.items():
         size = "" if abs(abs(value) - 1.0) < SHARE else f"{abs(value):.3g} "

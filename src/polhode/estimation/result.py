@@ -12,7 +12,7 @@ import numpy as np
 from polhode.errors import InvalidInput
 from polhode.estimation import inertias
 from polhode.estimation.measurements import KINDS
-from polhode.estimation.observability import Directions, Unobservable
+from polhode.estimation.observability import Directions, Unobservable, scaled_together
 from polhode.estimation.problem import Problem
 from polhode.html import facts, rows_of
 from polhode.runs.state import State
@@ -62,7 +62,7 @@ class Fit:
         Fitted values by the names in ``free``: an attitude as a quaternion, moments of inertia, vectors, numbers.
     std : dict
         Standard deviations, likewise; of an attitude those of its error as a rotation vector in the body frame (rad).
-        Infinite for what the data do not determine.
+        Infinite for what the data do not determine; where that is a common scale, ``ratios`` has what they do.
     covariance : xarray.DataArray (parameter, parameter)
         Covariance of all of them, by names such as ``rotation_x``, ``inertia.0``; infinite in the rows of what the data
         do not determine.
@@ -188,14 +188,45 @@ class Fit:
             out = np.where(along > LEVEL * np.maximum(all_of, 1e-300), np.inf, out)
         return (float(value), float(out[0])) if value.ndim == 0 else (value, out.reshape(value.shape))
 
+    @cached_property
+    def ratios(self) -> dict[str, tuple[float, float]]:
+        """Values and standard deviations of ratios that are determined where a common scale is not.
+
+        Of each combination in ``unobservable`` that is a scale: its numbers over the largest of them, by names such as
+        ``inertia.0 / inertia.2``.
+        """
+        found: dict[str, tuple[float, float]] = {}
+        for scaled in self._scales:
+            over = max(scaled, key=lambda label: abs(scaled[label]))
+
+            def ratios(values: dict[str, Any], labels: Any = tuple(scaled), over: str = over) -> Any:
+                flat = self._flat(values)
+                return np.array([flat[label] / flat[over] for label in labels if label != over])
+
+            names = [f"{label} / {over}" for label in scaled if label != over]
+            found |= zip(names, zip(*(a.tolist() for a in self.derived(ratios)), strict=True), strict=True)
+        return found
+
+    @property
+    def _scales(self) -> list[dict[str, float]]:
+        """Of each common scale that is not determined, the values that it changes."""
+        told = [scaled_together(one.direction, self._problem.free, self.values) for one in self.unobservable]
+        return [scaled for scaled in told if scaled]
+
+    def _flat(self, values: dict[str, Any]) -> dict[str, float]:
+        """Numbers by their labels, without attitudes."""
+        return {label: float(number) for one in self._problem.free if one.kind != "attitude" for label, number in
+                zip(one.labels, one.flat(np.atleast_1d(values[one.name])), strict=True)}  # fmt: skip
+
     def _named(self, x: Any) -> dict[str, Any]:
         problem = self._problem
         return {one.name: one.shown(one.value(x[at])) for one, at in zip(problem.free, problem.slices, strict=True)}
 
     # -------------------------------------------------------------- in words
     def table(self) -> list[tuple[str, str, str]]:
-        """Name, value and standard deviation of every fitted number, as text."""
+        """Name, value and standard deviation of every fitted number, and of the ratios that are determined, as text."""
         found = []
+        scaled = {label for scale in self._scales for label in scale}
         for one in self._problem.free:
             value, spread = (one.flat(np.atleast_1d(a[one.name])) for a in (self.values, self.std))
             if one.kind == "attitude":
@@ -204,8 +235,9 @@ class Fit:
                 found.append((one.name, f"({vector})", f"{size:.2g} rad" if np.isfinite(size) else "not determined"))
                 continue
             for label, number, sigma in zip(one.labels, value, spread, strict=True):
-                found.append((label, digits(number, sigma), "not determined" if np.isinf(sigma) else f"{sigma:.2g}"))
-        return found
+                lost = "scale not determined" if label in scaled else "not determined"
+                found.append((label, digits(number, sigma), lost if np.isinf(sigma) else f"{sigma:.2g}"))
+        return found + [(name, digits(*of), f"{of[1]:.2g}") for name, of in self.ratios.items()]
 
     @property
     def _facts(self) -> list[tuple[str, Any]]:
@@ -241,6 +273,7 @@ class Fit:
             "system": self.system.name,
             "values": {name: plain(value) for name, value in self.values.items()},
             "std": {name: plain(value) for name, value in self.std.items()},
+            "ratios": {name: plain(value) for name, value in self.ratios.items()},
             "parameters": list(map(str, self.covariance["parameter"].values)),
             "covariance": plain(self.covariance.values),
             "chi2": self.chi2, "dof": self.dof, "converged": self.convergence.converged,

@@ -76,7 +76,9 @@ def solve(problem: Problem, words: SolverWords, x: Any = None) -> Solution:
                                f"{', '.join(one.name for one in problem.free)}; free something else, or give data of "
                                "other kinds")  # fmt: skip
         held, scale = _held(problem, x, found)
-        x = guess + _without(held, (x - guess) / scale) * scale  # the guess along what nothing was measured of
+        # The guess along what nothing was measured of, unless that, too far from here, is no motion.
+        moved = guess + _without(held, (x - guess) / scale) * scale
+        x = x if problem.failing(moved) is None else moved
         x, convergence = _minimised(problem, words, x, _complement(held), scale, costs)
         before, found = found, problem.directions(x)
         if _same(before, found):
