@@ -81,8 +81,8 @@ def test_a_braking_force_is_that_of_drag():
 
 
 def test_force_and_potential():
-    """A potential beside a force enters the energy only; alone, it pulls as its derivative does."""
-    both = ph.orbit(MU, MASS, [OBLATE], force=spring_force, potential=spring, parameters=NUMBERS)
+    """An energy reported beside a force enters the energy only; a potential pulls as its derivative does."""
+    both = ph.orbit(MU, MASS, [OBLATE], force=spring_force, reported_energy=spring, parameters=NUMBERS)
     alone = ph.orbit(MU, MASS, [OBLATE], potential=spring, parameters=NUMBERS)
     a, b = run(both), run(alone)
     np.testing.assert_allclose(a.position, b.position, rtol=0, atol=1e-11)

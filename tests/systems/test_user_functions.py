@@ -418,8 +418,9 @@ def test_the_derivative_torque_at_many_attitudes():
         np.testing.assert_allclose(ds.angular_momentum.values[-1] / step, exact, rtol=0, atol=3e-13)
 
 
-def test_a_potential_beside_a_torque_only_enters_the_energy():
-    ds = ph.integrate(ph.rigid_body((1, 2, 2.5), torque=reference, potential=height, parameters=(0.7, -1.3, 0.2, 1.0)),
+def test_a_reported_energy_only_enters_the_energy():
+    ds = ph.integrate(ph.rigid_body((1, 2, 2.5), torque=reference, reported_energy=height,
+                                    parameters=(0.7, -1.3, 0.2, 1.0)),
                       METHOD, step=0.05, steps=12, **START)  # fmt: skip
     alone = run(reference)
     np.testing.assert_array_equal(ds.angular_momentum, alone.angular_momentum)
@@ -430,7 +431,7 @@ def test_a_potential_beside_a_torque_only_enters_the_energy():
 
 
 @pytest.mark.parametrize("value", ["raise", "nan"])
-def test_a_potential_that_fails_late_costs_no_trajectory(value):
+def test_a_reported_energy_that_fails_late_costs_no_trajectory(value):
     def potential(t, q, parameters):
         if t > 0.31:
             if parameters[0] > 0.0:
@@ -438,7 +439,7 @@ def test_a_potential_that_fails_late_costs_no_trajectory(value):
             return math.nan
         return q[0]
 
-    system = ph.rigid_body((1, 2, 2.5), torque=lambda t, q, w, p: (0.0, 0.0, 0.1), potential=potential,
+    system = ph.rigid_body((1, 2, 2.5), torque=lambda t, q, w, p: (0.0, 0.0, 0.1), reported_energy=potential,
                            parameters=[1.0 if value == "raise" else -1.0])  # fmt: skip
     with pytest.raises(ph.errors.UserFunctionError) as caught:
         ph.integrate(system, METHOD, step=0.05, steps=12, **START)

@@ -167,7 +167,7 @@ def test_functions_that_run_as_python_do_the_same_work():
 def test_what_is_not_recorded_is_said():
     inertia, level = (1.0, 2.0, 2.5), {"potential": lambda t, q, p: q[1] * q[2]}
     changing = ph.rigid_body(inertia, potential=lambda t, q, p: math.cos(t) * q[1], work=False)
-    beside = ph.rigid_body(inertia, torque=swing, parameters=[0.4], **level)
+    beside = ph.rigid_body(inertia, torque=swing, parameters=[0.4], reported_energy=level["potential"])
     jumping = ph.rigid_body(inertia, potential=lambda t, q, p: q[1] if t < 0.5 else 0.1 * q[1])
     without = ph.rigid_body(inertia, torque=swing, parameters=[0.4], work=False)
     assert ph.rigid_body(inertia, **level).conserves == ("energy",)
@@ -175,7 +175,7 @@ def test_what_is_not_recorded_is_said():
     assert ph.particle(1.0, potential=lambda t, r, p: t * r[0] ** 2).conserves == ()
     assert "energy" not in ph.orbit(1.0, potential=lambda t, r, p: t * r[0]).conserves
     for system, note in ((changing, "reads the time"), (jumping, "reads the time"),
-                         (beside, "taken for those of the potential"), (without, "kinetic energy only")):  # fmt: skip
+                         (beside, "taken for those of reported_energy"), (without, "kinetic energy only")):  # fmt: skip
         assert system.conserves == () and not system.auxiliary
         ds = ph.integrate(system, "mkrk:rk4", step=0.1, steps=10, **SPIN)
         assert note in ds.energy_error.attrs["note"] and "work" not in ds

@@ -322,7 +322,8 @@ def _differences(systems: list[System]) -> str:
 def _alike(a: Any, b: Any) -> bool:
     """Whether two roles are compiled to the same code."""
     if isinstance(a, UserFunction) and isinstance(b, UserFunction):
-        return bool(a.made == b.made and a.template is b.template and a._bound() == b._bound() and a.built is b.built)
+        same = a.made == b.made and a.template is b.template and a._bound() == b._bound()
+        return bool(same and _alike(a.built, b.built))
     return a is b
 
 

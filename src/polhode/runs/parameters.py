@@ -15,7 +15,7 @@ from polhode.errors import InvalidInput, unknown_name
 from polhode.systems import SYSTEMS, System
 from polhode.systems.controllers import with_functions
 
-FUNCTIONS = ("torque", "force", "load", "potential")
+FUNCTIONS = ("torque", "force", "load", "potential", "reported_energy")
 """Arguments that are functions of the user."""
 
 
@@ -140,7 +140,7 @@ def with_parameters(system: System, parameters: Any) -> System:
         changes = dict(parameters)
         if "parameters" in changes:
             changes["parameters"] = _as_many(changes["parameters"], system.arguments.get("parameters") or ()).tolist()
-        return build(**with_functions({**system.arguments, **changes}, functions))
+        return build(**with_functions(system.name, {**system.arguments, **changes}, functions))
     if functions:
         return with_parameters(system, {"parameters": parameters})
     if system.name in SYSTEMS:

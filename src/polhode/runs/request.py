@@ -29,7 +29,7 @@ from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, 
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned
 from polhode.runs.tangent.words import wanted
 from polhode.systems import SYSTEMS, System, built
-from polhode.systems.controllers import recorded_functions
+from polhode.systems.controllers import named_now, recorded_functions
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import plain
@@ -533,6 +533,11 @@ def _rebuilt(
         for key in rest:
             raise unknown_name("function of this run", key, ["(none, for the system is handed in)"])
         name, width = recipe["system"]["name"], L.BODY * system.N + len(system.auxiliary)
+        kept = named_now(name, recipe["system"]["arguments"])
+        before, now = (sorted(recorded_functions(one)) for one in (kept, system.arguments))
+        if system.name == name and before != now:
+            raise InvalidInput(f"this run is of a system with the functions {', '.join(before) or '(none)'}, but that "
+                               f"handed in has {', '.join(now) or '(none)'}")  # fmt: skip
         if system.name != name or width > len(recipe["state"]):
             raise InvalidInput(f"this run is of a system {name!r}; {system.name!r} of {system.N} bodies is handed in")
         if "parameters" in recipe:

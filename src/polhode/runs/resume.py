@@ -21,7 +21,7 @@ from polhode.runs.rows import Record
 from polhode.runs.settings import refuse_moved
 from polhode.runs.store import LiveStore, Store
 from polhode.systems import System
-from polhode.systems.controllers import recorded_functions, without_functions
+from polhode.systems.controllers import named_now, recorded_functions, without_functions
 from polhode.trajectory import files
 
 
@@ -146,7 +146,7 @@ def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
     """Names of functions whose source is not the one the run began with."""
     arguments = recorded_functions(request.system.arguments)
     pairs = [
-        (name, value, arguments.get(name)) for name, value in recorded_functions(kept["system"]["arguments"]).items()
+        (name, value, arguments.get(name)) for name, value in recorded_functions(named_now(**kept["system"])).items()
     ]
     for given, event in zip(kept.get("events", ()), request.events, strict=True):
         pairs.append((given.get("name", given["kind"]), given.get("function"), event.arguments.get("function")))

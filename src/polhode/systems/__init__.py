@@ -165,7 +165,7 @@ def sample_arguments(build: Callable[..., System]) -> dict[str, Any]:
 
 def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
     """Rebuild a system from its name, its recorded arguments and the user's functions by keyword."""
-    return SYSTEMS[name](**with_functions(arguments, functions))
+    return SYSTEMS[name](**with_functions(name, arguments, functions))
 
 
 class _Module(ModuleType):

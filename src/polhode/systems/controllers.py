@@ -21,7 +21,7 @@ from polhode.systems.pulsed_thrusters import PulsedThrusters
 from polhode.systems.record import AuxiliaryVariable, System, called, plain
 from polhode.systems.sampling import Sampled
 from polhode.systems.states import States, states_of
-from polhode.systems.user import FORMS, UserFunction
+from polhode.systems.user import ACTS, FORMS, UserFunction
 from polhode.systems.user.roles import Form as FunctionForm
 from polhode.systems.user.roles import states_set
 from polhode.systems.user.states import Sizes, sizes_read
@@ -358,9 +358,12 @@ def _each(given: Any, count: int, name: str) -> list[float]:
 
 
 # ------------------------------------------------------------------ functions by the names by which they are handed in
-def with_functions(arguments: Mapping[str, Any], functions: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments with the user's functions in their places."""
-    found = dict(arguments)
+def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a system with the user's functions in their places, by the names that they have in the record."""
+    now = named_now(system, arguments)
+    if now.keys() != arguments.keys():
+        functions = {"reported_energy" if name == "potential" else name: one for name, one in functions.items()}
+    found = dict(now)
     given = found.get("controllers") or ()
     keys = [key_of(k, len(given)) for k in range(len(given))]
     if given:
@@ -376,6 +379,21 @@ def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: value for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
     given = arguments.get("controllers") or ()
     return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
+
+
+REPORTED = ("rigid_body", "particle", "orbit", "spacecraft")
+"""Systems of which a potential beside a load was only reported, before there was ``reported_energy``."""
+
+
+def named_now(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Recorded arguments of a system by their present names: a potential beside a load was only reported, where its
+    record does not say that it acts."""
+    records = recorded_functions(arguments)
+    before = records.get("potential")
+    acts = before is None or before.items() >= ACTS.items() or not {"torque", "force", "load"} & records.keys()
+    if acts or name not in REPORTED:
+        return dict(arguments)
+    return {"reported_energy" if key == "potential" else key: value for key, value in arguments.items()}
 
 
 def without_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:

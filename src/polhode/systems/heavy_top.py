@@ -2,10 +2,11 @@
 
     m' = m x I^-1 m - weight c x u,     u = R^T up,     up = (0, 0, 1)                     [krysl2006, 5.2]
 
-with the centre of mass ``c`` relative to the fixed point, in the body frame. Potential ``U = weight (R c) . up``.
+with the centre of mass ``c`` relative to the fixed point, in the body frame. Potential ``U = weight (R c) . up``. A
+torque of the user's is added, and its work recorded beside the energy.
 
-Conserved: energy; the vertical component of the spatial angular momentum; for a symmetric top with its centre of mass
-on the axis, also the angular momentum about that axis.
+Conserved, without such a torque: energy; the vertical component of the spatial angular momentum; for a symmetric top
+with its centre of mass on the axis, also the angular momentum about that axis.
 
 The inertia about the fixed point follows from ``J`` about the centre of mass by the parallel-axis theorem,
 ``I = J + mass (|c|^2 - c c^T)`` [holzinger2021, eq. 75].
@@ -13,16 +14,19 @@ The inertia about the fixed point follows from ``J`` about the centre of mass by
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, dot, scale
-from polhode.arguments import choice, in_unit, number, vector
+from polhode.arguments import choice, in_unit, number, numbers, truth, vector
+from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
+from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.inertia import (
     KG_M2,
     RELATIVE_TOLERANCE,
@@ -32,8 +36,10 @@ from polhode.systems.inertia import (
     parallel_axis_inverse,
     principal,
 )
-from polhode.systems.record import System, plain
-from polhode.systems.words import Acceleration, Inertia, Mass, Newtons, Position
+from polhode.systems.record import AuxiliaryVariable, System, plain
+from polhode.systems.states import states_of
+from polhode.systems.user import Behind, added_functions, torque_added
+from polhode.systems.words import Acceleration, Function, Inertia, ListOf, Mass, Newtons, Numbers, Position, States
 
 STANDARD_GRAVITY = 9.81
 POINTS = ("fixed_point", "center_of_mass")
@@ -44,6 +50,13 @@ POINTS = ("fixed_point", "center_of_mass")
 def top_series(part, t, k, u, bodies, parameters, out):
     """Taylor coefficient of the torque, which is linear in u."""
     put3(out, 0, scale(-parameters[0], cross(get3(parameters, 1), get3(u, 3 * k))))
+
+
+def top_loads(part, t, N, y, bodies, parameters, out):
+    """The torque of the weight, where another is added to it; alone it follows from the potential."""
+    weight = parameters[0] if part & L.POTENTIAL_PART != 0 else 0.0
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, scale(-weight, cross(get3(parameters, 1), rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0)))))
 
 
 def top_potential(t, N, y, bodies, parameters):
@@ -75,6 +88,11 @@ def heavy_top(
     mass: Mass | None = None,
     gravity: Acceleration = STANDARD_GRAVITY,
     inertia_about: Literal["fixed_point", "center_of_mass"] = "fixed_point",
+    torque: Function | None = None,
+    parameters: Numbers | None = None,
+    work: bool = True,
+    states: States | None = None,
+    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
 ) -> System:
     """A rigid body that rotates about a fixed point under its weight.
 
@@ -94,6 +112,18 @@ def heavy_top(
     inertia_about : {"fixed_point", "center_of_mass"}
         Reference point of ``inertia``. For the centre of mass give the mass: the inertia about the fixed point is
         ``inertia + mass (|c|^2 - c c^T)`` [holzinger2021, eq. 75].
+    torque : function, optional
+        ``torque(t, q, omega, parameters) -> (x, y, z)`` in the user's body frame, about the fixed point, added to that
+        of the weight: friction, a motor.
+    parameters : sequence of float, optional
+        Passed to the functions as an array.
+    work : bool
+        Record the work of ``torque``, as for ``rigid_body``.
+    states : mapping, optional
+        States of your own, as for ``rigid_body``: ``torque`` then takes them as its last argument and returns their
+        rates behind the torque.
+    controllers : sequence, optional
+        From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
 
     Returns
     -------
@@ -146,20 +176,38 @@ def heavy_top(
         raise InvalidInput(
             "center_of_mass is beside the axis about which the moment of inertia is zero, where all mass is; check both"
         )
-    return System(
+    worked, steered = truth(work, "work"), controllers_of(controllers)
+    held, rated = parted(states_of(states), steered)
+    added = added_functions(
+        {"torque": (torque, torque_added)}, top_loads, top_potential, np.concatenate([[weight], inside]), 0,
+        None if parameters is None else numbers(parameters, "parameters"),
+        frame=(float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])), record_work=worked,
+        states=Behind(held.sizes, rated.sizes, len(held.auxiliary), bool(steered)),
+    )  # fmt: skip
+    if added.given:
+        roles: dict[str, Any] = {"loads": added.loads, "provides": stated(
+            split_loads=True, velocity_independent=not added.velocity_dependent)}  # fmt: skip
+    else:
+        roles = {"series": top_series, "conserves": conserves, "axis": axis, "recommended": "fg6_5"}
+    made = System(
         name="heavy_top",
-        arguments={"inertia": plain(inertia), "center_of_mass": center.tolist(), **given},
+        arguments={
+            "inertia": plain(inertia), "center_of_mass": center.tolist(), **given,
+            **({} if work else {"work": False}),
+            **({"states": rated.arguments} if rated.arguments else {}), **added.arguments,
+        },
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
         potential=top_potential,
-        series=top_series,
-        parameters=np.concatenate([[weight], inside]),
-        conserves=conserves,
-        axis=axis,
+        auxiliary=(*(AuxiliaryVariable("work", name) for name in added.work), *held.auxiliary, *rated.auxiliary),
+        parameters=added.parameters,
+        records_work=worked or not added.given,
+        functions=added.given,
         direct={} if mass is not None else {"weight": (0, False)},
-        recommended="fg6_5",
-    )
+        **roles,
+    )  # fmt: skip
+    return controlled(made, steered, states)
 
 
 def _about_fixed_point(inertia: Any, center: Any, mass: float, about: str) -> Any:

@@ -12,8 +12,8 @@ If burns use up mass, loads, momentum and energies all refer to the mass at the 
 The energy changes by the work of the forces: of a force without potential, the integral of its power; of a potential
 that depends on time (a moving third body), the integral of its partial time derivative. The work of each force is an
 auxiliary variable, and ``energy_error`` in a Dataset is the change of the energy minus all work. Not recorded are the
-work of a function ``force`` given beside a ``potential``, and the change of energy by a ``potential`` that reads the
-time and cannot be traced: the energies carry a note that says so, and such a run is not judged by its energy.
+work of a function ``force`` beside ``reported_energy``, and the change of energy by a ``potential`` that reads the time
+and cannot be traced: the energies carry a note that says so, and such a run is not judged by its energy.
 
 Conserved: energy, if all forces have a potential that does not depend on time; the angular momentum about the centre
 without further forces, or its component along z if all forces are symmetric about that axis.
@@ -90,6 +90,7 @@ def orbit(
     work: bool = True,
     states: States | None = None,
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    reported_energy: Function | None = None,
 ) -> System:
     """A point mass, or several, that orbit a centre at the origin.
 
@@ -107,9 +108,8 @@ def orbit(
     force : function, optional
         ``force(t, position, velocity, parameters) -> (x, y, z)`` in the space frame, added to the others; one point.
     potential : function, optional
-        ``potential(t, position, parameters) -> float``, added to the others. Without ``force``, its negative gradient
-        is added to the forces, exact where it can be traced, else by differences of order 6 (error
-        1e-13 if smooth); with ``force``, it only enters the reported energy.
+        ``potential(t, position, parameters) -> float``, added to the others. Its negative gradient is added to the
+        forces, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth).
     parameters : sequence of float, optional
         Passed to the functions as an array.
     work : bool
@@ -120,6 +120,9 @@ def orbit(
         rates behind the force.
     controllers : sequence, optional
         From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
+    reported_energy : function, optional
+        ``reported_energy(t, position, parameters) -> float``: the potential that ``force`` has by what you know. It is
+        added to the reported energy and moves nothing, and the work of ``force`` is not recorded.
 
     Returns
     -------
@@ -148,7 +151,10 @@ def orbit(
         arguments["surface"] = number(surface, "surface")
     loads, depth = roles(table.kinds, orbit_loads, orbit_potential)
     functions = added_functions(
-        {"force": (force, force_added), "potential": (potential, position_potential_added, position_gradient_added)},
+        {
+            "force": (force, force_added), "reported_energy": (reported_energy, position_potential_added),
+            "potential": (potential, position_potential_added, position_gradient_added),
+        },
         loads, depth, table.parameters, len(table.auxiliary),
         None if parameters is None else numbers(parameters, "parameters"), len(masses),
         record_work=work, states=Behind(held.sizes, own_states.sizes, len(held.auxiliary), bool(steered)),

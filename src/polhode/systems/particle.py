@@ -3,18 +3,18 @@
     p' = F(t, r, v),       r' = p / mass                                                  [krysl2006, eq. 1]
 
 ``F`` is a spring to the origin, ``-stiffness r``, plus the weight in a uniform ``gravity`` (acceleration); or the
-user's force; or minus the gradient of the user's potential. Methods for rigid bodies reduce to their vector-space form.
+user's force, or minus the gradient of the user's potential, or the sum of both. Methods for rigid bodies reduce to
+their vector-space form.
 
 Conserved: energy, unless a force is given, or a potential that reads the time; the angular momentum about the origin
-for an isotropic spring without gravity; the momentum of a free particle. The work of a force, or of a potential that
-reads the time, is recorded beside the energy; a force given with a potential is taken to derive from it, and no work is
-recorded.
+for an isotropic spring without gravity; the momentum of a free particle. The work of a force, and of a potential that
+reads the time, is recorded beside the energy; beside a ``reported_energy`` the force is taken to derive from that, and
+has no work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -29,13 +29,13 @@ from polhode.systems.record import IDENTITY, AuxiliaryVariable, System, plain
 from polhode.systems.states import states_of
 from polhode.systems.user import (
     CACHE_SIZE,
-    FORMS,
-    WORK_ONLY,
+    Behind,
     UserFunction,
-    force_loads,
-    loads_with_states,
+    added_functions,
+    force_added,
     position_gradient_loads,
     position_potential,
+    records_of,
 )
 from polhode.systems.words import Function, ListOf, Mass, NumberOrVector, Numbers, States, Vector
 
@@ -61,6 +61,7 @@ def particle(
     work: bool = True,
     states: States | None = None,
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    reported_energy: Function | None = None,
 ) -> System:
     """A point mass.
 
@@ -75,8 +76,9 @@ def particle(
     force : function, optional
         ``force(t, position, velocity, parameters) -> (x, y, z)``, instead of stiffness and gravity.
     potential : function, optional
-        ``potential(t, position, parameters) -> float``; without ``force``, the force is its negative gradient:
-        exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth).
+        ``potential(t, position, parameters) -> float``, instead of stiffness and gravity: its force is its negative
+        gradient, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth). ``force`` is
+        added to it.
     parameters : sequence of float, optional
         Passed to the functions as an array.
     work : bool
@@ -86,6 +88,10 @@ def particle(
         rates behind the force.
     controllers : sequence, optional
         From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
+    reported_energy : function, optional
+        ``reported_energy(t, position, parameters) -> float``: the potential that ``force`` has by what you know, in the
+        place of ``potential``. It is reported as the potential energy and moves nothing, and the work of the force is
+        not recorded.
 
     Returns
     -------
@@ -104,38 +110,30 @@ def particle(
     loads: Any
     role: Any
     commutator: Any = None
-    own: tuple[AuxiliaryVariable, ...] = ()
-    steered = controllers_of(controllers)
+    booked_work: tuple[str, ...] = ()
+    worked, steered = truth(work, "work"), controllers_of(controllers)
     held, rated = parted(states_of(states), steered)
-    sizes, variables = (*held.sizes, *rated.sizes), (*held.auxiliary, *rated.auxiliary)
+    sizes = (*held.sizes, *rated.sizes)
+    given = {
+        "force": (force, force_added), "potential": (potential, position_potential, position_gradient_loads),
+        "reported_energy": (reported_energy, position_potential),
+    }  # fmt: skip
     if sizes and force is None:
         raise InvalidInput("states are read and changed by a force, but none is given; write it, with states as its "
                            "last argument")  # fmt: skip
-    if force is not None or potential is not None:
+    if any(one is not None for one, *_ in given.values()):
         if stiffness is not None or gravity is not None:
             raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
         values = numbers(parameters, "parameters")
-        if force is not None:
-            own = (AuxiliaryVariable("work", "force"),) if truth(work, "work") and potential is None else ()
-            form, taking = FORMS["force"].with_states(sizes, len(held.sizes), len(held.auxiliary)), bool(sizes)
-            functions["force"] = UserFunction(
-                form, force, loads_with_states if taking else force_loads, IDENTITY, values, own=len(own) - 1,
-                size=L.LOAD + len(own) + len(variables), states_at=len(own),
-            )  # fmt: skip
-            own += variables
-        if potential is not None:
-            form = FORMS["position_potential"]
-            functions["potential"] = UserFunction(form, potential, position_potential, IDENTITY, values)
-        loads = functions.get("force")
-        if potential is not None and loads is None:
-            loads = UserFunction(FORMS["position_potential"], potential, position_gradient_loads, IDENTITY, values)
-            if truth(work, "work") and loads.drives:
-                loads, own = replace(loads, **WORK_ONLY), (AuxiliaryVariable("work", "potential", False),)
-        role = functions.get("potential")
-        conserves = ("energy",) if force is None and loads.autonomous else ()
+        added = added_functions(
+            given, None, None, np.zeros(0), 0, values, record_work=worked,
+            states=Behind(held.sizes, rated.sizes, len(held.auxiliary), bool(steered)),
+        )  # fmt: skip
+        functions, loads, role, booked_work = added.given, added.loads, added.potential, added.work
+        conserves = ("energy",) if added.conservative else ()
         arguments |= {"parameters": plain(parameters)} | ({} if work else {"work": False})
         arguments |= {"states": rated.arguments} if sizes else {}
-        arguments |= {key: f.record() for key, f in functions.items()}
+        arguments |= records_of(functions)
     else:
         if parameters is not None:
             raise InvalidInput("parameters are handed to a force or a potential, but neither is given")
@@ -152,7 +150,8 @@ def particle(
         if not values.any():
             conserves += ("momentum",)
     reads = isinstance(loads, UserFunction) and loads.velocity_dependent
-    resting = any(one.by_velocity for one in own) and not reads
+    booked = (AuxiliaryVariable("work", name, name != "potential") for name in booked_work)
+    resting = booked_work == ("force",) and potential is None and not reads
     made = System(
         name="particle",
         arguments=arguments,
@@ -163,10 +162,11 @@ def particle(
         potential=role,
         commutator=commutator,
         provides=stated(velocity_independent=not reads, split_loads=resting),
-        auxiliary=own,
+        auxiliary=(*booked, *held.auxiliary, *rated.auxiliary),
         memory=CACHE_SIZE if resting else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
+        records_work=worked or len(functions) < 2 or reported_energy is not None,
         functions=functions,
     )
     return controlled(made, steered, states)

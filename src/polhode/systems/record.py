@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -343,12 +343,11 @@ class System:
     @property
     def balanced(self) -> bool:
         """Whether every change of the energy is recorded as work. False with a user's potential that reads the time and
-        cannot be traced, or with one given beside a load, as the load need not derive from it."""
+        cannot be traced, or with an energy that is only reported, as the load need not derive from it."""
         stated = self.functions.get("potential")
-        if stated is None or not self.records_work:
-            return self.records_work
         recorded = any(own.quantity == "work" and own.label == "potential" for own in self.auxiliary)
-        return len(self.functions) == 1 and (stated.autonomous or recorded)
+        driven = stated is not None and not (stated.autonomous or recorded)
+        return self.records_work and not driven and "reported_energy" not in self.functions
 
     def _derived(self) -> frozenset[str]:
         """The capabilities that follow from bodies and functions."""
@@ -376,8 +375,8 @@ class System:
         if not self.each_alone:
             return None
         role = self.loads if role is None else role
-        own = self.loads.own if isinstance(self.loads, UserFunction) and role is not self.loads else -1
-        auxiliary = own if own >= 0 else self.read_from
+        layers = self.loads.layers if isinstance(self.loads, UserFunction) and role is not self.loads else ()
+        auxiliary = min((one.own for one in layers if one.own >= 0), default=self.read_from)
         write = {"loads": loads_role, "commutator": commutator_role, "by parts": by_parts}[what]
         return write(role, self._turns, auxiliary, self.parameters, self._changing)
 
@@ -528,7 +527,7 @@ class System:
         if is_derived(self.loads):
             return self._of_potential().dynamics
         kept = self.__dict__.setdefault("_dynamics", {})
-        roles = tuple(one.made if isinstance(one, UserFunction) else one for one in (self.loads, self.potential))
+        roles = tuple(one.all_made if isinstance(one, UserFunction) else one for one in (self.loads, self.potential))
         if kept.get("roles") != roles:
             kept.clear()
             kept["roles"] = roles
@@ -599,14 +598,14 @@ class System:
         roles = self.__dict__.setdefault("_compiled", {})
         key = (id(role), "loads" if signature is LOADS else "potential")
         if isinstance(role, UserFunction):  # compiled again if what it reads has changed
-            made, previous = role.made, self.__dict__.setdefault("_made", {})
+            made, previous = role.all_made, self.__dict__.setdefault("_made", {})
             if previous.get(key) != made:
                 warned = self.__dict__.setdefault("_told", set())
-                written = self._from_program("loads", role.built) if signature is LOADS else None
-                role = role if written is None else replace(role, written=written)
+                written = self._from_program("loads", role.layers[-1].built) if signature is LOADS else None
+                role = role if written is None else role.on_written(written)
                 roles[key] = role.compile(t, y, self.bodies, warn=id(role.function) not in warned)
                 previous[key] = made
-                warned.add(id(role.function))
+                warned.update(id(one.function) for one in role.layers)
         elif key not in roles:
             written = self._from_program("loads") if signature is LOADS else None
             others = (self.commutator, self.series) if role is self.loads and written is None else (None, None)

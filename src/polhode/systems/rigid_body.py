@@ -3,14 +3,13 @@
     m' = m x I^-1 m + T(t, q, omega),       R' = R hat(I^-1 m)                            [krysl2006, eq. 7]
 
 and, if a mass is given, ``p' = F``, ``r' = p / mass``. Conserved: energy, if only a potential is given and it does not
-read the time. The work of a torque or load, or of a potential that reads the time, is recorded beside the energy; a
-torque given with a potential is taken to derive from it, and no work is recorded.
+read the time. A torque or load is added to that of the potential. Its work, and that of a potential that reads the
+time, is recorded beside the energy; beside a ``reported_energy`` it is taken to derive from that, and has no work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ import numpy as np
 from polhode.arguments import in_unit, number, numbers, truth
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
-from polhode.kernel import layout as L
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.equipment import Fitting, cleared, sizes_of
 from polhode.systems.gyros import control_moment_gyros
@@ -29,18 +27,14 @@ from polhode.systems.rotors import Rotors, at_first, rotors_alone, rotors_of
 from polhode.systems.states import states_of
 from polhode.systems.user import (
     CACHE_SIZE,
-    FORMS,
-    WORK_ONLY,
+    AddedFunctions,
     Behind,
-    UserFunction,
     added_functions,
     attitude_gradient_loads,
     attitude_potential,
-    general_loads,
     load_added,
-    loads_with_states,
+    records_of,
     torque_added,
-    torque_loads,
 )
 from polhode.systems.wheels import no_gravity, reaction_wheels
 from polhode.systems.words import Function, Inertia, ListOf, Mass, Numbers, States, TableOf
@@ -59,6 +53,7 @@ def rigid_body(
     wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
     gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
+    reported_energy: Function | None = None,
 ) -> System:
     """A rigid body with loads written by the user in plain Python.
 
@@ -70,9 +65,8 @@ def rigid_body(
         ``torque(t, q, omega, parameters) -> (x, y, z)`` in the body frame; ``q`` the attitude (w, x, y, z), ``omega``
         the angular velocity in the body frame.
     potential : function, optional
-        ``potential(t, q, parameters) -> float``. Without ``torque``, the torque is its negative gradient: exact
-        where it can be traced, else by differences of order 6 (error 1e-13 if smooth). With ``torque``, it only
-        enters the reported energy.
+        ``potential(t, q, parameters) -> float``. Its torque is its negative gradient: exact where it can be traced,
+        else by differences of order 6 (error 1e-13 if smooth). ``torque`` or ``load`` are added to it.
     parameters : sequence of float, optional
         Passed to the functions as an array.
     mass : float, optional
@@ -102,6 +96,10 @@ def rigid_body(
     gyros : Gyros, optional
         From ``polhode.control_moment_gyros``, or a mapping of its arguments; ``inertia`` is then without what their
         rotors add about their spin axes. Torques may read the states ``gimbal_angle`` and ``gimbal_command``.
+    reported_energy : function, optional
+        ``reported_energy(t, q, parameters) -> float``: the potential that ``torque`` or ``load`` has by what you know,
+        in the place of ``potential``. It is reported as the potential energy and moves nothing, and the work of the
+        torque or load is not recorded: an energy error beyond the method's says that the two do not agree.
 
     Returns
     -------
@@ -111,6 +109,21 @@ def rigid_body(
     ------
     InvalidInput
         Invalid inertia, a function with other arguments, or functions that cannot be combined.
+
+    Examples
+    --------
+    A pendulum with friction: the weight by its potential, and a torque beside it.
+
+    >>> import polhode as ph
+    >>> def height(t, q, parameters):
+    ...     w, x, y, z = q
+    ...     return 1.0 - 2.0 * (x * x + y * y)
+    >>> def friction(t, q, omega, parameters):
+    ...     return -0.1 * omega
+    >>> body = rigid_body((1, 2, 2.5), potential=height, torque=friction)
+    >>> ds = ph.integrate(body, step=0.01, t_end=10.0, angular_velocity=(1, 0, 0.2))  # doctest: +SKIP
+    >>> [float(abs(ds.energy_error).max()) < 1e-12, float(ds.work[-1]) < 0.0]  # doctest: +SKIP
+    [True, True]
     """
     inertia, mass = in_unit(inertia, KG_M2, "inertia"), in_unit(mass, "kg", "mass")
     if mass is not None:
@@ -122,51 +135,35 @@ def rigid_body(
         raise InvalidInput("torque and load are both given; a load contains its torque, so leave torque out")
     if load is not None and mass is None:
         raise InvalidInput("a load acts on a body that moves through space; give its mass too, or use torque")
-    if load is not None and potential is not None:
-        raise InvalidInput("potential and load are both given; keep the load, and leave the potential out")
     rotors = rotors_of(wheels, gyros, inertia)
     if rotors is not None:
         if potential is not None:
             raise InvalidInput(f"potential and {rotors.work_names[0]} are both given; write the potential's torque as "
                                "a torque")  # fmt: skip
+        if reported_energy is not None:
+            raise InvalidInput(f"reported_energy and {rotors.work_names[0]} are both given; leave reported_energy out, "
+                               "so that the work of the torque is recorded")  # fmt: skip
         whole = None if mass is None else number(mass, "mass", positive=True)
         one = _Given(inertia, plain(parameters), whole, truth(work, "work"), states, steered)
         return _with_rotors(rotors, one, values, torque=torque, load=load)
-    functions = {}
     held, rated = parted(states_of(states), steered)
-    sizes, variables = (*held.sizes, *rated.sizes), (*held.auxiliary, *rated.auxiliary)
+    worked = truth(work, "work")
+    given = {
+        "torque": (torque, torque_added), "load": (load, load_added),
+        "potential": (potential, attitude_potential, attitude_gradient_loads),
+        "reported_energy": (reported_energy, attitude_potential),
+    }  # fmt: skip
     if (states is not None or steered) and torque is None and load is None:
         raise InvalidInput("states are read and changed by a torque or a load, but neither is given; write it, with "
                            "states as its last argument")  # fmt: skip
-    work_slot: dict[str, Any] = WORK_ONLY if truth(work, "work") and potential is None else {}
-
-    def with_states(name: str, function: Any, role: Any) -> UserFunction:
-        role = loads_with_states if sizes else role
-        form, own = FORMS[name].with_states(sizes, len(held.sizes), len(held.auxiliary)), bool(work_slot)
-        return UserFunction(form, function, role, inside, values, own=own - 1, states_at=int(own),
-                            size=L.LOAD + own + len(variables))  # fmt: skip
-
-    if torque is not None:
-        functions["torque"] = with_states("torque", torque, torque_loads)
-    if potential is not None:
-        functions["potential"] = UserFunction(FORMS["potential"], potential, attitude_potential, inside, values)
-    if load is not None:
-        functions["load"] = with_states("load", load, general_loads)
-    loads: Any = functions.get("load") or functions.get("torque")
-    if loads is None and potential is not None:
-        loads = UserFunction(FORMS["potential"], potential, attitude_gradient_loads, inside, values)
-        if work and loads.drives:
-            loads = replace(loads, **WORK_ONLY)
-    free = not functions
-    conserves: tuple[str, ...] = ("energy", "angular_momentum_space") if free else ()
-    if list(functions) == ["potential"] and loads.autonomous:
-        conserves = ("energy",)
-    reads = not free and loads.velocity_dependent
-    own = tuple(AuxiliaryVariable("work", name) for name in functions) if work_slot else ()
-    if potential is not None and loads.own >= 0:
-        own = (AuxiliaryVariable("work", "potential", False),)
-    own += variables
-    resting = bool(work_slot) and not free and not reads
+    free = all(one is None for one, *_ in given.values())
+    added = AddedFunctions(no_loads, None, values) if free else added_functions(
+        given, None, None, np.zeros(0), 0, values, frame=inside, record_work=worked,
+        states=Behind(held.sizes, rated.sizes, len(held.auxiliary), bool(steered)),
+    )  # fmt: skip
+    conserves: tuple[str, ...] = ("energy",) * added.conservative + ("angular_momentum_space",) * free
+    booked = (AuxiliaryVariable("work", name, name != "potential") for name in added.work)
+    resting = bool(added.work) and potential is None and not added.velocity_dependent
     made = System(
         name="rigid_body",
         arguments={
@@ -174,22 +171,23 @@ def rigid_body(
             "parameters": plain(parameters),
             "mass": plain(mass),
             **({} if work else {"work": False}),
-            **({"states": rated.arguments} if sizes else {}),
-            **{key: function.record() for key, function in functions.items()},
+            **({"states": rated.arguments} if held.sizes or rated.sizes else {}),
+            **records_of(added.given),
         },
         mass=np.array([np.inf if mass is None else number(mass, "mass", positive=True)]),
         moments=moments[None],
         frames=frame[None],
-        loads=no_loads if free else loads,
-        potential=functions.get("potential"),
+        loads=added.loads,
+        potential=added.potential,
         commutator=no_loads if free else None,
         series=no_series if free else None,
-        provides=stated(velocity_independent=not reads, split_loads=resting),
-        auxiliary=own,
+        provides=stated(velocity_independent=not added.velocity_dependent, split_loads=resting),
+        auxiliary=(*booked, *held.auxiliary, *rated.auxiliary),
         memory=CACHE_SIZE if resting else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
-        functions=functions,
+        records_work=worked or potential is None or len(added.given) == 1,
+        functions=added.given,
     )
     return controlled(made, steered, states)
 
@@ -220,7 +218,7 @@ def _with_rotors(rotors: Rotors, given: _Given, values: Any, **functions: Any) -
         None if given.parameters is None else values, frame=rotors.quaternion, record_work=given.work,
         states=Behind((*sizes_of(rotors.variables), *held.sizes), rated.sizes, 0, bool(given.controllers)),
     )  # fmt: skip
-    booked = [AuxiliaryVariable("work", name) for name in (*work_names, added.work) if name]
+    booked = [AuxiliaryVariable("work", name) for name in (*work_names, *added.work)]
     made = System(
         name="rigid_body",
         arguments={

@@ -265,6 +265,7 @@ def spacecraft(
     gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
     pulsed_thrusters: Annotated[Mapping[str, Any], TableOf(pulsed_thrusters)] | None = None,
     gradient_of_forces: bool = False,
+    reported_energy: Function | None = None,
 ) -> System:
     """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 
@@ -296,9 +297,8 @@ def spacecraft(
         ``force(t, position, velocity, parameters)`` in space, or ``load(t, position, velocity, q, omega, parameters) ->
         (force, torque)``.
     potential : function, optional
-        ``potential(t, position, q, parameters) -> float``, added to the others. Given alone, force and torque are its
-        negative gradient, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth);
-        beside one of the functions above it only enters the reported energy.
+        ``potential(t, position, q, parameters) -> float``, added to the others. Its negative gradient is added to force
+        and torque, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth).
     parameters : sequence of float, optional
         Passed to the functions as an array.
     surface : float, optional
@@ -325,6 +325,9 @@ def spacecraft(
     gradient_of_forces : bool
         Whether the gravity gradient is also that of the ``forces`` with a potential, such as harmonics of the field and
         third bodies: about a thousandth of the centre's in a low orbit. The forces are then evaluated five times.
+    reported_energy : function, optional
+        ``reported_energy(t, position, q, parameters) -> float``: the potential that ``torque``, ``force`` or ``load``
+        has by what you know. It is added to the reported energy and moves nothing, and their work is not recorded.
 
     Returns
     -------
@@ -393,7 +396,7 @@ def spacecraft(
         fixed += pairs_of(inertia, N, frames)
     work_names = [name for one in kinds.values() for name in one.work_names]
     booked = len(table.auxiliary) + len(acting)
-    own_work = potential is None and any(one is not None for one in (torque, force, load))
+    own_work = reported_energy is None and any(one is not None for one in (torque, force, load))
     behind = booked + len(work_names) + own_work
     variables = tuple(variable for one in kinds.values() for variable in one.variables)
     meeting = ("drag", "radiation_pressure", *["magnetic_field"] * bool(magnets))
@@ -422,6 +425,7 @@ def spacecraft(
     functions = added_functions(
         {
             "torque": (torque, torque_added), "force": (force, force_added), "load": (load, load_added),
+            "reported_energy": (reported_energy, place_potential_added),
             "potential": (potential, place_potential_added, place_gradient_added),
         },
         loads, depth, table_parameters, len(table.auxiliary) + len(acting),
@@ -430,7 +434,7 @@ def spacecraft(
         states=Behind((*sizes_of(variables), *held.sizes), own_states.sizes, 0 if kinds else len(held.auxiliary),
                       bool(steered)),
     )  # fmt: skip
-    own = auxiliary_variables(table, functions.work, acting)
+    own = auxiliary_variables(table, (*acting, *functions.work))
     if kinds and len(own) != behind:
         raise InvalidInput(f"potential reads the time beside {work_names[0]}; write its force and torque as a load")
     own += variables + held.auxiliary + own_states.auxiliary

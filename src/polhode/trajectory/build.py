@@ -205,10 +205,9 @@ def dataset(
         variables[chart.name] = (dims, values, words)
     has_energy_balance = system.potential is not None or system.conserves or work_columns
     note = "" if has_energy_balance else KINETIC_ONLY
-    declared_potential = system.functions.get("potential")
     if not system.records_work:
         note = UNRECORDED
-    elif declared_potential is not None and len(system.functions) > 1:
+    elif "reported_energy" in system.functions:
         note = TAKEN_FOR_POTENTIAL
     elif not system.balanced:
         note = CHANGING_POTENTIAL

@@ -375,7 +375,7 @@ MEANING = {
 BALANCE = "relative energy error, (H - H0 - work)/|H0|"
 """Long name of ``energy_error`` where work is recorded."""
 KINETIC_ONLY = "kinetic energy only: the loads state no potential"
-TAKEN_FOR_POTENTIAL = "the loads are taken for those of the potential beside them; any other work is in the error"
+TAKEN_FOR_POTENTIAL = "the loads are taken for those of reported_energy beside them; any other work is in the error"
 CHANGING_POTENTIAL = "the potential reads the time; what that changes of the energy is not recorded as work"
 UNRECORDED = "forces change the energy, and their work is not recorded (work=False)"
 """Notes attached to the energies."""

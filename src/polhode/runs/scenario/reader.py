@@ -395,6 +395,11 @@ class _Reader:
             for name, argument in arguments_of(build).items()
             if name in table.model_fields_set
         }
+        loads = [name for name in ("torque", "force", "load") if name in arguments]
+        if "potential" in arguments and loads and self.raw.get("version") is None:
+            self.wrong(("system", "potential"), f"beside a {loads[0]} it was only reported in scenarios before version "
+                       "2, and acts now; write version = 2 above all tables if it shall act, or call it "
+                       "reported_energy if not")  # fmt: skip
         if len(self.problems) > before:
             return None
         try:

@@ -151,6 +151,9 @@ class ScenarioFile(MethodOptions):
     """A polhode scenario: one run, written down. Options of a method may stand beside its name or in its table."""
 
     title: str | None = None
+    version: Annotated[
+        Literal[2] | None, Field(description="2: a potential beside a torque, force or load of [system] acts, too")
+    ] = None
     problem: Annotated[str, Field(description="a ready-made problem, see `polhode systems`")] | None = None
     system: Any = None
     """One of ``system_tables``; see ``scenario_file``."""

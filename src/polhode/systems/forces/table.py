@@ -180,9 +180,8 @@ def _starts(forces: Sequence[Force], first: int) -> list[int]:
     return starts
 
 
-def auxiliary_variables(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[AuxiliaryVariable, ...]:
-    """Auxiliary variables: work of the forces of a table, of devices, and of a user's function if there is one."""
-    labels = (*devices, *[work] * bool(work))
+def auxiliary_variables(table: ForceTable, labels: Sequence[str]) -> tuple[AuxiliaryVariable, ...]:
+    """Auxiliary variables: work of the forces of a table, then of devices and of users' functions, by their labels."""
     return (*table.auxiliary, *(AuxiliaryVariable("work", label, label != "potential") for label in labels))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,18 @@ from polhode.kernel import layout as slots
 from polhode.kernel.jit import python_of
 from polhode.systems.user.derived import program_of
 from polhode.systems.user.function import UserFunction
-from polhode.systems.user.roles import FORMS, Form, load_with_states_added
+from polhode.systems.user.roles import (
+    FORMS,
+    Form,
+    force_added,
+    force_loads,
+    general_loads,
+    load_added,
+    load_with_states_added,
+    loads_with_states,
+    torque_added,
+    torque_loads,
+)
 from polhode.systems.user.states import Sizes
 
 
@@ -41,6 +52,25 @@ class Behind(NamedTuple):
 
 NONE_BEHIND = Behind()
 
+ENERGIES = ("potential", "reported_energy")
+"""Functions that are energies; all others are loads."""
+ALONE = {
+    torque_added: torque_loads, force_added: force_loads, load_added: general_loads,
+    load_with_states_added: loads_with_states,
+}  # fmt: skip
+"""The role of a load that is added to none, by that which adds it."""
+ACTS = {"acts": True}
+"""In the record of a potential beside a load. In records that were written before there was ``reported_energy`` it is
+missing, and such a potential was only reported."""
+
+
+def records_of(functions: Mapping[str, UserFunction]) -> dict[str, Any]:
+    """Records of functions, among the arguments of a system."""
+    found: dict[str, Any] = {name: function.record() for name, function in functions.items()}
+    if "potential" in found and len(found) > 1:
+        found["potential"] |= ACTS
+    return found
+
 
 def takes_states(form: Form, function: Any) -> bool:
     """Whether a function takes one argument more than those of a form without states."""
@@ -61,9 +91,9 @@ class AddedFunctions:
         The roles.
     parameters : array
         The built-in parameters, then the user's.
-    work : str
-        The function whose work is an auxiliary variable, after the built-in ones; empty if none. That of a potential is
-        what it does by changing in time.
+    work : tuple of str
+        The functions whose works are auxiliary variables, after the built-in ones. That of a potential is what it does
+        by changing in time.
     given : mapping of str to UserFunction
         The functions by keyword.
     arguments : mapping
@@ -73,9 +103,9 @@ class AddedFunctions:
     loads: Any
     potential: Any
     parameters: Any
-    work: str
-    given: dict[str, UserFunction]
-    arguments: dict[str, Any]
+    work: tuple[str, ...] = ()
+    given: dict[str, UserFunction] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
 
     @property
     def conservative(self) -> bool:
@@ -98,8 +128,8 @@ class AddedFunctions:
 
 def added_functions(
     functions: Mapping[str, tuple[Any, ...]],
-    loads: Callable[..., Any],
-    potential: Callable[..., Any],
+    loads: Any,
+    potential: Any,
     numbers: Any,
     own: int,
     parameters: Any,
@@ -113,9 +143,10 @@ def added_functions(
     Parameters
     ----------
     functions : mapping
-        By keyword: the function or None, the role that adds it and, for a potential, the role of its derivative.
-    loads, potential : function
-        The built-in roles.
+        By keyword: the function or None, the role that adds it and, for a potential that acts, the role of its
+        derivative. Loads are added to the built-in ones and to these.
+    loads, potential : function or None
+        The built-in roles; None where there are none, and a load is added to a potential's or stands alone.
     numbers : array
         Their parameters.
     own : int
@@ -134,54 +165,66 @@ def added_functions(
     Raises
     ------
     InvalidInput
-        More than one load; a function with several bodies; parameters without a function.
+        More than one load; a function with several bodies; parameters without a function; an energy that is reported
+        of nothing.
     """
     held, own_states, cleared, handed = states
     names = [name for name, (function, *_) in functions.items() if function is not None]
-    forces = [name for name in names if name != "potential"]
+    forces = [name for name in names if name not in ENERGIES]
+    takers = " or ".join(name for name in functions if name not in ENERGIES)
+    if "reported_energy" in names and "potential" in names:
+        raise InvalidInput("potential and reported_energy are both given; the energy of the potential is reported "
+                           "anyway, so leave reported_energy out")  # fmt: skip
+    if "reported_energy" in names and not forces:
+        raise InvalidInput(f"reported_energy is only reported, beside a {takers}, but none is given; a potential that "
+                           "acts is given as potential")  # fmt: skip
     if (own_states or cleared) and not forces:
-        takers = " or ".join(name for name in functions if name != "potential")
         raise InvalidInput(f"states are read and changed by a {takers}, but none is given; write it, with states as "
                            "its last argument")  # fmt: skip
     if not names:
         if parameters is not None and handed:
             handed_on = {"parameters": parameters.tolist()}
-            return AddedFunctions(loads, potential, np.concatenate([numbers, parameters]), "", {}, handed_on)
+            return AddedFunctions(loads, potential, np.concatenate([numbers, parameters]), arguments=handed_on)
         if parameters is not None:
             raise InvalidInput(f"parameters are handed to a function ({', '.join(functions)}), but none is given")
-        return AddedFunctions(loads, potential, numbers, "", {}, {})
+        return AddedFunctions(loads, potential, numbers)
     if len(forces) > 1:
         raise InvalidInput(f"{' and '.join(forces)} are given; keep one of them, a load contains force and torque")
     if N > 1:
         raise InvalidInput(f"{names[0]} is a function of one body, but there are {N}; build a system for each of them")
     user_values = np.zeros(0) if parameters is None else parameters
     every = np.concatenate([numbers, user_values])
-    work = forces[0] if forces and "potential" not in names else ""
-    if not forces:
-        function, role, slope = functions["potential"]
-        form = FORMS[role.__name__.removesuffix("_added")]
-        if UserFunction(form, function, slope, frame, every, loads, len(numbers)).drives:
-            work = "potential"
-    work = work if record_work else ""
-    read_from = own + bool(work)
-    size = slots.LOAD + read_from + sum(max(1, one) for _, one in (*held, *own_states))
-    work_slots: dict[str, Any] = {"own": own if work else -1, "size": size, "states_at": read_from}
     given: dict[str, UserFunction] = {}
-    roles: dict[str, Any] = {"loads": loads, "potential": potential}
+    work: tuple[str, ...] = ()
+    acting = functions.get("potential", (None,))[0] is not None
+    if acting:
+        function, _, slope = functions["potential"]
+        loads = UserFunction(_form_of(slope, "potential"), function, slope, frame, every, loads, len(numbers))
+        work = ("potential",) * (record_work and loads.drives)
+    work += tuple(forces) * (record_work and "reported_energy" not in names)
+    read_from = own + len(work)
+    size = slots.LOAD + read_from + sum(max(1, one) for _, one in (*held, *own_states))
+    if acting:
+        loads = replace(loads, own=own if "potential" in work else -1, size=size, states_at=read_from)
     for name in names:
-        function, role, *slope = functions[name]
-        form = FORMS[role.__name__.removesuffix("_added")]
-        if name != "potential" and (own_states or cleared or (held and takes_states(form, function))):
-            form = form.with_states((*held, *own_states), len(held), cleared)
-            role = load_with_states_added
-        built = potential if name == "potential" else loads
-        slots_of: dict[str, Any] = {} if name == "potential" else work_slots
-        given[name] = UserFunction(form, function, role, frame, every, built, len(numbers), **slots_of)
-        roles["potential" if name == "potential" else "loads"] = given[name]
-        if slope and not forces:
-            roles["loads"] = UserFunction(form, function, slope[0], frame, every, loads, len(numbers), **work_slots)
-    arguments = {name: function.record() for name, function in given.items()}
-    return AddedFunctions(
-        roles["loads"], roles["potential"], every, work, given,
-        arguments if parameters is None else {**arguments, "parameters": user_values.tolist()},
-    )  # fmt: skip
+        function, role, *_ = functions[name]
+        form = _form_of(role, name)
+        if name in ENERGIES:
+            potential = given[name] = UserFunction(form, function, role, frame, every, potential, len(numbers))
+            continue
+        if own_states or cleared or (held and takes_states(form, function)):
+            form, role = form.with_states((*held, *own_states), len(held), cleared), load_with_states_added
+        role = role if loads is not None else ALONE[role]
+        loads = given[name] = UserFunction(
+            form, function, role, frame, every, loads, len(numbers), read_from - 1 if name in work else -1, size,
+            states_at=read_from,
+        )  # fmt: skip
+    arguments = records_of(given) | ({} if parameters is None else {"parameters": user_values.tolist()})
+    return AddedFunctions(loads, potential, every, work, given, arguments)
+
+
+def _form_of(role: Any, name: str) -> Form:
+    """The form of a function by the role that adds it and its keyword."""
+    kind = role.__name__.removesuffix("_loads").removesuffix("_added").replace("_gradient", "_potential")
+    form = FORMS[kind]
+    return replace(form, what=name) if name in ENERGIES else form

@@ -22,7 +22,7 @@ def _key(role: Any) -> Any:
     """What the program of a role depends on, but for the values of parameters."""
     if not isinstance(role, UserFunction):
         return role
-    return role.made, role.template, role._bound(), role.built
+    return role.made, role.template, role._bound(), _key(role.built)
 
 
 def role_on_tracers(user: UserFunction) -> Any:
@@ -48,7 +48,9 @@ def role_on_tracers(user: UserFunction) -> Any:
         return FromPotential(
             call, "position" in names, "q" in names, frame, user.first, len(user.parameters), built, user.own
         )
-    if user.built is not None:
+    if isinstance(user.built, UserFunction):
+        bound["built"] = role_on_tracers(user.built)
+    elif user.built is not None:
         bound["built"] = jit.python_of(user.built)
     return jit.bind(user.template, **bound)
 

@@ -12,7 +12,7 @@ import textwrap
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -39,10 +39,6 @@ NAMES = {name for form in FORMS.values() for name in form.arguments.split(", ")}
 TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
 
 
-WORK_ONLY = {"own": 0, "size": slots.LOAD + 1}
-"""Arguments of ``UserFunction`` if the function's work is the only auxiliary variable of the system."""
-
-
 def read_only(array: Any) -> Any:
     """A read-only copy."""
     copy = np.array(array)
@@ -66,8 +62,8 @@ class UserFunction:
         Quaternion from the principal to the user's body frame.
     parameters : array
         Parameters of the role, read-only; those from ``first`` on are passed to the function.
-    built : function or None
-        The built-in role that the function is added to.
+    built : function, UserFunction or None
+        The role that the function is added to: a built-in one, or the loads of a potential of the user's.
     first : int
         Number of parameters of the built-in role, which precede those of the function.
     own, size : int
@@ -84,7 +80,7 @@ class UserFunction:
     template: Callable[..., Any]
     frame: tuple[float, float, float, float]
     parameters: Any
-    built: Callable[..., Any] | None = None
+    built: Any = None
     first: int = 0
     own: int = -1
     size: int = slots.LOAD
@@ -95,6 +91,27 @@ class UserFunction:
     def compiled_built(self) -> Callable[..., Any] | None:
         """The built-in role as it is compiled."""
         return self.written or self.built
+
+    @property
+    def layers(self) -> tuple[UserFunction, ...]:
+        """Itself and the function that it is added to."""
+        return (self, *(self.built.layers if isinstance(self.built, UserFunction) else ()))
+
+    @property
+    def all_made(self) -> tuple[Any, ...]:
+        """What all of these compile to at present."""
+        return tuple(one.made for one in self.layers)
+
+    def on_written(self, role: Callable[..., Any]) -> UserFunction:
+        """The same with a role that is compiled in the place of the built-in one."""
+        if isinstance(self.built, UserFunction):
+            return replace(self, built=self.built.on_written(role))
+        return replace(self, written=role)
+
+    def _upon(self, role: Callable[[UserFunction], Callable[..., Any]]) -> UserFunction:
+        """The same upon a compiled role of the function that it is added to."""
+        beneath = isinstance(self.built, UserFunction) and self.written is None
+        return replace(self, written=role(self.built)) if beneath else self
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", read_only(self.parameters))
@@ -301,7 +318,8 @@ class UserFunction:
 
     def bridge(self) -> Callable[..., Any]:
         """The role that calls the plain Python function and checks every result."""
-        role, reason = bridged(_Same(self.function), self.form, self.template, self._bound(), self.compiled_built)
+        built = self._upon(UserFunction.bridge).compiled_built
+        role, reason = bridged(_Same(self.function), self.form, self.template, self._bound(), built)
         if role is None:
             raise InvalidInput(f"{self.described} cannot be called from the compiled loop: {reason}")
         return role
@@ -320,6 +338,9 @@ class UserFunction:
         InvalidInput
             A potential gives other numbers when it is traced.
         """
+        upon = self._upon(lambda one: one.compile(t, y, bodies, warn))
+        if upon is not self:
+            return upon.compile(t, y, bodies, warn)
         trials = [(t, y, self._in_python(t, y, bodies))]  # which tells what is wrong there
         if jit.disabled():
             return self.bridge()
@@ -459,13 +480,17 @@ class UserFunction:
                 return False
         return True
 
-    def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
-        """Result of the role in plain Python, nothing compiled."""
-
+    @property
+    def _plain(self) -> Callable[..., Any]:
+        """The role in plain Python, nothing compiled."""
         values = {"rated": self.checked} | dict(self._bound()) | {"call": self.checked, "view": _leading}
         if self.built is not None:
-            values["built"] = python_of(self.built)
-        role = jit.in_python(self.template, values)
+            values["built"] = self.built._plain if isinstance(self.built, UserFunction) else python_of(self.built)
+        return jit.in_python(self.template, values)
+
+    def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
+        """Result of the role in plain Python."""
+        role = self._plain
         out = np.zeros(self.size)
         if self._signature is POTENTIAL:
             return np.array([role(t, 1, y, bodies, self.parameters)])

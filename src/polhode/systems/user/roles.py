@@ -106,7 +106,7 @@ FORMS = {
         "a force (x, y, z) in the space frame and a torque (x, y, z) in the body frame",
         6,
     ),
-    "potential": Form("potential", "t, q, parameters", "one number", 1),
+    "attitude_potential": Form("potential", "t, q, parameters", "one number", 1),
     "position_potential": Form("potential", "t, position, parameters", "one number", 1),
     "event": Form("event", "t, position, velocity, q, omega, parameters", "one number", 1),
     "place_potential": Form("potential", "t, position, q, parameters", "one number", 1),
@@ -382,6 +382,8 @@ def add_to(out, bodies, F, T):
 
 def force_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
+    if own >= 0:
+        out[slots.LOAD + own] = 0.0
     if part & slots.MOVING != 0:
         p = view(parameters, count)[first:]
         v = user_velocity(y, bodies)
@@ -393,6 +395,8 @@ def force_added(part, t, N, y, bodies, parameters, out):
 
 def torque_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
+    if own >= 0:
+        out[slots.LOAD + own] = 0.0
     if part & slots.MOVING != 0:
         p = view(parameters, count)[first:]
         w = user_rate(y, bodies, turned)
@@ -404,6 +408,8 @@ def torque_added(part, t, N, y, bodies, parameters, out):
 
 def load_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
+    if own >= 0:
+        out[slots.LOAD + own] = 0.0
     if part & slots.MOVING != 0:
         p = view(parameters, count)[first:]
         velocity = user_velocity(y, bodies)
