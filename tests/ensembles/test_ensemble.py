@@ -108,7 +108,8 @@ def test_a_member_is_the_run_it_would_be_alone(name):
     assert ds.attrs["engine"].startswith("threads: the compiled loop")
     assert ds.status.values.tolist() == [0] * M
     for k in (0, 2, M - 1):
-        assert_same(ds.isel(member=k), alone(system, method, values, k, words))
+        start = {"start": {"thermostat": (k * 2.0**30, 0.0)}} if method.startswith("baoab") else {}
+        assert_same(ds.isel(member=k), alone(system, method, values, k, words | start))
 
 
 def test_threads_and_other_members_change_no_bit():

@@ -113,6 +113,7 @@ def ensemble(
         user's functions or one of them (``parameters.0`` (M,)), a number within an argument (``forces.0.area`` (M,)),
         ``rtol`` and ``atol``, options of the method (``seed``). Or what ``polhode.sampling.members`` draws; a table
         (CSV file, DataFrame, Dataset) of such arrays; or an integer: so many members that do not differ.
+        With a thermostat each has noise of its own, by its number, unless the option ``noise="common"`` is given.
     step, steps, t_end, every, start, attitude, angular_velocity, angular_momentum, position, velocity, momentum
         As of ``integrate``, for all members.
     t_eval : array_like, optional
@@ -191,7 +192,7 @@ def _in_parts(members: Drawn, what: Any, engine: str, workers: int, progress: An
     record = members.record()
 
     def plan_of(first: int, stop: int) -> Plan:
-        varied = Varied(stop - first, members.rows(first, stop), record)
+        varied = Varied(stop - first, members.rows(first, stop), record, first)
         return planned(system, method, varied, given, start, options)
 
     if progress is True:

@@ -56,11 +56,19 @@ class Varied:
         Values of each member by name.
     drawn : mapping or None
         The record of the distributions they were drawn from.
+    numbered : int or array (M,)
+        Number of the first member, or of each, by which they have noise of their own.
     """
 
     count: int
     values: Mapping[str, Any]
     drawn: Mapping[str, Any] | None = None
+    numbered: Any = 0
+
+    @property
+    def numbers(self) -> Any:
+        """Numbers (M,) of the members."""
+        return np.arange(self.count) + self.numbered if np.ndim(self.numbered) == 0 else self.numbered
 
     @classmethod
     def of(cls, given: Any) -> Varied:
@@ -105,11 +113,12 @@ class Varied:
 
     def first(self, count: int) -> Varied:
         """The first members alone."""
-        return Varied(count, {name: value[:count] for name, value in self.values.items()})
+        return self.part(0, count)
 
     def part(self, begin: int, end: int) -> Varied:
         """Members of a range."""
-        return Varied(end - begin, {name: value[begin:end] for name, value in self.values.items()})
+        values = {name: value[begin:end] for name, value in self.values.items()}
+        return Varied(end - begin, values, numbered=self.numbers[begin:end])
 
 
 def _one_each(value: Any, name: str) -> Any:

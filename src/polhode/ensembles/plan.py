@@ -13,6 +13,7 @@ from polhode.arguments import room_for
 from polhode.ensembles.members import Kind, Names, Varied, kind_of, sorted_out, states_of, system_of
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, shown
+from polhode.kernel import layout as L
 from polhode.methods import Method
 from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
@@ -87,9 +88,16 @@ class Plan:
             if not rows or rows not in str(problem):
                 raise
             raise InvalidInput(f"{problem}; a row for each member is given as members={{{rows!r}: ...}}") from None
+        if self.noise_by_number:
+            request = request.of_member(int(varied.numbers[k]))
         if not isinstance(request.steps, Tolerance) or request.samples is not None or request.recording.every > 1:
             return request
         return replace(request, recording=replace(request.recording, t_eval=(request.t0, request.final)))
+
+    @property
+    def noise_by_number(self) -> bool:
+        """Whether members have noise by their numbers, and not by seeds or baths of their own."""
+        return not {"seed", "thermostat"}.intersection(self.names.options + self.names.starting)
 
     def refused(self, k: int) -> str:
         """Why the request of a member is refused; empty where it is not."""
@@ -132,7 +140,13 @@ class Plan:
         }
         settings = request.settings
         _, plain = in_units_of(self.system.units, settings.units, start, self.system.name)
-        return kind, states_of(kind, request, varied, names.starting, dict(self.start) | plain)
+        states = states_of(kind, request, varied, names.starting, dict(self.start) | plain)
+        bath = request.method.prepare().bath
+        if bath is not None and bath.apart and self.noise_by_number:
+            request.of_member(int(varied.numbers.max()))  # which refuses too many
+            after = varied.numbers - varied.numbers[0]
+            states[:, L.BODY * kind.system.N + len(kind.system.auxiliary)] += bath.apart * after
+        return kind, states
 
     def _first_refused(self, request: Request, problem: InvalidInput) -> tuple[int, InvalidInput]:
         """The first member that is refused, by halving, and its own sentence."""

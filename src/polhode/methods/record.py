@@ -61,12 +61,16 @@ class Bath:
         ``energy(numbers (n, k), coefficients) -> (n,)``: the bath's energy, up to a constant.
     keeps : tuple of str
         Invariants of a system that the bath does not change.
+    apart : float
+        What the first of the numbers differs by from one member of an ensemble to the next, so that each has noise of
+        its own; 0 where all have the same, or none.
     """
 
     numbers: Any
     coefficients: Callable[[float, int, int, bool], Any]
     energy: Callable[[Any, Any], Any]
     keeps: tuple[str, ...] = ()
+    apart: float = 0.0
 
 
 @dataclass(frozen=True)

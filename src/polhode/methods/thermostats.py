@@ -14,7 +14,7 @@ Langevin: O is the exact Ornstein-Uhlenbeck process of every component, [leimkuh
 
 m_k being the angular momentum about the body's principal axis k, x standard normal numbers of a counter-based
 generator (``kernel.random``): the key is the seed, the counter the draws so far, the body, translation or rotation, and
-the component. With h < 0 the bath damps too (c uses |h|), as in the time-reversed process.
+the component. Member k of an ensemble begins with draw k 2^30, so that each has noise of its own by its number alone. With h < 0 the bath damps too (c uses |h|), as in the time-reversed process.
 
 Nose-Hoover: with K = twice the kinetic energy of g degrees of freedom and M links v_j, eta_j of a chain, [martyna1996]
 
@@ -73,7 +73,9 @@ KT, FRICTION, FRICTION_ROTATION, KEY = 0, 1, 2, 3
 """Slots of the bath's coefficients: k T (energy), friction of translation and of rotation (1/time), the seed's two
 words."""
 DRAWS, HEAT = 0, 1
-"""Slots of the bath's variables in the state: random draws so far, energy given to the bath."""
+"""Slots of the bath's variables in the state: number of the next random draw, energy given to the bath."""
+APART = 2.0**30
+"""Draws of each member of an ensemble: member k begins with number k times this."""
 
 
 def ornstein_uhlenbeck(h, p):
@@ -113,7 +115,8 @@ def langevin_bath(settled: Mapping[str, str]) -> Bath:
     def coefficients(boltzmann: float, translation: int, rotation: int, free: bool) -> Any:
         return np.array([float(settled["temperature"]) * boltzmann, gamma, gamma_rotation, seed & WORD, seed >> 32])
 
-    return Bath(np.zeros(2), coefficients, lambda numbers, coefficients: numbers[:, HEAT])
+    apart = APART if settled["noise"] == "own" else 0.0
+    return Bath(np.zeros(2), coefficients, lambda numbers, coefficients: numbers[:, HEAT], apart=apart)
 
 
 # ------------------------------------------------------------------ Nose-Hoover
@@ -250,6 +253,11 @@ LANGEVIN = {
         "of the random numbers of a Langevin bath", default="0", whole=True, most=2**64 - 1, recorded=True
     ),
 }
+NOISE = {
+    "noise": Option("own", ("own", "common").__contains__, lambda: ("own", "common"),
+                    "of members of an ensemble: each its own, by its number, or all the same"),
+}  # fmt: skip
+"""Of Langevin baths, behind the options of the free rotation."""
 NOSE_HOOVER = {
     "temperature": number_option(TEMPERATURE, trial="1", positive=True),
     "tau": number_option("relaxation time of Nose-Hoover chains; inf: no bath", trial="inf", positive=True, most=inf),
@@ -320,7 +328,8 @@ def thermostat(name: str, flow: str = "exact") -> Method:
     description = title if flow == "exact" else f"{title}; {rotation.description}"
     label = name if flow == "exact" else f"{name}/{rotation.name}"
     return Method(
-        label, "thermostats", description, cite, prepare, promised, {**own, **rotation.options},
+        label, "thermostats", description, cite, prepare, promised,
+        {**own, **rotation.options, **(NOISE if "seed" in own else {})},
         range=rotation.range / longest, with_flow=lambda other: thermostat(name, other),
     )  # fmt: skip
 

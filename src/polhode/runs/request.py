@@ -198,6 +198,25 @@ class Request:
             return {"order": p.order_velocity, "order_note": f"{lower} with velocity-dependent loads; {kept}"}
         return {"order": p.order, "order_note": f"{lower} of the work, {p.order} of the motion; {kept}"}
 
+    def of_member(self, k: int) -> Request:
+        """The same with the noise that member k of an ensemble has.
+
+        Raises
+        ------
+        InvalidInput
+            More members, or more steps, than have noise of their own.
+        """
+        bath, at = self.method.prepare().bath, L.BODY * self.system.N + len(self.system.auxiliary)
+        if bath is None or not bath.apart or not k:
+            return self
+        if 2 * (self.total or 0) > bath.apart or (k + 1) * bath.apart > 2.0**53:
+            raise InvalidInput(f"a seed has noise of their own for {2.0**53 / bath.apart:.0f} members with "
+                               f"{bath.apart / 2:.0f} steps each; give members={{'seed': ...}}, or "
+                               "noise='common'")  # fmt: skip
+        y = self.state.values.copy()
+        y[at] += k * bath.apart
+        return replace(self, state=InitialState(y))
+
     def on(self, threads: int) -> Request:
         """The same by so many threads."""
         return replace(self, settings=replace(self.settings, threads=threads))

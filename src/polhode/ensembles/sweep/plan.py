@@ -12,7 +12,7 @@ import tempfile
 import tomllib
 import weakref
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -179,6 +179,12 @@ class Study:
             target.write_text(text, encoding="utf-8")
         return folder / self.name
 
+    @property
+    def noise_by_number(self) -> bool:
+        """Whether members have noise by their numbers, and not by seeds or baths of their own."""
+        words = {name.rpartition(".")[2] for name in self.design.names if name != "initial.seed"}
+        return not words & {"seed", "thermostat"}
+
     def scenario(self, number: int, allow_code: bool = False) -> Scenario:
         """The scenario of one member.
 
@@ -190,7 +196,8 @@ class Study:
         if not 0 <= number < self.design.members:
             raise InvalidInput(f"there is no member {number} in {self.name}; members are counted from 0 to "
                                f"{self.design.members - 1}")  # fmt: skip
-        return read_scenario(self.file, allow_code, changes=self.design.member(number))
+        made = read_scenario(self.file, allow_code, changes=self.design.member(number))
+        return replace(made, member=number) if self.noise_by_number else made
 
 
 def _files(value: Any) -> set[str]:

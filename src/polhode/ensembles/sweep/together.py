@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from polhode.ensembles.ensemble import ensemble
+from polhode.ensembles.members import Varied
 from polhode.ensembles.sweep.members import ALWAYS, OK, WORST, Block, noted
 from polhode.ensembles.sweep.plan import Study, Variable
 from polhode.errors import FileProblem, Interrupted, PolhodeError
@@ -97,7 +99,9 @@ def _fill_group(
                 return
             words = grouped({name: value for name, value in base.arguments.items() if name not in arrays})
             with noted(block, block.first + part[0]):
-                ds = ensemble(base.system, base.method, members=arrays, engine="threads", threads=1, **words)
+                numbers = (block.first + np.array(part)) * study.noise_by_number
+                own = replace(Varied.of(arrays), numbered=numbers)
+                ds = ensemble(base.system, base.method, members=own, engine="threads", threads=1, **words)
             _put(block, np.array(part), ds, variables, times)
         except (Interrupted, FileProblem):
             raise

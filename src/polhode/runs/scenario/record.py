@@ -60,6 +60,8 @@ class Scenario:
         What varies among its members, where it is an ensemble: the words of its [members].
     before : Dataset, optional
         The last row of the run that it continues, for the states that loads read.
+    member : int
+        Its number among the members of a sweep, whose noise it has.
     """
 
     path: Path
@@ -73,6 +75,7 @@ class Scenario:
     seed: int | None = None
     members: dict[str, Any] | None = None
     before: xr.Dataset | None = None
+    member: int = 0
 
     def integrate(
         self,
@@ -111,7 +114,7 @@ class Scenario:
         InvalidInput
             As ``polhode.integrate``.
         """
-        made = requested(self.system, self.method, grouped(self.arguments), {})
+        made = requested(self.system, self.method, grouped(self.arguments), {}).of_member(self.member)
         if self.before is None:
             return made
         y = made.state.values.copy()
@@ -167,7 +170,8 @@ class Scenario:
             keep["first_step"] = float(last.step)
         if "t_eval" in keep:
             keep["t_eval"] = [t for t in keep["t_eval"] if (t - now) * h > 0] or [keep["t_end"]]
-        return replace(self, arguments=keep, changes=self.changes | {"continued_from": now}, before=ds.isel(time=[-1]))
+        return replace(self, arguments=keep, changes=self.changes | {"continued_from": now}, before=ds.isel(time=[-1]),
+                       member=0)  # fmt: skip
 
     def _label(self, ds: xr.Dataset) -> xr.Dataset:
         ds.attrs |= self.labels
