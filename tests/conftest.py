@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,17 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("full"):
                 item.add_marker(pytest.mark.skip(reason="the long form, on demand: -m full"))
+
+
+def pytest_sessionfinish(session):
+    """With ``POLHODE_SKIPS=reasons``, where all packages are installed, a skip without a reason of its own fails."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("POLHODE_SKIPS") == "reasons" and reporter is not None:
+        told = {str(report.longrepr) for report in reporter.stats.get("skipped", ())}
+        unexplained = sorted(one for one in told if re.search(r"could not import|unconditional skip|\(extra", one))
+        if unexplained:
+            print("\nskipped without a reason:", *unexplained, sep="\n")
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_collection_finish():

@@ -1,6 +1,7 @@
 """What is handed out: the wheel holds every file of the package, and CITATION.cff says what pyproject.toml says."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import tomllib
 import zipfile
 from email import message_from_string
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,6 +38,36 @@ def test_classifiers_are_what_python_versions_say():
     assert f"Programming Language :: Python :: {least}" in told and len(set(told)) == len(told)
     assert "Typing :: Typed" in told and (ROOT / "src" / "polhode" / "py.typed").exists()
     assert not any(one.startswith("License ::") for one in told)  # the license is an SPDX expression
+
+
+WITHDRAWN = {"zarr": (3, 0, 7), "scipy": (1, 11, 0)}
+"""The last of the releases that were withdrawn: for losing data, for their license."""
+
+
+def test_the_lowest_versions_are_of_all_packages_and_none_was_withdrawn():
+    found = runpy.run_path(str(ROOT / ".ci" / "lowest.py"))["lowest"]()
+    assert {"numpy", "numba", "jax", "torch", "ppigrf", "astropy", "pytest"} <= found.keys()
+    for name, last in WITHDRAWN.items():
+        assert tuple(map(int, found[name].split("."))) > last
+
+
+def test_a_skip_without_a_reason_fails_where_all_packages_are(request, monkeypatch, capsys):
+    hooks = request.config.pluginmanager.get_plugin(str(ROOT / "tests" / "conftest.py"))
+
+    def ended(reason):
+        reports = {"skipped": [SimpleNamespace(longrepr=("tests/x.py", 1, f"Skipped: {reason}"))]}
+        plugins = SimpleNamespace(get_plugin=lambda name: SimpleNamespace(stats=reports))
+        session = SimpleNamespace(config=SimpleNamespace(pluginmanager=plugins), exitstatus=0)
+        hooks.pytest_sessionfinish(session)
+        return session.exitstatus, capsys.readouterr().out
+
+    missing = "could not import 'jax': No module named 'jax'"
+    assert ended(missing) == (0, "")
+    monkeypatch.setenv("POLHODE_SKIPS", "reasons")
+    assert ended("there is a device") == (0, "")
+    status, said = ended(missing)
+    assert status == pytest.ExitCode.TESTS_FAILED and "tests/x.py" in said
+    assert ended("astropy is not installed (extra 'astropy')")[0] == pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="module")

@@ -109,6 +109,6 @@ def test_the_outer_planets_are_regular_as_by_rebound():
     ds = ph.chaos.megno(solar_system.outer_planets(), "rkn6_14a", step=100.0, t_end=365.25 * 20000.0,
                         **solar_system.START)  # fmt: skip
     assert abs(float(ds.final) - 2.0) < 0.2
-    rebound = pytest.importorskip("rebound")
+    rebound = pytest.importorskip("rebound", reason="the package rebound is not installed (of no extra)")
     assert rebound
     assert abs(oracle.rebound_megno(365.25 * 20000.0)[0] - float(ds.final)) < 0.3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import subprocess
@@ -474,3 +475,16 @@ def run(tmp_path, systems, methods):
     environment = os.environ | {"POLHODE_CACHE_DIR": str(tmp_path), "POLHODE_COMPILER": "direct"}
     program = ALL.format(paths=paths, systems=systems, methods=methods)
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+def test_the_compilers_digest_knows_nothing_of_lines_at_which_classes_stand():
+    """From Python 3.13 on the body of a class stores its first line, and in any order what its methods set."""
+
+    def digest(line, step, attributes="('a', 'b')"):
+        body = f"__firstlineno__ = {line}\n    __static_attributes__ = {attributes}\n    step = {step}\n"
+        total = hashlib.sha256()
+        direct._absorb(total, compile(f"class Unit:\n    {body}    def f(self): return {step}", "unit", "exec"))
+        return total.hexdigest()
+
+    assert digest(7, 1) == digest(300, 1) == digest(7, 1, "('b', 'a')")
+    assert digest(7, 1) != digest(7, 2)

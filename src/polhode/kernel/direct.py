@@ -29,6 +29,7 @@ from numba.core.runtime import rtsys
 from polhode.kernel import calls, lane_memory, lane_mode, lane_values, source, tangent_mode, translate, values
 from polhode.kernel.calls import NO_ERROR, Options
 from polhode.kernel.lane_mode import LaneUnit
+from polhode.kernel.reach import contents
 from polhode.kernel.source import Refused, Unsupported
 from polhode.kernel.tangent_mode import TangentUnit
 from polhode.kernel.translate import Unit
@@ -57,7 +58,11 @@ def _absorb(total: Any, code: CodeType) -> None:
         for c in code.co_consts
         if not isinstance(c, CodeType) and not (isinstance(c, str) and " " in c)
     ]
-    total.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
+    if "__firstlineno__" in code.co_names:  # the body of a class from Python 3.13 on
+        own = tuple(c.co_name if isinstance(c, CodeType) else c for c in code.co_consts)
+        total.update(contents(code.replace(co_consts=own))[0])
+    else:
+        total.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             _absorb(total, inner)

@@ -27,7 +27,7 @@ CONSTANT = frozenset(dis.hasconst)
 CACHE, EXTENDED_ARG, LOAD_GLOBAL, LOAD_NAME, STORE_NAME = (
     dis.opmap[name] for name in ("CACHE", "EXTENDED_ARG", "LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME")
 )
-OF_THE_PLACE = ("__doc__", "__firstlineno__")
+OF_THE_PLACE = ("__doc__", "__firstlineno__", "__static_attributes__")
 WRITTEN = "polhode.programs.written_"
 """How names of modules begin whose text polhode wrote; a digest of the text follows, which stands for their code."""
 MODULE_CODE = "MODULE_CODE"
