@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import importlib
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -216,7 +218,9 @@ def test_the_attitude_is_that_of_the_users_frame():
 
 
 # ------------------------------------------------------------------ what cannot be traced
-CALLS, SEEN = [0], []
+CALLS, SEEN, KEPT = [0], [], [0.0]
+HIDDEN = operator.methodcaller("append", 0.0)  # what no reader of source sees
+MEMORY, TURN = collections.deque((1.0, 2.0, 3.0)), operator.methodcaller("rotate", 1)
 
 
 def counting(t, r, v, q, p):
@@ -242,10 +246,15 @@ UNTRACEABLE = {
     "string": (lambda t, r, v, q, p: len(f"{t:.3f}"), "makes a string"),
     "complex": (lambda t, r, v, q, p: abs(t + 1j), "complex numbers"),
     "round": (lambda t, r, v, q, p: round(t, 2), "rounds a number"),
-    "counter": (counting, "returns other numbers when it is called again, or writes"),
-    "list": (lambda t, r, v, q, p: SEEN.append(t) or t, "returns other numbers when it is called again, or writes"),
+    "counter": (counting, r"writes to CALLS\[0\], which outlives the call"),
+    "list": (lambda t, r, v, q, p: SEEN.append(t) or t, "calls SEEN.append, which changes what outlives the call"),
+    "hidden list": (lambda t, r, v, q, p: HIDDEN(KEPT) or t, "writes to what outlives the call"),
+    "hidden memory": (
+        lambda t, r, v, q, p: TURN(MEMORY) or MEMORY[0] * t,
+        "returns other numbers when it is called again",
+    ),
     "print": (lambda t, r, v, q, p: print("called") or t, "it prints"),
-    "random": (lambda t, r, v, q, p: np.random.default_rng().random() * t, "returns other numbers"),
+    "random": (lambda t, r, v, q, p: np.random.default_rng().random() * t, "calls default_rng of random numbers"),
     "error": (lambda t, r, v, q, p: {}["drag"] * t, "raised KeyError: 'drag'.*test_trace.py"),
     "object": (math.sqrt, "no plain function but of type 'builtin_function_or_method'"),
 }
@@ -256,7 +265,7 @@ def test_what_cannot_be_traced_says_why_and_where(name):
     function, reason = UNTRACEABLE[name]
     with pytest.raises(NotTraceable, match=reason):
         trace(function, ARGUMENTS, ())
-    assert CALLS == [0] and SEEN == []  # nothing of the user's is changed
+    assert CALLS == [0] and SEEN == [] and KEPT == [0.0]  # nothing of the user's is changed
 
 
 # ------------------------------------------------------------------ mistakes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import re
 import traceback
 import warnings
@@ -261,12 +262,13 @@ def test_an_exception_at_the_start():
 
 
 def test_an_exception_that_comes_once():
-    """A function with a memory of its own: the failing step, taken again, succeeds; the error stands."""
+    """A memory that no reader of source sees: the failing step, taken again, succeeds; the error stands."""
     calls = []
+    count = operator.methodcaller("append", 0.0), operator.methodcaller("__len__")
 
     def moody(t, q, omega, parameters):
-        calls.append(t)
-        if len(calls) == 70:
+        count[0](calls)
+        if count[1](calls) == 70:
             raise ValueError("only once")
         return (0.0, 0.0, 1.0)
 

@@ -21,7 +21,7 @@ import re
 import threading
 import warnings
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -402,7 +402,8 @@ class Made:
     """A function as a key: equal to another function that compiles to the same code in this process.
 
     The digest is that of ``fingerprint``, except that the values of module attributes enter instead of the content of
-    files, since the compiler reads them, and objects other than numbers, text, arrays and functions enter by address.
+    files, since the compiler reads them, and other objects and classes enter by address and by the attributes that the
+    function, their methods and their properties name.
     """
 
     def __init__(self, function) -> None:
@@ -479,9 +480,17 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
     elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
         total.update(f"{value.dtype} {value.shape} {value.flags.c_contiguous}:".encode())
         total.update(np.ascontiguousarray(value).tobytes())
-    elif live:
+    elif isinstance(value, dict | set | frozenset) and live:
         seen[id(value)] = value
-        total.update(f"{id(value)}:{value!r}".encode())
+        parts = value.items() if isinstance(value, dict) else sorted((repr(one), one) for one in value)
+        for key, part in parts:
+            total.update(f"{key!r}=".encode())
+            _feed(total, part, seen, live, names)
+    elif isinstance(value, MethodType) and live:
+        _feed(total, value.__func__, seen, live)
+        _feed(total, value.__self__, seen, live, _names(getattr(value.__func__, "__code__", None)))
+    elif live:
+        _feed_object(total, value, seen, names)
     else:
         total.update(repr(value).encode())
 
@@ -497,8 +506,38 @@ def self_contained(function) -> bool:
     return libraries and all(isinstance(one, PLAIN) for one in function.__defaults__ or ())
 
 
+def _feed_object(total, value, seen, names) -> None:
+    """Add an object or class by address, with what is read of it: attributes in ``names``, and those that its own
+    methods and properties read."""
+    seen[id(value)] = value
+    total.update(f"{id(value)}:".encode())
+    if not isinstance(value, type) and type(value).__repr__ is not object.__repr__:  # type: ignore[comparison-overlap]
+        total.update(repr(value).encode())
+    owners = (value, *(value.__mro__ if isinstance(value, type) else type(value).__mro__))
+    wanted: set[str] = {*names, "__call__", "__getitem__", "__getattr__"}
+    done: set[str] = set()
+    while wanted - done:
+        name = min(wanted - done)
+        done.add(name)
+        found = next((vars(one)[name] for one in owners if name in getattr(one, "__dict__", {})), None)
+        if found is None:
+            continue
+        if isinstance(found, MemberDescriptorType) and not isinstance(value, type):  # of __slots__
+            found = getattr(value, name, None)
+        if isinstance(found, (property, functools.cached_property, staticmethod, classmethod)):
+            found = next(getattr(found, at) for at in ("fget", "func", "__func__") if hasattr(found, at))
+        total.update(f"{name}=".encode())
+        if isinstance(found, FunctionType):
+            wanted |= _names(found.__code__)
+            if found.__module__.partition(".")[0] in (*LIBRARIES, "scipy"):
+                continue
+        _feed(total, found, seen, True, names)
+
+
 def _names(code) -> frozenset[str]:
     """All global and attribute names in code and its nested functions."""
+    if code is None:
+        return frozenset()
     inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
     return frozenset(code.co_names).union(*inner)
 

@@ -173,8 +173,8 @@ def of_roles(
     N = len(turns)
     values = Values(parameters, changing)
     try:
-        acting, rewiring = rewired(loads)
-        level = None if potential is None else rewired(potential)[0]
+        acting = rewired(loads)
+        level = None if potential is None else rewired(potential)
     except NotTraceable as problem:
         return Dynamics(Graph(), N, reason=str(problem))
 
@@ -210,6 +210,4 @@ def of_roles(
         return Dynamics(Graph(), N, reason=DECIDES)
     except (NotTraceable, UserFunctionError) as problem:
         return Dynamics(Graph(), N, reason=str(problem))
-    if rewiring.changed():
-        return Dynamics(Graph(), N, reason="its loads write to what outlives the call (a list, a file)")
     return replace(made, fixed={name: values[name] for name in sorted(decisions.asked)})

@@ -7,7 +7,6 @@ replaced; functions and modules of the user's are copied likewise. Nothing of th
 from __future__ import annotations
 
 import builtins
-import copy
 import functools
 import math
 import sys
@@ -22,6 +21,7 @@ from polhode.kernel.reach import WRITTEN
 from polhode.programs.attitude import STAND_INS
 from polhode.programs.linear import norm
 from polhode.programs.memory import STAND_INS as OF_MEMORY
+from polhode.programs.purity import findings
 from polhode.programs.tracer import (
     SPELLED,
     NotTraceable,
@@ -205,38 +205,43 @@ def _of_one(rows: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+# ------------------------------------------------------------------ containers
+def _refused(*_: Any, **__: Any) -> Any:
+    raise NotTraceable("it writes to what outlives the call (a list, a dictionary, a set)")
+
+
+CHANGING = {
+    list: "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__",
+    dict: "pop popitem clear update setdefault __setitem__ __delitem__ __ior__",
+    set: "add discard pop remove clear update intersection_update difference_update symmetric_difference_update "
+         "__iand__ __ior__ __isub__ __ixor__",
+}  # fmt: skip
+FIXED: dict[type, Any] = {
+    kind: type(f"Fixed_{kind.__name__}", (kind,), dict.fromkeys(names.split(), _refused))
+    for kind, names in CHANGING.items()
+}
+"""Kinds of containers that stand in for those of the user's and refuse to be changed: ``purity`` refuses functions that
+remember before they are traced, and this what it may not have seen."""
+
+
+def _fixed(value: Any, replaced: Callable[[Any], Any]) -> Any:
+    """A copy of a container that refuses to be changed, and so for the containers in it."""
+    if isinstance(value, np.ndarray):
+        made = value.copy()
+        made.setflags(write=False)
+        return made
+    parts = {k: replaced(v) for k, v in value.items()} if isinstance(value, dict) else map(replaced, value)
+    return FIXED[type(value)](parts)
+
+
 # ------------------------------------------------------------------ functions
-CONTAINERS = (list, dict, set, np.ndarray)
-"""What a function may write to; it gets copies, so that nothing of the user's is changed."""
-
-
-def _differ(a: Any, b: Any) -> bool:
-    """Whether two containers hold other objects."""
-    if isinstance(a, np.ndarray):
-        return bool(a.dtype != b.dtype or a.shape != b.shape or a.tobytes() != b.tobytes())
-    if isinstance(a, dict):
-        return list(a) != list(b) or any(a[key] is not b[key] for key in a)
-    if isinstance(a, set):
-        return bool(a != b)
-    return len(a) != len(b) or any(x is not y for x, y in zip(a, b, strict=True))
-
-
-def _refused(*_: Any, **__: Any) -> None:
-    raise NotTraceable("it prints")
-
-
 class Rewiring:
-    """Copies functions; each one once, so that what a function remembers is remembered by its copy."""
+    """Copies functions; each one once, so that a function which calls itself calls its copy."""
 
     def __init__(self) -> None:
         self.kept: dict[int, tuple[Any, Any]] = {}
-        self.containers: list[tuple[Any, Any]] = []
         self.builtins = {**vars(builtins), "min": EXTREMES[min], "max": EXTREMES[max], "__import__": self._imported}
-        self.builtins |= {"print": _refused, "float": _Float}
-
-    def changed(self) -> bool:
-        """Whether a function has written to a list, dictionary, set or array that it reads."""
-        return any(_differ(now, before) for now, before in self.containers)
+        self.builtins |= {"float": _Float}
 
     def _imported(self, *arguments: Any, **options: Any) -> Any:
         return self.replaced(builtins.__import__(*arguments, **options))
@@ -245,9 +250,9 @@ class Rewiring:
         """What stands in for a value that a function reads: itself unless it is a function or a module."""
         if id(value) in self.kept:
             return self.kept[id(value)][1]
-        if type(value) in CONTAINERS:
-            self.kept[id(value)] = value, (made := copy.copy(value))
-            self.containers.append((made, copy.copy(value)))
+        if type(value) in FIXED or type(value) is np.ndarray:
+            self.kept[id(value)] = value, value  # should it hold itself
+            self.kept[id(value)] = value, (made := _fixed(value, self.replaced))
             return made
         if not callable(value) and not isinstance(value, ModuleType):
             return value
@@ -328,20 +333,22 @@ def _found(table: dict[Any, Any], value: Any) -> Any:
         return None
 
 
-def rewired(function: Any) -> tuple[Callable[..., Any], Rewiring]:
-    """A copy of a function that can be run on tracers, and what has replaced what.
+def rewired(function: Any) -> Callable[..., Any]:
+    """A copy of a function that can be run on tracers.
 
     Raises
     ------
     NotTraceable
-        It is no function written in Python.
+        It is no function written in Python, or does more than return numbers.
     """
     plain = getattr(function, "py_func", function)
     ours = str(type(plain).__module__).startswith(OWN_MODULES)
     if not ours and not isinstance(plain, FunctionType | MethodType | functools.partial):
         raise NotTraceable(f"it is no plain function but of type {type(function).__name__!r}")
-    rewiring = Rewiring()
-    return rewiring.replaced(plain), rewiring
+    for one in findings(plain):
+        if one.kind != "argument":  # arguments are made for each tracing
+            raise NotTraceable(f"it {one.what}", one.line)
+    return Rewiring().replaced(plain)  # type: ignore[no-any-return]
 
 
 def user_line(problem: BaseException, ours: str) -> str:

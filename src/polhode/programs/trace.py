@@ -1,7 +1,7 @@
 """Programs from plain Python functions, by running them on tracers.
 
-A function is run twice, and both runs must write the same program: a function with a memory (a counter, random
-numbers, a file) would be frozen at one call.
+A function with a memory (a counter, random numbers, a file) would be frozen at one call: ``purity`` tells it
+beforehand, and as a second line of defence a function is run twice, and both runs must write the same program.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def trace(
         It reads a name that is not defined, returns something else than the numbers asked for, or a constant that is
         nan.
     """
-    copy, rewiring = rewired(function)
+    copy = rewired(function)
     values = {} if numbers is None else spread(**numbers)
     name = described(function, what)
 
@@ -125,7 +125,7 @@ def trace(
         first, second = run(), run()
     except TooManyWays:
         raise NotTraceable(DECIDES, _first_line(function)) from None
-    if first.graph.rows != second.graph.rows or first.outputs != second.outputs or rewiring.changed():
+    if first.graph.rows != second.graph.rows or first.outputs != second.outputs:
         raise NotTraceable(MEMORY, _first_line(function))
     return first
 

@@ -179,7 +179,8 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
     """
     prepared, system, n = run.integrator.prepared, run.system, len(times)
     solved = prepared.needs & {"central_gravity", "mutual_gravity"} or prepared.step_density == "distance"
-    if run.adaptive or solved or system.loads is no_loads or n < 2:
+    logged = any(one.logs for one in system.functions.values())  # of the calls of the run, and no others
+    if run.adaptive or solved or logged or system.loads is no_loads or n < 2:
         return ""
     step_info, parameters = run.step_info.copy(), run.integrator.parameters.copy()
     many, p = max(1, ROWS // system.N), run.chosen.promises

@@ -13,6 +13,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.jit import python_of
+from polhode.programs.purity import findings
 from polhode.programs.rewire import user_line
 from polhode.systems.forces.derived import is_derived, of_potential
 from polhode.systems.record import Switch, Watch
@@ -204,6 +205,9 @@ class Force:
             return None
         if not inspect.isfunction(function):
             raise self._wrong(f"has {shown(function)} as its {name}; it must be a plain function")
+        for one in findings(function):
+            raise self._wrong(f"has the {name} {function.__name__!r}, which must do nothing but return numbers, as it "
+                              f"is compiled; but it {one.what} ({one.line})")  # fmt: skip
         if not takes(function, ARGUMENTS[name]):
             raise self._wrong(f"has the {name} {function.__name__!r}, which must take the arguments "
                               f"({', '.join(ARGUMENTS[name])}), in this order")  # fmt: skip

@@ -39,11 +39,11 @@ def role_on_tracers(user: UserFunction) -> Any:
     if user.form.states:
         calling = user.form.adapters.plain
         function = jit.in_python(calling, {"user": function})
-    call = OfUser(rewired(function)[0], user.described)
+    call = OfUser(rewired(function), user.described)
     bound: dict[str, Any] = dict(user._bound()) | {"call": call}
     if user.template in DERIVED:
         names = user.form.arguments.split(", ")
-        built = None if user.built is None else rewired(jit.python_of(user.built))[0]
+        built = None if user.built is None else rewired(jit.python_of(user.built))
         frame = bound.get("turned", False)
         return FromPotential(
             call, "position" in names, "q" in names, frame, user.first, len(user.parameters), built, user.own

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import inspect
 import os
+import re
 import textwrap
 import time
 import warnings
@@ -26,6 +27,8 @@ from polhode.kernel import jit
 from polhode.kernel import layout as slots
 from polhode.kernel.jit import bind, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
+from polhode.programs.purity import Finding, findings
+from polhode.programs.purity_tables import CHANGERS
 from polhode.programs.rewire import user_line
 from polhode.systems.user import derived
 from polhode.systems.user import states as of_states
@@ -130,6 +133,53 @@ class UserFunction:
             given = shown(self.function)
             raise InvalidInput(f"{self.form.what} must be a function of ({self.form.arguments}), not {given}") from None
         self._check_names()
+        self._check_memory()
+
+    def _check_memory(self) -> None:
+        """Refuse a function that remembers: it would be called in another order, and more often, than a run has steps.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        worst = self.findings[0] if self.findings else None
+        if worst is None or worst.kind not in ("memory", "outside"):
+            return
+        told = f"it {worst.what}" + (f" ({worst.line})" if worst.line else "")
+        if worst.kind == "outside":
+            raise InvalidInput(
+                f"{self.described} depends on more than its arguments: {told}; compute such numbers beforehand and "
+                "give them in parameters=, and draw noise as a state, states={'noise': {'noise': 1.0, 'every': 0.1}}"
+            )
+        name = (re.findall(r"[A-Za-z_]\w*", worst.what.partition(", which")[0]) or ["memory"])[-1]
+        name = name if name not in CHANGERS else "memory"
+        keeps = f"states={{{name!r}: 0.0}} and polhode.controller(..., keeps={name!r})"
+        law = (
+            f"give {keeps}, read states.{name}, and return its new value behind the command"
+            if self.form.sets and "command" in self.form.what
+            else f"give states={{{name!r}: 0.0}}, read states.{name}, and return its rate, or let a controller set it: "
+            f"{keeps}"
+        )
+        cache = "; for a cache, use functools.lru_cache" if re.search(r"\[[^\]\d'\"]", told) else ""
+        raise InvalidInput(
+            f"{self.described} remembers from call to call: {told}; a run calls it in no fixed order and more often "
+            f"than it has steps, so what it remembers must be part of the state: {law}{cache}"
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What keeps it from being traced or compiled."""
+        return _findings(self.made)
+
+    @property
+    def uncompiled(self) -> str:
+        """Why it is not compiled, a clause about it with its line; empty where it may be."""
+        return f"it {one.what}, {one.line}" if (one := next(iter(self.findings), None)) else ""
+
+    @property
+    def logs(self) -> bool:
+        """Whether it leaves something behind that it does not read; then nothing calls it but the run."""
+        return any(one.kind == "log" for one in self.findings)
 
     def _check_names(self) -> None:
         """Refuse a function that calls an argument by the name of another one: it would get the wrong numbers.
@@ -341,11 +391,17 @@ class UserFunction:
         upon = self._upon(lambda one: one.compile(t, y, bodies, warn))
         if upon is not self:
             return upon.compile(t, y, bodies, warn)
+        if self.logs:
+            if warn:
+                told = f"{self.described} runs as Python, slower by far, because {self.uncompiled}"
+                errors.warn(told, SlowFunctionWarning)
+            return self.bridge()
         trials = [(t, y, self._in_python(t, y, bodies))]  # which tells what is wrong there
         if jit.disabled():
             return self.bridge()
         role = self._derived()
-        if _tried.get(id(role)) is role is not None:  # by a system before
+        before = _tried.get(id(role)) is role
+        if role is not None and before and self._agrees(role, trials, bodies):  # and now, as objects may have changed
             return role
         trials += self._trials(t, y, bodies)
         if role is not None and self.template in derived.DERIVED:
@@ -355,8 +411,8 @@ class UserFunction:
         if role is not None and self._agrees(role, trials, bodies):
             _remember(_tried, id(role), role)
             return role
-        function, reason = python_of(self.function), ""
-        if not isinstance(function, FunctionType):
+        function, reason = python_of(self.function), self.uncompiled
+        if not reason and not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
         told = self.by_differences
         for form in self._calls if not reason else ():
@@ -502,6 +558,11 @@ class UserFunction:
         parameters = np.concatenate([self.parameters, np.zeros(1 + CACHE_SIZE)])
         repeated(self._signature)(role, times, t, y, bodies, parameters, out)
         return out
+
+
+@functools.lru_cache(jit.KEPT_KERNELS)
+def _findings(made: Any) -> tuple[Finding, ...]:
+    return findings(made.function if isinstance(made, jit.Made) else made.value)
 
 
 # ------------------------------------------------------------------ cached roles, shared by systems

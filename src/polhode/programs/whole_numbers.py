@@ -1,0 +1,59 @@
+"""Whole numbers in a syntax tree: those that may leave 63 bits, in which compiled code counts and Python does not."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Protocol
+
+from polhode.programs.purity_tables import WHOLE
+
+
+class Names(Protocol):
+    """Names of whole numbers: small ones, and those without a bound."""
+
+    small: set[str]
+    wide: set[str]
+
+
+def whole(node: Any, names: Names) -> str:
+    """``small`` or ``wide`` for an expression that is a whole number in Python, empty for others."""
+    if isinstance(node, ast.Constant):
+        return "" if type(node.value) is not int else "small" if abs(node.value) < 2**31 else "wide"
+    if isinstance(node, ast.Name):
+        return "wide" if node.id in names.wide else "small" if node.id in names.small else ""
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name == "len":
+            return "small"
+        if name in ("abs", "min", "max") and node.args:
+            kinds = {whole(one, names) for one in node.args}
+            return "" if "" in kinds else "wide" if "wide" in kinds else "small"
+        of_numpy = ast.unparse(node.func).startswith(("np.", "numpy."))
+        return "wide" if name in WHOLE and not of_numpy and (name != "round" or len(node.args) == 1) else ""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return whole(node.operand, names)
+    if isinstance(node, ast.BinOp):
+        a, b = whole(node.left, names), whole(node.right, names)
+        if not a or not b or isinstance(node.op, ast.Div):
+            return ""
+        if isinstance(node.op, ast.Mod) and b == "small":
+            return "small"
+        return "wide" if "wide" in (a, b) else "small"
+    return ""
+
+
+def unbounded(left: Any, op: Any, right: Any, names: Names) -> str:
+    """What is to be said of an operation on whole numbers that is another one with 64 bits; empty where it is not."""
+    a, b = whole(left, names), whole(right, names)
+    if not a or not b:
+        return ""
+    right = right.operand if isinstance(right, ast.UnaryOp) else right
+    known = isinstance(right, ast.Constant)
+    if isinstance(op, ast.FloorDiv | ast.Mod) and (not known or not right.value):
+        return "divides whole numbers, perhaps by zero"
+    if isinstance(op, ast.Mult) and a == b == "wide":
+        return "multiplies whole numbers without a bound"
+    raised = isinstance(op, ast.LShift | ast.Pow) and not (isinstance(left, ast.Constant) and known)
+    if raised and (b == "wide" or (a == "wide" and not (known and right.value <= 2))):
+        return "raises whole numbers without a bound"
+    return ""

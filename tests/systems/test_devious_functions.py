@@ -1,0 +1,163 @@
+"""A function of a user means what Python means, or is refused, in every role: replayed in CPython from the recorded
+arguments of each call."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import polhode as ph
+from devious import KINDS as KINDS_AS_TEXT
+from devious import PARAMETERS, REFUSED, Devious, corpus, functions_of
+from polhode.errors import InvalidInput, PolhodeError
+
+STEP, STEPS = 0.1, 24
+PLACE, SPEED = (0.31, -0.42, 0.53), (0.7, -0.6, 0.4)
+ALL = corpus()
+EXACT = {"method": "mkrk:forward_euler", "step": STEP, "steps": STEPS, "settings": {"guard": False}}
+
+
+def _run(system, **more):
+    return ph.integrate(system, **EXACT | more)
+
+
+def force(g):
+    """Rows (t, x) at which it was called, and what it returned there: the change of the velocity over a step."""
+    ds = _run(ph.particle(force=lambda t, x, v, p: (g(t, x, p), 0.0, 0.0), parameters=PARAMETERS, work=False),
+              position=PLACE, velocity=SPEED)  # fmt: skip
+    return ds.time[:-1], ds.position[:-1], np.diff(ds.velocity[:, 0]) / np.diff(ds.time)
+
+
+def torque(g):
+    body = ph.rigid_body((1.0, 1.0, 1.0), torque=lambda t, q, omega, p: (0.0, g(t, omega, p), 0.0),
+                         parameters=PARAMETERS, work=False)  # fmt: skip
+    ds = _run(body, angular_velocity=SPEED, method="forward_euler")  # which adds rates, not rotations
+    return ds.time[:-1], ds.angular_velocity[:-1], np.diff(ds.angular_velocity[:, 1]) / np.diff(ds.time)
+
+
+def rate(g):
+    def law(t, position, velocity, parameters, states):
+        return (0.0, 0.0, 0.0), g(t, position, parameters)
+
+    system = ph.particle(force=law, states={"u": 0.0}, parameters=PARAMETERS, work=False)  # fmt: skip
+    ds = _run(system, position=PLACE, velocity=SPEED)
+    return ds.time[:-1], ds.position[:-1], np.diff(ds.u) / np.diff(ds.time)
+
+
+def command(g):
+    def law(t, position, velocity, q, omega, parameters, states):
+        return g(t, position, parameters)
+
+    system = ph.particle(force=lambda t, position, velocity, parameters, states: (states.u, 0.0, 0.0),
+                         states={"u": 0.0}, controllers=ph.controller(law, STEP, "u"), parameters=PARAMETERS,
+                         work=False)  # fmt: skip
+    ds = _run(system, position=PLACE, velocity=SPEED)
+    return ds.time[:-1], ds.position[:-1], ds.u[1:]
+
+
+def potential(g):
+    """Its values at the rows of a run in which it does next to nothing."""
+    system = ph.particle(1e12, potential=lambda t, x, p: g(t, x, p), parameters=PARAMETERS)
+    ds = _run(system, position=PLACE, velocity=SPEED)
+    return ds.time, ds.position, ds.potential_energy
+
+
+ROLES = {one.__name__: one for one in (force, torque, rate, command, potential)}
+KINDS = list(dict.fromkeys(one.kind for one in ALL))
+LONG = list(itertools.product(ALL, ROLES))
+SHORT = [
+    (one, list(ROLES)[(k + one.number + k // 12) % len(ROLES)]) for k, one in enumerate(ALL) if one.number % 3 == 0
+]
+"""Each skeleton in one role, each kind in several."""
+
+
+def judge(one: Devious, role: str, source: bool = True) -> str:
+    """What became of a function in a role: "agrees", "refused", "raises"; a difference is an error."""
+    g = one.made(source)["g"]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            times, places, found = map(np.asarray, ROLES[role](g))
+        except InvalidInput as refused:
+            assert "remembers" in str(refused) or "depends on more" in str(refused), refused
+            return "refused"
+        except PolhodeError as told:
+            assert told.time is not None, told
+            return _raises(one, role, told)
+        wanted = _replayed(one, times, places)
+        at = np.flatnonzero(~np.isclose(found, wanted, rtol=1e-9, atol=1e-9, equal_nan=True))
+        assert not len(at), (f"{one.name} as {role}: {found[at[0]]} for {wanted[at[0]]} at t = {times[at[0]]}, "
+                             f"x = {places[at[0]]}\n{one.body}")  # fmt: skip
+        return "agrees"
+
+
+def _replayed(one: Devious, times, places) -> list[float]:
+    g = one.made()["g"]
+    return [float(g(np.float64(t), np.array(x), np.array(PARAMETERS))) for t, x in zip(times, places, strict=True)]
+
+
+def _raises(one: Devious, role: str, told: PolhodeError) -> str:
+    """A run that ended in an error: CPython raises, too, or returns what is not finite, at a state on the way there."""
+    kept = getattr(told, "trajectory", None)
+    g, p = one.made()["g"], np.array(PARAMETERS)
+    draws = np.random.default_rng(1).uniform(-4.0, 4.0, (2000, 3))
+    rows = (
+        []
+        if kept is None
+        else list(zip(kept.time.values, kept.position.values if "position" in kept else draws, strict=False))
+    )
+    for t, x in [*rows, *((told.time, x) for x in draws)]:
+        try:
+            if not np.isfinite(float(g(t, np.array(x), p))):
+                return "raises"
+        except Exception:
+            return "raises"
+    raise AssertionError(f"{one.name} as {role}: {told}, but CPython returns numbers")
+
+
+def expected(one: Devious) -> tuple[str, ...]:
+    return ("refused",) if one.kind in REFUSED else ("agrees", "raises")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_functions_mean_what_python_means(kind):
+    for one, role in SHORT:
+        if one.kind == kind:
+            assert judge(one, role) in expected(one), (one.name, role)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_function_in_every_role(kind):
+    for one, role in LONG:
+        if one.kind == kind:
+            assert judge(one, role) in expected(one), (one.name, role)
+
+
+@pytest.mark.parametrize("kind", sorted(REFUSED))
+def test_memory_is_seen_without_source(kind):
+    for one in ALL[::6]:
+        if one.kind == kind:
+            assert judge(one, "force", source=False) == "refused", one.name
+
+
+NUMBERS = st.sampled_from(["x[0]", "x[1]", "x[2]", "t", "p[0]", "p[1]", "0.0", "-0.0", "1.5"])
+TERMS = st.recursive(NUMBERS, lambda inner: st.one_of(
+    st.tuples(inner, st.sampled_from("+-*"), inner).map(lambda one: f"({one[0]} {one[1]} {one[2]})"),
+    inner.map(lambda one: f"math.sin({one})"), inner.map(lambda one: f"abs({one})"),
+    st.tuples(inner, inner).map(lambda one: f"max({one[0]}, {one[1]})"),
+    st.tuples(inner, inner, inner).map(lambda one: f"({one[0]} if {one[1]} > 0.1 else {one[2]})"),
+), max_leaves=6)  # fmt: skip
+
+
+@pytest.mark.full
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(st.sampled_from(sorted(KINDS_AS_TEXT)), st.integers(0, 3), TERMS, TERMS, TERMS, st.sampled_from(sorted(ROLES)))
+def test_functions_that_are_grown(kind, number, a, b, c, role):
+    grown = functions_of(kind, [{"a": a, "b": b, "c": c}])[number]
+    assert judge(grown, role) in expected(grown), grown.body
