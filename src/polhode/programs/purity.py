@@ -38,6 +38,7 @@ from polhode.programs.purity_tables import (
     VIEWS,
     WHOLE,
     WRITERS,
+    of_a_user,
 )
 from polhode.programs.source import codes, full, node_of
 from polhode.programs.whole_numbers import unbounded, whole
@@ -645,7 +646,7 @@ class _Body:
         if name in VIEWS:
             result = result.union(*arguments, *map(reader.elements, arguments))
         targets = reader.attribute(base, name) if method else self.of(function)
-        if name in WRITERS and arguments and arguments[0] and not any(map(_of_a_user, reader.values(targets))):
+        if name in WRITERS and arguments and arguments[0] and not any(map(of_a_user, reader.values(targets))):
             self.found("memory", f"calls {text}, which writes to what outlives the call", node)
         if isinstance(function, ast.Call):  # itemgetter("n")(kept)
             result = result.union(*arguments, *map(reader.elements, arguments))
@@ -697,8 +698,3 @@ class _Body:
         if isinstance(method, BuiltinFunctionType) and method.__name__ in CHANGERS and isinstance(owner, CONTAINERS):
             text = ast.unparse(node.func) if isinstance(node, ast.Call) else method.__name__
             self._changed(self.reader.of(owner), method.__name__, text, node)
-
-
-def _of_a_user(value: Any) -> bool:
-    plain = python_of(value)
-    return isinstance(plain, FunctionType | MethodType) and str(plain.__module__).partition(".")[0] not in CAREFUL

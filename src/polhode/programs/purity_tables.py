@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import collections
+from types import FunctionType, MethodType
+from typing import Any
 
 import numpy as np
+
+from polhode.kernel.jit import python_of
 
 CAREFUL = (
     "polhode", "numpy", "math", "cmath", "scipy", "numba", "builtins", "operator", "functools", "itertools",
@@ -49,3 +53,9 @@ MOST_ELEMENTS = 100
 """Elements of a container that are looked at."""
 MOST_PASSES = 8
 """Readings of a body until what its names may be is taken as known."""
+
+
+def of_a_user(value: Any) -> bool:
+    """Whether a function is none of the packages that are known to be careful."""
+    plain = python_of(value)
+    return isinstance(plain, FunctionType | MethodType) and str(plain.__module__).partition(".")[0] not in CAREFUL
