@@ -218,6 +218,21 @@ def _lines(stream: io.TextIOWrapper) -> Iterator[str]:
         yield line
 
 
+def same(path: Named, kind: str, recorded: str) -> str:
+    """The SHA-256 of a file, which must be the recorded one, if there is one.
+
+    Raises
+    ------
+    InvalidInput
+        It is another.
+    """
+    found = digest(path, kind)
+    if recorded and recorded != found:
+        raise InvalidInput(f"{path} is not the file that this run was made with: its SHA-256 differs; find that file, "
+                           "or leave digest out")  # fmt: skip
+    return found
+
+
 def digest(path: Named, kind: str) -> str:
     """SHA-256 of a file of a kind; errors as of ``opened``."""
     with opened(path, kind) as file:

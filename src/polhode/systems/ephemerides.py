@@ -20,11 +20,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import array, choice, number, path
+from polhode.arguments import array, choice, number, path, text
 from polhode.epochs import CENTURY, J2000, Epoch, epoch_of, tdb_less_tt
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.programs.tracer import array_of, holds_tracers
 from polhode.systems import planets
+from polhode.systems.frozen import AsMade, frozen
 from polhode.systems.record import called
 from polhode.systems.words import Length, TableOf, Time
 
@@ -96,7 +97,7 @@ SERIES = {"sun": sun_series, "moon": moon_series}
 
 # ------------------------------------------------------------------ the record
 @dataclass(frozen=True, eq=False)
-class Ephemeris:
+class Ephemeris(AsMade):
     """Where a body is, as seen from a centre; ``polhode.ephemeris`` makes it.
 
     Attributes
@@ -121,6 +122,10 @@ class Ephemeris:
     times: Any
     positions: Any
     error: float
+
+    def __post_init__(self) -> None:
+        for name in ("arguments", "times", "positions"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def at(self, t: Any) -> Any:
         """The position (m) at a time or times of the run.
@@ -175,6 +180,7 @@ def ephemeris(
     centre: str = "earth",
     source: str = "builtin",
     tolerance: Length = 1.0,
+    digest: str = "",
 ) -> Ephemeris:
     """Where the Sun, the Moon or a planet is during a run, for ``third_body``, ``radiation_pressure`` and shadows.
 
@@ -198,6 +204,8 @@ def ephemeris(
         reads if jplephem is installed.
     tolerance : float
         Largest error of the interpolation in the table, m.
+    digest : str
+        SHA-256 that a .bsp file must have; runs record it, so that they are repeated with the same file.
 
     Returns
     -------
@@ -229,7 +237,7 @@ def ephemeris(
         raise InvalidInput(f"stop is {last:g}, not after start, {first:g}; give the time at which the run ends")
     if body == centre:
         raise InvalidInput(f"body is {body!r}, which is the centre itself; take another one")
-    within = number(tolerance, "tolerance", "m", positive=True)
+    within, known = number(tolerance, "tolerance", "m", positive=True), text(digest, "digest")
     if not isinstance(source, str | Path):
         raise InvalidInput(f"source must be 'builtin', 'astropy' or the path of a .bsp file, not {shown(source)}")
     if source == "builtin":
@@ -241,11 +249,11 @@ def ephemeris(
         if not Path(source).is_file():
             raise InvalidInput(f"source is {shown(source)}, which is no file; give 'builtin', 'astropy' or the path of "
                                "a .bsp file")  # fmt: skip
-        reading.check(source, "ephemeris")
-    times, positions, error = _table(body, centre, str(source), instant, first, last, within)
+        known = reading.same(source, "ephemeris", known)
+    times, positions, error = _table(body, centre, str(source), instant, first, last, within, known)
     arguments = {"body": body, "epoch": str(instant), "stop": last, "start": first, "centre": centre,
-                 "source": str(source), "tolerance": within}  # fmt: skip
-    return Ephemeris(arguments, body, BODIES[body], times, positions, error)
+                 "source": str(source), "tolerance": within, **({"digest": known} if known else {})}  # fmt: skip
+    return Ephemeris(arguments, body, BODIES[body], times, positions, error).sealed()
 
 
 Ephemerides = Annotated[Mapping[str, Any], TableOf(ephemeris)]
@@ -260,7 +268,7 @@ def ephemeris_of(given: Any) -> Ephemeris:
         Neither of them, or invalid arguments.
     """
     if isinstance(given, Ephemeris):
-        return given
+        return given.unchanged("ephemeris", "give its numbers as times and positions")
     if not isinstance(given, Mapping):
         raise InvalidInput(f"ephemeris must be what polhode.ephemeris makes, or a mapping of its arguments, not "
                            f"{shown(given)}")  # fmt: skip
@@ -275,7 +283,7 @@ def ephemeris_of(given: Any) -> Ephemeris:
 
 @lru_cache(32)
 def _table(
-    body: str, centre: str, source: str, epoch: Epoch, first: float, last: float, within: float
+    body: str, centre: str, source: str, epoch: Epoch, first: float, last: float, within: float, digest: str
 ) -> tuple[Any, Any, float]:
     """Times, positions, and the error of the spline through them between the rows."""
     from scipy.interpolate import CubicSpline

@@ -16,13 +16,15 @@ from polhode import reading
 from polhode.arguments import number, path, whole
 from polhode.errors import InvalidInput, answering, shown
 from polhode.systems import planets
-from polhode.systems.frozen import frozen
+from polhode.systems.frozen import AsMade, frozen
 
 FOLDER = Path(__file__).with_name("fields")
 SHIPPED = ("egm2008",)
 """Fields that come with polhode, by name: EGM2008 of the Earth to degree and order 20 [pavlis2012]."""
 HIGHEST = 360
 """Highest degree that is read; beyond a few hundred the recursion would overflow."""
+CHANGED = "changed "
+"""Before the digest of a field that no file has."""
 TIDES = ("tide_free", "zero_tide", "mean_tide", "unknown")
 ALIKE = 1e-4
 """Largest relative difference of gravity parameters that are taken for those of one body."""
@@ -31,7 +33,7 @@ YEAR = 365.25
 
 
 @dataclass(frozen=True, eq=False)
-class GravityField:
+class GravityField(AsMade):
     """Fully normalised coefficients of a gravity field.
 
     Attributes
@@ -64,6 +66,11 @@ class GravityField:
     def __post_init__(self) -> None:
         for name in ("C", "S"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    @property
+    def recorded(self) -> str:
+        """What runs record of it: the digest of its file, or of what it holds if that is not what the file says."""
+        return self.digest if self.as_made else f"{CHANGED}{self.contents()}"
 
     @property
     def degree(self) -> int:
@@ -120,9 +127,22 @@ def gravity_field(source: str, epoch: float | None = None) -> GravityField:
     return _read(file, str(source), reading.digest(file, "gravity field"), when)
 
 
-def gravity_field_of(given: Any) -> GravityField:
-    """A field, or the one of this name or path."""
-    return given if isinstance(given, GravityField) else gravity_field(given)
+def gravity_field_of(given: Any, digest: str) -> GravityField:
+    """A field, or the one of this name or path, with a recorded digest.
+
+    Raises
+    ------
+    InvalidInput
+        It is another field.
+    """
+    if digest.startswith(CHANGED) and getattr(given, "recorded", "") != digest:
+        raise InvalidInput("the gravity field of this run was changed in memory or made there, so that it cannot be "
+                           "read again; write its coefficients to a .gfc file, and give the run that")  # fmt: skip
+    field = given if isinstance(given, GravityField) else gravity_field(given)
+    if digest and digest != field.recorded:
+        raise InvalidInput(f"{field.source} is not the file that this run was made with: its SHA-256 differs; find "
+                           "that file, or leave digest out")  # fmt: skip
+    return field
 
 
 def _read(file: Path, source: str, digest: str, epoch: float | None) -> GravityField:
@@ -160,7 +180,7 @@ def _field(
                            "which polhode's orbits are; take a field of the centre of mass")  # fmt: skip
     C[0, 0], C[1], S[1] = 0.0, 0.0, 0.0  # the point mass is the system's own
     tide = head.get("tide_system", "unknown")
-    return GravityField(head.get("modelname", file.stem), mu, radius, C, S, tide, source, digest)
+    return GravityField(head.get("modelname", file.stem), mu, radius, C, S, tide, source, digest).sealed()
 
 
 def _wrong(name: str, line: int, problem: str) -> InvalidInput:

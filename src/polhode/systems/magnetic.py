@@ -23,11 +23,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import array, choice, number, path, whole
+from polhode.arguments import array, choice, number, path, text, whole
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.programs.tracer import array_of, holds_tracers
 from polhode.systems.earth_axes import equator
 from polhode.systems.forces.record import Force
+from polhode.systems.frozen import AsMade, frozen
 from polhode.systems.orientation import Orientation, oriented
 from polhode.systems.record import called, plain
 from polhode.systems.words import Angle, Form, Length, Numbers, Rate, Vector
@@ -102,7 +103,7 @@ def _terms(gauss: Mapping[tuple[int, int], tuple[float, float]], degree: int) ->
 
 
 @dataclass(frozen=True)
-class MagneticField:
+class MagneticField(AsMade):
     """A magnetic field that rotates with its body; ``polhode.magnetic_field`` makes it.
 
     Attributes
@@ -118,6 +119,9 @@ class MagneticField:
     arguments: Mapping[str, Any]
     gauss: Mapping[tuple[int, int], tuple[float, float]]
     numbers: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", frozen(self.arguments))
 
     def at(self, t: Any, position: Any) -> Any:
         """The field (T) in the axes of space. The user's functions may ask for it, and are compiled with it.
@@ -174,6 +178,7 @@ def magnetic_field(
     angle: Angle = 0.0,
     axis: Vector = (0.0, 0.0, 1.0),
     orientation: Orientation | None = None,
+    digest: str = "",
 ) -> MagneticField:
     """The magnetic field of the Earth, or a dipole of your own, rotating with the body.
 
@@ -202,6 +207,8 @@ def magnetic_field(
         Axis of rotation towards the north pole, space frame.
     orientation : str or mapping, optional
         In place of ``axis`` and ``angle``, as for ``forces.gravity_field``.
+    digest : str
+        SHA-256 that the file of "igrf" must have; runs record it, so that they are repeated with the same field.
 
     Returns
     -------
@@ -226,7 +233,7 @@ def magnetic_field(
     for name, value in (("degree", degree), ("file", file)):
         if kind == "dipole" and value is not None:
             raise InvalidInput(f"{name} is that of an IGRF field; give kind='igrf', or leave it out")
-    own = None
+    own, known = None, text(digest, "digest")
     if coefficients is not None:
         own = array(coefficients, "coefficients")
         if kind != "dipole" or own.shape != (3,) or not own.any():
@@ -236,7 +243,9 @@ def magnetic_field(
         g10, g11, h11 = own.tolist() if own is not None else _between(tuple(table), list(table.values()), year, "IGRF")
         gauss, top = {(1, 0): (g10, 0.0), (1, 1): (g11, h11)}, 1
     else:
-        years, by_order, called_so = _read(str(_own_file()) if file is None else path(file, "file"))
+        where = str(_own_file()) if file is None else path(file, "file")
+        known = reading.same(where, "magnetic field", known)
+        years, by_order, called_so = _read(where, known)
         every = dict(zip(by_order, _between(years, list(zip(*by_order.values(), strict=True)), year, called_so),
                          strict=True))  # fmt: skip
         last = max(n for n, _ in every)
@@ -248,12 +257,17 @@ def magnetic_field(
     size, turning = number(radius, "radius", "m", positive=True), number(rotation, "rotation", "rad / s")
     frame = equator(k)
     numbers = (*(float(x) for row in frame for x in row), turning, start, size, float(top), *_terms(gauss, top))
-    given = {"degree": degree, "file": file, "coefficients": None if own is None else own.tolist()}
+    given = {
+        "degree": degree,
+        "file": file,
+        "digest": known or None,
+        "coefficients": None if own is None else own.tolist(),
+    }
     arguments = {
         "kind": kind, "epoch": year, **{name: value for name, value in given.items() if value is not None},
         "radius": size, "rotation": turning, "angle": start, "axis": plain(axis) if orientation is None else plain(k),
     }  # fmt: skip
-    return MagneticField(arguments, gauss, numbers)
+    return MagneticField(arguments, gauss, numbers).sealed()
 
 
 def field_of(given: Any) -> MagneticField:
@@ -265,7 +279,7 @@ def field_of(given: Any) -> MagneticField:
         Neither of them, or invalid arguments.
     """
     if isinstance(given, MagneticField):
-        return given
+        return given.unchanged("magnetic_field", "make it anew with other arguments, such as coefficients or file")
     if not isinstance(given, Mapping):
         raise InvalidInput(f"magnetic_field must be what polhode.magnetic_field makes, or a mapping of its arguments, "
                            f"not {shown(given)}")  # fmt: skip
@@ -312,7 +326,7 @@ def _own_file() -> Path:
 
 
 @lru_cache(8)
-def _read(file: str) -> tuple[tuple[float, ...], dict[tuple[int, int], tuple[float, ...]], str]:
+def _read(file: str, digest: str) -> tuple[tuple[float, ...], dict[tuple[int, int], tuple[float, ...]], str]:
     """Years, coefficients by degree and order (negative for h), and the name, of an .shc file."""
     text = reading.text(file, "magnetic field")
     lines = [line.split() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]

@@ -26,6 +26,7 @@ from polhode.arguments import array, number
 from polhode.epochs import epoch_of, instants, texts, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.access import get3, segment
+from polhode.systems.frozen import AsMade, frozen
 from polhode.systems.planets import earth_rotation_angle
 from polhode.systems.record import called
 from polhode.systems.words import TableOf, Time
@@ -89,7 +90,7 @@ def drag_in_air(p, at, mu, t, r, v):
 
 # ------------------------------------------------------------------ the samples
 @dataclass(frozen=True, eq=False)
-class Air:
+class Air(AsMade):
     """Air by NRLMSIS; ``polhode.nrlmsis`` makes it.
 
     Attributes
@@ -109,6 +110,9 @@ class Air:
     numbers: tuple[float, ...]
     error: float
     largest: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", frozen(self.arguments))
 
     def density(self, t: float, position: Any) -> float:
         """The density (kg / m^3) at a time of the run (s) and a position (m), in the axes of space.
@@ -179,7 +183,7 @@ def nrlmsis(
         raise InvalidInput(f"ap is {index:g}; the index is 0 or more")
     numbers, error, largest = _sampled(instant, end, flux, mean, index)
     arguments = {"epoch": instant, "stop": end, "f107": flux, "f107a": mean, "ap": index}
-    return Air(arguments, numbers, error, largest)
+    return Air(arguments, numbers, error, largest).sealed()
 
 
 AirByModel = Annotated[Mapping[str, Any], TableOf(nrlmsis)]
@@ -194,7 +198,7 @@ def air_of(given: Any) -> Air:
         Neither of them, or invalid arguments.
     """
     if isinstance(given, Air):
-        return given
+        return given.unchanged("nrlmsis", "make it anew with other arguments")
     if not isinstance(given, Mapping):
         raise InvalidInput(f"air must be what polhode.nrlmsis makes, or a mapping of its arguments, not {shown(given)}")
     try:

@@ -147,7 +147,8 @@ def gravity_field(
     ----------
     field : str or GravityField
         Name of a field that comes with polhode (``"egm2008"``, degree 20), path of an ICGEM file (``.gfc``), or what
-        ``polhode.gravity_field`` has read. Units are those of the field, SI: those of the run must be the same.
+        ``polhode.gravity_field`` has read; of one that was changed since, runs cannot be repeated. Units are those of
+        the field, SI: those of the run must be the same.
     degree, order : int, optional
         Highest degree and order that are used, at most those of the field; the order at most the degree.
     rotation : float, optional
@@ -172,10 +173,7 @@ def gravity_field(
     InvalidInput
         Naming the argument that is wrong; a file that cannot be read, by its line.
     """
-    given = gravity_field_of(field)
-    if text(digest, "digest") and digest != given.digest:
-        raise InvalidInput(f"{given.source} is not the file that this run was made with: its SHA-256 differs; find "
-                           "that file, or leave digest out")  # fmt: skip
+    given = gravity_field_of(field, text(digest, "digest"))
     top = given.degree if degree is None else whole(degree, "degree", 2)
     if top > given.degree:
         raise InvalidInput(
@@ -207,7 +205,7 @@ def gravity_field(
     still = zonal or rate == 0.0
     return Force(
         "gravity_field", f"gravity field {given.name} to degree {top} and order {most}",
-        arguments | ({"digest": given.digest} if given.digest else {}), tuple(map(float, numbers)),
+        arguments | ({"digest": given.recorded} if given.recorded else {}), tuple(map(float, numbers)),
         gravity_field_acceleration, gravity_field_potential, None if still else gravity_field_rate,
         velocity_dependent=False, autonomous=still, axial=zonal and not (k[0] or k[1]), centre=given.mu,
     )  # fmt: skip
