@@ -56,19 +56,24 @@ class Varied:
         Values of each member by name.
     drawn : mapping or None
         The record of the distributions they were drawn from.
-    numbered : int or array (M,)
+    first_number : int or array (M,)
         Number of the first member, or of each, by which they have noise of their own.
     """
 
     count: int
     values: Mapping[str, Any]
     drawn: Mapping[str, Any] | None = None
-    numbered: Any = 0
+    first_number: Any = 0
 
     @property
     def numbers(self) -> Any:
         """Numbers (M,) of the members."""
-        return np.arange(self.count) + self.numbered if np.ndim(self.numbered) == 0 else self.numbered
+        alone = np.ndim(self.first_number) == 0
+        return np.arange(self.count) + self.first_number if alone else self.first_number
+
+    def number(self, k: int) -> int:
+        """Number of one of them."""
+        return int(self.first_number + k if np.ndim(self.first_number) == 0 else self.first_number[k])
 
     @classmethod
     def of(cls, given: Any) -> Varied:
@@ -118,7 +123,8 @@ class Varied:
     def part(self, begin: int, end: int) -> Varied:
         """Members of a range."""
         values = {name: value[begin:end] for name, value in self.values.items()}
-        return Varied(end - begin, values, numbered=self.numbers[begin:end])
+        alone = np.ndim(self.first_number) == 0
+        return Varied(end - begin, values, None, self.first_number + begin if alone else self.first_number[begin:end])
 
 
 def _one_each(value: Any, name: str) -> Any:

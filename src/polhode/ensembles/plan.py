@@ -89,7 +89,7 @@ class Plan:
                 raise
             raise InvalidInput(f"{problem}; a row for each member is given as members={{{rows!r}: ...}}") from None
         if self.noise_by_number:
-            request = request.of_member(int(varied.numbers[k]))
+            request = request.of_member(varied.number(k))
         if not isinstance(request.steps, Tolerance) or request.samples is not None or request.recording.every > 1:
             return request
         return replace(request, recording=replace(request.recording, t_eval=(request.t0, request.final)))

@@ -14,7 +14,8 @@ Langevin: O is the exact Ornstein-Uhlenbeck process of every component, [leimkuh
 
 m_k being the angular momentum about the body's principal axis k, x standard normal numbers of a counter-based
 generator (``kernel.random``): the key is the seed, the counter the draws so far, the body, translation or rotation, and
-the component. Member k of an ensemble begins with draw k 2^30, so that each has noise of its own by its number alone. With h < 0 the bath damps too (c uses |h|), as in the time-reversed process.
+the component. Member k of an ensemble begins with draw k 2^30, so that each has noise of its own by its number alone.
+With h < 0 the bath damps too (c uses |h|), as in the time-reversed process.
 
 Nose-Hoover: with K = twice the kinetic energy of g degrees of freedom and M links v_j, eta_j of a chain, [martyna1996]
 

@@ -100,7 +100,7 @@ def _fill_group(
             words = grouped({name: value for name, value in base.arguments.items() if name not in arrays})
             with noted(block, block.first + part[0]):
                 numbers = (block.first + np.array(part)) * study.noise_by_number
-                own = replace(Varied.of(arrays), numbered=numbers)
+                own = replace(Varied.of(arrays), first_number=numbers)
                 ds = ensemble(base.system, base.method, members=own, engine="threads", threads=1, **words)
             _put(block, np.array(part), ds, variables, times)
         except (Interrupted, FileProblem):
