@@ -374,6 +374,9 @@ def test_records(name):
     old = reported.assign_attrs(run=as_before(reported.run))
     again = ph.rerun(old, potential=potential, **load)
     assert again.identical(reported) and apart(again, new) > 1e-3
+    assert ph.rerun(old, reported_energy=potential, **load).identical(reported)
+    with pytest.raises(InvalidInput, match=r"hand it in again: .*reported_energy="):
+        ph.rerun(old, **load)
 
 
 class Stop(Exception):

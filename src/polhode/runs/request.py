@@ -552,7 +552,7 @@ def _rebuilt(
         for key in rest:
             raise unknown_name("function of this run", key, ["(none, for the system is handed in)"])
         name, width = recipe["system"]["name"], L.BODY * system.N + len(system.auxiliary)
-        kept = named_now(name, recipe["system"]["arguments"])
+        kept, _ = named_now(name, recipe["system"]["arguments"], {})
         before, now = (sorted(recorded_functions(one)) for one in (kept, system.arguments))
         if system.name == name and before != now:
             raise InvalidInput(f"this run is of a system with the functions {', '.join(before) or '(none)'}, but that "
@@ -571,7 +571,7 @@ def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any
         raise InvalidInput(f"no function of polhode builds the system {recipe['name']!r}; hand it in: {call}system=s)")
     if recipe["name"] not in SYSTEMS:
         raise InvalidInput(f"no function of polhode builds the system {recipe['name']!r}; use integrate instead")
-    arguments = dict(recipe["arguments"])
+    arguments, functions = named_now(recipe["name"], recipe["arguments"], functions)
     wanted = recorded_functions(arguments)
     for key in sorted(set(wanted) - set(functions)):
         name = wanted[key]["function"]

@@ -145,9 +145,8 @@ def _without_functions(arguments: Mapping[str, Any]) -> str:
 def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
     """Names of functions whose source is not the one the run began with."""
     arguments = recorded_functions(request.system.arguments)
-    pairs = [
-        (name, value, arguments.get(name)) for name, value in recorded_functions(named_now(**kept["system"])).items()
-    ]
+    before = recorded_functions(named_now(kept["system"]["name"], kept["system"]["arguments"], {})[0])
+    pairs = [(name, value, arguments.get(name)) for name, value in before.items()]
     for given, event in zip(kept.get("events", ()), request.events, strict=True):
         pairs.append((given.get("name", given["kind"]), given.get("function"), event.arguments.get("function")))
     return [

@@ -359,11 +359,8 @@ def _each(given: Any, count: int, name: str) -> list[float]:
 
 # ------------------------------------------------------------------ functions by the names by which they are handed in
 def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a system with the user's functions in their places, by the names that they have in the record."""
-    now = named_now(system, arguments)
-    if now.keys() != arguments.keys():
-        functions = {"reported_energy" if name == "potential" else name: one for name, one in functions.items()}
-    found = dict(now)
+    """Arguments of a system with the user's functions in their places."""
+    found, functions = named_now(system, arguments, functions)
     given = found.get("controllers") or ()
     keys = [key_of(k, len(given)) for k in range(len(given))]
     if given:
@@ -385,15 +382,19 @@ REPORTED = ("rigid_body", "particle", "orbit", "spacecraft")
 """Systems of which a potential beside a load was only reported, before there was ``reported_energy``."""
 
 
-def named_now(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Recorded arguments of a system by their present names: a potential beside a load was only reported, where its
-    record does not say that it acts."""
+def named_now(
+    name: str, arguments: Mapping[str, Any], functions: Mapping[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Recorded arguments of a system, and functions handed in again, by their present names: a potential beside a load
+    was only reported, where its record does not say that it acts."""
     records = recorded_functions(arguments)
     before = records.get("potential")
     acts = before is None or before.items() >= ACTS.items() or not {"torque", "force", "load"} & records.keys()
     if acts or name not in REPORTED:
-        return dict(arguments)
-    return {"reported_energy" if key == "potential" else key: value for key, value in arguments.items()}
+        return dict(arguments), functions
+    new = {"potential": "reported_energy"}
+    both = ({new.get(key, key): value for key, value in one.items()} for one in (arguments, functions))
+    return next(both), next(both)
 
 
 def without_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
