@@ -77,3 +77,11 @@ def test_every_line_of_a_report_is_explained(check, name):
         kind = re.split("[, ]", line.what)[0] if line.what.startswith(("order", "conserves")) else line.what
         assert kind in said.replace("symplectic, ...", line.what), line.what
     assert "When a line fails" in said
+
+
+def test_a_word_that_check_system_does_not_know_is_a_sentence():
+    body = ph.free_body((1, 2, 2.5))
+    with pytest.raises(ph.errors.InvalidInput, match=r"unknown argument of check_system 'foo'.*angular_velocity"):
+        ph.check_system(body, foo=1)
+    with pytest.raises(ph.errors.InvalidInput, match="did you mean 'angular_velocity'"):
+        ph.check_system(body, angular_velocty=(0, 0, 1))

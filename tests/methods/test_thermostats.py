@@ -536,3 +536,16 @@ def test_a_clock_and_a_bath():
     same(ds, plain, ("position", "angular_momentum", "time_variables"))
     with pytest.raises(ph.errors.InvalidInput, match="not time-symmetric"):
         method("reversible:baoab:temperature=1:friction=1")
+
+
+@pytest.mark.parametrize("name", LANGEVIN)
+def test_steps_that_damp_much_say_that_transport_is_too_fast(name):
+    """The mean square of the way of free particles, measured: 31 percent more than 6 kT/(m friction) t at friction x
+    step = 2."""
+    words = {"temperature": 1.0, "friction": 1.0}
+    ds = ph.ensemble(ph.particle(1.0), name, members=3000, step=2.0, steps=300, every=300, **words)
+    way = ds.position.values[:, -1]
+    assert (way**2).mean() / (2.0 * 600.0) == pytest.approx(1.313, abs=0.05)
+    assert "is 2: bodies diffuse 31 % too fast" in ds.attrs["transport_note"]
+    fine = ph.integrate(ph.particle(1.0), name, step=0.5, steps=2, **words)
+    assert "transport_note" not in fine.attrs

@@ -611,3 +611,15 @@ def test_wrong_call(name):
     message = str(caught.value)
     assert caught.value.exit_code == 3
     assert words in message and "\n" not in message
+
+
+@pytest.mark.parametrize("how", [
+    {"step": 0.01, "steps": 1000}, {"steps": ph.Tolerance(1e-9), "t_end": 1e16 + 10.0},
+])  # fmt: skip
+def test_times_that_do_not_tell_steps_apart_are_refused(how):
+    with pytest.raises(ph.errors.InvalidInput, match=r"at times near 1e\+16, which numbers tell apart by 2.2"):
+        ph.integrate(ph.free_body((1, 2, 3)), start={"time": 1e16}, **how)
+    far = ph.integrate(ph.free_body((1, 2, 3)), step=0.01, steps=20, start={"time": 4e9})
+    assert len(set(far.time.values.tolist())) == 21
+    with pytest.raises(ph.errors.InvalidInput, match="step is"):
+        ph.integrate(ph.free_body((1, 2, 3)), step=0.01, steps=20, start={"time": 5e9})

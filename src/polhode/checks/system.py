@@ -26,9 +26,10 @@ from polhode.checks.system_measures import (
     series_defect,
     velocity_defect,
 )
-from polhode.errors import InvalidInput, shown
+from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
+from polhode.runs.state import STATE_WORDS
 from polhode.systems import System
 
 CONSERVED = (
@@ -242,6 +243,9 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     """
     if not isinstance(system, System):
         raise InvalidInput(f"check_system takes a system such as polhode.free_body(...), not {shown(system)}")
+    for name in start:
+        if name not in STATE_WORDS:
+            raise unknown_name("argument of check_system", name, ("states", "span", "seed", *STATE_WORDS))
     states, seed = whole(states, "states", 1, MOST_STATES), whole(seed, "seed")
     span = None if span is None else number(span, "span", "s", positive=True)
     lines = [_shape_line(system)]

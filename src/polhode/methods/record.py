@@ -64,6 +64,8 @@ class Bath:
     apart : float
         What the first of the numbers differs by from one member of an ensemble to the next, so that each has noise of
         its own; 0 where all have the same, or none.
+    note : function, optional
+        ``note(coefficients, h) -> str``: what is to be said of steps of this size, empty where nothing is.
     """
 
     numbers: Any
@@ -71,6 +73,7 @@ class Bath:
     energy: Callable[[Any, Any], Any]
     keeps: tuple[str, ...] = ()
     apart: float = 0.0
+    note: Callable[[Any, float], str] = lambda coefficients, h: ""
 
 
 @dataclass(frozen=True)

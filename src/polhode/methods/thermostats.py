@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from math import exp, expm1, inf, sqrt
+from math import exp, expm1, inf, sqrt, tanh
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,10 @@ APART = 2.0**30
 """Draws of each member of an ensemble: member k begins with number k times this."""
 
 
+DAMPED = 0.5
+"""Most friction times step at which transport is right to 2 percent."""
+
+
 def ornstein_uhlenbeck(h, p):
     """Advance all momenta by the Ornstein-Uhlenbeck process for a time |h|; returns a status."""
     T, S = WIDTH * p.int_coefficients[0] + AFTER, L.BODY * p.N + p.S
@@ -117,7 +121,22 @@ def langevin_bath(settled: Mapping[str, str]) -> Bath:
         return np.array([float(settled["temperature"]) * boltzmann, gamma, gamma_rotation, seed & WORD, seed >> 32])
 
     apart = APART if settled["noise"] == "own" else 0.0
-    return Bath(np.zeros(2), coefficients, lambda numbers, coefficients: numbers[:, HEAT], apart=apart)
+    return Bath(
+        np.zeros(2), coefficients, lambda numbers, coefficients: numbers[:, HEAT], apart=apart, note=transport_note
+    )
+
+
+def transport_note(coefficients: Any, h: float) -> str:
+    """What is to be said of diffusion where a bath damps much in a step of h: free bodies have that of the equation
+    times x/2 coth(x/2), x = friction h, for the sum of momenta that keep exp(-x) of each other."""
+    friction = max(float(coefficients[FRICTION]), float(coefficients[FRICTION_ROTATION]))
+    x = friction * abs(h)
+    if x <= DAMPED:
+        return ""
+    return (
+        f"friction times step is {x:.3g}: bodies diffuse {100 * (0.5 * x / tanh(0.5 * x) - 1):.2g} % too fast, while "
+        f"averages are those of the temperature; for transport take a step below {DAMPED / friction:.2g}"
+    )
 
 
 # ------------------------------------------------------------------ Nose-Hoover

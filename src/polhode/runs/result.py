@@ -95,6 +95,9 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
     }
     if request.settings.epoch is not None:
         found["epoch"] = request.settings.epoch
+    bath = run.integrator.prepared.bath
+    if bath is not None and (note := bath.note(run.integrator.bath_coefficients, run.h)):
+        found["transport_note"] = note
     if error is not None:
         found["incomplete"] = str(error)
     if stopped:

@@ -17,8 +17,11 @@ TIGHTEST = 1e-17
 FLOOR = 1e-3
 """Smallest rtol; the default of atol in units of it."""
 MOST_STEPS = 10_000_000
+EPSILON = 2.0**-52
 COUNTABLE = 10**15
 """Most steps of one size: beyond it the times of two steps in a row are hardly told apart."""
+RESOLVED = 1e4
+"""Fewest roundings of the time in a step: what times of rows and stages are off by is then below 1e-4 of it."""
 MOST = 2**62
 """Largest number of steps: what is counted has 64 bits."""
 
@@ -193,7 +196,38 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
     return (h if end >= start else -h), n, start
 
 
+def check_resolved(steps: Steps, t0: float, t_end: float | None) -> None:
+    """Refuse times that do not tell the steps apart.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    final = steps.final(t0, t_end)
+    size, what = (abs(final - t0), "the run") if isinstance(steps, Tolerance) else (steps.step, "step")
+    furthest = max(abs(t0), abs(final) if isfinite(final) else 0.0)
+    if 0.0 < size < RESOLVED * EPSILON * furthest:
+        raise InvalidInput(f"{what} is {size:g} at times near {furthest:g}, which numbers tell apart by "
+                           f"{EPSILON * furthest:.2g}, less than {RESOLVED:g} of them to it; count the time from an "
+                           "instant near the start, which settings={'epoch': ...} names")  # fmt: skip
+
+
 def planned(
+    given: Mapping[str, Any], time_transformed: bool, own: tuple[float, float] | None = None
+) -> tuple[Steps, float, float | None]:
+    """``plan`` with times that tell its steps apart.
+
+    Raises
+    ------
+    InvalidInput
+        Likewise, or a step below 1e4 roundings of the time.
+    """
+    found = plan(given, time_transformed, own)
+    check_resolved(*found)
+    return found
+
+
+def plan(
     given: Mapping[str, Any], time_transformed: bool, own: tuple[float, float] | None = None
 ) -> tuple[Steps, float, float | None]:
     """How steps are taken, the start time, and the end where steps of one size do not say it.
