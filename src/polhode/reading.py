@@ -49,7 +49,7 @@ class Kind:
 
 
 KINDS = {
-    "scenario": Kind(16, "cannot read the scenario {path!r}: {why}", FileProblem,
+    "scenario": Kind(4, "cannot read the scenario {path!r}: {why}", FileProblem,
                      "there is no such file; check the name"),
     "python": Kind(4, "cannot read the functions in {path!r}: {why}; give a Python file", FileProblem),
     "gravity field": Kind(1000, "gravity field {path!r} cannot be read: {why}; give 'egm2008', or the path of a .gfc "

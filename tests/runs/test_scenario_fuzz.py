@@ -99,6 +99,8 @@ WORST = {
     "deeper than any key": "[run]\nstep = " + "[" * 150 + "1" + "]" * 150,
     "digits": "[run]\nstep = 1" + "0" * 400,
     "more digits than Python reads": "[run]\nstep = 1" + "0" * 5000,
+    "a heading of so many parts that each line below it takes as long": f"[{'a.' * 20_000}a]\n" + "k = 1\n" * 2000,
+    "more mistakes than anybody reads": TOP + "".join(f"k{k} = 1\n" for k in range(5000)),
     "steps without end": f"{TOP}step = 1e-300\nt_end = 1e300\n",
     "more rows than any machine holds": f"{TOP}step = 1e-3\nsteps = 1000000000000000\n",
     "more steps than can be counted": f"{TOP}step = 1e-3\nt_end = 1e18\nevery = 10000000000000000\n",

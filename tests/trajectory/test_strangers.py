@@ -37,8 +37,7 @@ def with_code(path):
 
 def shaped(path):
     pytest.importorskip("trimesh")
-    ds = ph.integrate(ph.free_body((1, 2, 2.5)), "exact", step=0.5, steps=2, angular_velocity=(0.2, 1, 0.1))
-    return ph.view(ds, mesh=path)
+    return ph.view(turn(), mesh=path)
 
 
 def with_members(path):
@@ -176,6 +175,65 @@ def test_a_mesh_with_more_corners_than_bytes_is_refused_by_its_header(change, tm
     (tmp_path / "x.glb").write_bytes(head + text)
     with pytest.raises(InvalidInput, match=r"mesh has \d.* triangles; simplify it to 200,000 or fewer"):
         shaped(tmp_path / "x.glb")
+
+
+def swept(folder):
+    path = folder / "top.toml"
+    path.write_text(
+        'problem = "krysl_fast_top"\n[run]\nstep = 0.002\nsteps = 2\n[sweep.grid]\n"run.step" = [0.001, 0.002]\n'
+    )
+    return ph.sweep(path, store=folder / "s.zarr").encoding["store"]
+
+
+def streamed(folder):
+    turn(store=folder / "r.zarr")
+    return folder / "r.zarr"
+
+
+def turn(**words):
+    return ph.integrate(ph.free_body((1, 2, 2.5)), "exact", step=0.5, steps=3, angular_velocity=(0.2, 1, 0.1), **words)
+
+
+def more_rows(node):
+    node["shape"] = [2**50, *node["shape"][1:]]
+    node["chunk_grid"]["configuration"]["chunk_shape"] = [2**40, *node["shape"][1:]]
+
+
+def other_codec(node):
+    node["codecs"] = [*node["codecs"][:1], {"name": "numcodecs.pickle"}]
+
+
+@pytest.mark.parametrize("gathered", [False, True], ids=["own", "gathered"])
+@pytest.mark.parametrize("change", [more_rows, other_codec])
+def test_bombs_in_stores_are_refused_by_their_headers(change, gathered, tmp_path, bounds):
+    for folder, name, read in [
+        (swept(tmp_path), "energy_error", ph.open_sweep),
+        (str(streamed(tmp_path)) + "/trajectory", "energy_error",
+         lambda path: ph.load(os.path.dirname(path), lazy=True).energy_error.values),
+    ]:  # fmt: skip
+        read(folder)
+        file = os.path.join(folder, *([] if gathered else [name]), "zarr.json")
+        with open(file, encoding="utf-8") as text:
+            node = json.load(text)
+        change(node["consolidated_metadata"]["metadata"][name] if gathered else node)
+        with open(file, "w", encoding="utf-8") as text:
+            json.dump(node, text)
+        with pytest.raises(FileProblem, match=r"is not read: variable 'energy_error' (has|is another)") as refused:
+            read(folder)
+        assert "\n" not in str(refused.value)
+
+
+def test_a_folder_larger_than_the_memory_is_refused_before_its_digests_are_compared(tmp_path, monkeypatch):
+    ph.save(turn(), tmp_path / "a.zarr")
+    for k in range(3):
+        (tmp_path / "a.zarr" / "energy" / f"more{k}").touch()
+        os.truncate(tmp_path / "a.zarr" / "energy" / f"more{k}", int(reading.limit() // 2))
+    with pytest.raises(FileProblem, match=r"but at most .* are given to a file; POLHODE_LARGEST_FILE_MB"):
+        ph.load(tmp_path / "a.zarr")
+    monkeypatch.setenv(reading.LIMIT, str(2 * reading.limit() / reading.MB))
+    with pytest.raises(FileProblem, match="torn or was changed"):
+        monkeypatch.setattr("polhode.trajectory.digests._of_file", lambda path: "")
+        ph.load(tmp_path / "a.zarr")
 
 
 def test_every_kind_of_file_has_a_stated_size():

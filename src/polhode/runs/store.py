@@ -216,7 +216,7 @@ class LiveStore:
             raise FileProblem(f"there is no store {str(store.path)!r}; check the name")
         if not is_store(store.path):
             raise FileProblem(f"{store.path} is not the live store of a run; polhode.load reads other trajectories")
-        foreign.check_folder(store.path)
+        foreign.check_folder(store.path, whole=False)
         file = store.path / CHECKPOINT
         try:
             body = json.loads(file.read_text(encoding="utf-8"))

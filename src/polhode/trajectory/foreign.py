@@ -167,14 +167,17 @@ def _blocks(shape: tuple[int, ...], most: int) -> Iterator[Any]:
 
 
 # ------------------------------------------------------------------ Zarr
-def check_folder(path: Path) -> None:
+def check_folder(path: Path, whole: bool = True) -> None:
     """Refuse a folder that contains links, special files or oversized files; nothing is opened.
+
+    All files together may have as many bytes as one, if they are read as a ``whole``.
 
     Raises
     ------
     FileProblem
         Names the offending entry.
     """
+    total, most = 0.0, reading.limit()
     for part, folders, files in os.walk(path):
         for name in (*folders, *files):
             entry = Path(part, name)
@@ -184,8 +187,12 @@ def check_folder(path: Path) -> None:
                 continue
             if not (stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)):
                 raise _refused(path, f"{entry.relative_to(path)} is a link, or no file at all")
-            if info.st_size > (MOST_TEXT if name == "zarr.json" else reading.limit()):
+            total += info.st_size
+            if info.st_size > (MOST_TEXT if name.endswith(".json") else most):
                 raise _refused(path, f"{entry.relative_to(path)} has {amount(info.st_size)}")
+    if whole and total > most:
+        raise FileProblem(f"{str(path)!r} is not read: it has {amount(total)}, but at most {amount(most)} are given to "
+                          f"a file; {LIMIT} in the environment raises that")  # fmt: skip
 
 
 def check_zarr(path: Path, whole: bool = True, only: Collection[str] | None = None) -> None:
@@ -208,6 +215,7 @@ def check_zarr(path: Path, whole: bool = True, only: Collection[str] | None = No
     """
     memory = _Memory(path)
     root = _node(path)
+    gathered = (root.get("consolidated_metadata") or {}).get("metadata", {})
     if root["node_type"] != "group":
         raise _refused(path, "it is one array, not a group of them")
     for folder in sorted(entry for entry in path.iterdir() if entry.is_dir()):
@@ -218,6 +226,13 @@ def check_zarr(path: Path, whole: bool = True, only: Collection[str] | None = No
         node = _node(folder)
         if node["node_type"] == "array":
             _check_array(path, folder, node, memory, whole)
+            again = gathered.get(folder.name, node)  # which some read instead
+            if any(again[key] != node[key] for key in ("data_type", "codecs", "chunk_grid")):
+                raise _refused(path, f"variable {folder.name!r} is another one in the group's own zarr.json")
+            _check_header(path, f"variable {folder.name!r}", again, _Memory(path), whole)
+    for name in gathered if only is None else only:
+        if name in gathered and not (path / name / "zarr.json").is_file():
+            raise _refused(path, f"variable {name!r} is not there, but in the group's own zarr.json")
 
 
 def _node(folder: Path) -> dict[str, Any]:
@@ -229,6 +244,18 @@ def _node(folder: Path) -> dict[str, Any]:
 
 def _check_array(path: Path, folder: Path, node: dict[str, Any], memory: _Memory, whole: bool) -> None:
     what = f"variable {folder.name!r}"
+    codecs, chunk = _check_header(path, what, node, memory, whole)
+    for part, _, files in os.walk(folder):
+        for name in files:
+            file = Path(part, name)
+            if file != folder / "zarr.json" and not name.endswith(".partial"):
+                _check_chunk(path, what, file, codecs, chunk)
+
+
+def _check_header(
+    path: Path, what: str, node: dict[str, Any], memory: _Memory, whole: bool
+) -> tuple[list[str], int | None]:  # fmt: skip
+    """Check what an array says of itself; its codecs, and the bytes of a chunk if it holds numbers."""
     kind = node["data_type"]
     if kind != "string" and kind not in NUMBERS:
         raise _refused(path, f"{what} holds {kind!r}, neither numbers nor text")
@@ -251,11 +278,7 @@ def _check_array(path: Path, folder: Path, node: dict[str, Any], memory: _Memory
             raise _refused(path, f"{what} is in more than {MOST_CHUNKS} chunks")
     if chunk > max(SMALL, 2 * size):
         raise _refused(path, f"{what} has chunks of {amount(chunk)}, more than all of it")
-    for part, _, files in os.walk(folder):
-        for name in files:
-            file = Path(part, name)
-            if file != folder / "zarr.json" and not name.endswith(".partial"):
-                _check_chunk(path, what, file, codecs, None if kind == "string" else chunk)
+    return codecs, None if kind == "string" else chunk
 
 
 def _check_chunk(path: Path, what: str, file: Path, codecs: list[str], size: int | None) -> None:

@@ -52,6 +52,7 @@ def open_store(store: SweepStore) -> xr.Dataset:
 
     plan = store.plan
     try:
+        store.check_contents()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ds: xr.Dataset = xr.open_zarr(
@@ -60,7 +61,9 @@ def open_store(store: SweepStore) -> xr.Dataset:
         ds = ds.set_coords([name for name in (*store.columns, *plan.labels) if name in ds.variables])
         if ds.nbytes <= IN_MEMORY:
             ds = ds.load()
-    except (OSError, ValueError, KeyError, RuntimeError) as problem:
+    except FileProblem:
+        raise
+    except Exception as problem:  # whatever a torn folder makes of a reader
         raise FileProblem(f"cannot read {store.folder}: {problem}; see polhode sweep --check") from problem
     labels = {name: (name, np.array(values)) for name, values in plan.labels.items() if name not in ds.variables}
     ds = ds.assign_coords(labels)

@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.members import Block
 from polhode.ensembles.sweep.plan import Plan, maker, opened, sealed
 from polhode.errors import FileProblem, PolhodeError
+from polhode.trajectory import foreign
 
 PLAN = "sweep.json"
 ROOT = "zarr.json"
@@ -177,9 +179,24 @@ class SweepStore:
                 "again"
             ) from refused
 
+    def check_contents(self) -> None:
+        """Refuse a folder with what no sweep writes: it may come from anybody.
+
+        Raises
+        ------
+        FileProblem
+        OSError, ValueError, KeyError, TypeError
+            It is torn.
+        """
+        if not self.folder.remote:
+            path = Path(self.folder.name)
+            foreign.check_folder(path, whole=False)
+            foreign.check_zarr(path, whole=False, only={*self.plan.variables, *self.columns, *self.plan.labels})
+
     def check(self) -> list[int]:
         """Chunks whose numbers are not those their marks speak of."""
         wrong = []
+        self.check_contents()
         for mark in self.marks():
             first, last = mark["members"]
             try:

@@ -115,6 +115,10 @@ def sweep_table(path: str | os.PathLike[str], given: Mapping[str, Any] | None = 
 
 DEEPEST = 16
 """Levels of lists and tables in each other; no key of a scenario is deeper than half of that."""
+MANY_PARTS = re.compile(r"""(?:\.[ \t]*+(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+){32}""")
+"""In a key with more dots than any has; each line below such a heading would cost as much time as that is long."""
+MOST_TOLD = 100
+"""Mistakes that are told."""
 WHOLE = "those of TOML are between -2^63 and 2^63 - 1; write 1e30 for a number as large as that"
 
 
@@ -122,6 +126,7 @@ class _Reader:
     """Reads one file, collecting what is wrong with it."""
 
     stored = False
+    untold = 0
 
     def __init__(self, path: Path, allow_code: bool, changes: Mapping[str, Any] | None = None) -> None:
         self.path, self.allow_code, self.changes = path, allow_code, dict(changes or {})
@@ -152,6 +157,9 @@ class _Reader:
         InvalidInput
             No TOML, a number that none of 64 bits is, or tables in tables without end.
         """
+        line = None if (found := MANY_PARTS.search(self.text)) is None else self.text.count("\n", 0, found.start()) + 1
+        if line is not None:
+            raise InvalidInput(f"{self.path}:{line}: a key of very many parts; a scenario has at most {DEEPEST} levels")
         try:
             raw = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as torn:
@@ -278,9 +286,11 @@ class _Reader:
         """Raise all mistakes found, if any, in the order of their lines."""
         if self.problems:
             self.problems.sort(key=lambda found: found[0])
-            told = [message for _, message in self.problems]
+            told = [message for _, message in self.problems[:MOST_TOLD]]
             if len(told) > 1:
-                told.insert(0, f"{len(told)} mistakes in {self.path}:")
+                count = len(self.problems) + self.untold
+                first = f", of which these are {MOST_TOLD}" * (count > MOST_TOLD)
+                told.insert(0, f"{count} mistakes in {self.path}{first}:")
             raise InvalidInput("\n".join(told))
 
     def check_request(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
@@ -331,7 +341,10 @@ class _Reader:
             for error in wrong.errors(include_url=False):
                 key = plain_key(error["loc"])
                 self.bad.add(key[0])
-                self.wrong(key, expected(error))
+                if len(self.problems) < MOST_TOLD:
+                    self.wrong(key, expected(error))
+                else:
+                    self.untold += 1
         return _validated({name: part for name, part in self.raw.items() if name not in self.bad})
 
     def start_files(self) -> None:
