@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -100,9 +101,37 @@ def in_a_module(tmp_path):
     return lambda t, x, v, p: (laws.pull(halved(x[0])), -laws.STIFFNESS * x[1], laws.spring(x[2]))
 
 
-@pytest.mark.parametrize("kind", ["by name", "in closures", "of rotations", "in a module"])
+class Law:
+    exponent = 2
+
+    def __init__(self, gain):
+        self.gain, self.table, self.rest = gain, np.array([1.0, 2.0, 3.0]), SimpleNamespace(scale=0.2)
+
+    @property
+    def doubled(self):
+        return 2.0 * self.gain
+
+    def pull(self, a):
+        return -self.gain * self.spring(a, self.rest.scale)
+
+    def spring(self, a, scale):
+        return scale * bump(a)
+
+
+FIRST, SECOND = Law(0.5), Law(0.7)
+
+
+def of_two_laws(t, x, v, p):
+    return (
+        FIRST.pull(halved(x[0])) + 0.1 * FIRST.table[1],
+        SECOND.pull(x[1]) - SECOND.doubled * x[1],
+        Law.exponent * 0.1,
+    )
+
+
+@pytest.mark.parametrize("kind", ["by name", "in closures", "of rotations", "in a module", "of objects"])
 def test_what_a_function_calls_is_compiled_with_it(kind, tmp_path):
-    force = {"by name": by_name, "of rotations": turned}.get(kind)
+    force = {"by name": by_name, "of rotations": turned, "of objects": of_two_laws}.get(kind)
     force = force or (in_closures() if kind == "in closures" else in_a_module(tmp_path))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -124,6 +153,20 @@ def test_a_helper_that_changes_is_compiled_anew():
     assert abs(ends[0] - ends[1]).max() > 0.1
     for factor, end in zip((0.5, -0.5), ends, strict=True):
         assert end == pytest.approx(in_python(make(factor)), rel=1e-13)
+
+
+def test_an_attribute_that_changes_is_seen_where_it_is_read_late():
+    law = Law(0.5)
+
+    def late(t, x, v, p):
+        return (law.gain * halved(x[0]) if t > 1.0 else 0.0, 0.0, 0.0)
+
+    ends = []
+    for gain in (0.5, -0.5):
+        law.gain = gain
+        ends.append(run(late).position[-1].values)
+        assert ends[-1] == pytest.approx(in_python(late), rel=1e-13)
+    assert abs(ends[0] - ends[1]).max() > 0.1
 
 
 # ------------------------------------------------------------------ indices

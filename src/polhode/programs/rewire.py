@@ -37,14 +37,14 @@ KEPT_MODULES = ("numpy", "scipy", "numba", "math", "cmath", "builtins", "random"
 
 
 class StandIn(ModuleType):
-    """A module whose attributes are replaced when they are asked for."""
+    """A module, or another object with attributes, whose attributes are replaced when they are asked for."""
 
-    def __init__(self, module: ModuleType, replace: Callable[[Any], Any]) -> None:
-        super().__init__(module.__name__)
-        self.__dict__["_module"], self.__dict__["_replace"] = module, replace
+    def __init__(self, owner: Any, replace: Callable[[Any], Any]) -> None:
+        super().__init__(getattr(owner, "__name__", type(owner).__name__))
+        self.__dict__["_owner"], self.__dict__["_replace"] = owner, replace
 
     def __getattr__(self, name: str) -> Any:
-        return self._replace(getattr(self._module, name))
+        return self._replace(getattr(self._owner, name))
 
 
 # ------------------------------------------------------------------ math, min, max

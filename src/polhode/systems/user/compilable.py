@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from polhode.kernel import jit
 from polhode.programs.rewire import StandIn, copied
 
 LIBRARIES = ("builtins", "cmath", "math", "numba", "numpy", "scipy")
-"""Packages whose functions are left to numba."""
+"""Packages whose functions and objects are left to numba."""
 ALGEBRA = "polhode.algebra."
 
 
@@ -27,7 +27,7 @@ class _Copies:
     """Copies of what a function reads; each one once."""
 
     def __init__(self) -> None:
-        self.kept: dict[int, tuple[Any, Any]] = {}
+        self.kept: dict[Any, tuple[Any, Any]] = {}
 
     def helper(self, function: FunctionType, **options: Any) -> Any:
         """The copy of a function, with its indices checked."""
@@ -39,11 +39,12 @@ class _Copies:
         return copied(function, keep, self.replaced)
 
     def replaced(self, value: Any) -> Any:
-        """What stands in for a value that a function reads: itself unless it is a function or a module."""
-        if id(value) not in self.kept:
+        """What stands in for a value that a function reads: itself unless it is a function, a module or an object."""
+        key = (id(value.__func__), id(value.__self__)) if isinstance(value, MethodType) else id(value)
+        if key not in self.kept:
             made = self._made(value)
-            self.kept.setdefault(id(value), (value, made))  # kept alive, so that no other object gets its id
-        return self.kept[id(value)][1]
+            self.kept.setdefault(key, (value, made))  # kept alive, so that no other object gets its id
+        return self.kept[key][1]
 
     def _made(self, value: Any) -> Any:
         if isinstance(value, Rows):
@@ -54,9 +55,20 @@ class _Copies:
             return value
         if isinstance(value, ModuleType):
             return StandIn(value, self.replaced)
-        if isinstance(value, FunctionType) and (package != "polhode" or module.startswith(ALGEBRA)):
+        if package == "polhode" and not module.startswith(ALGEBRA):
+            return value
+        if isinstance(value, FunctionType):
             return self.helper(value)
-        return value
+        if isinstance(value, MethodType) and isinstance(value.__func__, FunctionType):
+            return _bound(self.replaced(value.__func__), self.replaced(value.__self__), value.__func__.__code__)
+        known = issubclass(value, tuple | BaseException) if isinstance(value, type) else callable(value)
+        return value if known or not hasattr(value, "__dict__") else StandIn(value, self.replaced)
+
+
+def _bound(function: Any, owner: Any, code: CodeType) -> Any:
+    """A method as a helper that takes what follows the object."""
+    names = ", ".join(code.co_varnames[1 : code.co_argcount])
+    return jit.helper(eval(f"lambda {names}: function(owner, {names})", {"function": function, "owner": owner}))  # type: ignore[no-untyped-call]
 
 
 # ------------------------------------------------------------------ polhode's functions of arrays
