@@ -74,12 +74,15 @@ class Graph:
         Number of each row.
     decisions : Decisions or None
         What answers conditions while a function is traced.
+    raising : list of int
+        Results that are finite wherever plain Python does not raise, on the way through a function that is traced.
     """
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.known: dict[Row, int] = {}
         self.decisions: Any = None
+        self.raising: list[int] = []
 
     @contextmanager
     def asking(self, decisions: Any) -> Iterator[None]:

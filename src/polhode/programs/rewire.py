@@ -27,8 +27,8 @@ from polhode.programs.tracer import (
     NotTraceable,
     Traced,
     array_of,
+    by_python,
     holds_tracers,
-    traced,
 )
 
 OWN_MODULES = ("polhode.programs",)
@@ -55,7 +55,7 @@ def _of_numbers(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         if not holds_tracers(arguments):
             return function(*arguments)
-        return traced(SPELLED.get(name, name), *arguments)
+        return by_python(SPELLED.get(name, name), *arguments, of_math=True)
 
     return call
 
@@ -68,7 +68,7 @@ def _extreme(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             return function(*arguments, **options)
         if options:
             raise NotTraceable(f"it uses {function.__name__} with options")
-        return functools.reduce(functools.partial(traced, name), values)
+        return functools.reduce(functools.partial(by_python, name), values)
 
     return call
 
@@ -110,7 +110,7 @@ def _copied(value: Any, *arguments: Any, **options: Any) -> Any:
 
 
 def _number(function: Any) -> Callable[..., Any]:
-    return lambda x=0.0: x if holds_tracers(x) else function(x)
+    return lambda x=0.0: array_of([x])[0] if holds_tracers(x) else function(x)
 
 
 class _LikeFloat(type):
@@ -124,7 +124,7 @@ class _Float(float, metaclass=_LikeFloat):
     dtype = np.dtype(float)
 
     def __new__(cls, x: Any = 0.0) -> Any:
-        return x if holds_tracers(x) else float(x)
+        return np.asarray(x, dtype=object).item().item() if holds_tracers(x) else float(x)
 
 
 def _filled(function: Any) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ beforehand, and as a second line of defence a function is run twice, and both ru
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -19,6 +19,7 @@ from polhode.programs.attitude import attitude, vector
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Parameters
+from polhode.programs.raising import swallowed
 from polhode.programs.rewire import rewired, user_line
 from polhode.programs.tracer import ASKS, DECIDES, NotTraceable, Tracer, where
 
@@ -46,11 +47,19 @@ class Program:
         Rows of the numbers that it returns, in order.
     fixed : mapping of str to float
         Inputs that the function counts or decides by: it is the program for these values of theirs.
+    raised : int
+        The row that is not zero where the plain function raises, though the program has a result.
     """
 
     graph: Graph
     outputs: tuple[int, ...]
     fixed: Mapping[str, float] = field(default_factory=dict, compare=False)
+    raised: int = 0
+
+    def guarded(self, rows: Sequence[int]) -> list[int]:
+        """Rows that follow from the outputs, the first without a value where the plain function raises."""
+        g, (first, *rest) = self.graph, rows
+        return [g.fun("choose", self.raised, g.nan(), first), *rest]
 
     def __call__(self, **given: Any) -> list[float]:
         """The numbers it returns, in plain Python; vectors are given whole: ``r=(1, 0, 0)``."""
@@ -119,7 +128,8 @@ def trace(
         g, decisions = Graph(), Decisions(values)
         with g.asking(decisions):
             rows = decisions.followed(g, lambda: _once(g, copy, arguments, shape, name))
-        return Program(g, tuple(rows), {one: values[one] for one in sorted(decisions.asked)})
+        *outputs, raised = rows
+        return Program(g, tuple(outputs), {one: values[one] for one in sorted(decisions.asked)}, raised)
 
     try:
         first, second = run(), run()
@@ -131,8 +141,9 @@ def trace(
 
 
 def _once(g: Graph, copy: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | None, name: str) -> list[int]:
-    """The rows of what a rewired function returns, on one way through it."""
+    """The rows of what a rewired function returns, on one way through it, and that of ``Program.raised``."""
     given = [_argument(g, key, size) for key, size in arguments.items()]
+    g.raising.clear()
     result = called(lambda: copy(*given), name)
     found = shape_of(result)
     if found is None or (shape is not None and found != shape and not (shape == () and found == (1,))):
@@ -145,7 +156,7 @@ def _once(g: Graph, copy: Any, arguments: Mapping[str, Size], shape: tuple[int, 
         if not isinstance(one, Tracer) and np.isnan(one):
             raise UserFunctionError(f"{name} returns nan whatever it is given; every number must be finite")
         rows.append(one.row if isinstance(one, Tracer) else g.const(one))
-    return rows
+    return [*rows, swallowed(g, g.raising, rows)]
 
 
 def called(run: Callable[[], Any], name: str) -> Any:
@@ -192,7 +203,7 @@ def _argument(g: Graph, name: str, size: Size) -> Any:
         return 0
     if isinstance(size, range):
         return Parameters(g, len(size))
-    return Tracer(g, g.input(name)) if size == 0 else vector(g, name, size)
+    return Tracer(g, g.input(name), True) if size == 0 else vector(g, name, size)
 
 
 def shape_of(result: Any) -> tuple[int, ...] | None:

@@ -130,6 +130,21 @@ def traced(name: str, *operands: Any) -> Any:
     return Tracer(graph, OPERATIONS[name](graph, *(row_of(graph, x) for x in operands)))
 
 
+RAISES = frozenset({"divide", "floor_divide", "remainder", "power"})
+"""Operations by which floats of Python raise where those of numpy have no finite value."""
+
+
+def by_python(name: str, *operands: Any, of_math: bool = False) -> Any:
+    """The result of an operator, or of a function of ``math``, which raises for floats of Python."""
+    made = traced(name, *operands)
+    plain = of_math or all(x.plain if isinstance(x, Tracer) else type(x) in (float, int, bool) for x in operands)
+    if not plain or not isinstance(made, Tracer):
+        return made
+    if of_math or SPELLED.get(name, name) in RAISES:
+        made.graph.raising.append(made.row)
+    return Tracer(made.graph, made.row, True)
+
+
 def row_of(graph: Graph, x: Any) -> int:
     """The row of a tracer or of a plain number."""
     if isinstance(x, np.ndarray) and x.ndim == 0:
@@ -152,12 +167,14 @@ class Tracer:
         Where it writes.
     row : int
         The row it is.
+    plain : bool
+        Whether it stands for a float of Python, not of numpy.
     """
 
-    __slots__ = ("graph", "row")
+    __slots__ = ("graph", "plain", "row")
 
-    def __init__(self, graph: Graph, row: int) -> None:
-        self.graph, self.row = graph, row
+    def __init__(self, graph: Graph, row: int, plain: bool = False) -> None:
+        self.graph, self.row, self.plain = graph, row, plain
 
     @property
     def real(self) -> Tracer:
@@ -170,8 +187,8 @@ class Tracer:
         return 0.0
 
     def item(self) -> Tracer:
-        """The number itself."""
-        return self
+        """The number itself, as a float of Python."""
+        return Tracer(self.graph, self.row, True)
 
     def __bool__(self) -> bool:
         if self.graph.decisions is None:
@@ -232,7 +249,7 @@ def _method(name: str, swapped: bool = False) -> Callable[..., Any]:
                 return NotImplemented  # the array takes it element by element
             if isinstance(x, list | tuple | str) or x is None:
                 return NotImplemented
-        return traced(name, *others, self) if swapped else traced(name, self, *others)
+        return by_python(name, *others, self) if swapped else by_python(name, self, *others)
 
     return operate
 
@@ -254,8 +271,17 @@ for _name in ("sqrt", "conjugate"):  # what numpy's loops over objects ask for
 
 
 # ------------------------------------------------------------------ arrays
+def as_numpy(x: Tracer) -> Tracer:
+    """The same number as a float of numpy."""
+    return Tracer(x.graph, x.row) if x.plain else x
+
+
 class Traced(np.ndarray):
     """An array of tracers and numbers."""
+
+    def __getitem__(self, k: Any) -> Any:
+        found = super().__getitem__(k)
+        return as_numpy(found) if isinstance(found, Tracer) else found
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return _called(ufunc, method, inputs, options)

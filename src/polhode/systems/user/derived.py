@@ -220,11 +220,11 @@ def helpers_of(user: Any, program: Program) -> dict[str, Callable[..., Any]]:
     arguments = arguments_of(user.form, len(user.parameters) - user.first)
     g, rows = program.graph, list(program.outputs)
     if user.template not in DERIVED:
-        return {"call": module_of(text_of(g, rows, "call", arguments)).call}
+        return {"call": module_of(text_of(g, program.guarded(rows), "call", arguments)).call}
     r, q = ("r" if "r" in arguments else ""), ("q" if "q" in arguments else "")
     force, torque = derive.loads(g, rows[0], r, q)
     rates = derive.rate_in_time(g, rows)
-    text = text_of(g, [*force, *torque, *rates], "derived", arguments)
+    text = text_of(g, program.guarded([*force, *torque, *rates]), "derived", arguments)
     if user.template not in COMMUTING:
         return {"derived": module_of(text).derived}
     inside = (force, torque, r, q, g.input("lightness"), g.inputs("j", 6))
