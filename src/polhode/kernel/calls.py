@@ -133,7 +133,7 @@ class Calls(Arithmetic):
         builder = self.builder
         return builder.select(builder.icmp_signed("<", k, ir.Constant(I, 0)), builder.add(k, length), k)
 
-    def within(self, k: Any, length: Any) -> Any:
+    def checked_index(self, k: Any, length: Any) -> Any:
         """An index; in a user's function one that is outside ends the call with an IndexError."""
         known = isinstance(k, ir.Constant) and isinstance(length, ir.Constant) and 0 <= k.constant < length.constant
         if known or not self.options.checked:
@@ -173,7 +173,7 @@ class Calls(Arithmetic):
         builder = self.builder
         at = None
         for k, index in enumerate(indices):
-            i = self.within(self.index(index, owner.lengths[k]), owner.lengths[k])
+            i = self.checked_index(self.index(index, owner.lengths[k]), owner.lengths[k])
             at = i if at is None else builder.add(at, i)
             if k + 1 < len(owner.lengths):
                 at = builder.mul(at, owner.lengths[k + 1])
@@ -209,7 +209,7 @@ class Calls(Arithmetic):
                 raise Unsupported("an index outside the tuple")
             return owner.parts[where.it]  # type: ignore[no-any-return]
         n = len(owner.parts)
-        k = self.within(self.index(where, ir.Constant(I, n)), ir.Constant(I, n))
+        k = self.checked_index(self.index(where, ir.Constant(I, n)), ir.Constant(I, n))
         parts = [settled(part) for part in owner.parts]
         if n and all(isinstance(part, Scalar) and isinstance(part.v, ir.Constant) for part in parts):
             like = parts[0]
