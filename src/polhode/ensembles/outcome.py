@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.algebra.short_rows import folded
 from polhode.ensembles.engines import NOT_RUN, RAISED
 from polhode.ensembles.members import STARTING, Varied, record_of
 from polhode.ensembles.plan import Plan
@@ -27,13 +26,14 @@ from polhode.errors import (
 )
 from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
-from polhode.runs.energy_guard import BEYOND, LARGE, causes
+from polhode.runs.energy_guard import LARGE, causes, error_sizes, first_beyond, large_ratio
 from polhode.runs.integrate import carry_out
 from polhode.runs.result import attributes
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep
 from polhode.trajectory import dataset
 from polhode.trajectory.build import Rows, with_bath
+from polhode.trajectory.energies import EnergyBalance, energy_balance
 from polhode.trajectory.quantities import Constants, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
 
@@ -113,10 +113,11 @@ class Outcome:
         self._forget()
         self.energies = self._energies()
         self.of_rows: Any = None
+        self.balance: EnergyBalance | None = None
         self._judge()
         if (status != L.OK).any():
             self._forget()
-            self.of_rows = None
+            self.of_rows = self.balance = None
         for k in map(int, np.flatnonzero(status != L.OK)):
             if status[k] == NOT_RUN:
                 self.failures[k] = "its turn did not come before the ensemble was interrupted"
@@ -163,32 +164,17 @@ class Outcome:
         if not run.judged or not self.rows.size:
             return
         M, R, _ = self.rows.shape
-        N = system.N
         of_rows = of_bodies(self.rows.reshape(M * R, -1), self.constants)
-        kinetic = of_rows.kinetic_energy.reshape(M, R)
         with np.errstate(all="ignore"):
-            stored = np.zeros((M, R)) if self.energies is None else self.energies
-            change = np.abs(kinetic + stored - kinetic[:, :1] - stored[:, :1])
-            scale = kinetic[:, :1] + np.abs(stored[:, :1]) + np.abs(stored)
-            columns = [L.BODY * N + k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
-            if columns:
-                work = self.rows[..., columns] - self.rows[:, :1, columns]
-                change = np.abs(kinetic + stored - kinetic[:, :1] - stored[:, :1] - folded(np.add, work))
-                scale = scale + folded(np.add, np.abs(work))
-            ratios = np.where(scale > 0.0, change / scale, np.where(change > 0.0, np.inf, 0.0))
-        self.of_rows = of_rows
-        if (ratios <= LARGE).all():
-            return
-        counts = np.arange(R) < self.good[:, None]
-        blown = counts & ~(ratios <= BEYOND)
-        for k in map(int, np.flatnonzero(blown[:, 1:].any(axis=1))):
-            self.good[k] = 1 + int(np.argmax(blown[k, 1:]))
-            self.status[k] = L.NOT_FINITE
-        off = np.where(np.arange(R) < self.good[:, None], ratios, 0.0).max(axis=1)
-        off[self.status != L.OK] = 0.0
-        large = np.flatnonzero(off > LARGE)
-        if large.size:
-            self.off = int(large.size), self.first + int(large[0]), float(off.max())
+            balance = energy_balance(system, self.rows, of_rows.kinetic_energy.reshape(M, R), self.energies)
+            beyond = first_beyond(balance)
+            worst = large_ratio(error_sizes(balance).max(axis=-1), [one[..., -1] for one in balance.largest])
+        self.of_rows, self.balance = of_rows, balance
+        blown = (beyond > 0) & (beyond < self.good)
+        self.good[blown], self.status[blown] = beyond[blown], L.NOT_FINITE
+        off = np.flatnonzero((worst > LARGE) & (self.status == L.OK))
+        if off.size:
+            self.off = int(off.size), self.first + int(off[0]), float(worst[off].max())
 
     def dataset(self, about: Mapping[str, Any], varied: Varied) -> xr.Dataset:
         """The trajectories, of dimensions ``member`` and ``time``, with what varied as coordinates."""
@@ -204,7 +190,7 @@ class Outcome:
             more["step"] = (("member", "time"), self.sizes, words)
         taken = {*more, *system.constants, *(("mass",) if system.mass_at is not None else ())}
         ds = dataset(
-            system, Rows(self.times, self.rows, self.iterations, self.of_rows), self.energies,
+            system, Rows(self.times, self.rows, self.iterations, self.of_rows, self.balance), self.energies,
             attributes_of(plan, run, about), units, prepared.coordinates, compensation, members=self.constants,
             more=more, varied=coordinates_of(varied, system.rotates, taken),
         )  # fmt: skip

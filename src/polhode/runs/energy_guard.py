@@ -1,9 +1,9 @@
-"""Whether the energy of a run is what it must be: its change less the works of the loads, over the energies there are.
+"""Whether the energy of a run is what it must be: its error, on the scale of ``energy_error``.
 
 Where steps are too large, or numbers of different units meet, all numbers may stay finite and yet mean nothing: bodies
 meet deep in their repulsion and fly apart with any speed, an orbit in kilometres about a centre in metres leaves in the
-first step. What tells is the change of energy less the work of the loads, over what the exact motion can turn into each
-other: the kinetic and potential energies of the start, the present potential energy, and the works.
+first step. What tells is the change of energy less the work of the loads, over the energies there are to exchange
+(``trajectory.energies``).
 """
 
 from __future__ import annotations
@@ -14,60 +14,58 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import NotFinite
-from polhode.kernel import layout as L
 from polhode.systems import System
+from polhode.trajectory.energies import EnergyBalance, energy_balance
 
 LARGE = 0.1
-"""Ratio from which on a run warns."""
+"""Error over the scale from which on a run warns."""
 BEYOND = 100.0
-"""Ratio from which on a run counts as blown up; steps that are merely large stay below 1."""
+"""Error over what else there was from which on a run counts as blown up; steps that are merely large stay below 1."""
+ROUNDING = 2.0**-40
+"""Error over the energy of the start up to which it is taken for rounding of the energies."""
 
 
-def work_variables(auxiliary: Sequence[Any]) -> list[int]:
-    """Which auxiliary variables are works."""
-    return [k for k, own in enumerate(auxiliary) if own.quantity == "work"]
+def first_beyond(balance: EnergyBalance, from_start: bool = True) -> Any:
+    """The first row (...) of each run at which its energy has exploded; the number of rows if it never does.
 
-
-def energy_ratios(system: System, states: Any, potential: Any, kinetic: Any = None) -> Any:
-    """Energy errors (n,) of states since the first of them, over the energies there are.
-
-    Parameters
-    ----------
-    system : System
-        Its energy tells (``Run.judged``).
-    states : array (n, 13 N + S or more)
-        The first of them the start.
-    potential : array (n,) or None
-        Their potential energies.
-    kinetic : array (n,), optional
-        Their kinetic energies, where they are known.
+    The kinetic energy is counted as at the start: what explodes must not be its own scale. All else is counted as it is,
+    and the error has to be beyond its largest so far, too. One crude step from rest has not changed the potential yet:
+    in the row after the start, the second here where they are rows ``from_start`` on, its energy counts besides.
     """
-    kinetic = system.kinetic_energies(states) if kinetic is None else kinetic
-    change, scale = kinetic - kinetic[0], kinetic[0]
-    if potential is not None:
-        change, scale = change + (potential - potential[0]), scale + (np.abs(potential[0]) + np.abs(potential))
-    columns = work_variables(system.auxiliary)
-    if columns:
-        work = states[:, [L.BODY * system.N + k for k in columns]]
-        work = work - work[0]
-        change, scale = change - work.sum(axis=1), scale + np.abs(work).sum(axis=1)
-    change = np.abs(change)
-    if np.ndim(scale) == 0:
-        scale = np.full(len(change), scale)
-    if (scale > 0.0).all():
-        return change / scale
-    return np.divide(change, scale, out=np.where(change > 0.0, np.inf, 0.0), where=scale > 0.0)
+    none = np.zeros_like(balance.energy)
+    there = balance.sizes[0][..., :1] + sum(balance.sizes[1:], none)
+    if from_start:
+        there[..., 1:2] += np.abs(balance.energy[..., :1])
+    return _first(~(error_sizes(balance) <= np.maximum(BEYOND * there, sum(balance.largest[1:], none))))
 
 
-def first_beyond(ratios: Any, limit: float) -> int | None:
-    """The first row whose ratio is not within the limit."""
-    within = ratios <= limit
-    return None if within.all() else int(np.argmin(within))
+def first_large(balance: EnergyBalance) -> Any:
+    """The first row (...) of each run at which its error is large; the number of rows if it never is."""
+    return _first(~(error_sizes(balance) <= LARGE * balance.scale))
 
 
-def first_blown(system: System, states: Any, potential: Any) -> int | None:
-    """The first of several states that has blown up since the first of them, see ``energy_ratios``."""
-    return first_beyond(energy_ratios(system, states, potential), BEYOND)
+def error_sizes(balance: EnergyBalance) -> Any:
+    """Sizes (..., n) of the errors, as far as they are more than rounding of the energies themselves."""
+    size = np.abs(balance.unexplained)
+    return np.where(size <= ROUNDING * np.abs(balance.energy[..., :1]), 0.0, size)
+
+
+def large_ratio(size: Any, largest: Sequence[Any]) -> Any:
+    """The largest error of a run over the scale at its end, before which that of the first rows is small.
+
+    It counts no further than something moved: rows that all lie at turning points have a scale that is too small.
+    """
+    return np.minimum(size, largest[0]) / np.maximum(sum(largest), np.finfo(float).tiny)
+
+
+def _first(true: Any) -> Any:
+    return np.where(true.any(axis=-1), true.argmax(axis=-1), true.shape[-1])
+
+
+def blown(system: System, states: Any, potential: Any) -> bool:
+    """Whether the energy of one of several states (n, 13 N + S or more) has exploded since the first of them."""
+    balance = energy_balance(system, states, system.kinetic_energies(states), potential)
+    return bool(0 < first_beyond(balance) < len(states))
 
 
 def causes(system: System) -> str:

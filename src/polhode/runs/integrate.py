@@ -27,7 +27,7 @@ from polhode.kernel.interrupts import Noticed, held
 from polhode.methods import Method
 from polhode.runs import stepping
 from polhode.runs.adaptive_run import AdaptiveRun
-from polhode.runs.energy_guard import blown_up, first_blown
+from polhode.runs.energy_guard import blown, blown_up
 from polhode.runs.event_detection import Ended
 from polhode.runs.request import Request, requested
 from polhode.runs.resolution import coarse_orbit
@@ -302,7 +302,7 @@ def _to_the_end(
                 energies, problem = None, None
                 if potential is not None:
                     energies, problem = potential_energies(run, potential, np.array([run.t0, run.now]), both)
-                if problem is None and first_blown(run.system, both, energies):
+                if problem is None and blown(run.system, both, energies):
                     raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.finer, run.system)
             if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
                 told = now

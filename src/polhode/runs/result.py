@@ -11,14 +11,23 @@ import numpy as np
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
 from polhode.kernel import drive
 from polhode.kernel import layout as L
-from polhode.runs.energy_guard import BEYOND, LARGE, blown_up, energy_ratios, first_beyond, large_error
+from polhode.runs.energy_guard import (
+    LARGE,
+    blown_up,
+    error_sizes,
+    first_beyond,
+    first_large,
+    large_error,
+    large_ratio,
+)
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import Rows, with_bath, with_events
-from polhode.trajectory.quantities import Constants, OfBodies, of_bodies
+from polhode.trajectory.energies import energy_balance
+from polhode.trajectory.quantities import Constants, of_bodies
 from polhode.trajectory.schema import MEANING
 
 if TYPE_CHECKING:
@@ -34,7 +43,7 @@ def release() -> str:
 def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None, stopped: str) -> xr.Dataset:
     """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
     times, states, iterations, sizes = record.between(0, record.count)
-    energies, made = None, None
+    energies, made, balance = None, None, None
     if potential is not None:
         energies, problem = potential_energies(run, potential, times, states)
         if len(energies) < len(times):
@@ -44,22 +53,23 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
     warned = error is None and run.guard
     if run.judged and len(times):
         made = of_bodies(states, Constants.alone(*run.system.for_kernels))
-        ratios = energy_ratios(run.system, states, energies, made.kinetic_energy)
-        k = first_beyond(ratios, BEYOND)
-        if k and (error is None or isinstance(error, NotFinite)):
+        balance = energy_balance(run.system, states, made.kinetic_energy, energies)
+        k = int(first_beyond(balance))
+        if 0 < k < len(times) and (error is None or isinstance(error, NotFinite)):
             error = blown_up(times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.finer, run.system)
             times, states, iterations, sizes = (a[:k] for a in (times, states, iterations, sizes))
-            energies, made = None if energies is None else energies[:k], None
+            energies, made, balance = None if energies is None else energies[:k], None, None
         elif warned:
-            k = first_beyond(ratios, LARGE)
-            if k:
-                message = large_error(ratios.max(), times[k], run.chosen.label, run.finer, run.system)
+            worst = large_ratio(error_sizes(balance).max(), [one[-1] for one in balance.largest])
+            if worst > LARGE:
+                message = large_error(worst, times[first_large(balance)], run.chosen.label, run.finer, run.system)
                 warn(message, EnergyWarning)
     if warned and error is None:
         told = coarse_loads(run, times, states)
         if told:
             warn(told, CoarseStepWarning)
-    ds = columns(run, times, states, iterations, sizes, energies, attributes(run, error, stopped), made)
+    rows = Rows(times, states, iterations, made, balance)
+    ds = columns(run, rows, sizes, energies, attributes(run, error, stopped))
     ds = with_found(run, ds, stopped)
     ds.encoding["seconds"] = run.seconds
     if error is not None:
@@ -105,25 +115,21 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
     return found
 
 
-def columns(
-    run: Run, times: Any, states: Any, iterations: Any, sizes: Any, energies: Any, attributes: dict[str, Any],
-    made: OfBodies | None = None,
-) -> xr.Dataset:  # fmt: skip
+def columns(run: Run, rows: Rows, sizes: Any, energies: Any, attributes: dict[str, Any]) -> xr.Dataset:
     """The Dataset of rows of a run, of which the first is the start of the run; without its events.
 
     Parameters
     ----------
     run : Run
-    times, states, iterations, sizes : array (n,), (n, 13 N + S + extra), (n,), (n,)
-        The rows: states in the kernels' layout, most solver iterations of a step, sizes of steps.
+    rows : Rows
+    sizes : array (n,)
+        Sizes of steps.
     energies : array (n,) or None
         Their potential energies.
     attributes : dict
         Of the Dataset.
-    made : OfBodies, optional
-        What follows from the states, where that is known already.
     """
-    units, prepared = run.request.settings.units, run.integrator.prepared
+    units, prepared, states = run.request.settings.units, run.integrator.prepared, rows.states
     compensation = "bodies" if prepared.compensates_rotation else "points" if prepared.compensation else ""
     more: dict[str, Any] = {}
     if run.adaptive or run.time_transformed_run:
@@ -132,8 +138,7 @@ def columns(
         words = {"long_name": MEANING["time_variables"], "units": UNITS[units]["time_variables"]}
         more["time_variables"] = (("time", "time_variable"), states[:, -L.TIME_VARIABLES :].copy(), words)
     ds = dataset(
-        run.system, Rows(times, states, iterations, made), energies, attributes, units, prepared.coordinates,
-        compensation, more=more,
+        run.system, rows, energies, attributes, units, prepared.coordinates, compensation, more=more,
     )  # fmt: skip
     if prepared.bath is not None:
         first = L.BODY * run.system.N + len(run.system.auxiliary)

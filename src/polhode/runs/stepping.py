@@ -23,7 +23,6 @@ from polhode.errors import (
 )
 from polhode.kernel import drive
 from polhode.kernel import layout as L
-from polhode.runs.energy_guard import work_variables
 from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found
 from polhode.runs.integrator import Integrator
 from polhode.runs.request import Request
@@ -31,6 +30,7 @@ from polhode.runs.rows import LARGEST_ROWS, Record
 from polhode.runs.steps import FixedStep
 from polhode.systems.sampling import check_commands
 from polhode.trajectory.charts import singular_note
+from polhode.trajectory.energies import work_variables
 
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16

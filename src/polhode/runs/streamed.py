@@ -1,7 +1,8 @@
 """The trajectory of a run in its store: the Dataset, computed from the rows piece by piece while the run goes.
 
 It is what ``result.finish`` makes of all rows at once, to the last bit: whatever refers to the start of the run, such
-as the error of the energy, is computed with the first row before those of a piece.
+as the change of the energy, is computed with the first row before those of a piece, and the scale of the error of the
+energy from the largest energies of the pieces before.
 """
 
 from __future__ import annotations
@@ -15,12 +16,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import CoarseStepWarning, EnergyWarning, Interrupted, NotFinite, PolhodeError, warn
-from polhode.runs.energy_guard import BEYOND, LARGE, blown_up, energy_ratios, first_beyond, large_error
+from polhode.runs.energy_guard import (
+    LARGE,
+    blown_up,
+    error_sizes,
+    first_beyond,
+    first_large,
+    large_error,
+    large_ratio,
+)
 from polhode.runs.resolution import coarse_loads
 from polhode.runs.result import attributes, columns, potential_energies, with_found
 from polhode.runs.stepping import Run
+from polhode.trajectory.build import Rows
 from polhode.trajectory.charts import singular_rows, singular_words
+from polhode.trajectory.energies import EnergyBalance, energy_balance
 from polhode.trajectory.growing import Growing, opened
+from polhode.trajectory.quantities import Constants, of_bodies
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -63,6 +75,7 @@ class Streamed:
         self.failed: PolhodeError | None = None
         self.closed = False
         self.first: tuple[Any, ...] | None = None
+        self.largest: list[Any] | None = None
         self.worst, self.large_at = 0.0, None  # type: float, float | None
         self.chart, self.singular, self.singular_at = run.integrator.prepared.coordinates, 0, 0.0
 
@@ -107,26 +120,33 @@ class Streamed:
         else:
             here = tuple(np.concatenate([one, a]) for one, a in zip(self.first, here, strict=True))
         times, states, iterations, sizes, stored = here
+        energies = None if energies is None else stored
+        rows, balance = self._balanced(Rows(times, states, iterations), energies)
         if judge and run.judged:
-            ratios = energy_ratios(run.system, states, None if energies is None else stored)
-            k = first_beyond(ratios, BEYOND)
-            if k and (self.failed is None or isinstance(self.failed, NotFinite)):
+            k, large = int(first_beyond(balance, self.growing.rows < 2)), first_large(balance)
+            if 0 < k < len(times) and (self.failed is None or isinstance(self.failed, NotFinite)):
                 since = self.last if k == before else times[k - 1]
                 self.failed = blown_up(times[k], since, run.number(times[k]), run.chosen.label, run.finer, run.system)
-                times, states, iterations, sizes, stored = (a[:k] for a in (times, states, iterations, sizes, stored))
-            elif (large := first_beyond(ratios, LARGE)) is not None and self.large_at is None:
+                times, sizes, energies = times[:k], sizes[:k], None if energies is None else energies[:k]
+                rows, balance = self._balanced(Rows(times, states[:k], iterations[:k]), energies)
+            elif large < len(times) and self.large_at is None:
                 self.large_at = times[large]
-            self.worst = max(self.worst, ratios.max())
-        self.last = times[-1]
-        energies = None if energies is None else stored
-        ds = columns(run, times, states, iterations, sizes, energies, {}).isel(time=slice(before, None))
+            self.worst = max(self.worst, error_sizes(balance).max())
+        self.last, self.largest = times[-1], [one[-1] for one in balance.largest]
+        ds = columns(run, rows, sizes, energies, {}).isel(time=slice(before, None))
         if self.chart is not None and self.chart.name in ds:
             values = ds[self.chart.name].values.reshape(ds.sizes["time"], -1, self.chart.size)
-            rows = singular_rows(self.chart.name, values, self.chart.attributes.get("sequence"), self.chart.rates)
-            if len(rows) and not self.singular:
-                self.singular_at = ds.time.values[rows[0]]
-            self.singular += len(rows)
+            at = singular_rows(self.chart.name, values, self.chart.attributes.get("sequence"), self.chart.rates)
+            if len(at) and not self.singular:
+                self.singular_at = ds.time.values[at[0]]
+            self.singular += len(at)
         self.growing.add(ds)
+
+    def _balanced(self, rows: Rows, energies: Any) -> tuple[Rows, EnergyBalance]:
+        """The rows of a piece behind the first one of the run, with what follows from them and those before."""
+        made = of_bodies(rows.states, Constants.alone(*self.run.system.for_kernels))
+        balance = energy_balance(self.run.system, rows.states, made.kinetic_energy, energies, self.largest)
+        return rows._replace(bodies=made, balance=balance), balance
 
     def show(self, error: PolhodeError | None, stopped: str = "", last: bool = False) -> None:
         """Let others see all rows so far; without an error, and the last, as a complete trajectory.
@@ -140,7 +160,7 @@ class Streamed:
         if self.first is None:  # no row, but all variables
             width = len(run.start)
             none = np.empty(0), np.empty((0, width)), np.empty(0, dtype=np.int64), np.empty(0)
-            growing.add(columns(run, *none, None if self.potential is None else np.empty(0), {}))
+            growing.add(columns(run, Rows(*none[:3]), none[3], None if self.potential is None else np.empty(0), {}))
         if last:
             import xarray as xr
 
@@ -201,8 +221,9 @@ class Streamed:
         if self.failed is not None and (error is None or isinstance(error, NotFinite)):
             error = self.failed
         if error is None and run.guard:
-            if self.large_at is not None:
-                told = large_error(self.worst, self.large_at, run.chosen.label, run.finer, run.system)
+            worst = 0.0 if self.largest is None else large_ratio(self.worst, self.largest)
+            if worst > LARGE and self.large_at is not None:
+                told = large_error(worst, self.large_at, run.chosen.label, run.finer, run.system)
                 warn(told, EnergyWarning)
             told = coarse_loads(run, times, states)
             if told:

@@ -14,6 +14,7 @@ from polhode.kernel import layout as L
 from polhode.methods.record import Coordinates
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.trajectory.charts import singular_note
+from polhode.trajectory.energies import EnergyBalance, energy_balance, massless_note, work_variables
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import (
     ANGLES,
@@ -27,6 +28,7 @@ from polhode.trajectory.schema import (
     MEANING,
     QUATERNION,
     ROLE,
+    SCALE,
     TAKEN_FOR_POTENTIAL,
     UNITS,
     UNRECORDED,
@@ -50,12 +52,15 @@ class Rows(NamedTuple):
         Solver iterations of each row.
     bodies : OfBodies, optional
         What follows from the states, where that is known already.
+    balance : EnergyBalance, optional
+        Likewise; of rows whose scale begins with others before them it must be given.
     """
 
     times: Any
     states: Any
     iterations: Any
     bodies: OfBodies | None = None
+    balance: EnergyBalance | None = None
 
 
 def dataset(
@@ -99,7 +104,7 @@ def dataset(
         Further variables, and further coordinates (what varies among members, of dimension ``member``): a name to
         dimensions, values and attributes. As part of the making they cost a tenth of what they would be added for.
     """
-    times, states, iterations, made = rows
+    times, states, iterations, made, balance = rows
     N, S = system.N, len(system.auxiliary)
     shape = states.shape[:-1]
     leading = ("member", "time")[-len(shape) :]
@@ -143,17 +148,9 @@ def dataset(
             at = np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1)
             potential = potential_energies(at, states.reshape(at.size, -1), constants, potential).reshape(shape)
         quantities["potential_energy"] = potential
-    energy = kinetic.copy() if potential is None else kinetic + potential
-    work_columns = [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
-    change = energy - energy[..., :1]
-    unexplained = change
-    if work_columns:
-        work = states[..., [L.BODY * N + k for k in work_columns]]
-        unexplained = change - (work - work[..., :1, :]).sum(axis=-1)
-    scale = np.abs(energy[..., :1])
-    scale[scale == 0.0] = 1.0
-    error = unexplained / scale
-    quantities |= {"energy": energy, "energy_change": change, "energy_error": error}
+    balance = energy_balance(system, states, kinetic, potential) if balance is None else balance
+    work_columns = work_variables(system.auxiliary)
+    quantities |= {"energy": balance.energy, "energy_change": balance.change, "energy_error": balance.error}
     quantities["iterations"] = np.asarray(iterations)
     label, meaning = UNITS[units], MEANING
     variables: dict[str, Any] = {}
@@ -169,8 +166,9 @@ def dataset(
         if total or inner == 2:
             dims = (*dims, "quaternion" if name in ("attitude", "attitude_compensation") else "axis")
         variables[name] = (dims, values, {"long_name": meaning[name], "units": label[name]})
+    variables["energy_error"][2]["scale"] = SCALE
     if work_columns:
-        variables["work"] = ((*leading, "force"), work, {"long_name": meaning["work"], "units": label["work"]})
+        variables["work"] = ((*leading, "force"), balance.work, {"long_name": meaning["work"], "units": label["work"]})
         variables["energy_error"][2]["long_name"] = BALANCE
     behind = states[..., L.BODY * N + system.read_from : L.BODY * N + S]
     read, alongside = _read_by_loads(system.auxiliary[system.read_from :], behind, label, meaning)
@@ -205,6 +203,8 @@ def dataset(
         variables[chart.name] = (dims, values, words)
     has_energy_balance = system.potential is not None or system.conserves or work_columns
     note = "" if has_energy_balance else KINETIC_ONLY
+    if "mutual_gravity" in system.provides:
+        note = massless_note(constants.parameters[..., :N])
     if not system.records_work:
         note = UNRECORDED
     elif "reported_energy" in system.functions:

@@ -16,8 +16,9 @@ attitude_compensation     time, quaternion     likewise, of each number of the q
 kinetic_energy            time                 of all bodies
 potential_energy          time                 where the system has a potential
 energy                    time                 kinetic + potential
-energy_error              time                 energy change less all work, over |energy[0]| where that is not 0: zero
-                                               for the exact motion of every system that records its work
+energy_error              time                 energy change less all work, over the energies so far (attribute
+                                               ``scale``): at most 1, and zero for the exact motion of every system
+                                               that records its work
 energy_change             time                 energy - energy[0], including work
 work                      time, force          work done on the bodies since time 0 by each force without potential
                                                (drag, thrust, a user function) or with a time-dependent one
@@ -335,7 +336,7 @@ MEANING = {
     "kinetic_energy": "kinetic energy",
     "potential_energy": "potential energy",
     "energy": "total energy",
-    "energy_error": "relative energy error, (H - H0)/|H0|",
+    "energy_error": "energy error, (H - H0)/scale",
     "energy_change": "energy change, H - H0",
     "work": "work on the bodies since the start",
     "mass": "mass",
@@ -372,8 +373,13 @@ MEANING = {
     "event_work": "work of the impulse",
 }
 
-BALANCE = "relative energy error, (H - H0 - work)/|H0|"
+BALANCE = "energy error, (H - H0 - work)/scale"
 """Long name of ``energy_error`` where work is recorded."""
+SCALE = (
+    "of the rows so far: largest kinetic energy + largest |V - V0| + largest |work| of each force; no constant in "
+    "the potential V changes it"
+)
+"""Attribute ``scale`` of ``energy_error``."""
 KINETIC_ONLY = "kinetic energy only: the loads state no potential"
 TAKEN_FOR_POTENTIAL = "the loads are taken for those of reported_energy beside them; any other work is in the error"
 CHANGING_POTENTIAL = "the potential reads the time; what that changes of the energy is not recorded as work"

@@ -21,7 +21,7 @@ from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.plots.style import COLOURS, MARKERS
-from polhode.runs.energy_guard import first_blown
+from polhode.runs.energy_guard import blown
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
 from polhode.studies.study import Reporter
@@ -140,7 +140,7 @@ def outcome(system: System, integrator: Integrator, y: Any, n: int, span: float)
     states = np.vstack([y, rows])
     H, V = energies(system, states)
     error = float(np.abs(H - H[0]).max())
-    lost = first_blown(system, states, V) is not None or not error <= LOST * system.N
+    lost = blown(system, states, V) or not error <= LOST * system.N
     return Outcome(np.inf if lost else error, integrator.evaluations - before)
 
 

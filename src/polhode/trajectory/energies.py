@@ -1,0 +1,107 @@
+"""The balance of energy of recorded rows, and the one scale of its error, which no constant in the potential changes.
+
+The error is what the energy has changed by, less all work. Its scale is what there is of energy to exchange: the
+largest kinetic energy, the largest change of the potential energy, and the largest work of each force, all of the rows
+so far. As these are running maxima, rows that are written never change, wherever a run is cut or resumed; and the error
+is 1 at most. As they are of rows, rows that all lie where nothing moves (a pendulum seen at its turning points) have a
+scale that is too small. Where the scale is 0 nothing has moved, and the error is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.kernel import layout as L
+from polhode.systems.record import AuxiliaryVariable, System
+
+MOST_NAMED = 8
+"""Most numbers of bodies in a note."""
+
+
+class EnergyBalance(NamedTuple):
+    """Energies of the rows of a run or of M runs, (n,) or (M, n).
+
+    Attributes
+    ----------
+    energy, change : array (..., n)
+        Kinetic and potential energy, and its change since the first row.
+    work : array (..., n, F) or None
+        The work of each force.
+    unexplained : array (..., n)
+        The change less all work.
+    sizes : list of array (..., n)
+        The kinetic energy, then the size of the change of the potential energy where there is one, then that of each
+        work.
+    largest : list of array (..., n)
+        The largest of each of all rows so far.
+    """
+
+    energy: Any
+    change: Any
+    work: Any
+    unexplained: Any
+    sizes: list[Any]
+    largest: list[Any]
+
+    @property
+    def scale(self) -> Any:
+        """What there is of energy to exchange, (..., n)."""
+        return reduce(np.add, self.largest)
+
+    @property
+    def error(self) -> Any:
+        """What no work explains, over the scale, (..., n)."""
+        scale = self.scale
+        with np.errstate(invalid="ignore"):
+            return np.divide(self.unexplained, scale, out=np.zeros_like(scale), where=scale != 0.0)
+
+
+def work_variables(auxiliary: Sequence[AuxiliaryVariable]) -> list[int]:
+    """Which auxiliary variables are works."""
+    return [k for k, own in enumerate(auxiliary) if own.quantity == "work"]
+
+
+def energy_balance(
+    system: System, states: Any, kinetic: Any, potential: Any, before: Sequence[float] | None = None
+) -> EnergyBalance:
+    """The balance of rows, of which the first is the start.
+
+    Parameters
+    ----------
+    system : System
+    states : array (..., n, 13 N + S or more)
+        In the kernels' layout.
+    kinetic, potential : array (..., n), or None for no potential
+        Their energies.
+    before : sequence of float, optional
+        What was ``largest`` in rows that lie between the first and the second.
+    """
+    energy = kinetic.copy() if potential is None else kinetic + potential
+    change = energy - energy[..., :1]
+    sizes, work, unexplained = [kinetic], None, change
+    if potential is not None:
+        sizes.append(np.abs(potential - potential[..., :1]))
+    columns = [L.BODY * system.N + k for k in work_variables(system.auxiliary)]
+    if columns:
+        work = states[..., columns]
+        done = work - work[..., :1, :]
+        unexplained = change - done.sum(axis=-1)
+        sizes += [np.abs(done[..., k]) for k in range(len(columns))]
+    largest = [np.maximum.accumulate(size, axis=-1) for size in sizes]
+    if before is not None:
+        for one, floor in zip(largest, before, strict=True):
+            np.maximum(one[..., 1:], floor, out=one[..., 1:])
+    return EnergyBalance(energy, change, work, unexplained, sizes, largest)
+
+
+def massless_note(mu: Any) -> str:
+    """Note attached to the energies where bodies (..., N) have no mass; empty where all have."""
+    found = np.flatnonzero((mu == 0.0).reshape(-1, mu.shape[-1]).any(axis=0))
+    if not found.size:
+        return ""
+    numbers = ", ".join(map(str, found[:MOST_NAMED])) + (", ..." if found.size > MOST_NAMED else "")
+    return f"of bodies without mass ({numbers}) the energy says nothing"
