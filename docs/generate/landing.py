@@ -281,7 +281,7 @@ def methods() -> Image.Image:
         axes = figure.add_axes((0.12, 0.17, 0.68, 0.76), facecolor=np.array(GROUND) / 255)
         for name, colour in bright.items():
             ds = ph.integrate(system, name, step=0.1, t_end=2000.0, every=10, **start)
-            error = np.maximum.accumulate(np.abs(ds.energy_error.values / ds.energy.values[0]))[1:]
+            error = np.maximum.accumulate(np.abs(ds.energy_error.values))[1:]
             axes.plot(ds.time.values[1:], np.maximum(error, 1e-17), color=colour, linewidth=2.2)
             axes.text(2250, error[-1], name, color=colour, va="center", fontsize=13)
         axes.set(xscale="log", yscale="log", xlim=(1, 2000), xlabel="time", ylabel="largest energy error so far")

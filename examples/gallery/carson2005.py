@@ -31,7 +31,7 @@ methods = {
 figure, (short, long) = plt.subplots(1, 2, figsize=(9.5, 4.2))
 for k, (method, name) in enumerate(methods.items()):
     ds = ph.integrate(orbit, method, step=10.0, t_end=60 * day, every=24, start=ready.initial)
-    error = ds.energy_error.values
+    error = (ds.energy_change / abs(ds.energy[0])).values
     first = slice(0, 361)
     if k != 1:
         short.plot(ds.time[first] / 3600, error[first], color=f"C{k}", label=name)

@@ -245,7 +245,8 @@ def conservation_drifts(
 ) -> dict[str, float]:
     """Drift of each quantity a system declares, along a run of high order whose step is halved until it converges.
 
-    Relative to the size of the quantity's parts: kinetic plus potential energy, angular momentum, momentum. The span
+    Relative to the size of the quantity's parts: angular momentum, momentum, and of the energy what there is of it to
+    exchange (``trajectory.energies``), as far as the change is more than rounding of the energy itself. The span
     is, unless given, the time in which the fastest body turns by two radians, and at most 2.
 
     Raises
@@ -278,10 +279,11 @@ def conservation_drifts(
         values = np.asarray(ds[name].values)
         if "body" in ds[name].dims:
             values = values.sum(axis=1)
-        size = np.abs(values).max()
+        size, change = np.abs(values).max(), np.abs(values - values[0]).max()
         if name == "energy":
-            size = np.abs(ds.kinetic_energy.values).max()
+            change = max(0.0, change - 16.0 * np.finfo(float).eps * size)
+            size = ds.kinetic_energy.values.max()
             if "potential_energy" in ds:
-                size += np.abs(ds.potential_energy.values).max()
-        found[name] = float(np.abs(values - values[0]).max() / (size or 1.0))
+                size += np.abs(ds.potential_energy.values - ds.potential_energy.values[0]).max()
+        found[name] = float(change / (size or 1.0))
     return found

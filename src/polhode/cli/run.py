@@ -425,6 +425,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "error": ds.attrs.get("incomplete"),
         "energy_conserved": "energy" in conserves,
         "energy_error": largest(ds.energy_error),
+        "energy_note": ds.energy_error.attrs.get("note"),
         "energy_change": largest(ds.energy_change),
         "conserved_energy_change": bath,
         "means": {name: value for name, value in means.items() if np.isfinite(value)},
@@ -473,6 +474,8 @@ def table(facts: dict[str, Any]) -> str:
         rows.append(("steps", "{:.3g} smallest, {:.3g} largest".format(*facts["step_sizes"])))
     if facts["energy_conserved"]:
         rows.append(("energy error", f"{size(facts['energy_error'])} relative"))
+        if facts["energy_note"]:
+            rows.append(("", facts["energy_note"]))
     elif facts["conserved_energy_change"] is not None:
         rows.append(("energy with bath", f"change {size(facts['conserved_energy_change'])} of the kinetic energy"))
     elif facts["work"]:

@@ -110,7 +110,7 @@ def _element(name: str) -> Panel:
 
 
 TABLE = (
-    Panel("energy", "relative error of the energy", "energy_error", _has("energy_error"), along.draw_energy),
+    Panel("energy", "error of the energy", "energy_error", _has("energy_error"), along.draw_energy),
     Panel("momenta", "errors of the conserved momenta, or the angular momentum", "angular_momentum_space or totals",
           lambda shown: any(name in shown for name in ("angular_momentum_space", *along.SHORT)), along.draw_momenta),
     Panel("angular_momentum", "components of the angular momentum in space", "angular_momentum_space",

@@ -13,6 +13,7 @@ from polhode.plots.rows import BINS, backwards, band, extremes
 from polhode.plots.shown import Shown
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, PURPLE, VERMILION
 from polhode.trajectory.convergence import momentum_errors
+from polhode.trajectory.energies import MASSLESS
 
 CHARTS = ("euler_angles", "rotation_vector", "modified_rodrigues", "gibbs_rodrigues")
 """Three-number attitudes, drawn instead of the quaternion where present."""
@@ -26,10 +27,13 @@ FAR = 1.0
 
 
 def draw_energy(axes: Any, shown: Shown) -> None:
-    """Plot the relative energy error; of a thermostat, the change of the energy with the bath's."""
+    """Plot the energy error over the energies so far; of a thermostat, the change of the energy with the bath's."""
     ds, times = shown.ds, shown.times
     values = shown.values("energy_error")
-    start = float(ds["energy"].values[0]) if "energy" in ds else 1.0
+    told = ds["energy_error"].attrs
+    # Files of before the attribute ``scale`` have the error over |H0|, or as it is where H0 is 0.
+    start = float(ds["energy"].values[0]) if "energy" in ds and "scale" not in told else 1.0
+    over = "energies so far" if "scale" in told else "|H₀|"
     bath = "conserved_energy" in ds
     if bath:
         values = shown.values("conserved_energy") - float(ds["conserved_energy"].values[0])
@@ -40,17 +44,19 @@ def draw_energy(axes: Any, shown: Shown) -> None:
         words = "Energy with the bath's: change / kinetic energy"
     elif "work" in ds:
         less = "Energy change less work"
-        words = style.with_units(less, units) if start == 0.0 else f"{less}, relative"
+        words = style.with_units(less, units) if start == 0.0 else f"{less} / {over}"
     elif start == 0.0:
         words = style.with_units("Energy change, H − H₀", units)
     else:
-        words = f"Relative energy {'error' if energy_conserved else 'change'}, (H − H₀) / |H₀|"
+        words = f"Energy {'error' if energy_conserved else 'change'}, (H − H₀) / {over}"
     finite = values[np.isfinite(values)]
     size = float(np.abs(finite).max()) if finite.size else 0.0
     notes = [] if energy_conserved or "work" in ds else ["not conserved"]
-    if "note" in ds["energy_error"].attrs:
-        only = str(ds["energy_error"].attrs["note"]).startswith("kinetic")
-        notes = [] if bath else ["kinetic energy only" if only else "some work is not recorded"]
+    note = str(told.get("note", ""))
+    if MASSLESS in note:
+        notes = [] if bath else ["says nothing of bodies without mass"]
+    elif note:
+        notes = [] if bath else ["kinetic energy only" if note.startswith("kinetic") else "some work is not recorded"]
     notes.append("exactly zero" if size == 0.0 else f"largest {style.scientific(size)}")
     chosen = extremes(values)
     line(axes, times[chosen], values[chosen], BLUE, len(values), linewidth=1.1 if len(values) < 3000 else 0.8)

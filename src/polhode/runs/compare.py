@@ -125,7 +125,7 @@ def compare(
         Along ``integrator`` (the method string; ``method`` is a word of ``Dataset.sel``) and ``step``:
         ``angular_momentum_error`` (2-norm, body frame), ``attitude_error`` (spectral norm of R - R_ref),
         ``attitude_angle`` (rad), ``position_error`` and ``momentum_error`` (2-norms, space frame), of several bodies
-        the largest; ``energy_error`` (largest relative error of the run, where the system conserves energy);
+        the largest; ``energy_error`` (the largest of the run, where the system conserves energy);
         ``seconds`` (wall time without recording, the best of some repeats), ``ns_per_step``, ``iterations`` (mean of a
         step), ``load_evaluations`` (counted, mean of a step); ``status`` (``ok`` or the kind of failure) and
         ``message``. Errors that the reference is too coarse to tell are upper bounds, marked by
@@ -448,7 +448,7 @@ WORDS = {
     "attitude_angle": "attitude error, angle",
     "position_error": "error of the position",
     "momentum_error": "error of the momentum",
-    "energy_error": "largest relative energy error",
+    "energy_error": "largest energy error over the energies so far",
     "seconds": "wall time",
     "ns_per_step": "wall time of a step",
     "iterations": "solver iterations of a step, mean",

@@ -28,14 +28,15 @@ ROUNDING = 2.0**-40
 def first_beyond(balance: EnergyBalance, from_start: bool = True) -> Any:
     """The first row (...) of each run at which its energy has exploded; the number of rows if it never does.
 
-    The kinetic energy is counted as at the start: what explodes must not be its own scale. All else is counted as it is,
-    and the error has to be beyond its largest so far, too. One crude step from rest has not changed the potential yet:
-    in the row after the start, the second here where they are rows ``from_start`` on, its energy counts besides.
+    The kinetic energy is counted as at the start: what explodes must not be its own scale. All else is counted as it
+    is, and the error has to be beyond its largest so far, too. One crude step has hardly changed the potential yet: in
+    the row after the start (the second here, ``from_start``) the energy of the start counts besides, and from rest that
+    row tells nothing.
     """
     none = np.zeros_like(balance.energy)
     there = balance.sizes[0][..., :1] + sum(balance.sizes[1:], none)
     if from_start:
-        there[..., 1:2] += np.abs(balance.energy[..., :1])
+        there[..., 1:2] += np.where(balance.sizes[0][..., :1] == 0.0, np.inf, np.abs(balance.energy[..., :1]))
     return _first(~(error_sizes(balance) <= np.maximum(BEYOND * there, sum(balance.largest[1:], none))))
 
 

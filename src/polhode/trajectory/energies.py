@@ -18,6 +18,8 @@ import numpy as np
 from polhode.kernel import layout as L
 from polhode.systems.record import AuxiliaryVariable, System
 
+MASSLESS = "of bodies without mass"
+"""How a note begins that says so of the energy."""
 MOST_NAMED = 8
 """Most numbers of bodies in a note."""
 
@@ -104,4 +106,4 @@ def massless_note(mu: Any) -> str:
     if not found.size:
         return ""
     numbers = ", ".join(map(str, found[:MOST_NAMED])) + (", ..." if found.size > MOST_NAMED else "")
-    return f"of bodies without mass ({numbers}) the energy says nothing"
+    return f"{MASSLESS} ({numbers}) the energy says nothing"

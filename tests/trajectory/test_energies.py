@@ -1,0 +1,186 @@
+"""The scale of the energy error: what there is of energy to exchange, which no constant in the potential changes."""
+
+import dataclasses
+import warnings
+from math import cos, pi, sin
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.checks.system_measures import conservation_drifts
+from polhode.runs import streamed
+from polhode.runs.energy_guard import BEYOND
+from polhode.runs.initial_state import start_state
+from polhode.trajectory import growing
+
+EPS = np.finfo(float).eps
+RUN = {"step": 0.02, "t_end": 10.0}
+BODY = (1.0, 1.4, 2.1)
+
+
+def released(angle=pi / 2, method="mkrk:gauss8", **more):
+    """A pendulum that starts at rest, at an angle from the upright."""
+    pendulum = ph.heavy_top((1.0, 1.0, 0.1), (0.0, 0.0, 1.0), weight=1.0)
+    attitude = (cos(angle / 2), sin(angle / 2), 0.0, 0.0)
+    return ph.integrate(pendulum, method, **(RUN | more), attitude=attitude)
+
+
+def wavy(t, q, p):
+    R33 = 1.0 - 2.0 * (q[1] ** 2 + q[2] ** 2)
+    return p[0] * R33 + p[1]
+
+
+def top_of(constant):
+    return ph.rigid_body(BODY, potential=wavy, parameters=[3.0, constant])
+
+
+def scale_of(ds):
+    sizes = [ds.kinetic_energy.values, abs(ds.potential_energy.values - ds.potential_energy.values[0])]
+    return sum(np.maximum.accumulate(size) for size in sizes)
+
+
+def test_a_pendulum_released_level():
+    ds = released()
+    assert abs(float(ds.energy[0])) < 1e-14  # nothing to divide by
+    assert float(abs(ds.energy_error).max()) < 1e-10 and float(abs(ds.energy_error[-1])) < 1e-13
+    assert float(ds.energy_error[0]) == 0.0
+    np.testing.assert_array_equal(ds.energy_error[1:], (ds.energy_change / scale_of(ds))[1:])
+
+
+@pytest.mark.parametrize("method", ["mkrk:heun", "v2", "mkrk:forward_euler"])
+def test_a_pendulum_released_level_is_judged_as_any_other(method):
+    """With no energy at the start any error exploded; from rest a crude step moves nothing but the velocity."""
+    told = []
+    for angle in (pi / 2, pi / 2 - 0.3):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ds = released(angle, method, step=0.01, t_end=4.0)
+        told.append([one.category for one in caught])
+        assert float(abs(ds.energy_error).max()) <= 1.0 + EPS and "incomplete" not in ds.attrs
+    assert told == [[], []]
+
+
+def test_no_constant_in_the_potential_changes_the_error():
+    start = {"angular_velocity": (0.3, 0.2, 1.0), "attitude": (cos(0.4), sin(0.4), 0.0, 0.0)}
+    plain, raised = (ph.integrate(top_of(c), "v2", step=0.05, t_end=20.0, **start) for c in (0.0, 2.0**20))
+    assert float(abs(plain.energy_error).max()) > 1e-4
+    np.testing.assert_allclose(raised.energy_error, plain.energy_error, rtol=0, atol=1e-8)
+    np.testing.assert_array_equal(raised.attitude, plain.attitude)
+
+
+def test_no_constant_in_the_potential_silences_the_guard():
+    start = {"angular_velocity": (0.6, 1.0, 0.5), "attitude": (cos(0.4), sin(0.4), 0.0, 0.0)}
+    for constant in (0.0, 2.0**20):
+        with pytest.warns(ph.errors.EnergyWarning, match=r"of all energies there are"):
+            ph.integrate(top_of(constant), "mkrk:forward_euler", step=0.1, t_end=6.0, **start)
+
+    def falling(constant):
+        force = ph.particle(1.0, potential=deep, parameters=[constant])
+        with pytest.raises(ph.errors.NotFinite, match="blew up between") as caught, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ph.integrate(force, "v2", step=0.01, steps=300, position=(1, 0, 0), velocity=(0, 1e-4, 0))
+        return caught.value
+
+    plain, raised = falling(0.0), falling(2.0**20)
+    assert str(raised) == str(plain) and float(abs(plain.trajectory.energy_error).max()) < 1.0 < BEYOND
+
+
+def deep(t, r, p):
+    return p[0] - 1.0 / (r[0] ** 2 + r[1] ** 2 + r[2] ** 2) ** 0.5
+
+
+def flat(t, N, y, bodies, parameters):
+    return 2.0**36
+
+
+def test_a_check_of_conservation_sees_through_a_constant():
+    """The energy of a top without that of its weight changes, however large a constant is added."""
+    top = ph.heavy_top(BODY, (0.0, 0.0, 1.0), weight=3.0)
+    y = start_state(top, angular_velocity=(0.3, 0.2, 1.0), attitude=(cos(0.4), sin(0.4), 0.0, 0.0))
+    assert conservation_drifts(top, y)["energy"] < 1e-11
+    assert conservation_drifts(dataclasses.replace(top, potential=flat), y)["energy"] > 1e-2
+
+
+def test_all_work_is_energy_to_exchange():
+    push = ph.forces.thrust(1e-2, vector=(0.0, 0.0, 1.0))
+    drag = ph.forces.drag(kd=1e-2, radius=1.0, scale=1e30)
+    ds = ph.integrate(ph.orbit(1.0, forces=[push, drag]), "mkrk:cv8", step=0.05, t_end=8.0, position=(1, 0, 0),
+                      velocity=(0, 1, 0))  # fmt: skip
+    scale = scale_of(ds) + sum(np.maximum.accumulate(abs(ds.work.values[:, k])) for k in range(2))
+    less = (ds.energy_change - ds.work.sum("force")) / scale
+    np.testing.assert_allclose(ds.energy_error, less, rtol=1e-12, atol=1e-18)
+    words = ds.energy_error.attrs
+    assert "no constant" in words["scale"] and "work" in words["long_name"] and "|work|" in words["scale"]
+
+
+def test_where_nothing_moves_the_error_is_zero():
+    ds = ph.integrate(ph.free_body(BODY), "exact", step=1.0, steps=3)
+    assert (ds.energy_error == 0.0).all()
+    hanging = released(pi, t_end=1.0)
+    assert float(abs(hanging.energy_error).max()) <= 1.0
+
+
+# ------------------------------------------------------------------ rows that are written never change
+def test_rows_do_not_depend_on_those_after_them_nor_on_how_many_are_recorded():
+    whole = released(2.0)
+    short = released(2.0, t_end=3.0)
+    np.testing.assert_array_equal(short.energy_error, whole.energy_error[: short.sizes["time"]])
+    tenth = released(2.0, every=10)
+    change = abs(whole.energy_change[::10]).values
+    bound = change[1:] / scale_of(tenth)[1:]
+    np.testing.assert_array_equal(abs(tenth.energy_error[1:]), bound)
+    assert tenth.energy_error.attrs == whole.energy_error.attrs and "rows so far" in whole.energy_error.attrs["scale"]
+    # the scale of few rows is that of all as soon as one of them is where the bodies move
+    np.testing.assert_allclose(scale_of(tenth)[-1], scale_of(whole)[-1], rtol=0.05)
+
+
+@pytest.mark.parametrize("piece", [1, 7 * 8 * 13, 2**19])
+def test_in_pieces_on_disk_as_in_memory(tmp_path, monkeypatch, piece):
+    monkeypatch.setattr(streamed, "PIECE", piece)
+    monkeypatch.setattr(growing, "BUFFER", 2**12)
+    pushed = ph.orbit(1.0, forces=[ph.forces.thrust(1e-2, vector=(0.0, 0.0, 1.0))])
+    run = {"step": 0.1, "steps": 120, "position": (1, 0, 0), "velocity": (0, 0.7, 0)}
+    whole = ph.integrate(pushed, "mkrk:cv8", **run)
+    ds = ph.integrate(pushed, "mkrk:cv8", **run, store=tmp_path / "run.zarr")
+    assert ds.load().identical(whole)
+
+
+def test_a_resumed_run_has_the_errors_of_one_that_was_not_interrupted(tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed, "PIECE", 8 * 13 * 5)
+    whole, seen = released(2.0), []
+
+    def stop(progress):
+        seen.append(progress)
+        if progress.done >= 200:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("polhode.runs.stepping.SLICE_SECONDS", 1e-9)
+    pendulum = ph.heavy_top((1.0, 1.0, 0.1), (0.0, 0.0, 1.0), weight=1.0)
+    start = {"attitude": (cos(1.0), sin(1.0), 0.0, 0.0)}
+    path = tmp_path / "run.zarr"
+    with pytest.raises(ph.errors.Interrupted):
+        ph.integrate(pendulum, "mkrk:gauss8", **RUN, **start, store=path, progress=stop)
+    ds = ph.resume(path)
+    assert seen and ds.energy_error.load().identical(whole.energy_error)
+
+
+def test_members_have_the_errors_of_single_runs():
+    pendulum = ph.heavy_top((1.0, 1.0, 0.1), (0.0, 0.0, 1.0), weight=1.0)
+    angles = np.array([pi / 2, 2.0, 1.0])
+    attitudes = np.stack([np.cos(angles / 2), np.sin(angles / 2), 0 * angles, 0 * angles], axis=1)
+    ds = ph.ensemble(pendulum, "v2", members={"attitude": attitudes}, step=0.02, t_end=4.0, engine="threads")
+    for k, angle in enumerate(angles):
+        alone = released(angle, "v2", t_end=4.0)
+        np.testing.assert_array_equal(ds.energy_error[k], alone.energy_error)
+    assert ds.energy_error.attrs["scale"] == alone.energy_error.attrs["scale"]
+
+
+# ------------------------------------------------------------------ bodies without mass
+def test_of_bodies_without_mass_the_energy_says_nothing():
+    start = {"position": [[0, 0, 0], [1, 0, 0], [5, 0, 0]], "velocity": [[0, 0, 0], [0, 1, 0], [0, 0.4, 0]]}
+    ds = ph.integrate(ph.gravitating_bodies((1.0, 1e-3, 0.0)), "v2", step=0.01, steps=20, **start)
+    for name in ("energy", "energy_error", "energy_change"):
+        assert ds[name].attrs["note"] == "of bodies without mass (2) the energy says nothing"
+    heavy = ph.integrate(ph.gravitating_bodies((1.0, 1e-3, 1e-6)), "v2", step=0.01, steps=20, **start)
+    assert "note" not in heavy.energy.attrs
