@@ -374,7 +374,7 @@ def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, nam
         given = varied.values["inertia"]
         if given.shape not in ((M, 3), (M, 3, 3)) or N != 1:
             return None
-        own = principal_of_many(given)
+        own = principal_of_many(given, triangle=first.arguments.get("physical", True))
         moments, frames = np.where(own[0] == 0.0, np.inf, own[0])[:, None], own[1][:, None]
     same = all(
         np.array_equal(moments[min(k, len(moments) - 1)], systems[k].moments)

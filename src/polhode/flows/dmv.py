@@ -350,15 +350,20 @@ def dmv(order, solver="newton", large="refuse"):
     return bind(LARGE[large], step=inlined(bind(step, ORDER=order, solve=SOLVERS[solver])))
 
 
-def too_thin(moments):
-    """Why the map cannot be used for a body of these moments (infinite where it has no thickness), else ""."""
-    finite = [x for x in moments if x < inf]
-    if not finite or min(finite) >= THINNEST * max(finite):
-        return ""
-    return (
-        f"cannot turn a body whose smallest moment of inertia is {min(finite) / max(finite):.1g} of the largest, for "
-        "round-off hides the root of its equation; take 'exact', or a body without thickness (inertia.thin_rod)"
-    )
+def thinner_than(ratio):
+    """A function of moments (infinite where a body has no thickness): why a map cannot be used, or "" where it can."""
+
+    def too_thin(moments):
+        finite = [x for x in moments if x < inf]
+        if not finite or min(finite) >= ratio * max(finite):
+            return ""
+        return (
+            f"cannot turn a body whose smallest moment of inertia is {min(finite) / max(finite):.1g} of the largest, "
+            "for round-off takes the digits of its formulas; take 'exact', or a body without thickness "
+            "(inertia.thin_rod)"
+        )
+
+    return too_thin
 
 
 def largest_step(order, m, j):

@@ -68,8 +68,11 @@ def _choice(default: str, *others: str, description: str) -> Option:
     return Option(default, choices.__contains__, lambda: choices, description)
 
 
-def _published(name: str, rotate_free: Any, description: str, cite: str = "celledoni2008") -> FreeFlow:
-    return FreeFlow(name, description, cite, lambda: rotate_free)
+def _published(
+    name: str, rotate_free: Any, description: str, cite: str = "celledoni2008", thinnest: float = 0.0
+) -> FreeFlow:
+    """An exact form as published; where moments have ratios below ``thinnest``, round-off takes all but 8 digits."""
+    return FreeFlow(name, description, cite, lambda: rotate_free, refuses=dmv.thinner_than(thinnest))
 
 
 KOSENKO_OPTIONS = {
@@ -85,9 +88,10 @@ _FIXED = {
                  compensated=free_rotation.rotate_free_compensated),
         _published("exact_matrix", elliptic_forms.turn_matrix, "exact, rotation matrix in the frame of dm/dt"),
         FreeFlow("kosenko", "exact, Kosenko's quaternion", "celledoni2008",
-                 lambda c3="0": elliptic_forms.kosenko(float(c3)), options=KOSENKO_OPTIONS),
-        _published("van_zon", elliptic_forms.turn_van_zon, "exact, form of van Zon and Schofield"),
-        _published("jacobi", elliptic_forms.turn_jacobi, "exact, Jacobi's momentum", "vilmart2013"),
+                 lambda c3="0": elliptic_forms.kosenko(float(c3)), options=KOSENKO_OPTIONS,
+                 refuses=dmv.thinner_than(1e-6)),
+        _published("van_zon", elliptic_forms.turn_van_zon, "exact, form of van Zon and Schofield", thinnest=1e-6),
+        _published("jacobi", elliptic_forms.turn_jacobi, "exact, Jacobi's momentum", "vilmart2013", 1e-4),
         FreeFlow("three_rotation", "rotations about axes 3, 2, 1, 2, 3", "vilmart2013", lambda: rotors.turn_three, 2,
                  keeps_energy=False, keeps_axial=False, axis_order_dependent=True, range=rotors.LARGEST_ANGLE,
                  largest=rotors.largest_step, refuses=rotors.without_thickness),
@@ -127,7 +131,7 @@ def _dmv(order: int) -> FreeFlow:
         f"dmv{order}", words, "moser1991" if order == 2 else "hairer2006dmv",
         lambda solver="newton", large="refuse": dmv.dmv(order, solver, large), order,
         symplectic=order == 2, options=DMV_OPTIONS, largest=lambda m, j, **options: dmv.largest_step(order, m, j),
-        refuses=dmv.too_thin,
+        refuses=dmv.thinner_than(dmv.THINNEST),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import rotation
 from polhode.algebra.vectorised import leading_axes, plain
-from polhode.arguments import array, number, room_for
+from polhode.arguments import array, number, room_for, truth
 from polhode.errors import InvalidInput
 from polhode.flows import free_rotation
 from polhode.kernel import drive
@@ -46,8 +46,8 @@ def momenta_of(value: ArrayLike) -> Array:
     return m
 
 
-def bodies_of(inertia: ArrayLike) -> tuple[Array, Array]:
-    """Principal moments (..., 3) and frames (..., 4) of every body."""
+def bodies_of(inertia: ArrayLike, physical: bool = False) -> tuple[Array, Array]:
+    """Principal moments (..., 3) and frames (..., 4) of every body, of those only that can exist if ``physical``."""
     given = array(inertia, "inertia", "kg * m**2")
     if given.shape[-1:] != (3,):
         raise InvalidInput(f"inertia has shape {given.shape}; its last axis must have length 3")
@@ -56,7 +56,7 @@ def bodies_of(inertia: ArrayLike) -> tuple[Array, Array]:
     moments, frames = np.empty((*leading, 3)), np.empty((*leading, 4))
     for index in np.ndindex(leading):
         name = f"inertia[{','.join(map(str, index))}]" if index else "inertia"
-        moments[index], frames[index] = principal(given[index], triangle=False, name=name)
+        moments[index], frames[index] = principal(given[index], triangle=physical, name=name)
     return moments, frames
 
 
@@ -117,7 +117,8 @@ def to_user(frames: Array, m: Array) -> Array:
 
 # ------------------------------------------------------------------ motion
 def free_motion(
-    inertia: ArrayLike, momentum: ArrayLike | State, t: ArrayLike, attitude: ArrayLike | None = None
+    inertia: ArrayLike, momentum: ArrayLike | State, t: ArrayLike, attitude: ArrayLike | None = None,
+    *, physical: bool = True,
 ) -> FreeMotion:  # fmt: skip
     """Attitude and angular momentum of a free rigid body at any times, each straight from the state at time 0.
 
@@ -127,8 +128,8 @@ def free_motion(
     Parameters
     ----------
     inertia : array_like (..., 3) or (..., 3, 3)
-        Three principal moments in any order, or the full tensor, in the body frame. Any positive moments will do; the
-        triangle inequality is not asked for. An array that ends in (3, 3) is read as tensors: for three bodies given by
+        Three principal moments in any order, or the full tensor, in the body frame, as of
+        ``free_body``. An array that ends in (3, 3) is read as tensors: for three bodies given by
         their moments, write shape (3, 1, 3) or stack diagonal tensors.
     momentum : array_like (..., 3), or State
         Angular momentum at time 0, body frame. Zero is allowed. Or the ``polhode.State`` of a body that turns, with its
@@ -137,6 +138,8 @@ def free_motion(
         Times, of any sign, size and order.
     attitude : array_like (..., 4), optional
         Attitude at time 0, a unit quaternion (w, x, y, z), body to space; the identity when left out.
+    physical : bool
+        Whether a moment above the sum of the two others, which no body can have, is refused, as by ``free_body``.
 
     Returns
     -------
@@ -147,8 +150,8 @@ def free_motion(
     Raises
     ------
     InvalidInput
-        Wrong shapes, not finite, moments not positive, attitudes not of unit length, times at which the angle turned
-        overflows, or a State that says more than how a body is turned and turns.
+        Wrong shapes, not finite, moments not positive or of no body, attitudes not of unit length, times at which the
+        angle turned overflows, or a State that says more than how a body is turned and turns.
 
     Notes
     -----
@@ -167,9 +170,10 @@ def free_motion(
     >>> bool(np.ptp(energy) < 1e-15)
     True
     """
-    if (found := _at_one_time(inertia, momentum, t, attitude)) is not None:
+    real = truth(physical, "physical")
+    if (found := _at_one_time(inertia, momentum, t, attitude, real)) is not None:
         return found
-    moments, frames = bodies_of(inertia)
+    moments, frames = bodies_of(inertia, real)
     times = array(t, "t", "s")
     if isinstance(momentum, State):
         if attitude is not None:
@@ -219,9 +223,9 @@ class _Body(NamedTuple):
 
 
 @functools.lru_cache(256)
-def _prepared(inertia: tuple[float, ...]) -> _Body | None:
+def _prepared(inertia: tuple[float, ...], physical: bool) -> _Body | None:
     """A body of 3 moments or of the 9 entries of a tensor; None of one without thickness, and without a compiler."""
-    moments, frame = principal(inertia if len(inertia) == 3 else np.reshape(inertia, (3, 3)), triangle=False)
+    moments, frame = principal(inertia if len(inertia) == 3 else np.reshape(inertia, (3, 3)), triangle=physical)
     if not moments.all() or disabled():
         return None
     unit = power_of_two(moments)
@@ -229,13 +233,13 @@ def _prepared(inertia: tuple[float, ...]) -> _Body | None:
     return _Body(float(unit[0]), constants, frame if _turns(frame) else None, rotation.conjugate(frame))
 
 
-def _at_one_time(inertia: Any, momentum: Any, t: Any, attitude: Any) -> FreeMotion | None:
+def _at_one_time(inertia: Any, momentum: Any, t: Any, attitude: Any, physical: bool) -> FreeMotion | None:
     """The motion of one body at one time, given as plain numbers; None where they are not, or where it overflows."""
     m, span = plain(momentum, 3), plain(t, 0)
     given = plain(inertia, 3)
     if given is None and type(inertia) is np.ndarray and inertia.shape == (3, 3) and inertia.dtype == float:
         given = inertia.ravel().tolist()
-    if m is None or span is None or given is None or (body := _prepared(tuple(given))) is None:
+    if m is None or span is None or given is None or (body := _prepared(tuple(given), physical)) is None:
         return None
     unit, constants, frame, back = body
     q: Any = IDENTITY if attitude is None else rotation.as_quaternion(attitude)

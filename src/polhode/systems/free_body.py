@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polhode.arguments import in_unit
+from polhode.arguments import in_unit, truth
 from polhode.errors import answering
 from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.loads_roles import no_loads, no_series
@@ -20,13 +20,16 @@ from polhode.systems.words import Inertia
 
 
 @answering
-def free_body(inertia: Inertia) -> System:
+def free_body(inertia: Inertia, *, physical: bool = True) -> System:
     """A rigid body that rotates freely.
 
     Parameters
     ----------
     inertia : array_like (3,) or (3, 3)
         Principal moments in any order, or the full tensor in the user's body frame.
+    physical : bool
+        Whether a moment above the sum of the two others, which no body can have, is refused. Euler's equations alone
+        are defined for any positive moments: those of textbooks, or of a body in a fluid with its added inertia.
 
     Returns
     -------
@@ -35,13 +38,18 @@ def free_body(inertia: Inertia) -> System:
     Raises
     ------
     InvalidInput
-        The inertia is invalid or physically impossible; the message names the entry.
+        The inertia is invalid, or impossible and ``physical``; the message names the entry.
+
+    Examples
+    --------
+    >>> free_body((2, 1, 2 / 3), physical=False).moments.round(3)
+    array([[2.   , 1.   , 0.667]])
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
-    moments, frame = principal(inertia)
+    moments, frame = principal(inertia, triangle=truth(physical, "physical"))
     return System(
         name="free_body",
-        arguments={"inertia": plain(inertia)},
+        arguments={"inertia": plain(inertia), **({} if physical else {"physical": False})},
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],

@@ -82,7 +82,7 @@ def symmetry_axis(inertia: Any, center: Any) -> Any:
 @answering
 def heavy_top(
     inertia: Inertia,
-    center_of_mass: Position,
+    center_of_mass: Position | None = None,
     weight: Newtons | None = None,
     *,
     mass: Mass | None = None,
@@ -93,6 +93,7 @@ def heavy_top(
     work: bool = True,
     states: States | None = None,
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    physical: bool = True,
 ) -> System:
     """A rigid body that rotates about a fixed point under its weight.
 
@@ -102,7 +103,8 @@ def heavy_top(
         Principal moments in any order or full tensor, in the user's body frame, about the point ``inertia_about``. A
         body from ``polhode.inertia`` provides its mass, and its inertia is about its centre of mass.
     center_of_mass : array_like (3,)
-        Position relative to the fixed point, in the user's body frame.
+        Position relative to the fixed point, in the user's body frame. A body from ``polhode.inertia`` provides it
+        too, with the fixed point at the origin of its axes.
     weight : float, optional
         Mass times the acceleration of gravity, which points along -z in space. Give this or ``mass``.
     mass : float, optional
@@ -124,6 +126,9 @@ def heavy_top(
         rates behind the torque.
     controllers : sequence, optional
         From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
+    physical : bool
+        Whether a moment above the sum of the two others, which no body can have, is refused. Euler's equations alone
+        are defined for any positive moments: those of textbooks, or of a body in a fluid with its added inertia.
 
     Returns
     -------
@@ -143,7 +148,8 @@ def heavy_top(
     array([[2.5, 2.5, 1. ]])
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
-    center = vector(center_of_mass, "center_of_mass", unit="m")
+    center = vector(_center_of(inertia) if center_of_mass is None else center_of_mass, "center_of_mass", unit="m")
+    truth(physical, "physical")
     if isinstance(inertia, MassProperties):  # its inertia is about its centre of mass, its mass known
         own = mass_of(inertia, mass)
         mass = own if weight is None else mass
@@ -166,9 +172,9 @@ def heavy_top(
             raise InvalidInput("weight and mass are both given; keep one of them (the weight is mass times gravity)")
         mass, gravity = number(mass, "mass", "kg", positive=True), number(gravity, "gravity", "m / s**2")
         weight = mass * gravity
-        tensor = _about_fixed_point(inertia, center, mass, inertia_about)
+        tensor = _about_fixed_point(inertia, center, mass, inertia_about, physical)
         given = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
-    moments, frame = principal(tensor)
+    moments, frame = principal(tensor, triangle=physical)
     axis = symmetry_axis(tensor, center)
     conserves = ("energy", "vertical_angular_momentum") + (("axial_angular_momentum",) if axis is not None else ())
     inside = np.array(rotate_inverse(tuple(frame), tuple(center)))
@@ -193,6 +199,7 @@ def heavy_top(
         name="heavy_top",
         arguments={
             "inertia": plain(inertia), "center_of_mass": center.tolist(), **given,
+            **({} if physical else {"physical": False}),
             **({} if work else {"work": False}),
             **({"states": rated.arguments} if rated.arguments else {}), **added.arguments,
         },
@@ -210,11 +217,23 @@ def heavy_top(
     return controlled(made, steered, states)
 
 
-def _about_fixed_point(inertia: Any, center: Any, mass: float, about: str) -> Any:
+def _center_of(inertia: Any) -> Any:
+    """The centre of mass of a body that has one, other than the fixed point."""
+    if not isinstance(inertia, MassProperties):
+        raise InvalidInput("center_of_mass is missing; give its position relative to the fixed point")
+    if not inertia.center_of_mass.any():
+        raise InvalidInput("the centre of mass of inertia is the origin of its axes, which is the fixed point; move "
+                           "the body with translated, or give center_of_mass")  # fmt: skip
+    return inertia.center_of_mass
+
+
+def _about_fixed_point(inertia: Any, center: Any, mass: float, about: str, physical: bool) -> Any:
     """The inertia about the fixed point of a body with this mass; refused if physically impossible."""
-    principal(inertia)  # checks it as given
+    principal(inertia, triangle=physical)  # checks it as given
     if about == "center_of_mass":
         return parallel_axis(inertia, mass, center)
+    if not physical:
+        return inertia
     try:
         parallel_axis_inverse(inertia, mass, center)
     except InvalidInput:

@@ -54,6 +54,7 @@ def rigid_body(
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
     gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
     reported_energy: Function | None = None,
+    physical: bool = True,
 ) -> System:
     """A rigid body with loads written by the user in plain Python.
 
@@ -100,6 +101,9 @@ def rigid_body(
         ``reported_energy(t, q, parameters) -> float``: the potential that ``torque`` or ``load`` has by what you know,
         in the place of ``potential``. It is reported as the potential energy and moves nothing, and the work of the
         torque or load is not recorded: an energy error beyond the method's says that the two do not agree.
+    physical : bool
+        Whether a moment above the sum of the two others, which no body can have, is refused. Euler's equations alone
+        are defined for any positive moments: those of textbooks, or of a body in a fluid with its added inertia.
 
     Returns
     -------
@@ -128,7 +132,7 @@ def rigid_body(
     inertia, mass = in_unit(inertia, KG_M2, "inertia"), in_unit(mass, "kg", "mass")
     if mass is not None:
         mass = mass_of(inertia, mass)
-    moments, frame = principal(inertia)
+    moments, frame = principal(inertia, triangle=truth(physical, "physical"))
     values, steered = numbers(parameters, "parameters"), controllers_of(controllers)
     inside = (float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3]))
     if load is not None and torque is not None:
@@ -170,6 +174,7 @@ def rigid_body(
             "inertia": plain(inertia),
             "parameters": plain(parameters),
             "mass": plain(mass),
+            **({} if physical else {"physical": False}),
             **({} if work else {"work": False}),
             **({"states": rated.arguments} if held.sizes or rated.sizes else {}),
             **records_of(added.given),

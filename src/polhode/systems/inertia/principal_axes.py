@@ -46,8 +46,8 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
         Three principal moments in any order, or the full tensor in the user's body frame. Moments and an exactly
         diagonal tensor keep their order and have the identity frame.
     triangle : bool
-        Whether to refuse moments of which one exceeds the sum of the other two by more than 1e-9 relative. Switched off
-        by the exact free motion, which is defined for any positive moments.
+        Whether to refuse moments of which one exceeds the sum of the other two by more than 1e-9 relative. Euler's
+        equations are defined for any positive moments.
     name : str
         Name of the inertia in error messages (a scenario key, or the body).
 
@@ -99,7 +99,8 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
         moments, frame = found[0].tolist(), frames[0]
         labels = [f"principal {name}[{k}]" for k in range(3)]
     if triangle:
-        check_triangle(moments, labels, "check the entries and their signs")
+        check_triangle(moments, labels, "check the entries and their signs; where only Euler's equations matter, "
+                       "physical=False takes them")  # fmt: skip
     return Principal(np.array(moments), frame)
 
 
