@@ -548,8 +548,8 @@ class Writer(Calls):
         x = self.value(e.operand)
         if isinstance(e.op, ast.USub):
             return self.negative(x)
-        if isinstance(e.op, ast.Invert):
-            return Known(~x.it) if isinstance(x, Known) else self.binary("BitXor", x, Known(-1))
+        if isinstance(e.op, ast.Invert):  # + makes an int of a bool
+            return Known(~+x.it) if isinstance(x, Known) else self.binary("BitXor", x, Known(-1))
         return self.number(x)
 
     def _Compare(self, e: ast.Compare) -> Value:
