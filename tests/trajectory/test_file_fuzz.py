@@ -188,3 +188,12 @@ def test_an_empty_file_of_each_kind_is_refused(tmp_path):
     for kind, (name, _, read) in KINDS.items():
         for data in (b"", b"\n", b"\0" * 100, b"\xff" * 100, bytes(range(256))):
             assert verdict_of(kind, read, tmp_path / name, data) == "refused", (kind, data)
+
+
+def test_a_number_that_overflows_in_metres_is_refused(tmp_path):
+    text = Path(message_file("oem")).read_text()
+    for given in ("1e308", "1e200"):
+        (tmp_path / "x.oem").write_text(text.replace("6800 440", f"6800 {given}"))
+        with pytest.raises(InvalidInput, match=r"line 9, has .* or too large") as refused:
+            ph.oem(tmp_path / "x.oem")
+        assert given in str(refused.value)

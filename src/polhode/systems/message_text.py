@@ -37,6 +37,10 @@ SAME = {"OEM": ("OBJECT_NAME", "CENTER_NAME", "REF_FRAME", "TIME_SYSTEM"),
 KEY = re.compile(r"([A-Z][A-Z0-9_]*)\s*=\s*(.*)")
 
 
+LARGEST = 1e100
+"""No number of a message is as large; in metres, and squared, it would overflow."""
+
+
 @dataclass
 class Part:
     """A segment as text: the line of its META_START, its keys, and its rows (line, s since 2000, numbers)."""
@@ -124,8 +128,8 @@ def _row(message: Message, part: Part, line: int, words: str) -> tuple[int, Deci
             value = float(word)
         except ValueError:
             value = np.nan
-        if not np.isfinite(value) or "_" in word:
-            raise message.wrong(line, f"has {shown(word)}, which is no finite number; correct it")
+        if not abs(value) < LARGEST or "_" in word:
+            raise message.wrong(line, f"has {shown(word)}, which is no finite number, or too large; correct it")
         values.append(value)
     return line, _since(message, part, line, stamp), values
 

@@ -35,7 +35,7 @@ from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_sta
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
 from polhode.runs.scenario.schema import Elements, Members, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
-from polhode.runs.scenario.toml_lines import Key, key_lines
+from polhode.runs.scenario.toml_lines import Key, deepest, key_lines, line_of_many_parts
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
 from polhode.runs.steps import checked_breaks, sample_times
@@ -115,8 +115,6 @@ def sweep_table(path: str | os.PathLike[str], given: Mapping[str, Any] | None = 
 
 DEEPEST = 16
 """Levels of lists and tables in each other; no key of a scenario is deeper than half of that."""
-MANY_PARTS = re.compile(r"""(?:\.[ \t]*+(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+){32}""")
-"""In a key with more dots than any has; each line below such a heading would cost as much time as that is long."""
 MOST_TOLD = 100
 """Mistakes that are told."""
 WHOLE = "those of TOML are between -2^63 and 2^63 - 1; write 1e30 for a number as large as that"
@@ -126,7 +124,7 @@ class _Reader:
     """Reads one file, collecting what is wrong with it."""
 
     stored = False
-    untold = 0
+    unreported = 0
 
     def __init__(self, path: Path, allow_code: bool, changes: Mapping[str, Any] | None = None) -> None:
         self.path, self.allow_code, self.changes = path, allow_code, dict(changes or {})
@@ -157,8 +155,7 @@ class _Reader:
         InvalidInput
             No TOML, a number that none of 64 bits is, or tables in tables without end.
         """
-        line = None if (found := MANY_PARTS.search(self.text)) is None else self.text.count("\n", 0, found.start()) + 1
-        if line is not None:
+        if (line := line_of_many_parts(self.text)) is not None:
             raise InvalidInput(f"{self.path}:{line}: a key of very many parts; a scenario has at most {DEEPEST} levels")
         try:
             raw = tomllib.loads(self.text)
@@ -168,7 +165,7 @@ class _Reader:
             said = re.sub(r"\s*\(at .*\)$", "", str(torn))
             what = f"not valid TOML: {said[:1].lower() + said[1:]}; see https://toml.io for the syntax"
         except RecursionError:
-            line = self.text.count("\n", 0, _deepest(self.text)) + 1
+            line = self.text.count("\n", 0, deepest(self.text)) + 1
             what = f"lists and tables in each other; a scenario has at most {DEEPEST} levels, so close some"
         except ValueError:  # an integer of more digits than Python reads
             line = (
@@ -288,7 +285,7 @@ class _Reader:
             self.problems.sort(key=lambda found: found[0])
             told = [message for _, message in self.problems[:MOST_TOLD]]
             if len(told) > 1:
-                count = len(self.problems) + self.untold
+                count = len(self.problems) + self.unreported
                 first = f", of which these are {MOST_TOLD}" * (count > MOST_TOLD)
                 told.insert(0, f"{count} mistakes in {self.path}{first}:")
             raise InvalidInput("\n".join(told))
@@ -344,7 +341,7 @@ class _Reader:
                 if len(self.problems) < MOST_TOLD:
                     self.wrong(key, expected(error))
                 else:
-                    self.untold += 1
+                    self.unreported += 1
         return _validated({name: part for name, part in self.raw.items() if name not in self.bad})
 
     def start_files(self) -> None:
@@ -668,16 +665,6 @@ def _load(source: Path) -> ModuleType:
     finally:
         sys.path.remove(folder)
     return module
-
-
-def _deepest(text: str) -> int:
-    """Where in a text most brackets are open."""
-    level = most = at = 0
-    for found in re.finditer(r'"""|\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[][{}]', text):
-        level += (found[0] in "[{") - (found[0] in "]}")
-        if level > most:
-            most, at = level, found.start()
-    return at
 
 
 # ------------------------------------------------------------------ mistakes in words

@@ -23,6 +23,26 @@ def key_lines(text: str) -> dict[Key, int]:
     return _Locator(text).lines
 
 
+MANY_PARTS = re.compile(r"""(?:\.[ \t]*+(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+){32}""")
+"""In a key with more dots than any has; each line below such a heading would cost as much time as that is long."""
+
+
+def line_of_many_parts(text: str) -> int | None:
+    """The line of a key with more dots than any has, before anything else reads the text."""
+    found = MANY_PARTS.search(text)
+    return None if found is None else text.count("\n", 0, found.start()) + 1
+
+
+def deepest(text: str) -> int:
+    """Where in a text most brackets are open."""
+    level = most = at = 0
+    for found in re.finditer(r'"""|\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[][{}]', text):
+        level += (found[0] in "[{") - (found[0] in "]}")
+        if level > most:
+            most, at = level, found.start()
+    return at
+
+
 _STRING = re.compile(
     r'"""(?:\\.|[^\\])*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:\'{0,2})|"(?:\\.|[^"\\])*"|\'[^\']*\'', re.DOTALL
 )
