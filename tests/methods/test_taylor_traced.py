@@ -322,6 +322,22 @@ def test_a_choice_that_changes_without_end_is_told():
             ph.integrate(ph.particle(force=held), "taylor12", **steps, **start)
 
 
+def test_the_choice_of_a_tolerance_gives_way_to_a_method_without_series():
+    """On the surface x + v = 0, where the motion stays, x' = -x."""
+    how = {"steps": ph.Tolerance(1e-3), "t_end": 1.0, "position": (0.1, 0, 0), "velocity": 0}
+    with pytest.warns(ph.errors.PolhodeWarning, match="taken with 'mkrk:dp8' in the place of 'taylor'"):
+        ds = ph.integrate(ph.particle(force=held), settings={"guard": False}, **how)
+    assert ds.attrs["method"] == "mkrk:dp8" and ds.time.values[-1] == 1.0
+    x = ds.position.values[:, 0]
+    k = int(np.searchsorted(ds.time.values, 0.2))
+    np.testing.assert_allclose(x[-1], x[k] * np.exp(ds.time.values[k] - 1.0), rtol=2e-3)
+    assert ph.rerun(ds, force=held).identical(ds)
+    with pytest.raises(ph.errors.StepFailed, match="take 'mkrk:dp8', or write loads that are smooth there"):
+        ph.integrate(ph.particle(force=held), "taylor", **how)
+    with pytest.raises(ph.errors.StepFailed, match="take 'mkrk:cv8'"):
+        ph.integrate(ph.particle(force=held), "taylor12", step=10.0, steps=1, position=(0.1, 0, 0), velocity=0)
+
+
 # ------------------------------------------------------------------ what is refused
 def table(t, position, velocity, parameters):
     return np.interp(position, [0.0, 1.0], [0.0, 1.0])

@@ -17,6 +17,7 @@ from polhode.errors import (
     Interrupted,
     InvalidInput,
     PolhodeError,
+    PolhodeWarning,
     StepFailed,
     UserFunctionError,
     warn,
@@ -29,13 +30,13 @@ from polhode.runs import stepping
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.energy_guard import blown, blown_up
 from polhode.runs.event_detection import Ended
-from polhode.runs.request import Request, requested
+from polhode.runs.request import WITHOUT_SERIES, Request, requested
 from polhode.runs.resolution import coarse_orbit
 from polhode.runs.result import finish, potential_energies
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings, refuse_moved
 from polhode.runs.state import State
-from polhode.runs.stepping import Run
+from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
 from polhode.runs.store import LiveStore, Store
 from polhode.runs.tangent.transition import Transition
@@ -177,14 +178,26 @@ def integrate(
 
     Warns
     -----
+    PolhodeWarning
+        The loads change formula again and again, so that ``taylor``, which a tolerance chooses, gave way to
+        ``mkrk:dp8``.
     EnergyWarning
         The energy, less the works of the loads, is off by more than a tenth of all the energies there are.
     CoarseStepWarning
         The step is longer than a passage of the orbit, or does not resolve the loads; one that would do is named.
     """
     given = dict(locals())
-    request = requested(given.pop("system"), given.pop("method"), given, given.pop("options"))
-    return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
+    given = {name: value for name, value in given.items() if name not in ("system", "method", "options")}
+    request = requested(system, method, given, options)
+    try:
+        return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
+    except FormulasChange as told:
+        chosen = method is None and isinstance(request.steps, Tolerance) and not hasattr(type(start), "isel")
+        if not chosen or store is not None:
+            raise
+        warn(f"the run was taken with {WITHOUT_SERIES!r} in the place of 'taylor', which a tolerance chooses: {told}",
+             PolhodeWarning)  # fmt: skip
+    return carry_out(requested(system, WITHOUT_SERIES, given, options), progress)
 
 
 def rerun(

@@ -38,6 +38,8 @@ from polhode.trajectory.schema import trajectory
 
 MOST_OF_SERIES = 8
 """Most bodies whose Taylor series are summed unless that is asked for: the text of a series grows with the pairs."""
+WITHOUT_SERIES = "mkrk:dp8"
+"""The method of a tolerance where loads have no series."""
 TOLERANCE = ("rtol", "atol", "first_step", "max_step", "max_steps")
 STARTED = {"t0": "time", "since": "since", "clock": "time_variables"} | {name: name for name in OF_METHODS[:3]}
 SET = ("compensated", "guard", "units", "epoch")
@@ -302,7 +304,7 @@ class Request:
 def for_tolerance(system: System) -> str:
     """The method of a run with a tolerance that names none, as measured: ``taylor`` where the loads can be traced."""
     read = any(one.read for one in system.auxiliary)
-    return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else "mkrk:dp8"
+    return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
 
 
 def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Request:

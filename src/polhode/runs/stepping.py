@@ -25,7 +25,7 @@ from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import Request
+from polhode.runs.request import WITHOUT_SERIES, Request
 from polhode.runs.rows import LARGEST_ROWS, Record
 from polhode.runs.steps import FixedStep
 from polhode.systems.sampling import check_commands
@@ -47,6 +47,10 @@ TOLD = [
     L.COMPENSATION_AT,
 ]
 """What ``step_info`` tells a step, the same all the run."""
+
+
+class FormulasChange(StepFailed):
+    """The loads change from one formula to another without end, so that there is no series."""
 
 
 class Run:
@@ -532,13 +536,19 @@ class Run:
             f"{self._wrong(y, after)}check the loads and initial values, or {self.advice(h)}", **where,
         )  # fmt: skip
 
+    @property
+    def without_series(self) -> str:
+        """A method that steps over changes of formula."""
+        return WITHOUT_SERIES if self.adaptive else "mkrk:cv8"
+
     def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
         """The error for a status that only one kind of run has, or only one method."""
         if not self.integrator.prepared.polynomial or status not in (L.NOT_CONVERGED, L.TOO_SMALL):
             return None
-        return StepFailed(
+        return FormulasChange(
             f"in step {step} (t = {t:.9g}) the loads change from one formula to another again and again "
-            "(where, min, max, abs): both lead back to where they meet; write loads that are smooth there",
+            f"(where, min, max, abs): both lead back to where they meet; take {self.without_series!r}, or write loads "
+            "that are smooth there",
             step=step, time=t,
         )  # fmt: skip
 
