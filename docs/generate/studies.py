@@ -54,7 +54,7 @@ def figures_section(name: str, drawn: dict[str, Any], target: Path) -> str:
             if not copied.exists() or copied.read_bytes() != picture.read_bytes():
                 copied.write_bytes(picture.read_bytes())
             text += f"```{{image}} {name}/{picture.name}\n:alt: {figure} of {name}, {title}\n:class: figure\n```\n\n"
-        rows = [(one["where"], prose(one["claim"]), verdict(one["verdict"])) for one in result["claims"]]
+        rows = [(one["where"], prose(one["claim"]), verdict(one["summary"])) for one in result["claims"]]
         if rows:
             text += table(("where", "claim", "quick form"), rows)
             text += "\n:::{dropdown} What was measured\n" + "".join(map(measured, result["claims"])) + ":::\n"
@@ -73,7 +73,7 @@ def prose(text: str) -> str:
 
 def measured(claim: dict[str, Any]) -> str:
     """A claim with its parts, their criteria and what was found."""
-    text = f"\n**{claim['verdict']}**: {prose(claim['claim'])}\n\n"
+    text = f"\n**{claim['summary']}**: {prose(claim['claim'])}\n\n"
     for part, true in {**claim["parts"], **claim["corrected"]}.items():
         word = "undecided" if true is None else "yes" if true else "no"
         check = claim["criteria"].get(part)

@@ -548,12 +548,12 @@ ONE_SOLUTION = 2.0
 
 def _row(
     name, step, description, cite, order, *, free=(), top=(), symmetric=False, symplectic=False, implicit=True, loads=1,
-    angle=pi, solves=None,
+    angle=pi, solves=None, order_free=0,
 ):  # fmt: skip
     """A row of this family; ``free`` and ``top``: invariants, ``loads``: evaluations in a step, ``angle``: range;
     ``solves``: whether equations with the loads are solved, ``implicit`` unless given."""
     solves = implicit if solves is None else solves
-    promises = Promises(order, tuple(free), tuple(top), symmetric, symplectic, implicit, loads)
+    promises = Promises(order, tuple(free), tuple(top), symmetric, symplectic, implicit, loads, order_free)
     prepared = CompiledMethod(step, lambda bodies, blocks: 4 * L.LOAD * bodies, auxiliary_work=1, slopes=solves)
     return Method(name, "krysl", description, cite, lambda: prepared, lambda: promises, range=angle)
 
@@ -588,9 +588,9 @@ ROWS = (
          free=("energy", *RIGID_FREE), top=("vertical_momentum",), symmetric=True, angle=ONE_SOLUTION),
     # The adjoint's impulse is implicit in the momentum: a second evaluation finds that it did not depend on it.
     _row("liemid_e1", liemid_e1, "explicit midpoint Lie, impulse at the start", "krysl2005", 1, free=RIGID_FREE,
-         top=("vertical_momentum", "axial_momentum"), implicit=False),
+         top=("vertical_momentum", "axial_momentum"), implicit=False, order_free=2),
     _row("liemid_e2", liemid_e2, "adjoint of liemid_e1, impulse at the end", "krysl2005", 1, free=RIGID_FREE,
-         top=("vertical_momentum", "axial_momentum"), implicit=False, loads=2),
+         top=("vertical_momentum", "axial_momentum"), implicit=False, loads=2, order_free=2),
     _row("liemid_ea", _pair(liemid_e1, liemid_e2), "explicit Newmark: liemid_e1 and its adjoint in half steps",
          "krysl2005", 2, free=RIGID_FREE, top=("vertical_momentum", "axial_momentum"), symmetric=True,
          implicit=False, loads=3),

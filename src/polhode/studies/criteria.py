@@ -3,13 +3,14 @@
 Each function takes the measured value and the bounds and returns a ``Check`` that holds both; a report shows them side
 by side. A statement of *equality* gets a lower and an upper bound, which may not be so wide that an order off by one,
 or a factor of two, passes: such bounds raise ``ValueError``. A statement of *small* or *large* gets one bound
-(``at_most``, ``at_least``). NaN meets no criterion.
+(``at_most``, ``at_least``). NaN meets no criterion; a
+claim of which nothing else was measured is undecided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import isinf
+from math import isinf, nan
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,11 @@ MOST_TOLERANCE, MOST_FACTOR = 0.5, 2.0
 """Limits of the tolerance of an order and of the factor of a ratio, so that the next order or a factor 2 fails."""
 POINTS = 3
 """Least number of steps in the asymptotic range for an order to count."""
+
+
+def count(x: Any) -> float:
+    """A count, as an integer; NaN where nothing was counted."""
+    return nan if np.isnan(x) else int(x)
 
 
 def short(x: float) -> str:
@@ -67,7 +73,7 @@ def share_within(share: float, count: int, of: int, confidence: float = 0.95) ->
     return Check(words, result.measured, result.true)
 
 
-def fewer(less: int, more: int, resolution: int) -> Check:
+def fewer(less: float, more: float, resolution: int) -> Check:
     """One count is below another; undecided if they differ by ``resolution`` or less, the ambiguity of counting."""
     true = None if abs(less - more) <= resolution else less < more
     return Check(f"fewer by over {resolution}; undecided within", f"{less} against {more}", true)
@@ -87,17 +93,26 @@ def order_is(found: float, order: float, tolerance: float = 0.1) -> Check:
 def order_within(steps: Any, errors: Any, order: float, tolerance: float = 0.1, floor: float = 0.0) -> Check:
     """Errors fall with the stated power of the step, over at least three steps in the asymptotic range.
 
+    Undecided where fewer than three are in it, but false if the errors fall less steeply everywhere: a wrong order or
+    none at all shows at large steps too, a right one may not.
+
     Parameters
     ----------
     steps, errors : array_like (n,)
         Step sizes in any order, and errors.
-        floor : float
-            Errors not above this are ignored (round-off).
+    floor : float
+        Errors not above this are ignored (round-off).
     """
-    judged = order_is(observed_order(steps, errors, floor), order, tolerance)
-    points = int(asymptotic(steps, errors, floor).sum())
-    words = f"{judged.criterion}, over {POINTS} steps or more"
-    return Check(words, judged.measured, judged.true and points >= POINTS)
+    h, e = np.asarray(steps, dtype=float), np.asarray(errors, dtype=float)
+    judged = order_is(observed_order(h, e, floor), order, tolerance)
+    words = f"{judged.criterion}, over {POINTS} steps or more; undecided where fewer tell"
+    if asymptotic(h, e, floor).sum() >= POINTS:
+        return Check(words, judged.measured, judged.true)
+    used = [k for k in np.argsort(h) if np.isfinite(e[k]) and e[k] > max(floor, 0.0)]
+    steepest = float((np.diff(np.log(e[used])) / np.diff(np.log(h[used]))).max(initial=-np.inf))
+    if -np.inf < steepest < order - MOST_TOLERANCE:
+        return Check(words, steepest, False)
+    return Check(words, judged.measured, None)
 
 
 # ------------------------------------------------------------------ many
@@ -118,6 +133,12 @@ def rising(values: Mapping[str, float], by: float = 1.0) -> Check:
     true = bool((numbers[1:] > by * numbers[:-1]).all()) and bool(np.isfinite(numbers).all())
     words = " < ".join(names) + (f", each by more than {short(by)} times" if by != 1.0 else "")
     return Check(words, dict(zip(names, map(float, numbers), strict=True)), true)
+
+
+def falling(values: Any) -> Check:
+    """The values fall from each to the next; reported is the largest change."""
+    largest = float(np.diff(np.asarray(values, dtype=float)).max(initial=-np.inf))
+    return Check("every change below 0", largest, np.isfinite(largest) and largest < 0.0)
 
 
 def fact(true: bool, criterion: str, measured: Any = "") -> Check:

@@ -67,7 +67,7 @@ def reproduce(
             begun = time.perf_counter()
             data = figure.compute(quick, partial(_progress_of_figure, report_progress, figure.name))
             report_progress(f"{figure.name}: files")
-            verdicts = figure.judge(data)
+            verdicts = figure.judge(data, quick)
             remarks = {str(key): str(value) for key, value in data.attrs.items()}
             tables = write_tables(data, target, figure.name)
             pictures = write_pictures(figure, data, target)
@@ -122,22 +122,17 @@ def words(value: Any) -> str:
 
 
 def details(verdict: Verdict) -> list[str]:
-    """Lines for the parts (unless a single one without a criterion), the corrected parts and the numbers."""
-    lines = []
-    if len(verdict.parts) > 1 or any(isinstance(part, Check) for part in verdict.parts.values()):
-        lines += [part_line(part, true) for part, true in verdict.parts.items()]
-    lines += [part_line(f"corrected: {part}", true) for part, true in verdict.corrected.items()]
+    """Lines for the parts, the corrected parts and the numbers."""
+    lines = [part_line(part, check) for part, check in verdict.parts.items()]
+    lines += [part_line(f"corrected: {part}", check) for part, check in verdict.corrected.items()]
     return lines + [f"{name}: {words(value)}" for name, value in verdict.numbers.items()]
 
 
-def part_line(part: str, true: bool | Check) -> str:
-    """Whether a part is true and, if it was measured, its criterion and measured value."""
-    undecided = isinstance(true, Check) and true.true is None
-    line = f"{'undecided' if undecided else 'yes' if true else 'no'}: {part}"
-    if not isinstance(true, Check):
-        return line
-    measured = words(true.measured)
-    return f"{line} [{true.criterion}{f'; found {measured}' if measured else ''}]"
+def part_line(part: str, check: Check) -> str:
+    """Whether a part is true, its criterion and its measured value."""
+    measured = words(check.measured)
+    word = "undecided" if check.true is None else "yes" if check else "no"
+    return f"{word}: {part} [{check.criterion}{f'; found {measured}' if measured else ''}]"
 
 
 def counts(results: Sequence[Result]) -> str:
@@ -165,7 +160,7 @@ def plain(result: Result) -> str:
             cells = [first.ljust(widths[0]), *(x.rjust(width) for x, width in zip(rest, widths[1:], strict=True))]
             lines.append("    " + "  ".join(cells).rstrip())
     for verdict in result.verdicts:
-        lines += ["", f"  {verdict.verdict:<12}  [{verdict.claim.where}] {verdict.claim.text}"]
+        lines += ["", f"  {verdict.summary:<12}  [{verdict.claim.where}] {verdict.claim.text}"]
         lines += [f"{'':<16}{line}" for line in details(verdict)]
     return "\n".join(lines) + "\n"
 
@@ -181,7 +176,7 @@ def markdown(study: Study, results: Sequence[Result], quick: bool) -> str:
     ]  # fmt: skip
     for result in results:
         for verdict in result.verdicts:
-            lines.append(f"| {result.figure.name} | {verdict.claim.where} | {verdict.claim.text} | {verdict.verdict} |")
+            lines.append(f"| {result.figure.name} | {verdict.claim.where} | {verdict.claim.text} | {verdict.summary} |")
     for result in results:
         lines += ["", f"## {result.figure.name}: {result.figure.title}", ""]
         lines += [f"![{path.stem}]({path.name})" for path in result.pictures]
@@ -191,7 +186,7 @@ def markdown(study: Study, results: Sequence[Result], quick: bool) -> str:
             lines += ["| " + " | ".join(row) + " |" for row in rows] + [""]
         lines += [f"* {key.replace('_', ' ')}: {value}" for key, value in result.remarks.items()]
         for verdict in result.verdicts:
-            lines += ["", f"**{verdict.verdict}** ({verdict.claim.where}): {verdict.claim.text}", ""]
+            lines += ["", f"**{verdict.summary}** ({verdict.claim.where}): {verdict.claim.text}", ""]
             lines += [f"* {line}" for line in details(verdict)]
     return "\n".join(lines) + "\n"
 
@@ -211,12 +206,12 @@ def as_json(study: Study, results: Sequence[Result], quick: bool, report: Path) 
                 "claims": [
                     {
                         "claim": verdict.claim.text, "where": verdict.claim.where, "verdict": verdict.verdict,
-                        "parts": {part: decided(true) for part, true in verdict.parts.items()},
-                        "corrected": {part: decided(true) for part, true in verdict.corrected.items()},
+                        "summary": verdict.summary,
+                        "parts": {part: check.true for part, check in verdict.parts.items()},
+                        "corrected": {part: check.true for part, check in verdict.corrected.items()},
                         "criteria": {
                             part: {"criterion": check.criterion, "found": bare(check.measured)}
                             for part, check in (*verdict.parts.items(), *verdict.corrected.items())
-                            if isinstance(check, Check)
                         },
                         "numbers": bare(verdict.numbers),
                     }
@@ -226,11 +221,6 @@ def as_json(study: Study, results: Sequence[Result], quick: bool, report: Path) 
             for result in results
         },
     }  # fmt: skip
-
-
-def decided(part: bool | Check) -> bool | None:
-    """A part as true, false, or None if undecided."""
-    return part.true if isinstance(part, Check) else bool(part)
 
 
 def bare(value: Any) -> Any:

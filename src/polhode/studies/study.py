@@ -2,19 +2,20 @@
 
 A figure computes data and draws them; its claims are judged on the data. A claim is split into parts, each true or
 false of the data: if all are true, the claim *holds*; if some are, it *holds partly*; if none is, it *fails*. A part
-that the measurement cannot decide is left out; if no part remains, the claim is *undecided*. Where a formula is
-misprinted, the parts judge it as printed and the corrected formula is judged separately: *fails as printed; holds
-corrected*.
+that the measurement cannot decide is left out; if no part remains, or nothing but NaN was measured, the claim is
+*undecided*. A part that only the full form can tell is undecided in the reduced one. Where a formula is misprinted, the
+parts judge it as printed and the corrected formula is judged separately: *fails as printed; holds corrected*.
 
-A part is decided by a ``Check``: a criterion in words, fixed before the data are seen, and the measured value.
-The functions of ``criteria`` make them.
+A part is a ``Check``: a criterion in words, fixed before the data are seen, and the measured value. The functions of
+``criteria`` make them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from polhode.errors import unknown_name
@@ -41,8 +42,8 @@ class Check:
 
     Attributes
     ----------
-        criterion : str
-            The condition for it to be true, in words that do not depend on the data.
+    criterion : str
+        The condition for it to be true, in words that do not depend on the data.
     measured : number, str or mapping of such
         The measured value or values.
     true : bool or None
@@ -56,19 +57,28 @@ class Check:
     def __bool__(self) -> bool:
         return bool(self.true)
 
+    @property
+    def measured_nothing(self) -> bool:
+        """Whether nothing but NaN was measured."""
+        values = list(self.measured.values()) if isinstance(self.measured, Mapping) else [self.measured]
+        return bool(values) and all(isinstance(x, float) and isnan(x) for x in values)
 
-Parts = Mapping[str, bool | Check]
+
+Parts = Mapping[str, Check]
 """The parts of a claim, and whether the data agree with each."""
 
 
-def verdict_of(parts: Parts) -> str:
-    """``holds``, ``holds partly``, ``fails`` or ``undecided``."""
+def verdict_of(parts: Parts, counted: bool = False) -> str:
+    """``holds``, ``holds partly``, ``fails`` or ``undecided``; ``counted`` adds how many parts do."""
     if not parts:
         raise ValueError("a finding needs at least one part to be judged")
-    true = [bool(value) for value in parts.values() if not (isinstance(value, Check) and value.true is None)]
-    if not true:
+    true = [bool(check) for check in parts.values() if check.true is not None]
+    if not true or all(check.measured_nothing for check in parts.values()):
         return UNDECIDED
-    return HOLDS if all(true) else PARTLY if any(true) else FAILS
+    verdict, left_out = HOLDS if all(true) else PARTLY if any(true) else FAILS, len(parts) - len(true)
+    if not counted or (verdict != PARTLY and not left_out):
+        return verdict
+    return f"{verdict} ({sum(true)} of {len(true)}{f', {left_out} undecided' if left_out else ''})"
 
 
 @dataclass(frozen=True)
@@ -77,45 +87,80 @@ class Finding:
 
     Attributes
     ----------
-        parts : mapping of str to Check or bool
-            The parts of the claim, as printed.
+    parts : mapping of str to Check
+        The parts of the claim, as printed.
     numbers : mapping
         The numbers behind it: each a number, a word, or a mapping of these by method.
-    corrected : mapping of str to Check or bool
+    corrected : mapping of str to Check
         Misprinted parts, corrected. They do not affect the verdict on the print.
+
+    Raises
+    ------
+    TypeError
+        A part is no ``Check``.
     """
 
     parts: Parts
     numbers: Mapping[str, Any]
     corrected: Parts = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for part, check in (*self.parts.items(), *self.corrected.items()):
+            if not isinstance(check, Check):
+                raise TypeError(f"the part {part!r} has no criterion; make a Check of it")
+
     @property
     def verdict(self) -> str:
         """``holds``, ``holds partly``, ``fails`` or ``undecided``; for a corrected misprint, both verdicts."""
-        printed = verdict_of(self.parts)
-        if printed == HOLDS or not self.corrected:
-            return printed
-        return f"{printed} as printed; {verdict_of(self.corrected)} corrected"
+        return self._verdict(False)
+
+    @property
+    def summary(self) -> str:
+        """The verdict, with the number of parts that hold where not all do or some are undecided."""
+        return self._verdict(True)
+
+    def _verdict(self, counted: bool) -> str:
+        verdicts = {verdict_of(self.parts), verdict_of(self.corrected or self.parts)}
+        if not self.corrected or verdict_of(self.parts) == HOLDS or verdicts == {UNDECIDED}:
+            return verdict_of(self.parts, counted)
+        return f"{verdict_of(self.parts, counted)} as printed; {verdict_of(self.corrected, counted)} corrected"
+
+    def without(self, words: Sequence[str]) -> Finding:
+        """This finding with the parts whose names have one of these words undecided."""
+        printed, corrected = (
+            {
+                part: replace(check, true=None) if any(word in part for word in words) else check
+                for part, check in parts.items()
+            }
+            for parts in (self.parts, self.corrected)
+        )
+        return Finding(printed, self.numbers, corrected)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper: its text, the section it is in, and the function that judges it on the data."""
+    """A claim of a paper: its text, the section it is in, and the function that judges it on the data.
+
+    Attributes
+    ----------
+    full : tuple of str
+        Words in the names of parts that only the full form can tell; ``("",)`` for all parts.
+    timed : bool
+        Whether its parts are ratios of times, which depend on the machine.
+    """
 
     text: str
     where: str
     judge: Callable[[xr.Dataset], Finding]
+    full: tuple[str, ...] = ()
+    timed: bool = False
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A claim with its verdict, parts and numbers."""
+class Verdict(Finding):
+    """A finding with the claim that it is about."""
 
-    claim: Claim
-    verdict: str
-    parts: Parts
-    numbers: Mapping[str, Any]
-    corrected: Parts = field(default_factory=dict)
+    claim: Claim = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -145,12 +190,12 @@ class Figure:
     claims: tuple[Claim, ...] = ()
     tabulate: Callable[[xr.Dataset], Mapping[str, Table]] | None = None
 
-    def judge(self, data: xr.Dataset) -> tuple[Verdict, ...]:
-        """Judge every claim on the data."""
-        findings = [(claim, claim.judge(data)) for claim in self.claims]
+    def judge(self, data: xr.Dataset, quick: bool = False) -> tuple[Verdict, ...]:
+        """Judge every claim on the data, those of the reduced form if ``quick``."""
+        findings = [claim.judge(data).without(claim.full if quick else ()) for claim in self.claims]
         return tuple(
-            Verdict(claim, finding.verdict, finding.parts, finding.numbers, finding.corrected)
-            for claim, finding in findings
+            Verdict(found.parts, found.numbers, found.corrected, claim=claim)
+            for claim, found in zip(self.claims, findings, strict=True)
         )
 
 

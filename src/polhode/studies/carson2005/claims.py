@@ -6,7 +6,6 @@ z = (q, p) in km and kg km/s, for a mass of 1 kg; J = [[0, I], [-I, 0]].
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import floor
 from typing import Any
 
 import numpy as np
@@ -38,11 +37,14 @@ from polhode.studies.carson2005.common import (
     order_of,
     run,
 )  # fmt: skip
+from polhode.studies.criteria import at_least, at_most, rising, within
 from polhode.studies.measure import relative_energy_error
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import orbit
 
 PRINTED = {CIRCULAR: -0.96182211, ELLIPTIC: -0.72136658}  # [carson2005, table 1]
+MOMENTA = ("as printed", "before it was rounded")
+DIGIT = 1e-8  # the last one of the printed energies
 CIRCLE, QUARTER = (
     np.sqrt(MU / R0),
     np.sqrt(1.25 * MU / R0),
@@ -152,6 +154,25 @@ def symplectic_defect(M: Any) -> float:
     return float(np.abs((M.T @ J @ M - J) * np.outer(SCALE, SCALE)).max() / (R0 * CIRCLE))
 
 
+def transforms(count: int = 20) -> tuple[float, float]:
+    """Largest entry of M^T J M - J over Cayley transforms M of random Hamiltonian matrices J S; smallest of others."""
+    random = np.random.default_rng(0)
+    results: dict[bool, list[float]] = {True: [], False: []}
+    for S in random.normal(size=(count, 6, 6)) / 6.0:
+        for symmetric, A in ((True, J @ (S + S.T) / 2.0), (False, S)):
+            M = cayley(A)
+            results[symmetric].append(float(np.abs(M.T @ J @ M - J).max()))
+    return max(results[True]), min(results[False])
+
+
+def of_motion(t: float, h: float = 0.5) -> tuple[float, float]:
+    """Residuals of velocity (km/s) and acceleration (km/s^2) of J grad H on the conic, by differences."""
+    (q0, _), (q1, _), (q2, _) = (conic(ELLIPTIC, t + k * h) for k in (-1, 0, 1))
+    slope = J @ gradient(np.concatenate(conic(ELLIPTIC, t)))
+    return (float(np.abs((q2 - q0) / (2 * h) - slope[:3]).max()),
+            float(np.abs((q2 - 2 * q1 + q0) / h**2 - slope[3:]).max()))  # fmt: skip
+
+
 def first_order(h: float) -> float:
     """Distance (km) from the conic after an hour by symplectic Euler: p += h f(q), then q += h p."""
     q, p = (np.array(x) for x in STARTS[ELLIPTIC].values())
@@ -183,12 +204,20 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         float(np.linalg.norm(last(SYMPLECTIC, ELLIPTIC, step=h).position - conic(ELLIPTIC, DAY)[0])) for h in steps
     ]
     day = run(SYMPLECTIC, ELLIPTIC)
+    hamiltonian_matrices, general_matrices = transforms()
+    velocity, acceleration = of_motion(1000.0)
+    speeds = {CIRCULAR: CIRCLE, ELLIPTIC: QUARTER}
+    e = [float(np.linalg.norm(kepler.eccentricity_vector(x["position"], x["momentum"], MU))) for x in STARTS.values()]
     single = {
         "skew": float(np.abs(J @ A + A.T @ J).max()),
         "jacobian_against_6": float(np.abs(scaled(jacobians[SYMPLECTIC] - cayley(A))).max()),
         "jacobian_of_7_against_I_minus_A": float(np.abs(scaled(f_of_7 - (np.eye(6) - A))).max()),
         "jacobian_of_7_against_6": float(np.abs(scaled(f_of_7 - cayley(A))).max()),
         "smallest_singular_value": float(np.linalg.svd(scaled(np.eye(6) - A))[1].min()),
+        "cayley_of_hamiltonian": hamiltonian_matrices,
+        "cayley_of_general": general_matrices,
+        "velocity": velocity,
+        "acceleration": acceleration,
         "euler_defect": symplectic_defect(euler),
         "euler_order": order_of((2.0, 1.0, 0.5), [first_order(h) for h in (2.0, 1.0, 0.5)]),
         "order": order_of(steps, errors),
@@ -203,9 +232,11 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "iterations": (("by", "step"), counts), "newton_apart": ("step", difference),
             "residual": ("equation", list(residual.values())),
             "measured": ("quantity", list(single.values())),
+            "energy": (("orbit", "momentum"), [[energy_of(x), speeds[x] ** 2 / 2 - MU / R0] for x in STARTS]),
+            "eccentricity": ("orbit", e),
         },
         {"scheme": list(labels), "by": ["I - A", "(6)"], "step": list(LADDER), "equation": list(residual),
-         "quantity": list(single)},
+         "quantity": list(single), "orbit": list(STARTS), "momentum": list(MOMENTA)},
         {"one-step measurements": f"a step of {H:g} s from the start of the elliptic orbit; lengths in units of "
                                   f"{R0:g} km, momenta of {CIRCLE:.6g} kg km/s"},
     )  # fmt: skip
@@ -232,54 +263,57 @@ def measured(data: xr.Dataset, name: str) -> float:
     return float(data.measured.sel(quantity=name))
 
 
-def truncated(x: float) -> float:
-    """A negative number truncated after eight decimals, towards zero."""
-    return -floor(abs(x) * 1e8) / 1e8
-
-
 def table(data: xr.Dataset) -> Finding:
-    ideal = {CIRCULAR: CIRCLE**2 / 2 - MU / R0, ELLIPTIC: QUARTER**2 / 2 - MU / R0}
-    parts = {f"{name}, from the printed momentum": round(energy_of(name), 8) == PRINTED[name] for name in PRINTED}
-    parts |= {f"{name}, from the momentum before it was rounded, eight decimals, cut off": truncated(ideal[name]) == x
-              for name, x in PRINTED.items()}  # fmt: skip
-    return Finding(parts, {"from the printed momenta": {name: f"{energy_of(name):.11f}" for name in PRINTED},
-                           "from the unrounded ones": {name: f"{x:.11f}" for name, x in ideal.items()}})  # fmt: skip
+    """The printed energies are those of the printed momenta, rounded, or of unrounded ones, cut off towards zero."""
+    energy = {x: {m: float(data.energy.sel(orbit=x, momentum=m)) for m in MOMENTA} for x in PRINTED}
+    cut = {x: -float(np.floor(abs(energy[x][MOMENTA[1]]) / DIGIT)) * DIGIT for x in PRINTED}
+    parts = {f"{x}, from the printed momentum: difference": at_most(abs(energy[x][MOMENTA[0]] - E), DIGIT / 2)
+             for x, E in PRINTED.items()}  # fmt: skip
+    parts |= {
+        f"{x}, from the momentum before it was rounded, cut off: difference": at_most(abs(cut[x] - E), DIGIT / 100)
+        for x, E in PRINTED.items()
+    }
+    return Finding(parts, {f"from the momentum {m}": {x: f"{energy[x][m]:.11f}" for x in PRINTED} for m in MOMENTA})
 
 
 def conics(data: xr.Dataset) -> Finding:
-    e = {name: float(np.linalg.norm(kepler.eccentricity_vector(start["position"], start["momentum"], MU)))
-         for name, start in STARTS.items()}  # fmt: skip
-    parts = {"both energies are negative": max(energy_of(name) for name in STARTS) < 0.0,
-             "one orbit is a circle, to the digits printed": e[CIRCULAR] < 1e-6,
-             "the other is an ellipse": 0.01 < e[ELLIPTIC] < 1.0}  # fmt: skip
-    return Finding(parts, {"eccentricity": e, "energy": {name: energy_of(name) for name in STARTS}})
+    e = {x: float(data.eccentricity.sel(orbit=x)) for x in PRINTED}
+    energy = {x: float(data.energy.sel(orbit=x, momentum=MOMENTA[0])) for x in PRINTED}
+    parts = {"both energies are negative": at_most(max(energy.values()), 0.0),
+             "one orbit is a circle, to the digits printed": at_most(e[CIRCULAR], 1e-6),
+             "the other is an ellipse": within(e[ELLIPTIC], 0.01, 1.0)}  # fmt: skip
+    return Finding(parts, {"eccentricity": e, "energy": energy})
 
 
 def hamiltonian(data: xr.Dataset) -> Finding:
-    """Compare J grad H with velocity and acceleration on the conic, by differences."""
-    h = 0.5
-    (q0, _), (q1, _), (q2, _) = (conic(ELLIPTIC, t) for t in (1000.0 - h, 1000.0, 1000.0 + h))
-    z = np.concatenate(conic(ELLIPTIC, 1000.0))
-    slope = J @ gradient(z)
-    parts = {"velocity": bool(np.abs((q2 - q0) / (2 * h) - slope[:3]).max() < 1e-6),
-             "acceleration": bool(np.abs((q2 - 2 * q1 + q0) / h**2 - slope[3:]).max() < 1e-9)}  # fmt: skip
-    return Finding(parts, {"acceleration, km/s^2": float(np.linalg.norm(slope[3:]))})
+    """J grad H is velocity and acceleration on the conic, up to what differences leave."""
+    return Finding({"velocity, km/s: difference": at_most(measured(data, "velocity"), 1e-6),
+                    "acceleration, km/s^2: difference": at_most(measured(data, "acceleration"), 1e-9)},
+                   {"compared": "with differences of positions on the conic"})  # fmt: skip
+
+
+def transform(data: xr.Dataset) -> Finding:
+    parts = {"M^T J M - J of Hamiltonian matrices, largest": at_most(measured(data, "cayley_of_hamiltonian"), EXACT),
+             "of general ones, smallest": at_least(measured(data, "cayley_of_general"), BROKEN)}  # fmt: skip
+    return Finding(parts, {"matrices": "20 random ones of either kind"})
 
 
 def symplectic(data: xr.Dataset) -> Finding:
     defect = {str(k): float(v) for k, v in zip(data.scheme.values, data.defect.values, strict=True)}
     parts = {
-        "the Jacobian of a step keeps the form": defect[SYMPLECTIC] < 1e-11,
-        "the measurement sees that RK4's and RK2's do not": min(defect[RK4], defect[HEUN]) > 1e4 * defect[SYMPLECTIC],
+        "the Jacobian of a step keeps the form": at_most(defect[SYMPLECTIC], 1e-11),
+        "the measurement sees that RK4's and RK2's do not": rising(
+            {SYMPLECTIC: defect[SYMPLECTIC], "the smaller of theirs": min(defect[RK4], defect[HEUN])}, 1e4
+        ),
     }
     return Finding(parts, {"M^T J M - J": defect})
 
 
 def skew(data: xr.Dataset) -> Finding:
     parts = {
-        "J A + A^T J = 0": measured(data, "skew") < EXACT,
-        "I - A is invertible": measured(data, "smallest_singular_value") > 0.1,
-        "the Jacobian of the step is (I - A)^-1 (I + A)": measured(data, "jacobian_against_6") < 1e-11,
+        "J A + A^T J = 0": at_most(measured(data, "skew"), EXACT),
+        "I - A is invertible": at_least(measured(data, "smallest_singular_value"), 0.1),
+        "the Jacobian of the step is (I - A)^-1 (I + A)": at_most(measured(data, "jacobian_against_6"), 1e-11),
     }
     return Finding(
         parts,
@@ -298,45 +332,57 @@ def of_equation(data: xr.Dataset, name: str) -> float:
 def theorem(data: xr.Dataset) -> Finding:
     values = {name: of_equation(data, name) for name in ("(12)", "(18)", "(19)")}
     other = of_equation(data, "verlet in (12)")
-    parts = {f"{name} to round-off, at every step of a day": x < EXACT for name, x in values.items()}
-    parts["Verlet's path, of alpha = 0, does not satisfy (12) with alpha = 1/2"] = other > 1e3 * EXACT
+    parts = {f"{name} to round-off, at every step of a day": at_most(x, EXACT) for name, x in values.items()}
+    parts["Verlet's path, of alpha = 0, does not satisfy (12) with alpha = 1/2"] = at_least(other, 1e3 * EXACT)
     return Finding(parts, {"largest residual, relative to the momentum": values, "Verlet": other})
 
 
 def implicit(data: xr.Dataset) -> Finding:
-    counts = {f"{h:g} s": int(n) for h, n in zip(data.step.values, data.iterations.sel(by="I - A").values, strict=True)}
+    counts = {
+        f"{h:g} s": float(n) for h, n in zip(data.step.values, data.iterations.sel(by="I - A").values, strict=True)
+    }
     difference = float(data.newton_apart.max())
-    parts = {"few iterations from the guess z_n (at most 4 up to 60 s)": max(list(counts.values())[:3]) <= 4,
-             "the state is that of the integrator used here": difference < EXACT}  # fmt: skip
+    parts = {"few iterations from the guess z_n (at most 4 up to 60 s)": at_most(max(list(counts.values())[:3]), 4),
+             "the state is that of the integrator used here": at_most(difference, EXACT)}  # fmt: skip
     return Finding(parts, {"iterations": counts, "largest difference": difference})
 
 
 def printed_jacobian(data: xr.Dataset) -> Finding:
+    """f' is (6) as printed; it is I - A, with which the iteration is the faster one at every step."""
     counts = {
-        way: {f"{h:g} s": int(n) for h, n in zip(data.step.values, data.iterations.sel(by=way).values, strict=True)}
+        way: {f"{h:g} s": float(n) for h, n in zip(data.step.values, data.iterations.sel(by=way).values, strict=True)}
         for way in map(str, data.by.values)
     }
     right, wrong = measured(data, "jacobian_of_7_against_I_minus_A"), measured(data, "jacobian_of_7_against_6")
-    return Finding({"f' is (6)": wrong < 1e-9},
-                   {"f' less (6)": wrong, "f' less I - A": right, "iterations to round-off": counts})  # fmt: skip
+    share = float((data.iterations.sel(by="I - A") / data.iterations.sel(by="(6)")).max())
+    return Finding({"f' less (6)": at_most(wrong, 1e-9)}, {"iterations to round-off": counts}, {
+        "f' less I - A": at_most(right, 1e-9),
+        "iterations with I - A over those with (6), largest": at_most(share, 1.0),
+    })  # fmt: skip
 
 
 def first(data: xr.Dataset) -> Finding:
-    return Finding({"order 1": keeps(measured(data, "order"), 1)}, {"order": measured(data, "order")})
+    order = measured(data, "order")
+    return Finding({"order 1": keeps(order, 1)}, {"order": order}, {"order 2": keeps(order, 2)})
 
 
 def lowest(data: xr.Dataset) -> Finding:
-    parts = {"symplectic Euler, of lower order, is not symplectic": measured(data, "euler_defect") > BROKEN}
+    """Symplectic Euler is the counterexample, if it is both symplectic and of order 1."""
+    defect, order = measured(data, "euler_defect"), measured(data, "euler_order")
     return Finding(
-        parts,
-        {"defect of symplectic Euler": measured(data, "euler_defect"), "its order": measured(data, "euler_order")},
+        {"symplectic Euler, of lower order, is not symplectic": at_least(defect, BROKEN)},
+        {"defect": defect, "order": order},
+        {
+            "the lowest is symplectic Euler: symplectic": at_most(defect, 1e-11),
+            "of order 1": keeps(order, 1),
+        },
     )
 
 
 def intrinsic(data: xr.Dataset) -> Finding:
     parts = {
-        "angular momentum": measured(data, "momentum_drift") < EXACT,
-        "energy": measured(data, "energy_drift") < EXACT,
+        "angular momentum": at_most(measured(data, "momentum_drift"), EXACT),
+        "energy": at_most(measured(data, "energy_drift"), EXACT),
     }
     return Finding(parts, {"largest change of the angular momentum, relative": measured(data, "momentum_drift"),
                            "of the energy": measured(data, "energy_drift")})  # fmt: skip
@@ -359,6 +405,9 @@ FIGURE = Figure(
         Claim("The midpoint rule is symplectic", "prop. 1", symplectic),
         Claim(
             "Its Jacobian is (I - A)^-1 (I + A), where A is Hamiltonian, provided I - A is invertible", "(4)-(6)", skew
+        ),
+        Claim(
+            "The Cayley transform of a matrix is symplectic if and only if the matrix is Hamiltonian", "(6)", transform
         ),
         Claim("The implicit equation can be solved by Newton's method from the guess z_n", "(7), (8)", implicit),
         Claim("The Jacobian of f in (7) is given by equation 6", "(8)", printed_jacobian),

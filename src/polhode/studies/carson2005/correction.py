@@ -29,6 +29,7 @@ from polhode.studies.carson2005.common import (
     revolutions,
     run,
 )  # fmt: skip
+from polhode.studies.criteria import at_most, rising
 from polhode.studies.measure import relative_energy_error
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
@@ -82,9 +83,12 @@ def realizable(data: xr.Dataset) -> Finding:
     means_e = np.abs(data["mean"].sel({"method": CORRECTED, "orbit": ELLIPTIC}).values)
     order = order_of(data.step.values, means_e)
     parts: dict[str, Any] = {
-        "the mean is a hundred times nearer to the exact value": 100 * abs(means[CORRECTED]) < abs(means[SYMPLECTIC]),
-        "it oscillates about it: the mean is within a tenth of the swing": abs(means[CORRECTED])
-        < 0.1 * swings[CORRECTED],
+        "the mean is a hundred times nearer to the exact value": rising(
+            {k: abs(means[k]) for k in (CORRECTED, SYMPLECTIC)}, 100.0
+        ),
+        "it oscillates about it: the mean is within a tenth of the swing": at_most(
+            abs(means[CORRECTED]) / swings[CORRECTED], 0.1
+        ),
         "what is left of the offset falls with the fourth power of the step": keeps(order, 4),
     }
     return Finding(
@@ -100,7 +104,10 @@ def realizable(data: xr.Dataset) -> Finding:
 def phase(data: xr.Dataset) -> Finding:
     """Judge whether the corrected integrator is also more accurate in position."""
     measured = {name: pick(data.distance, name) for name in ORBITS}
-    parts = {f"on the {name} orbit": 100 * measured[name][CORRECTED] < measured[name][SYMPLECTIC] for name in ORBITS}
+    parts = {
+        f"on the {name} orbit": rising({k: measured[name][k] for k in (CORRECTED, SYMPLECTIC)}, 100.0)
+        for name in ORBITS
+    }
     return Finding(parts, {f"distance from the conic, {name}, km": measured[name] for name in ORBITS})
 
 

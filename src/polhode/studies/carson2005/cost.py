@@ -24,8 +24,9 @@ from polhode.studies.carson2005.common import (
     period,
     run,
 )
+from polhode.studies.criteria import at_most, rising
 from polhode.studies.measure import whole
-from polhode.studies.study import Claim, Figure, Finding, Reporter
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 
 DP8, GAUSS12, GAUSS16 = "DOP853", "mkrk:gauss12", "mkrk:gauss16"
 STEPS = {
@@ -90,14 +91,20 @@ def needed(data: xr.Dataset, days: int, label: str, error: float) -> float:
 
 def explicit(data: xr.Dataset) -> Finding:
     measured = {label: needed(data, 1, label, 1.0) for label in LOW}
-    return Finding({"Verlet takes fewer evaluations for the same accuracy": measured[VERLET] < measured[SYMPLECTIC]},
-                   {"evaluations a day for 1 km": measured})  # fmt: skip
+    return Finding(
+        {
+            "Verlet takes fewer evaluations for the same accuracy": rising(
+                {k: measured[k] for k in (VERLET, SYMPLECTIC)}
+            )
+        },
+        {"evaluations a day for 1 km": measured},
+    )
 
 
 def higher(data: xr.Dataset) -> Finding:
     measured = {label: needed(data, 1, label, 1e-3) for label in LABELS}
     parts = {
-        f"{label} takes a tenth of what the midpoint rule does": 10 * measured[label] < measured[SYMPLECTIC]
+        f"{label} takes a tenth of what the midpoint rule does": at_most(measured[label] / measured[SYMPLECTIC], 0.1)
         for label in HIGH
     }
     return Finding(parts, {"evaluations a day for a metre": measured})
@@ -105,13 +112,13 @@ def higher(data: xr.Dataset) -> Finding:
 
 def versus(data: xr.Dataset) -> Finding:
     """Compare for short and long arcs and two accuracies."""
-    parts: dict[str, bool] = {}
+    parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for days in map(int, data.days.values):
         for words, error in (("metre", 1e-3), ("millimetre", 1e-6)):
             measured = {label: needed(data, days, label, error) / days for label in (DP8, *HIGH, RK4)}
             at, best = f"a {words} after {days} day{'s' if days > 1 else ''}", min(measured[label] for label in HIGH)
-            parts |= {f"{at}: than DOP853": best < measured[DP8], f"{at}: than RK4": best < measured[RK4]}
+            parts |= {f"{at}: than {k}": rising({"best of these": best, k: measured[k]}) for k in (DP8, RK4)}
             numbers[f"evaluations a day for {at}"] = measured
     return Finding(parts, numbers)
 
@@ -123,8 +130,10 @@ def small_steps(data: xr.Dataset) -> Finding:
         h, e = np.log(ladder), np.log(data.error.sel({"days": 1, "method": label}).values)
         k = int(np.clip(np.searchsorted(-e, -np.log(1e-3)) - 1, 0, 2))
         measured[label] = float(np.exp(h[k] + (np.log(1e-3) - e[k]) * (h[k + 1] - h[k]) / (e[k + 1] - e[k])))
-    parts = {"RK4 needs steps below a hundredth of a revolution": measured[RK4] < 0.01 * T,
-             "the symplectic midpoint rule needs none as small": measured[SYMPLECTIC] > measured[RK4]}  # fmt: skip
+    parts = {
+        "RK4 needs steps below a hundredth of a revolution": at_most(measured[RK4] / T, 0.01),
+        "the symplectic midpoint rule needs none as small": rising({k: measured[k] for k in (RK4, SYMPLECTIC)}),
+    }
     return Finding(parts, {"step for a metre after a day, s": measured, "a revolution, s": T})
 
 

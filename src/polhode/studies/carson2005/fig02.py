@@ -22,6 +22,7 @@ from polhode.studies.carson2005.common import (
     revolutions,
     shown,
 )  # fmt: skip
+from polhode.studies.criteria import at_most, falling, rising
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, RK45, RK4, CONIC)
@@ -50,9 +51,9 @@ def winds(data: xr.Dataset) -> Finding:
     T = period(CIRCULAR)
     heights = revolutions(t, r, T)
     parts = {
-        "the distance from the planet falls by over 1 % in the day": r[-1] < 0.99 * r[0],
-        "its mean falls in every revolution": bool((np.diff(heights) < 0.0).all()),
-        "so does the energy": bool((np.diff(revolutions(t, E, T)) < 0.0).all()),
+        "the distance from the planet falls by over 1 % in the day": at_most(float(r[-1] / r[0]), 0.99),
+        "its mean falls in every revolution": falling(heights),
+        "so does the energy": falling(revolutions(t, E, T)),
     }
     return Finding(parts, {"distance at the end, km": float(r[-1]), "energy lost": float(1.0 - E[0] / E[-1]),
                            "relative to the energy at the start": float((E[0] - E[-1]) / abs(E[0])),
@@ -61,14 +62,18 @@ def winds(data: xr.Dataset) -> Finding:
 
 def alike(data: xr.Dataset) -> Finding:
     worst = {label: float(np.abs(of(data.offset, label)).max()) for label in (SYMPLECTIC, RK4, RK45)}
-    parts = {"both are closer to the circle than RK45": max(worst[SYMPLECTIC], worst[RK4]) < worst[RK45],
-             "their paths are within one pixel of each other": worst[SYMPLECTIC] + worst[RK4] < PIXEL}  # fmt: skip
+    parts = {
+        "both are closer to the circle than RK45": rising(
+            {"larger of both": max(worst[SYMPLECTIC], worst[RK4]), RK45: worst[RK45]}
+        ),
+        "their paths are within one pixel of each other": at_most(worst[SYMPLECTIC] + worst[RK4], PIXEL),
+    }
     return Finding(parts, {"largest offset from the circle, km": worst, "a pixel, km": PIXEL})
 
 
 def planar(data: xr.Dataset) -> Finding:
     height = float(np.abs(data.position.sel(axis="z")).max())
-    return Finding({"no method leaves the plane": height == 0.0}, {"largest |z|, km": height})
+    return Finding({"no method leaves the plane": at_most(height, 0.0)}, {"largest |z|, km": height})
 
 
 FIGURE = Figure("fig02", f"circular orbit, {DAY:g} s", compute, draw, (

@@ -20,6 +20,7 @@ from polhode.studies.carson2005.common import (
     revolutions,
     shown,
 )  # fmt: skip
+from polhode.studies.criteria import at_least, at_most, falling, rising
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, RK4, CONIC)
@@ -48,9 +49,12 @@ def symplectic(data: xr.Dataset) -> Finding:
     t, E = data.time.values, of(data.energy, SYMPLECTIC)
     means, swing = revolutions(t, E, period(CIRCULAR)), float(E.max() - E.min())
     lost = abs(float(of(data.energy, RK4)[-1] - E[0]))
-    parts = {"its mean does not move (by 1 % of its swing, from the first revolution to the last)":
-             abs(means[-1] - means[0]) < 0.01 * swing,
-             "its swing is less than what RK4 loses in the day": swing < lost}  # fmt: skip
+    parts = {
+        "its mean does not move (by 1 % of its swing, from the first revolution to the last)": rising(
+            {"move": float(abs(means[-1] - means[0])), "swing": swing}, 100.0
+        ),
+        "its swing is less than what RK4 loses in the day": rising({"swing": swing, "lost by RK4": lost}),
+    }
     return Finding(
         parts,
         {
@@ -64,7 +68,7 @@ def symplectic(data: xr.Dataset) -> Finding:
 def dissipation(data: xr.Dataset) -> Finding:
     t, E = data.time.values, of(data.energy, RK4)
     means = revolutions(t, E, period(CIRCULAR))
-    return Finding({"the energy of RK4 falls in every revolution": bool((np.diff(means) < 0.0).all())},
+    return Finding({"the energy of RK4 falls in every revolution": falling(means)},
                    {"lost in the day, relative": float((E[0] - E[-1]) / abs(E[0])),
                     "lost in a revolution, relative": float(-np.diff(means).mean() / abs(E[0]))})  # fmt: skip
 
@@ -72,15 +76,15 @@ def dissipation(data: xr.Dataset) -> Finding:
 def tenth_digit(data: xr.Dataset) -> Finding:
     E = of(data.energy, RK4)
     lost = float(E[0] - E[-1])
-    parts = {"at least a tenth of a unit of the tenth digit": lost > 0.1 * TENTH,
-             "less than half a unit of the ninth": lost < 5.0 * TENTH}  # fmt: skip
+    parts = {"at least a tenth of a unit of the tenth digit": at_least(lost / TENTH, 0.1),
+             "less than half a unit of the ninth": at_most(lost / TENTH, 5.0)}  # fmt: skip
     return Finding(parts, {"energy at the start": f"{E[0]:.13f}", "at the end": f"{E[-1]:.13f}", "lost": lost})
 
 
 def exact(data: xr.Dataset) -> Finding:
     E = of(data.energy, CONIC)
     change = float(np.abs(E / E[0] - 1.0).max())
-    return Finding({"to 1e-15 a hundred times over": change < 1e-13}, {"largest change, relative": change})
+    return Finding({"to 1e-15 a hundred times over": at_most(change, 1e-13)}, {"largest change, relative": change})
 
 
 FIGURE = Figure("fig04", f"energy of the circular orbit, {DAY:g} s", compute, draw, (

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import CONIC, DAY, ELLIPTIC, RK2, RK4, RK45, SYMPLECTIC, lines, of, plane, shown
+from polhode.studies.criteria import at_least, at_most, falling, rising
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 OTHERS = (SYMPLECTIC, *RK2, RK4)
@@ -36,9 +37,9 @@ def winds(data: xr.Dataset) -> Finding:
     size = np.linalg.norm(of(data.position, RK45), axis=1)
     first, final = (float(part.max()) for part in (size[: size.size // 4], size[-size.size // 4 :]))
     parts = {
-        "the energy is lower at every periapsis": bool((np.diff(E_low) < 0.0).all()),
-        "it is over 1 % lower at the end": E[-1] < E[0] - 0.01 * abs(E[0]),
-        "the largest distance falls, from the first to the last quarter of the day": final < 0.99 * first,
+        "the energy is lower at every periapsis": falling(E_low),
+        "it is over 1 % lower at the end": at_least(float((E[0] - E[-1]) / abs(E[0])), 0.01),
+        "the largest distance falls, from the first to the last quarter of the day": at_most(final / first, 0.99),
     }
     return Finding(parts, {"energy at the end, relative": float((E[-1] - E[0]) / abs(E[0])), "steps": len(r) - 1,
                            "largest distance, first and last quarter, km": f"{first:.0f}, {final:.0f}"})  # fmt: skip
@@ -47,8 +48,8 @@ def winds(data: xr.Dataset) -> Finding:
 def closer(data: xr.Dataset) -> Finding:
     ends = {label: float(of(data.distance, label)[-1]) for label in (RK45, *OTHERS)}
     paths = {label: float(np.abs(of(data.offset, label)).max()) for label in (RK45, *OTHERS)}
-    parts = {"their places": max(ends[label] for label in OTHERS) < ends[RK45],
-             "their paths": max(paths[label] for label in OTHERS) < paths[RK45]}  # fmt: skip
+    parts = {"their places": rising({"others": max(ends[label] for label in OTHERS), RK45: ends[RK45]}),
+             "their paths": rising({"others": max(paths[label] for label in OTHERS), RK45: paths[RK45]})}  # fmt: skip
     return Finding(parts, {"distance at the end, km": ends, "largest offset of the path, km": paths})
 
 

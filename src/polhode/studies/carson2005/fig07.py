@@ -28,6 +28,7 @@ from polhode.studies.carson2005.common import (
     run,
     shown,
 )  # fmt: skip
+from polhode.studies.criteria import at_least, at_most, falling
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, *RK2, RK4, CONIC)
@@ -64,7 +65,7 @@ def means(data: xr.Dataset, label: str) -> tuple[float, np.ndarray]:
 def decay(data: xr.Dataset) -> Finding:
     moves = {label: float(means(data, label)[1][-1] - means(data, label)[1][0]) for label in RK2}
     steady = {label: bool((np.diff(means(data, label)[1]) * np.sign(moves[label]) > 0.0).all()) for label in RK2}
-    parts = {f"{label}: the energy falls in every revolution": steady[label] and moves[label] < 0.0 for label in RK2}
+    parts = {f"{label}: the energy falls in every revolution": falling(means(data, label)[1]) for label in RK2}
     start = abs(means(data, HEUN)[0])
     E = {label: of(data.energy, label) for label in RK2}
     mean = {label: x / start / (means(data, label)[1].size - 1) for label, x in moves.items()}
@@ -85,9 +86,9 @@ def oscillates(data: xr.Dataset) -> Finding:
         mean[-1] - mean[0]) / abs(start)  # fmt: skip
     order = order_of(STEPS, np.abs(data.mean_offset.values).tolist())
     parts: dict[str, Any] = {
-        "not constant": swing > 1e-8,
-        "the mean does not move (by 1 % of the swing in the day)": abs(move) < 0.01 * swing,
-        "the mean is off the actual energy by over a tenth of the swing": abs(bias) > 0.1 * swing,
+        "not constant": at_least(swing, 1e-8),
+        "the mean does not move (by 1 % of the swing in the day)": at_most(abs(move) / swing, 0.01),
+        "the mean is off the actual energy by over a tenth of the swing": at_least(abs(bias) / swing, 0.1),
         "the offset goes with the square of the step": keeps(order, 2),
     }
     return Finding(parts, {"half the swing, relative": swing / 2, "mean less the actual energy, relative": bias,
@@ -97,7 +98,9 @@ def oscillates(data: xr.Dataset) -> Finding:
 def appears(data: xr.Dataset) -> Finding:
     E, S = of(data.energy, RK4), of(data.energy, SYMPLECTIC)
     ratio = float(np.ptp(E) / np.ptp(S))
-    return Finding({"its change is below one hundredth of the symplectic swing": ratio < 0.01}, {"ratio": ratio})
+    return Finding(
+        {"its change is below one hundredth of the symplectic swing": at_most(ratio, 0.01)}, {"ratio": ratio}
+    )
 
 
 FIGURE = Figure(

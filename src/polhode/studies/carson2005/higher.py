@@ -23,7 +23,8 @@ from polhode.studies.carson2005.common import (
     order_of,
 )
 from polhode.studies.carson2005.drag import air
-from polhode.studies.study import Claim, Figure, Finding, Reporter
+from polhode.studies.criteria import falling
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 
 KD = 2e-6  # 1/km
 KINDS = ("conic", "drag")
@@ -91,7 +92,7 @@ def orders(data: xr.Dataset, kind: str) -> Finding:
 
 def accurate(data: xr.Dataset) -> Finding:
     """Judge whether the smallest error within 20,000 evaluations falls from order to order."""
-    parts: dict[str, bool] = {}
+    parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for kind in KINDS:
         best = {}
@@ -100,11 +101,8 @@ def accurate(data: xr.Dataset) -> Finding:
             errors, counts = (
                 data[name].sel({"force": kind, "method": rows}).values for name in ("error", "evaluations")
             )
-            best[str(p)] = float(np.nanmin(np.where(counts <= 20_000, errors, np.nan)))
-        sizes = list(best.values())
-        parts[f"{kind}: with 20,000 evaluations the error falls from order to order"] = sizes == sorted(
-            sizes, reverse=True
-        )
+            best[str(p)] = float(np.fmin.reduce(np.where(counts <= 20_000, errors, np.nan), axis=None))
+        parts[f"{kind}: with 20,000 evaluations the error falls from order to order"] = falling(list(best.values()))
         numbers[f"smallest error by order, {kind}, km"] = best
     return Finding(parts, numbers)
 

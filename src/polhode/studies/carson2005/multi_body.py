@@ -17,7 +17,7 @@ from polhode.runs.integrate import integrate
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import CIRCULAR, DAY, GAUSS, METHODS, RK4, SYMPLECTIC, keeps, of, order_of, run
 from polhode.studies.carson2005.drag import air
-from polhode.studies.criteria import at_least, at_most
+from polhode.studies.criteria import at_least, at_most, falling
 from polhode.studies.measure import relative_energy_error, whole
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import gravitating_bodies
@@ -138,7 +138,7 @@ def alone(data: xr.Dataset) -> Finding:
 def not_with_drag(data: xr.Dataset) -> Finding:
     E = data.falling.values
     lost, residual = float((E[0] - E[-1]) / abs(E[0])), float(np.abs(data.unaccounted).max())
-    parts: dict[str, Any] = {"with drag it falls, from row to row": bool((np.diff(E) < 0.0).all()),
+    parts: dict[str, Any] = {"with drag it falls, from row to row": falling(E),
              "what is lost is the work of the drag, to round-off": at_most(residual, 1e-12)}  # fmt: skip
     return Finding(parts, {"lost in a day, relative": lost, "change less work": residual})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ from polhode.studies.carson2005.common import (
     power,
     run,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Reporter
+from polhode.studies.criteria import at_most
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 
 ORBITS = (CIRCULAR, ELLIPTIC)
 ORDERS = {SYMPLECTIC: 2, CORRECTED: 4, VERLET: 2, HEUN: 2, MIDPOINT: 2, RK4: 4, "s4_6": 4, "rkn6_14a": 6}
@@ -83,7 +85,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def recovered(data: xr.Dataset) -> Finding:
-    parts: dict[str, bool] = {}
+    parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:
         e = {
@@ -91,8 +93,8 @@ def recovered(data: xr.Dataset) -> Finding:
             for k, p in ORDERS.items()
         }
         low, high = ([abs(e[k]) for k, p in ORDERS.items() if (p == 2) == small] for small in (True, False))
-        parts[f"{name}: to 1e-6 by the symplectic rule and all others of order 2"] = max(low) < 1e-6
-        parts[f"{name}: to 1e-8 by those of higher order"] = max(high) < 1e-8
+        parts[f"{name}: to 1e-6 by the symplectic rule and all others of order 2"] = at_most(max(low), 1e-6)
+        parts[f"{name}: to 1e-8 by those of higher order"] = at_most(max(high), 1e-8)
         numbers |= {
             f"error of the period, {name}": e,
             f"seconds in a revolution, {name}": {k: x * period(name) for k, x in e.items()},
@@ -109,7 +111,7 @@ def converges(data: xr.Dataset) -> Finding:
         for label, p in ORDERS.items():
             line, h = np.abs(of(data.error.sel(orbit=name), label)), of(data.steps, label)
             seen = np.flatnonzero(line > FLOOR)[-2:]
-            measured[label] = power(h[seen], line[seen])
+            measured[label] = power(h[seen], line[seen]) if seen.size > 1 else nan
             parts[f"{label}, {name}: order {p}"] = keeps(measured[label], p)
         numbers[f"orders, {name}"] = measured
     return Finding(parts, numbers)

@@ -30,6 +30,7 @@ from polhode.studies.carson2005.common import (
     revolutions,
     run,
 )  # fmt: skip
+from polhode.studies.criteria import at_most, falling
 from polhode.studies.measure import relative_energy_error, whole
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import particle
@@ -141,10 +142,8 @@ def steady(data: xr.Dataset) -> Finding:
     means = {k: revolutions(t, of(line, k), T) for k in (SYMPLECTIC, RK4)}
     move, swing = {k: float(x[-1] - x[0]) for k, x in means.items()}, float(np.ptp(of(line, SYMPLECTIC)))
     parts = {
-        "symplectic: its mean does not move (by 1 % of the swing)": abs(move[SYMPLECTIC]) < 0.01 * swing,
-        "RK4 loses energy in every revolution": bool(
-            (np.diff(means[RK4]) < 0).all() or (np.diff(means[RK4]) > 0).all()
-        ),
+        "symplectic: its mean does not move (by 1 % of the swing)": at_most(abs(move[SYMPLECTIC]) / swing, 0.01),
+        "RK4 loses energy in every revolution": falling(means[RK4]),
     }
     return Finding(parts, {"move of the mean, relative": move, "symplectic swing": swing})
 
@@ -159,7 +158,7 @@ def orders(data: xr.Dataset) -> Finding:
         parts |= {f"{k}, {kind}": keeps(measured[k], p) for k, p in ORDERS.items()}
         numbers[f"orders, {kind}"] = measured
     slope = float(np.polyfit(np.log(data.uncut_step), np.log(data.uncut), 1)[0])
-    parts["RK4 that ignores the edges falls below order 3"] = slope < 3.0
+    parts["RK4 that ignores the edges falls below order 3"] = at_most(slope, 3.0)
     return Finding(parts, numbers | {"slope of RK4 that ignores them": slope})
 
 
@@ -168,8 +167,8 @@ def accounted(data: xr.Dataset) -> Finding:
     change = float(np.ptp(of(data.energy.sel(light="shadow"), GAUSS))) / abs(float(data.energy[0, 0, 0]))
     return Finding(
         {
-            f"{GAUSS}: to round-off": residual[GAUSS] < 1e-12,
-            "RK4: to a thousandth of the change": residual[RK4] < 1e-3 * change,
+            f"{GAUSS}: to round-off": at_most(residual[GAUSS], 1e-12),
+            "RK4: to a thousandth of the change": at_most(residual[RK4] / change, 1e-3),
         },
         {"change less work, relative": residual, "swing of the energy": change},
     )

@@ -27,6 +27,7 @@ from polhode.studies.carson2005.common import (
     order_of,
     run,
 )  # fmt: skip
+from polhode.studies.criteria import at_most, rising
 from polhode.studies.measure import relative_energy_error
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
@@ -109,16 +110,17 @@ def accounted(data: xr.Dataset) -> Finding:
     residual = {label: float(np.abs(of(data.unaccounted, label)).max()) for label in LABELS}
     share = {label: residual[label] * abs(float(of(data.energy, label)[0])) / gained[label] for label in LABELS}
     parts = {
-        f"{label}: all but a ten-thousandth of the gain is work of the thrust": share[label] < 1e-4 for label in LABELS
+        f"{label}: all but a ten-thousandth of the gain is work of the thrust": at_most(share[label], 1e-4)
+        for label in LABELS
     }
-    parts[f"{GAUSS}: all but round-off"] = residual[GAUSS] < 1e-12
+    parts[f"{GAUSS}: all but round-off"] = at_most(residual[GAUSS], 1e-12)
     return Finding(parts, {"gained": gained, "change less work, relative to the energy": residual})
 
 
 def better(data: xr.Dataset) -> Finding:
     at = data.error.sel(burn="within steps")
     e = {k: float(at.sel(scheme=k)[list(STEPS[k]).index(20.0)]) for k in (SYMPLECTIC, HEUN, RK4)}
-    return Finding({"than RK2 (Heun)": e[SYMPLECTIC] < e[HEUN], "than RK4": e[SYMPLECTIC] < e[RK4]},
+    return Finding({f"than {k}": rising({SYMPLECTIC: e[SYMPLECTIC], k: e[k]}) for k in (HEUN, RK4)},
                    {"error at the end, steps of 20 s, km": e})  # fmt: skip
 
 

@@ -58,6 +58,9 @@ DIGITS = 1e-13
 """Largest residual of an order condition with coefficients printed to 15 digits."""
 POINTS = (1, 2, 3, 4, 5)
 QUADRATURE_SPAN, QUADRATURE_STEPS = 6.0, (4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+INTERCHANGED = 16
+"""Steps in a unit of time at which a scheme is compared with itself, A and B interchanged."""
+MR_STEPS = (16, 32, 64, 128)
 C3 = (0.0, 0.2, 0.5, 0.5**0.5)
 FREE_STEPS = (8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
 """Numbers of steps over a time of 4."""
@@ -77,6 +80,28 @@ def misprinted() -> Scheme:
     half = [step for k in range(3) for step in (("A", a[k]), ("B", b[k]))]
     stages = [*half, ("A", a[3]), *reversed(half)]
     return Scheme("s4_6_misprint", "S4_6 as printed", "celledoni2008", 4, tuple(stages))
+
+
+def printed_mr(y: Any, Q: Any, h: float) -> tuple[Any, Any]:
+    """Momentum and matrix after phi1(h/2) phi2(h/2) phi3(h) phi2(h/2) phi1(h/2), each a rotation about one axis."""
+    for k, part in ((0, 0.5), (1, 0.5), (2, 1.0), (1, 0.5), (0, 0.5)):
+        turn = np.array(rotation.exp_matrix(part * h * y[k] / INERTIA[k] * np.eye(3)[k]))
+        y, Q = turn.T @ y, Q @ turn
+    return y, Q
+
+
+def error_of_printed_mr(step: Any, y: Any, h: float) -> float:
+    """Difference in momentum and matrix between a step of polhode's MR and of the printed axes."""
+    ends = [z[L.ANGULAR : L.BODY] for z in (y, step(y, 0.0, h))]
+    turns = [np.array(rotation.matrix_from_quaternion(z[L.ATTITUDE : L.ANGULAR])) for z in (y, step(y, 0.0, h))]
+    momentum, turn = printed_mr(ends[0], turns[0], h)
+    return float(max(np.abs(momentum - ends[1]).max(), np.abs(turn - turns[1]).max()))
+
+
+def interchanged(label: str) -> Scheme:
+    """A scheme with A and B in each other's place."""
+    stages = tuple(("B" if letter == "A" else "A", x) for letter, x in stages_of(label))
+    return Scheme(f"{label.lower()}_interchanged", f"{label}, A and B interchanged", "celledoni2008", 1, stages)
 
 
 def stages_of(label: str) -> list[tuple[str, float]]:
@@ -114,6 +139,19 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         orders.append(measure_order(scheme, TOP, top, far, t=0.0, span=1.0).order)
         terms = conditions.errors(stages_of(label), order + 1, label in NYSTROM)
         left[k, 1 : order + 2] = [conditions.residual(x) for x in terms[1:]]
+    swapped, swapped_error, swapped_order = np.full((3, len(SCHEMES)), np.nan)
+    for k, label in enumerate(SCHEMES):
+        if label not in EFFECTIVE:
+            continue
+        other = interchanged(label)
+        terms = conditions.errors([(x, float(c)) for x, c, *_ in other.stages], SCHEMES[label], label in NYSTROM)
+        swapped[k] = max(conditions.residual(x) for x in terms[1:])
+        swapped_order[k] = measure_order(splitting(other), TOP, top, far, t=0.0, span=1.0).order
+        ends = [
+            stepper(x, TOP, top)(top, 0.0, 1.0 / INTERCHANGED, INTERCHANGED) for x in (splitting(other), label.lower())
+        ]
+        apart = [state_distance(end, far, TOP) for end in ends]
+        swapped_error[k] = apart[0] / apart[1]
     report_progress("effective errors, quadrature")
     sizes = {name: conditions.effective_error(stages_of(name), SCHEMES[name], STAGES[name], name in NYSTROM)
              for name in EFFECTIVE}  # fmt: skip
@@ -135,11 +173,20 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "free_error": (("rotation", "free_step"), free),
             "residual": (("scheme", "degree"), left),
             "effective_error": ("scheme", [sizes.get(name, np.nan) for name in SCHEMES]),
+            "interchanged_residual": ("scheme", swapped), "interchanged_error": ("scheme", swapped_error),
+            "interchanged_order": ("scheme", swapped_order),
+            "mr_apart": ("step", [error_of_printed_mr(stepper("mr", FREE, y), y, h) for h in STEPS]),
+            "mr_error": ("mr_step", [state_distance(stepper("mr", FREE, y)(y, 0.0, 4.0 / n, n), long, FREE)
+                                     for n in MR_STEPS]),
+            "hermite_error": (("form", "small_step"), [[quadrature.error_of_angle(
+                form, quadrature.HERMITE, INERTIA, direction, QUADRATURE_SPAN, n) for n in QUADRATURE_STEPS]
+                for form in quadrature.FORMS]),
             "family_error": ("c3", family),
             "quadrature_error": (("form", "points", "small_step"), list(forms.values())),
         },
         {"flow": list(FLOWS), "quantity": list(QUANTITIES), "step": list(STEPS), "scheme": list(SCHEMES),
          "rotation": list(ROTATIONS), "free_step": [4.0 / n for n in FREE_STEPS], "degree": range(8), "c3": list(C3),
+         "mr_step": [4.0 / n for n in MR_STEPS],
          "form": list(forms), "points": list(POINTS), "small_step": [QUADRATURE_SPAN / n for n in QUADRATURE_STEPS]},
         {
             "body": f"moments {INERTIA}; free, or as a heavy top for the orders",
@@ -286,6 +333,55 @@ def orders(data: xr.Dataset) -> Finding:
     } if not checks[wrong] else {})  # fmt: skip
 
 
+def interchangeable(data: xr.Dataset) -> Finding:
+    """Judge by the order conditions: interchanged, the generic schemes keep their order and the others lose it."""
+    left = {name: float(data.interchanged_residual.sel(scheme=name)) for name in EFFECTIVE}
+    parts = {
+        f"{name}, interchanged: residual up to degree {SCHEMES[name]}": criteria.at_least(x, 1e3 * DIGITS)
+        if name in NYSTROM
+        else criteria.at_most(x, DIGITS)
+        for name, x in left.items()
+    }
+    numbers = {
+        words: {name: float(data[variable].sel(scheme=name)) for name in EFFECTIVE}
+        for words, variable in (
+            ("observed order, heavy top", "interchanged_order"),
+            ("error over that as printed", "interchanged_error"),
+        )
+    }
+    return Finding(parts, numbers)
+
+
+def hermite(data: xr.Dataset) -> Finding:
+    """Judge whether the rule with sn and its derivative at the ends is of order 4, as Hermite interpolation is."""
+    return Finding({f"{form}: order 4": criteria.order_within(
+        data.small_step, data.hermite_error.sel(form=form), 4.0, 0.25, 1e-18) for form in map(str, data.form.values)
+    }, {"numbers": data.attrs["quadrature"]})  # fmt: skip
+
+
+def printed_axes(data: xr.Dataset) -> Finding:
+    """Judge whether the composition with the printed axes is polhode's MR, and of order 2."""
+    apart = {f"step {float(h):g}": float(x) for h, x in zip(data.step, data.mr_apart, strict=True)}
+    return Finding(
+        {
+            "difference in a step from polhode's MR": criteria.every(apart, lambda x: criteria.at_most(x, EACH)),
+            "order 2": criteria.order_within(data.mr_step, data.mr_error, 2.0, 0.1, 1e-13),
+        },
+        {"free body": data.attrs["body"]},
+    )
+
+
+def root(data: xr.Dataset) -> Finding:
+    """Judge E_f = s |c|^(1/2) as printed against the printed values, and s |c|^(1/p) corrected."""
+    size = {name: float(data.effective_error.sel(scheme=name)) for name in EFFECTIVE}
+    square = {name: STAGES[name] * np.sqrt((x / STAGES[name]) ** SCHEMES[name]) for name, x in size.items()}
+    printed, corrected = (
+        {f"{name}{words}": criteria.within(float(values[name]), x - 0.005, x + 0.005) for name, x in EFFECTIVE.items()}
+        for values, words in ((square, ""), (size, ", by the p-th root"))
+    )
+    return Finding(printed, {"by the square root": square}, corrected)
+
+
 def effective(data: xr.Dataset) -> Finding:
     """Judge the four printed values to half a unit of their last digit."""
     parts = {
@@ -337,5 +433,11 @@ FIGURE = Figure("claims", "sections 3 and 4, appendix C: what is kept, orders", 
     Claim("The splitting schemes with the printed coefficients have the orders stated", "App. C", orders),
     Claim("Their effective errors are 1.12 (S6_10), 0.56 (S4_6), 0.28 (RKN4_6b) and 0.63 (RKN6_14a)", "App. C",
           effective),
+    Claim("The effective error is s times the square root of |c|", "App. C", root),
+    Claim("In S6_10 and S4_6 A and B are interchangeable; in RKN4_6b and RKN6_14a they are not", "App. C",
+          interchangeable),
+    Claim("The integral can be approximated by Hermite interpolation, from sn and its derivative at the ends", "3.1",
+          hermite),
+    Claim("MR is phi1(h/2) phi2(h/2) phi3(h) phi2(h/2) phi1(h/2), of second order", "3.3", printed_axes),
     Claim("Any constants c0, c3 with c0^2 + c3^2 = 1/2 lead to a quaternion of the free motion", "2.5", members),
 ))  # fmt: skip

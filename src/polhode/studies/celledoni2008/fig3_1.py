@@ -30,18 +30,19 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 FIGURE = Figure("fig3_1", "free rotation of random bodies: error, time, convergence", averages.averages, draw, (
-    Claim("The exact methods are clearly more expensive", "3.2, fig. 3.1", averages.expensive),
+    Claim("The exact methods are clearly more expensive", "3.2, fig. 3.1", averages.expensive, timed=True),
     Claim("The exact methods always converge; the semiexact ones behave well too", "3.2", averages.always),
     Claim("The DMV methods converge in 75 of 100 runs", "3.2, fig. 3.1", averages.three_quarters),
     Claim("The cost of the semiexact methods is about 1/3 of that with the exact elliptic integral", "3.1, 3.2",
-          averages.one_third),
+          averages.one_third, timed=True),
     Claim("DMV methods are the cheapest, and their cost increases very slowly with the order", "3.2",
-          averages.cheapest),
-    Claim("The relative cost of exact and semiexact methods is lower for large steps", "3.2", averages.large_steps),
+          averages.cheapest, timed=True),
+    Claim("The relative cost of exact and semiexact methods is lower for large steps", "3.2", averages.large_steps,
+          timed=True),
     Claim("Exact and semiexact methods accumulate more round-off in small steps", "3.2", averages.accumulation),
     Claim("A single step to the end is enough, and avoids the accumulation of round-off", "3.2", averages.one_step),
     Claim("Projection, dividing the quaternion by its norm, improves the propagation of round-off", "3.2",
           averages.projection),
     Claim("Accuracy of the matrix and the quaternion form is very comparable, and so is their cost", "3.2",
-          averages.comparable),
+          averages.comparable, timed=True),
 ))  # fmt: skip

@@ -32,7 +32,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 FIGURE = Figure("fig3_4", "semiexact and DMV methods over the triangle of inertias", regions.compute, draw, (
     Claim("Gauss-Legendre with 5 points is very accurate even for moderately large steps", "3.1", regions.five_nodes),
     Claim("Semiexact methods in matrix and in quaternion form are virtually indistinguishable", "3.2",
-          regions.same_forms),
+          regions.same_forms, full=("",)),
     Claim("Semiexact and DMV methods are worse in the top left corner, I1 << I2 ~ I3", "3.2", regions.worse_in_corner),
     Claim("At h = 0.4 DMV has on average less accuracy", "3.2", regions.less_accurate),
     Claim("DMV failed to converge for several initial conditions", "3.2", regions.failures),
@@ -43,5 +43,5 @@ FIGURE = Figure("fig3_4", "semiexact and DMV methods over the triangle of inerti
     Claim("Half turns integrated exactly, not by (3.1), make semiexact methods better in that corner", "polhode",
           regions.half_turns),
     Claim("The semiexact methods are robust for large steps and arbitrary principal moments of inertia", "4",
-          regions.robust),
+          regions.robust, full=("worst point",)),
 ))  # fmt: skip

@@ -39,13 +39,13 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 FIGURE = Figure("fig3_5", "weakly perturbed bodies: energy error against cost", perturbed.perturbed, draw, (
     Claim("All of the splitting schemes perform the same number of force evaluations", "3.3.1", perturbed.same_loads),
     Claim("With the exact rotation the error goes to zero as epsilon does; with MR only smaller steps help", "3.3.1",
-          perturbed.scales),
+          perturbed.scales, full=("MR: not at all",)),
     Claim("The more MR is boosted, the more its cost becomes similar to that of the exact solution", "3.3.1",
-          perturbed.cost),
+          perturbed.cost, timed=True),
     Claim("Boosted MR has a high leading error, which dominates the small error of the optimised scheme", "3.3.1",
           perturbed.leading_error),
     Claim("Only with the exact rotation is the error below epsilon even for very large steps", "3.3.1",
-          perturbed.below_epsilon),
+          perturbed.below_epsilon, full=("all draws",)),
     Claim("The exact rotation is definitively of interest in the integration of perturbed systems", "3.3.1, 4",
-          perturbed.of_interest),
+          perturbed.of_interest, timed=True),
 ))  # fmt: skip

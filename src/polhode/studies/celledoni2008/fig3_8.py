@@ -119,9 +119,9 @@ def same_loads(data: xr.Dataset) -> Finding:
     """Judge whether all schemes evaluate the potential equally often, if they take more than a step or two."""
     counts = data.evaluations.sel(flow=EXACT)
     spread = counts.max("scheme") / counts.min("scheme")
-    measured = {str(int(n)): ", ".join(str(int(x)) for x in counts.sel(wanted=n)) for n in data.wanted}
+    measured = {str(int(n)): ", ".join(str(criteria.count(x)) for x in counts.sel(wanted=n)) for n in data.wanted}
     parts = {
-        f"{name}, at the largest step": criteria.within(int(counts.sel(scheme=name)[0]), 9.5, 10.5)
+        f"{name}, at the largest step": criteria.within(float(counts.sel(scheme=name)[0]), 9.5, 10.5)
         for name in ("V2", "S6_10")
     }
     parts["largest count over smallest, from 80 on"] = criteria.at_most(
@@ -221,5 +221,6 @@ FIGURE = Figure("fig3_8", "100 soft dipolar spheres: energy error against cost",
     Claim("A lower error with the exact rotation is visible only in the asymptotic regime, h to 0", "3.4", asymptotic),
     Claim("The schemes have orders 2, 4, 4, 6 and 6", "App. C", orders),
     Claim("Nystroem schemes behave very well for this class of problems", "3.4", nystroem),
-    Claim("With 100 particles it is irrelevant for the cost whether MR or the exact rotation is taken", "3.4", cost),
+    Claim("With 100 particles it is irrelevant for the cost whether MR or the exact rotation is taken", "3.4", cost,
+          timed=True),
 ))  # fmt: skip

@@ -19,7 +19,14 @@ from matplotlib.figure import Figure as Picture
 from scipy.integrate import quad
 from scipy.special import ellipj, ellipkinc
 
-from polhode.algebra.rotation import conjugate, exp_matrix, matrix_from_quaternion, multiply
+from polhode.algebra.rotation import (
+    conjugate,
+    exp_matrix,
+    hat,
+    matrix_from_quaternion,
+    multiply,
+    quaternion_from_matrix,
+)
 from polhode.kernel import layout as L
 from polhode.plots.style import BLUE, GREY, VERMILION
 from polhode.studies import criteria, drawing
@@ -253,6 +260,55 @@ def turned_onto(general: bool) -> Callable[[Motion, bool], float]:
     return error
 
 
+def display(which: str) -> Callable[[Motion, bool], float]:
+    """The displays of the proof of corollary 2.3, against v . I^-1 v; the last member has the wrong sign in print."""
+
+    def error(x: Motion, printed: bool) -> float:
+        m = x.momentum(x.t)
+        v = x.along_rate(m)[0]
+        products = (m[1] * m[2] * x.gap(2, 3), m[0] * m[2] * x.gap(1, 3), m[0] * m[1] * x.gap(1, 2))
+        value = {
+            "ratio": sum(I * p**2 for I, p in zip(x.I, products, strict=True))
+            / sum((I * p) ** 2 for I, p in zip(x.I, products, strict=True)),
+            "first": 2.0 * x.T - x.I[1] * x.D(1) * x.D(2) * x.D(3)
+            / (x.I[1] ** 2 * x.D(1) * x.D(3) - x.gap(1, 2) * x.gap(2, 3) * m[1] ** 2),
+            "last": 2.0 * x.T + (1.0 if printed else -1.0) * x.D(2) / x.I[1]
+            / (1.0 - (x.functions(x.t)[0] / x.B(2, 3)) ** 2),
+        }[which]  # fmt: skip
+        true = float(v @ (v / x.I))
+        return abs(float(value) - true) / true
+
+    return error
+
+
+def adjoint(x: Motion, printed: bool) -> float:
+    """2.4, before (2.14): E_*(q u q^-1) = E(q) E_*(u) E(q)^-1, printed with E(u)."""
+    q, u = x.end()[0], np.insert(x.m0, 0, 0.0)
+    K, Q = hat(x.m0), matrix_from_quaternion(q)
+    inner = np.eye(3) + 2.0 * K @ K if printed else 2.0 * K
+    turned_u = multiply(multiply(q, u), conjugate(q))
+    return float(np.abs(2.0 * hat(turned_u[1:]) - Q @ inner @ Q.T).max())
+
+
+def relative_sign(x: Motion, printed: bool) -> float:
+    """2.6: 4 p0 p3 = w1 - v2 for the frame of corollary 2.3, printed with the other sign."""
+    P = x.along_rate(x.momentum(x.t))
+    p = quaternion_from_matrix(P)
+    return float(abs(4.0 * p[0] * p[3] - (P[0, 1] - P[1, 0]) * (1.0 if printed else -1.0)))
+
+
+def turned_by_s(x: Motion, printed: bool) -> float:
+    """2.6, remark, last formula: p = k (s e2 s^-1 + s e1 s^-1 m), printed with e2 twice, turns m into v3."""
+    s, m = x.end()[0], np.insert(x.momentum(x.t), 0, 0.0)
+
+    def along(k: int) -> Any:
+        return multiply(multiply(s, np.eye(4)[k]), conjugate(s))
+
+    p = along(2) + multiply(along(2 if printed else 1), m)
+    p = p / np.linalg.norm(p)
+    return float(np.linalg.norm(multiply(multiply(p, m), conjugate(p)) - along(3)))
+
+
 Error = Callable[[Motion, bool], float]
 FORMULAS: dict[str, tuple[Error, str, bool]] = {
     "prop. 2.1 (i)": (euler, "i", False),
@@ -263,13 +319,19 @@ FORMULAS: dict[str, tuple[Error, str, bool]] = {
     "prop. 2.2": (any_frame, "i", False),
     "cor. 2.3, case (i)": (matrix_form, "i", True),
     "cor. 2.3, case (ii)": (matrix_form, "ii", True),
+    "cor. 2.3, proof: ratio": (display("ratio"), "i", False),
+    "cor. 2.3, proof: first member": (display("first"), "i", False),
+    "cor. 2.3, proof: last member": (display("last"), "i", True),
+    "2.4, before (2.14)": (adjoint, "i", True),
     "lemma 2.6": (any_quaternion, "i", False),
     "cor. 2.7": (kosenko, "i", True),
     "2.6, p3, van Zon": (component_across, "i", False),
     "2.6, p3, along dm/dt": (component, "i", True),
+    "2.6, 4 p0 p3": (relative_sign, "i", True),
     "2.6, psi, van Zon": (van_zon, "i", True),
     "(2.22)": (turned_onto(True), "i", False),
     "(2.22), frame printed": (turned_onto(False), "i", True),
+    "2.6, last formula": (turned_by_s, "i", True),
 }
 """For each formula: error function, case of proposition 2.1, and whether it is misprinted."""
 
@@ -345,11 +407,18 @@ FIGURE = Figure("formulas", "section 2: the closed forms as printed", compute, d
           right("prop. 2.2")),
     Claim("Angle of the frame along dm/dt, case (i)", "cor. 2.3", right("cor. 2.3, case (i)")),
     Claim("Angle of the frame along dm/dt, case (ii)", "2.3, remark", right("cor. 2.3, case (ii)")),
+    Claim("Its rate is v . I^-1 v, by the three displays of the proof", "cor. 2.3, proof",
+          right(*(f"cor. 2.3, proof: {member}" for member in ("ratio", "first member", "last member")))),
+    Claim("The derivative of the covering intertwines the adjoint representations", "2.4, before (2.14)",
+          right("2.4, before (2.14)")),
     Claim("Any p0, p3 with the sum of squares (1 + m3)/2 give the quaternion", "prop. 2.5, lemma 2.6",
           right("lemma 2.6")),
     Claim("Angle of the quaternion", "cor. 2.7", right("cor. 2.7")),
     Claim("Component p3 of the quaternions of both frames", "2.6", right("2.6, p3, van Zon", "2.6, p3, along dm/dt")),
+    Claim("The relative sign of p0 and p3 is that of v2 - w1", "2.6", right("2.6, 4 p0 p3")),
     Claim("Angle of van Zon and Schofield", "2.6", right("2.6, psi, van Zon")),
     Claim("p = v2 + v1 m, normalised, turns m into v3; and into e3 with the frame given", "2.6, remark",
           right("(2.22)", "(2.22), frame printed")),
+    Claim("It does so for any orthonormal v1, v2, v3, by p = k (s e2 s^-1 + s e2 s^-1 m)", "2.6, remark",
+          right("2.6, last formula")),
 ))  # fmt: skip

@@ -189,8 +189,8 @@ def dominates(data: xr.Dataset) -> Finding:
 
 FIGURE = Figure("growth", "cost of a step and number of soft dipolar spheres", compute, draw, (
     Claim("The cost of the potential grows quadratically with the number of particles, that of the rotation linearly",
-          "3.4, 4", growth),
+          "3.4, 4", growth, timed=True),
     Claim("For sufficiently many particles it is irrelevant whether MR or the exact rotation is taken", "3.4",
-          irrelevant),
-    Claim("The force evaluations dominate the overall cost", "4", dominates),
+          irrelevant, timed=True),
+    Claim("The force evaluations dominate the overall cost", "4", dominates, timed=True),
 ))  # fmt: skip

@@ -136,7 +136,9 @@ def same_loads(data: xr.Dataset) -> Finding:
     """Judge whether all schemes evaluate the loads equally often, except at the start and the end of the span."""
     counts = data.evaluations.sel(flow=EXACT)
     spread = (counts.max("scheme") / counts.min("scheme")).max()
-    measured = {f"basic step {h:g}": ", ".join(str(int(n)) for n in counts.sel(basic_step=h)) for h in (8.0, 1.0)}
+    measured = {
+        f"basic step {h:g}": ", ".join(str(criteria.count(n)) for n in counts.sel(basic_step=h)) for h in (8.0, 1.0)
+    }
     return Finding(
         {"largest count over smallest": criteria.at_most(float(spread), 1.25)},
         {f"load evaluations, {', '.join(SCHEMES)}": measured},
@@ -229,4 +231,4 @@ def gain(data: xr.Dataset, variable: str) -> float:
         x, y = np.log(line[variable].values.astype(float)), np.log(line.energy_error.values)
         curves.append((np.sort(x), y[np.argsort(x)]))
     (x, y), (u, v) = curves
-    return float(np.exp(v - np.interp(u, x, y))[u >= x[0]].min())
+    return float(np.exp(v - np.interp(u, x, y))[~(u < x[0])].min())

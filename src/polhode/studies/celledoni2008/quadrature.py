@@ -32,6 +32,10 @@ def gauss(points: int) -> tuple[Any, Any]:
     return x, 2 / ((1 - x * x) * slope * slope)
 
 
+HERMITE = 0
+"""In place of a number of points: the rule with values and slopes at both ends, in the time."""
+
+
 def error_of_angle(form: str, points: int, moments: Any, momentum: Any, span: float, steps: int) -> float:
     """Error of the angle psi (rad) over a span in equal steps, from a momentum of length 1.
 
@@ -64,6 +68,12 @@ def error_of_angle(form: str, points: int, moments: Any, momentum: Any, span: fl
         s2 = np.sin((start + end)[:, None] / 2 + (end - start)[:, None] / 2 * x) ** 2
         return ((end - start) / 2 * (w / ((1 - n * s2) * np.sqrt(1 - k2 * s2))).sum(-1)).sum()
 
+    def hermite() -> Any:
+        f, du = 1 / (1 - n * sn * sn), np.diff(u)
+        slope = 2 * n * sn * cn * np.sqrt(1 - k2 * sn * sn) * f * f
+        return (du / 2 * (f[:-1] + f[1:]) + du * du / 12 * (slope[:-1] - slope[1:])).sum()
+
     exact = np.linspace(amplitude[0], amplitude[-1], PANELS + 1)
-    value = rule(points, amplitude[:-1], amplitude[1:]) - rule(EXACT, exact[:-1], exact[1:])
+    approximate = hermite() if points == HERMITE else rule(points, amplitude[:-1], amplitude[1:])
+    value = approximate - rule(EXACT, exact[:-1], exact[1:])
     return abs(float(factor * value))

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra import euler, printed_charts, rotation, vectorised
 from polhode.plots.style import GREY, INK, VERMILION
 from polhode.studies import drawing
+from polhode.studies.criteria import at_least, at_most, within
 from polhode.studies.holzinger2021.counting import PLAIN
 from polhode.studies.holzinger2021.updates import PROPOSED, VECTOR, dot, exp_matrix, matrix_of_angles
 from polhode.studies.study import Claim, Figure, Finding, Reporter
@@ -312,7 +313,7 @@ def hold(*names: str) -> Callable[[xr.Dataset], Finding]:
 
     def judge(data: xr.Dataset) -> Finding:
         measured = {name: float(data.residual.sel(equation=name)) for name in names}
-        return Finding({name: x < ROUND_OFF for name, x in measured.items()}, {"residual": measured})
+        return Finding({name: at_most(x, ROUND_OFF) for name, x in measured.items()}, {"residual": measured})
 
     return judge
 
@@ -320,28 +321,31 @@ def hold(*names: str) -> Callable[[xr.Dataset], Finding]:
 def no_singular_step(data: xr.Dataset) -> Finding:
     """Judge whether |T^-1| is below 2.1 in a step of up to half a turn (exp) or a quarter turn, |Omega| = 2 (cay)."""
     rates = {name: {str(x): float(data.steepest_rate.sel(map=name, length=x)) for x in LENGTHS} for name in MAPS}
-    parts = {"exp, up to a half turn": rates["exp"]["pi"] < 2.1, "cay, up to a quarter": rates["cay"]["2"] < 2.1}
+    parts = {
+        "exp, up to a half turn": at_most(rates["exp"]["pi"], 2.1),
+        "cay, up to a quarter": at_most(rates["cay"]["2"], 2.1),
+    }
     return Finding(parts, {f"norm of T^-1 of {name} at the length": measured for name, measured in rates.items()})
 
 
 def every_sequence(data: xr.Dataset) -> Finding:
     worst = {name: float(data[name].max()) for name in ("error_as_printed", "error_by_half_angles")}
-    parts = {"as printed, away from singular middle angles": worst["error_as_printed"] < ROUND_OFF}
+    parts = {"as printed, away from singular middle angles": at_most(worst["error_as_printed"], ROUND_OFF)}
     return Finding(parts, {"sequences": data.sequence.size, "as printed": worst["error_as_printed"],
                            "by half angles": worst["error_by_half_angles"]})  # fmt: skip
 
 
 def bch(data: xr.Dataset) -> Finding:
     total, error = data.total_angle.values, data.bch_error.values
-    small, beyond = total < pi / 2 - 0.01, total > pi / 2 + 0.01
-    factors = (data.larger_factor.values < pi / 2) & beyond
-    parts = {"right below a total angle of pi/2": error[small].max() < ROUND_OFF,
-             "wrong beyond": error[beyond].min() > LOST}  # fmt: skip
+    small, beyond = ~(total >= pi / 2 - 0.01), ~(total <= pi / 2 + 0.01)
+    factors = ~(data.larger_factor.values >= pi / 2) & beyond
+    parts = {"right below a total angle of pi/2": at_most(float(error[small].max()), ROUND_OFF),
+             "wrong beyond": at_least(float(error[beyond].min()), LOST)}  # fmt: skip
     numbers = {"largest error below": error[small].max(), "smallest and largest error beyond":
                {"at 0.01": error[beyond].min(), "at pi": error[beyond].max()},
                "beyond, less 2 phi - pi": np.abs(error - 2 * total + pi)[beyond].max(),
                "largest error of two turns below pi/2 each": error[factors].max()}  # fmt: skip
-    return Finding({part: bool(true) for part, true in parts.items()}, numbers)
+    return Finding(parts, numbers)
 
 
 AT = {"0.1": 0.1, "1e-3": 1e-3, "1e-5": 1e-5, "1e-8": 1e-8, "0": 0.0}
@@ -354,9 +358,9 @@ def survives(name: str, everywhere: bool = False) -> Callable[[xr.Dataset], Find
         size = data.error.sel(update=name)
         measured = {label: float(size.sel(distance=d)) for label, d in AT.items()}
         if everywhere:
-            parts = {"to round-off at every distance": float(size.max()) < ROUND_OFF}
+            parts = {"to round-off at every distance": at_most(float(size.max()), ROUND_OFF)}
         else:
-            parts = {f"attitude kept at the distance {label}": x < LOST for label, x in measured.items()}
+            parts = {f"attitude kept at the distance {label}": at_most(x, LOST) for label, x in measured.items()}
         return Finding(parts, {"attitude error at the distance": measured, "largest": float(size.max())})
 
     return judge
@@ -364,15 +368,15 @@ def survives(name: str, everywhere: bool = False) -> Callable[[xr.Dataset], Find
 
 def always_a_number(data: xr.Dataset) -> Finding:
     share = {f"{float(d):g}": float(x) for d, x in zip(data.undone, data.not_a_number, strict=True)}
-    return Finding({"the arc cosine is always a number": max(share.values()) == 0.0},
+    return Finding({"the arc cosine is always a number: share that is not": at_most(max(share.values()), 0.0)},
                    {"share that is not, of steps that undo the rotation to": share})  # fmt: skip
 
 
 def asin_loses(data: xr.Dataset) -> Finding:
     asin, atan2 = (data.error.sel(update=f"middle angle by {name}") for name in ("asin", "atan2"))
     scaled = float((asin * data.distance).sel(distance=slice(1e-2, 1e-7)).max())
-    parts = {"asin loses a rounding unit over the distance": 1e-17 < scaled < 1e-15,
-             "atan2 loses nothing": float(atan2.max()) < 1e-14}  # fmt: skip
+    parts = {"asin loses a rounding unit over the distance": within(scaled, 1e-17, 1e-15),
+             "atan2 loses nothing": at_most(float(atan2.max()), 1e-14)}  # fmt: skip
     return Finding(parts, {"asin: error times distance": scaled, "asin at 1e-8": float(asin.sel(distance=1e-8)),
                            "atan2, worst": float(atan2.max())})  # fmt: skip
 

@@ -189,6 +189,17 @@ def orders(
     return {f"{float(e):g}": observed_order(steps, lines.sel(epsilon=e).values, floor) for e in data.epsilon if e}
 
 
+def first_end(outcomes: xr.DataArray) -> str:
+    """``completed``, or the first other outcome."""
+    return next((str(x) for x in outcomes.values.ravel() if x != "completed"), "completed")
+
+
+def ended_or_off(error: float, outcome: str, bound: float) -> Check:
+    """Check that a run ended early, or that its error is above a bound (rad)."""
+    ended = outcome != "completed"
+    return Check(f"ends early, or off by over {bound:g} rad", outcome if ended else error, ended or error > bound)
+
+
 def order_parts(data: xr.Dataset, method: str, at_zero: float = ROUND_OFF) -> dict[str, Check]:
     """Checks: order 4 for each epsilon, and for eps = 0 errors of at most ``at_zero`` (rad) at every step."""
     parts = {f"eps = {e}: order 4": order_is(order, 4.0, NEAR) for e, order in orders(data, method).items()}

@@ -10,7 +10,15 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.plots.style import INK
 from polhode.studies import drawing
-from polhode.studies.holzinger2021.common import Motion, by_epsilon, epsilon_label, halvings, history_panel
+from polhode.studies.criteria import at_least, at_most
+from polhode.studies.holzinger2021.common import (
+    Motion,
+    by_epsilon,
+    ended_or_off,
+    epsilon_label,
+    halvings,
+    history_panel,
+)
 from polhode.studies.measure import whole
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.trajectory.convergence import attitude_angle
@@ -92,17 +100,26 @@ def reached(data: xr.Dataset) -> Finding:
     measured = {}
     for reading in READINGS:
         length = data.length.sel(reading=reading, epsilon=0.0, form=PROPOSED)
-        measured[reading] = float(data.time[np.argmin(length.values)])
-    return Finding({name: abs(t - 0.5) < 1e-9 for name, t in measured.items()}, {"phi = 0 is reached at": measured})
+        measured[reading] = float(data.time[np.argmin(length.values)]) if length.notnull().all() else nan
+    return Finding(
+        {name: at_most(abs(t - 0.5), 1e-9) for name, t in measured.items()}, {"phi = 0 is reached at": measured}
+    )
 
 
 def undetermined(data: xr.Dataset) -> Finding:
     zero = data.sel(reading=PRINTED, epsilon=0.0)
     late = zero.attitude_error.isel(time=-1)
-    lost = {form: not float(late.sel(form=form)) < OFF for form in (RATES, REGULAR)}
+    lost = {
+        form: ended_or_off(float(late.sel(form=form)), zero.outcome.sel(form=form).item(), OFF)
+        for form in (RATES, REGULAR)
+    }
     stops = data.outcome_at_zero.sel(reading=PRINTED) != "completed"
     hit = data.step.values[stops.values]
-    parts = {f"{RATES}, step 1/32": lost[RATES], f"{RATES}, every step": bool(stops.all()), REGULAR: lost[REGULAR]}
+    parts = {
+        f"{RATES}, step 1/32": lost[RATES],
+        f"{RATES}, every step": at_least(float(stops.mean()), 1.0),
+        REGULAR: lost[REGULAR],
+    }
     return Finding(parts, {"outcome at 1/32": str(zero.outcome.sel(form=RATES).item()),
                            "no number at the steps 1/": ", ".join(f"{1 / h:.0f}" for h in hit) or "none",
                            "attitude error at 1 s, regularised": float(late.sel(form=REGULAR))})  # fmt: skip
@@ -111,7 +128,7 @@ def undetermined(data: xr.Dataset) -> Finding:
 def passes(data: xr.Dataset) -> Finding:
     worst = data.attitude_error.sel(form=PROPOSED).max("time", skipna=False).max("reading", skipna=False)
     measured = {f"{float(e):g}": float(worst.sel(epsilon=e)) for e in EPSILONS}
-    return Finding({f"eps = {e}": x < OFF for e, x in measured.items()}, {"largest attitude error": measured})
+    return Finding({f"eps = {e}": at_most(x, OFF) for e, x in measured.items()}, {"largest attitude error": measured})
 
 
 FIGURE = Figure("fig03", "rotation vector through zero: its length over time", compute, draw, (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.studies.criteria import at_most
+from polhode.studies.criteria import at_least, at_most
 from polhode.studies.holzinger2021.common import (
     by_epsilon,
     epsilon_picture,
@@ -56,8 +56,10 @@ def fourth_order(data: xr.Dataset) -> Finding:
 def converged(data: xr.Dataset) -> Finding:
     deviation = of(data.parameter_error, PROPOSED).sel(epsilon=0.0)
     parts = {
-        "to round-off at every step": float(deviation.max()) < 2e-13,
-        "exactly, at all steps but 1/2048": bool((deviation.where(deviation.step != AT, 0.0) == 0.0).all()),
+        "to round-off at every step": at_most(float(deviation.max()), 2e-13),
+        "exactly, at all steps but 1/2048": at_most(
+            float(deviation.where(deviation.step != AT, 0.0).max(skipna=False)), 0.0
+        ),
     }
     return Finding(parts, {"deviation at 1/2048": float(deviation.sel(step=AT)), "largest": float(deviation.max())})
 
@@ -71,7 +73,9 @@ def ratios(data: xr.Dataset, form: str) -> dict[str, float]:
 
 def slower(data: xr.Dataset) -> Finding:
     measured = {form: ratios(data, form) for form in (RATES, REGULAR)}
-    parts = {f"{form}, eps = {e}": x > SLOW for form, line in measured.items() for e, x in line.items() if e != "1"}
+    parts = {
+        f"{form}, eps = {e}": at_least(x, SLOW) for form, line in measured.items() for e, x in line.items() if e != "1"
+    }
     return Finding(parts, {f"error over that of the proposed approach, {form}": x for form, x in measured.items()})
 
 
@@ -79,9 +83,9 @@ def fails(data: xr.Dataset) -> Finding:
     zero = data.sel(epsilon=0.0)
     stopped = {form: zero.step.values[of(zero.outcome, form) != "completed"] for form in (RATES, REGULAR)}
     parts = {
-        f"{RATES}, some steps": stopped[RATES].size > 0,
-        f"{RATES}, every step": stopped[RATES].size == zero.step.size,
-        REGULAR: stopped[REGULAR].size > 0,
+        f"{RATES}, some steps": at_least(stopped[RATES].size, 1),
+        f"{RATES}, every step": at_least(stopped[RATES].size, zero.step.size),
+        REGULAR: at_least(stopped[REGULAR].size, 1),
     }
     return Finding(
         parts,

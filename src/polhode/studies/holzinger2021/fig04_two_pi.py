@@ -8,10 +8,13 @@ from math import pi
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.studies.criteria import at_least
 from polhode.studies.holzinger2021.common import (
     Motion,
     by_epsilon,
+    ended_or_off,
     epsilon_picture,
+    first_end,
     halvings,
     ladder,
     of,
@@ -52,12 +55,13 @@ def at(data: xr.Dataset, method: str) -> dict[str, float]:
 
 
 def direct(data: xr.Dataset) -> Finding:
-    measured, worst = at(data, DIRECT), float(of(data.attitude_error, DIRECT).sel(epsilon=0.0).max())
+    zero, measured = of(data, DIRECT).sel(epsilon=0.0), at(data, DIRECT)
+    worst, ended = float(zero.attitude_error.max()), first_end(zero.outcome)
     parts = {
-        "slower at eps = 1e-5 than at 1": measured["1e-05"] > 100 * measured["1"],
-        "attitude lost at eps = 1e-5": measured["1e-05"] > LOST,
-        "attitude lost at eps = 1e-7": measured["1e-07"] > LOST,
-        "fails at eps = 0": not worst < LOST,
+        "slower at eps = 1e-5 than at 1": at_least(measured["1e-05"] / measured["1"], 100.0),
+        "attitude lost at eps = 1e-5": at_least(measured["1e-05"], LOST),
+        "attitude lost at eps = 1e-7": at_least(measured["1e-07"], LOST),
+        "fails at eps = 0": ended_or_off(worst, ended, LOST),
     }
     return Finding(parts, {"attitude error at h = 1/512": measured, "largest at eps = 0": worst,
                            "order": orders(data, DIRECT)})  # fmt: skip

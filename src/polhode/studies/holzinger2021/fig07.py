@@ -11,6 +11,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.studies import drawing
+from polhode.studies.criteria import at_most
 from polhode.studies.holzinger2021.common import continued, history_panel
 from polhode.studies.holzinger2021.fig05 import motion
 from polhode.studies.study import Claim, Figure, Finding, Reporter
@@ -81,7 +82,10 @@ def outer(data: xr.Dataset, form: str) -> tuple[float, float]:
 
 def converts(data: xr.Dataset) -> Finding:
     worst, (away, there) = float(deviation(data, CONVERTED).max()), outer(data, CONVERTED)
-    parts = {"alpha2 = pi t": worst < SHARP, "other angles 0, away from singular middle angles": away < SHARP}
+    parts = {
+        "alpha2 = pi t": at_most(worst, SHARP),
+        "other angles 0, away from singular middle angles": at_most(away, SHARP),
+    }
     return Finding(parts, {"largest alpha2 - pi t": worst, "other angles": {"away": away, "there": there}})
 
 
@@ -90,14 +94,15 @@ def unique(update: str, data: xr.Dataset) -> Finding:
         f"{float(h):g}": float(x) for h, x in zip(data.step, data.attitude_error.sel(update=update), strict=True)
     }
     return Finding(
-        {f"h = {h}": x < SHARP for h, x in measured.items()}, {f"largest attitude error, t <= {SHORT:g}": measured}
+        {f"h = {h}": at_most(x, SHARP) for h, x in measured.items()},
+        {f"largest attitude error, t <= {SHORT:g}": measured},
     )
 
 
 def continuous(data: xr.Dataset) -> Finding:
     measured = {form: float(deviation(data, form).max()) for form in (CONTINUOUS, CONVERTED)}
     other = max(outer(data, CONTINUOUS))
-    parts = {"alpha2 = pi t": measured[CONTINUOUS] < SHARP, "other angles 0": other < SHARP}
+    parts = {"alpha2 = pi t": at_most(measured[CONTINUOUS], SHARP), "other angles 0": at_most(other, SHARP)}
     numbers = {"largest deviation of alpha2": measured, "other angles": other, "up to t": float(data.time[-1])}
     return Finding(parts, numbers)
 

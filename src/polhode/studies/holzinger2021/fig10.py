@@ -13,6 +13,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra import rotation
 from polhode.plots.style import GREY
 from polhode.studies import criteria, drawing
+from polhode.studies.criteria import at_least, at_most, within
 from polhode.studies.holzinger2021.common import (
     BESIDE_UNSTABLE,
     BOX,
@@ -135,8 +136,9 @@ def errors_of(data: xr.Dataset, method: str, name: str = "position_error") -> di
 
 def unstable(data: xr.Dataset) -> Finding:
     m1, m2, m3 = BOX.moments[0]
-    sign_changes = int(data.attrs["turnovers"])
-    parts = {"J33 is the middle moment": min(m1, m2) < m3 < max(m1, m2), "the axis turns over": sign_changes > 0}
+    sign_changes = criteria.count(float(data.attrs["turnovers"]))
+    parts = {"J33 is the middle moment": within(m3, min(m1, m2), max(m1, m2)),
+             "the axis turns over": at_least(sign_changes, 1)}  # fmt: skip
     return Finding(parts, {"changes of the sign of omega_3 within 1 s": sign_changes})
 
 
@@ -159,18 +161,18 @@ def same_convergence(data: xr.Dataset) -> Finding:
 
 def only_round_off(data: xr.Dataset) -> Finding:
     measured = {name: float(of(data.difference_from_lie, name).max()) for name in (*EQUIVALENT, COSINE, ENTRIES)}
-    parts = {name: measured[name] < SAME for name in (VECTOR, ANGLES, COSINE, ENTRIES)}
+    parts = {name: at_most(measured[name], SAME) for name in (VECTOR, ANGLES, COSINE, ENTRIES)}
     return Finding(parts, {"largest difference": measured})
 
 
 def others(data: xr.Dataset) -> Finding:
     measured = {name: float(of(data.difference_from_lie, name).max()) for name in OTHERS}
-    return Finding({name: x < SAME for name, x in measured.items()}, {"largest difference": measured})
+    return Finding({name: at_most(x, SAME) for name, x in measured.items()}, {"largest difference": measured})
 
 
 def resolves(data: xr.Dataset) -> Finding:
     sample, line = data.reference_error.values, of(data.position_error, LIE)
-    parts = {f"errors at h = {name} are ten times the reference's": float(line[k]) > 10 * np.median(sample)
+    parts = {f"errors at h = {name} are ten times the reference's": at_least(float(line[k] / np.median(sample)), 10.0)
              for k, name in ((4, "0.01/16"), (5, "0.01/32"), (6, "0.01/64"))}  # fmt: skip
     return Finding(parts, {
         "error of the reference": {"smallest": sample.min(), "median": np.median(sample), "largest": sample.max()},

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.studies.criteria import at_most
 from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
@@ -24,7 +25,7 @@ def on_the_sphere(data: xr.Dataset) -> Finding:
     length = np.sqrt((data.position.sel(by=list(top.CHARTS)) ** 2).sum("axis"))
     deviation = {str(name): float(np.abs(length.sel(by=name) - 1.0).max()) for name in length.by.values}
     low = data.position.sel(by=top.VECTOR, axis=3)
-    parts = {f"by the {name}, to 1e-15": x < ON_THE_SPHERE for name, x in deviation.items()}
+    parts = {f"by the {name}, to 1e-15": at_most(x, ON_THE_SPHERE) for name, x in deviation.items()}
     return Finding(parts, {"||r| - 1|": deviation, "lowest z": float(low.min())})
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.studies.criteria import at_most
 from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
@@ -28,7 +29,10 @@ def of_the_position(data: xr.Dataset) -> Finding:
     rate = np.apply_along_axis(np.convolve, 0, r, SIXTH_ORDER[::-1], "valid") / top.STEP
     deviation = float(np.abs(rate - v[3:-3]).max())
     radial = float(np.abs((r * v).sum(axis=1)).max())
-    parts = {"the derivative of the position": deviation < 1e-3, "at right angles to it": radial < 1e-13}
+    parts = {
+        "the derivative of the position": at_most(deviation, 1e-3),
+        "at right angles to it": at_most(radial, 1e-13),
+    }
     return Finding(parts, {"from differences of order 6": deviation, "r . v": radial})
 
 

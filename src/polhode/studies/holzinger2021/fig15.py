@@ -11,6 +11,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra import rotation
 from polhode.plots.style import GREY, INK
 from polhode.studies import drawing
+from polhode.studies.criteria import at_least, at_most
 from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
@@ -57,8 +58,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 def passes(data: xr.Dataset) -> Finding:
     deviation, jump = float(data.from_the_matrix.max()), np.linalg.norm(np.diff(data.vector, axis=0), axis=1)
     parts = {
-        "the attitude is that of a rotation matrix at every row": deviation < top.ALIKE,
-        "the vector never leaves its branch, that of the quaternion": bool((data.same_branch > 0.0).all()),
+        "the attitude is that of a rotation matrix at every row": at_most(deviation, top.ALIKE),
+        "the vector never leaves its branch, that of the quaternion": at_least(float(data.same_branch.min()), 0.0),
     }
     numbers = {
         "attitude, from the matrix": deviation, "times it turns back before 2 pi": int(data.highest.size),

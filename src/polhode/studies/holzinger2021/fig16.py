@@ -11,6 +11,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra import rotation
 from polhode.plots.style import GREY
 from polhode.studies import criteria, drawing
+from polhode.studies.criteria import at_most
 from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
@@ -65,8 +66,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 def passes(data: xr.Dataset) -> Finding:
     deviation, between = float(data.from_the_matrix.max()), float(data.between_branches.max())
     change = np.abs(np.diff(data.angles.sel(branch="principal"), axis=0))
-    parts = {"the attitude is that of a rotation matrix at every row": deviation < top.ALIKE,
-             "the same in the continuous branch": between < top.ALIKE}  # fmt: skip
+    parts = {"the attitude is that of a rotation matrix at every row": at_most(deviation, top.ALIKE),
+             "the same in the continuous branch": at_most(between, top.ALIKE)}  # fmt: skip
     numbers = {
         "attitude, from the matrix": deviation, "between the branches": between,
         "times the middle angle turns back": int(data.closest.size),

@@ -19,6 +19,7 @@ from polhode.plots.style import BLUE, GREEN, ORANGE, VERMILION
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrate import integrate
 from polhode.studies import criteria, drawing
+from polhode.studies.criteria import at_least, at_most
 from polhode.studies.holzinger2021 import top
 from polhode.studies.measure import attempt, whole
 from polhode.studies.study import Claim, Figure, Finding, Reporter
@@ -130,8 +131,10 @@ def embedded(data: xr.Dataset) -> Finding:
 
 def symmetric(data: xr.Dataset) -> Finding:
     middle, start = (data.defect.sel(center=center) for center in CENTERS)
-    parts = {"in the middle: every step can be taken back, to 1e-14": float(middle.max()) < 1e-14,
-             "at the start: orders 4 to 8 cannot": float(start.sel(order=[4, 6, 8]).min()) > 1e-12}  # fmt: skip
+    parts = {
+        "in the middle: every step can be taken back, to 1e-14": at_most(float(middle.max()), 1e-14),
+        "at the start: orders 4 to 8 cannot": at_least(float(start.sel(order=[4, 6, 8]).min()), 1e-12),
+    }
     return Finding(parts, {f"Gauss {order}": named(data.defect.sel(order=order)) for order in ORDERS})
 
 
@@ -140,8 +143,10 @@ def energy(data: xr.Dataset) -> Finding:
     worst, growth = named(size.max("time")), named(size[..., -n:].max("time") / size[..., :n].max("time"))
     parts = {}
     for map in MAPS:
-        parts[f"{map}: in the middle, no larger in the last tenth than in the first"] = growth[f"{map}, middle"] < 1.01
-        parts[f"{map}: at the start, it grows with time"] = growth[f"{map}, start"] > 5.0
+        parts[f"{map}: in the middle, no larger in the last tenth than in the first"] = at_most(
+            growth[f"{map}, middle"], 1.01
+        )
+        parts[f"{map}: at the start, it grows with time"] = at_least(growth[f"{map}, start"], 5.0)
     return Finding(parts, {"largest energy change, J": worst, "last tenth / first tenth": growth})
 
 

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra import rotation
 from polhode.plots.style import COLOURS
 from polhode.studies import criteria, drawing
+from polhode.studies.criteria import at_least
 from polhode.studies.holzinger2021.counting import PLAIN, Counts, counted
 from polhode.studies.holzinger2021.updates import ANGLES, CAY, EXP, HALF, LIE, PROPOSED, QUATERNION, VECTOR, Update
 from polhode.studies.study import Check, Claim, Figure, Finding, Reporter, Table
@@ -84,8 +85,8 @@ def tabulate(caption: str, data: xr.Dataset) -> dict[str, Table]:
 
 
 # ------------------------------------------------------------------ judges
-def totals(data: xr.Dataset) -> dict[str, int]:
-    return {str(name): int(total) for name, total in zip(data.method.values, data.total.values, strict=True)}
+def totals(data: xr.Dataset) -> dict[str, float]:
+    return {str(name): criteria.count(total) for name, total in zip(data.method.values, data.total.values, strict=True)}
 
 
 def fewer(less: str, more: str, data: xr.Dataset) -> Finding:
@@ -104,10 +105,12 @@ def map_matters(data: xr.Dataset) -> Finding:
     """Judge whether the choice of exp or cay changes the operation count of the proposed update by a large share."""
     measured = totals(data)
     share = abs(measured[f"{PROPOSED}, {EXP}"] - measured[f"{PROPOSED}, {CAY}"]) / measured[f"{PROPOSED}, {EXP}"]
-    trigonometric = dict(zip(map(str, data.method.values), map(int, data.trigonometric.values), strict=True))
+    trigonometric = dict(zip(map(str, data.method.values), map(criteria.count, data.trigonometric.values), strict=True))
     map_counts = {name: trigonometric[name] for name in (f"{PROPOSED}, {EXP}", f"{PROPOSED}, {CAY}")}
-    return Finding({"it has one": share > 0.0, "a large share of all operations": criteria.at_least(share, LARGE)},
-                   {"share": share, "trigonometric functions": map_counts})  # fmt: skip
+    return Finding(
+        {"it has one": at_least(share, 1e-9), "a large share of all operations": criteria.at_least(share, LARGE)},
+        {"share": share, "trigonometric functions": map_counts},
+    )
 
 
 LIE_CLAIM = "The proposed update needs fewer operations than the standard Lie group method"

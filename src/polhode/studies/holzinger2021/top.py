@@ -27,6 +27,7 @@ from polhode.plots.style import COLOURS, GREY
 from polhode.runs.integrate import integrate
 from polhode.runs.point_motion import point_motion
 from polhode.studies import drawing
+from polhode.studies.criteria import at_most
 from polhode.studies.study import Finding, Reporter
 from polhode.systems import heavy_top
 
@@ -139,11 +140,11 @@ def apart(data: xr.DataArray, a: str, b: str) -> xr.DataArray:
 
 def alike(quantity: str, data: xr.Dataset) -> Finding:
     """Judge whether both charts agree to round-off, and with the power series to 1e-3 of the size."""
-    size = float(np.sqrt((data[quantity] ** 2).sum("axis")).max())
+    size = float(np.sqrt((data[quantity] ** 2).sum("axis", skipna=False)).max())
     between = float(apart(data[quantity], VECTOR, ANGLES).max())
     deviation = float(apart(data[quantity], VECTOR, SERIES).max())
-    parts = {"the same by both, but for round-off": between < ALIKE * size,
-             "that of (74) to (76), to 1e-3 of its size": deviation < CLOSE * size}  # fmt: skip
+    parts = {"the same by both, but for round-off": at_most(between / size, ALIKE),
+             "that of (74) to (76), to 1e-3 of its size": at_most(deviation / size, CLOSE)}  # fmt: skip
     return Finding(parts, {"largest size": size, "largest difference": between, f"from the {SERIES}": deviation})
 
 

@@ -36,7 +36,7 @@ def by_method(data: xr.DataArray, methods: Sequence[str] = ()) -> dict[str, floa
 def second_order(data: xr.Dataset) -> Finding:
     """Judge whether every plotted method converges with order 2 in both norms, over the three smallest steps."""
     data = data.isel(step=slice(-3, None))
-    parts: dict[str, bool | Check] = {}
+    parts: dict[str, Check] = {}
     numbers: dict[str, object] = {}
     for norm, word in NORMS.items():
         orders = observed_orders(data, norm)

@@ -35,7 +35,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def outstanding(data: xr.Dataset) -> Finding:
-    parts: dict[str, bool | Check] = {}
+    parts: dict[str, Check] = {}
     numbers: dict[str, object] = {}
     for norm, word in NORMS.items():
         e = data[norm].sel(step=AT)

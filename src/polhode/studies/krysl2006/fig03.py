@@ -32,7 +32,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def orders(data: xr.Dataset) -> Finding:
-    parts: dict[str, bool | Check] = {}
+    parts: dict[str, Check] = {}
     numbers: dict[str, object] = {}
     for t in COMPARED:
         measured = second_order(data.sel(t_end=t))
@@ -42,7 +42,7 @@ def orders(data: xr.Dataset) -> Finding:
 
 
 def significantly(data: xr.Dataset) -> Finding:
-    parts: dict[str, bool | Check] = {}
+    parts: dict[str, Check] = {}
     numbers: dict[str, object] = {}
     others = [label for label in PRINTED if label not in PAIR]
     for t, step in COMPARED.items():

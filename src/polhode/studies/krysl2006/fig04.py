@@ -5,7 +5,7 @@ from __future__ import annotations
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.studies.criteria import at_least, every
+from polhode.studies.criteria import at_least, count, every
 from polhode.studies.krysl2006 import common
 from polhode.studies.krysl2006.common import RIVALS, STEP, STEPS, by_method
 from polhode.studies.study import Claim, Figure, Finding
@@ -36,7 +36,7 @@ def none_blows_up(data: xr.Dataset) -> Finding:
     parts = {
         f"steps with |H/H0 - 1| <= {common.FELL:g}, least of all starts": every(fewest, lambda n: at_least(n, STEPS))
     }
-    earliest = {label: int(kept.min()) for label, kept in steps.items()}
+    earliest = {label: count(kept.min()) for label, kept in steps.items()}
     first = {label: str(data.outcome.sel({"method": label}).values) for label in RIVALS}
     return Finding(parts, {"starts that are lost": lost, "earliest step": earliest, "the printed start": first})
 

@@ -123,6 +123,30 @@ def by_agm() -> float:
     return float(np.abs(results).max())
 
 
+def amplitudes() -> float:
+    """k1, k2, k3 of random momenta against functions of C and H alone."""
+    (I1, I2, I3), worst = BOOK, 0.0
+    c1 = I1 * (I3 - I2) / (I2 * (I3 - I1))
+    for v in np.random.default_rng(0).normal(size=(50, 3)):
+        C, energy = casimir_and_energy(v, BOOK)
+        first, third = I1 * (2 * I3 * energy - 2 * C) / (I3 - I1), I3 * (2 * C - 2 * I1 * energy) / (I3 - I1)
+        squares = (v[0] ** 2 + c1 * v[1] ** 2, v[0] ** 2 / c1 + v[1] ** 2, (1 - c1) * v[1] ** 2 + v[2] ** 2)
+        worst = max(worst, float(np.abs(np.subtract(squares, (first, first / c1, third))).max()))  # footnote 3
+    return worst
+
+
+def half_angle() -> float:
+    """tan(theta/2) of random rotation matrices, by trace and skew part, against |e|/q0; and Q e against e."""
+    worst = 0.0
+    for q in np.random.default_rng(1).normal(size=(50, 4)):
+        q = np.copysign(1.0, q[0]) * q / np.linalg.norm(q)
+        turn = np.array(rotation.matrix_from_quaternion(q))
+        sine = np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / 2
+        cosine, ratio = (np.trace(turn) - 1) / 2, np.linalg.norm(q[1:]) / q[0]
+        worst = max(worst, abs(float(ratio * (1 + cosine) - sine)), float(np.abs(turn @ q[1:] - q[1:]).max()))
+    return worst
+
+
 # ------------------------------------------------------------------ remark 2
 def structure(v: Any) -> Any:
     """The structure matrix B(y)."""
@@ -280,6 +304,8 @@ RESIDUALS: dict[str, Callable[[], float]] = {
     "T and half of it": partial(kinetic, 0.5),
     "hat(y) = Q^T P - P^T Q": constrained,
     "matrix of a quaternion": quaternion,
+    "tan(theta/2) = |e|/q0, and Q e = e": half_angle,
+    "k1, k2, k3 by C and H": amplitudes,
     "Euler's equations and B(y) grad H(y)": euler_as_lie_poisson,
     "B skew, Jacobi identity": bracket_is_poisson,
     "B(y) grad C(y)": casimir,
@@ -336,7 +362,7 @@ def hold(*names: str, bound: float = EXACT, corrected: Sequence[str] = ()) -> Ca
 
 
 def few(data: xr.Dataset) -> Finding:
-    counts = {f"{float(h):g}": int(n) for h, n in zip(data.step, data.iterations, strict=True)}
+    counts = {f"{float(h):g}": criteria.count(n) for h, n in zip(data.step, data.iterations, strict=True)}
     shown = {h: "none succeeds" if n >= printed.MOST_ITERATIONS else n for h, n in counts.items()}
     parts = {f"iterations at the step {h}": criteria.at_most(n, FEW) for h, n in counts.items()}
     return Finding(parts, {"iterations by step": shown})
@@ -374,4 +400,7 @@ FIGURE = Figure("claims", "equations of the paper", compute, draw, (
           hold("(7) and (8), a potential without symmetry", "(7), (8) and polhode's heavy top", bound=1e-11)),
     Claim("A rotation is |q|^2 I + 2 q0 e + 2 e^2 of its quaternion; u, v, a represent U, V, exp", "Quaternions",
           hold("matrix of a quaternion")),
+    Claim("The vector part of a quaternion is the axis of its rotation, the angle has tan(theta/2) = |e|/q0",
+          "Quaternions", hold("tan(theta/2) = |e|/q0, and Q e = e")),
+    Claim("k1, k2, k3 depend on y via C(y) and H(y) only", "footnote 3", hold("k1, k2, k3 by C and H")),
 ))  # fmt: skip

@@ -338,7 +338,7 @@ def matrix_or_quaternion(data: xr.Dataset) -> Finding:
 
 FIGURE = Figure("roundoff", "a million small steps", compute, draw, (
     Claim("Orthogonal matrices are usually more costly than quaternions and subject to round-off", "footnote 2",
-          matrix_or_quaternion),
+          matrix_or_quaternion, timed=True),
     Claim("Algorithm 1 avoids the round-off accumulation of Jacobi's formulas", "footnote 3", reformulated),
     Claim("In many small steps round-off of the exact flow grows no faster than the root of their number", "polhode",
           like_a_root),

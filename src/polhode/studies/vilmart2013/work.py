@@ -125,5 +125,6 @@ def efficient(data: xr.Dataset) -> Finding:
 
 
 FIGURE = Figure("work", "free body: error against step and time", compute, draw, (
-    Claim("It is often more efficient to consider symmetric+rotation than three rotations", "Splitting", efficient),
+    Claim("It is often more efficient to consider symmetric+rotation than three rotations", "Splitting", efficient,
+          timed=True),
 ))  # fmt: skip
