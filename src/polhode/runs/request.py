@@ -399,7 +399,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         raise InvalidInput(f"units is 'molecular', but {system.name} has no such units of its own; leave it out")
     recording = Recording.of(given.get("every", 1), given["t_eval"], steps, t0, t_end)
     y = initial_state(system, chosen, {name: given[name] for name in (*STATE_WORDS, *OF_METHODS)}, t0)
-    go_on_with_states(y, given["states"] or {} if before is None else before.isel(time=-1), system)
+    if before is not None or given["states"]:
+        go_on_with_states(y, given["states"] if before is None else before.isel(time=-1), system)
     made = Request(
         system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, settings if units == settings.units else replace(settings, units=units),
