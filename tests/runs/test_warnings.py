@@ -95,7 +95,7 @@ def turned_level(t, position, q, p):
 
 
 @pytest.mark.parametrize("functions", [
-    {"force": braking_spring, "potential": spring_level}, {"potential": rising_level},
+    {"force": braking_spring, "reported_energy": spring_level}, {"potential": rising_level},
 ], ids=["beside a force", "that reads the time"])  # fmt: skip
 def test_one_recorded_work_is_no_judge_of_a_potential_of_the_users(functions):
     """The work of drag is recorded; what else changes the energy is not, and a note says so."""
@@ -115,7 +115,7 @@ def test_one_recorded_work_is_no_judge_of_a_potential_of_the_users(functions):
 def test_one_recorded_work_is_no_judge_of_a_spacecraft():
     push = ph.forces.thrust(1e-3, vector=(0.0, 0.0, 1.0))
     start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}
-    functions = {"torque": falling_torque, "potential": turned_level, "parameters": [20.0]}
+    functions = {"torque": falling_torque, "reported_energy": turned_level, "parameters": [20.0]}
     craft = ph.spacecraft((2.0, 3.0, 4.0), 2.0, forces=[push], **functions)
     told, ds = said(lambda: ph.integrate(craft, "mkrk:cv8", step=0.01, t_end=2.0, **start))
     assert told == [] and "any other work" in ds.energy_error.attrs["note"] and list(ds.force.values) == ["thrust"]

@@ -210,6 +210,10 @@ def force(t, position, velocity, parameters):
     return (0.0, 0.0, -0.1 * velocity[2])
 
 
+def level(t, position, parameters):
+    return 9.8 * position[2]
+
+
 def torque_with_states(t, q, omega, parameters, states):
     return (0.0, 0.0, -0.1 * states.heat), omega[2]
 
@@ -250,16 +254,21 @@ FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
 
 CALLS = {
     # systems
-    "free_body": [{"inertia": INERTIA}],
+    "free_body": [{"inertia": INERTIA}, {"inertia": [2.0, 1.0, 0.5], "physical": False}],
     "heavy_top": [
         {"inertia": INERTIA, "center_of_mass": [0, 0, 1.0], "weight": 20.0},
         {"inertia": INERTIA, "center_of_mass": [0, 0, 1.0], "mass": 2.0, "gravity": 9.8,
          "inertia_about": "center_of_mass"},
+        {"inertia": [2.0, 1.0, 0.5], "center_of_mass": [0, 0, 1.0], "weight": 20.0, "physical": False, "torque": torque,
+         "parameters": [1.0]},
+        {"inertia": INERTIA, "center_of_mass": [0, 0, 1.0], "torque": torque_with_states, "states": {"heat": 1}},
     ],
     "particle": [{"mass": 2.0, "stiffness": [1.0, 2.0, 3.0], "gravity": [0, 0, -9.8]},
                  {"mass": 2.0, "force": force, "parameters": [1.0]},
-                 {"mass": 2.0, "force": force_with_states, "states": {"heat": 1}}],
-    "rigid_body": [{"inertia": INERTIA, "torque": torque, "parameters": [1.0], "mass": 2.0},
+                 {"mass": 2.0, "force": force_with_states, "states": {"heat": 1}},
+                 {"mass": 2.0, "force": force, "parameters": [1.0], "reported_energy": level}],
+    "rigid_body": [{"inertia": [2.0, 1.0, 0.5], "torque": torque, "parameters": [1.0], "physical": False},
+                   {"inertia": INERTIA, "torque": torque, "parameters": [1.0], "mass": 2.0},
                    {"inertia": INERTIA, "torque": torque_with_states, "states": {"heat": {"start": 1.0, "unit": "J"}}},
                    {"inertia": INERTIA, "wheels": {"axes": [[0, 0, 1.0]], "inertia": 0.01, "speed": 10.0},
                     "gyros": {"gimbal_axes": [[0, 0, 1.0]], "spin_axes": [[1.0, 0, 0]], "momentum": 2.0}}],
@@ -268,6 +277,7 @@ CALLS = {
     "orbit": [{"mu": MU, "mass": 2.0, "forces": [{"kind": "uniform", "acceleration": [0, 0, 1e-3]}], "surface": 6.4e6,
                "force": force, "parameters": [1.0]},
               {"mu": MU, "force": force_with_states, "states": {"heat": [1.0]}}],
+
     "spacecraft": [{"inertia": INERTIA, "mu": MU, "mass": 2.0, "gravity_gradient": True, "forces": [],
                     "thrusters": [{"force": 1.0, "direction": [1, 0, 0], "position": [0, 1, 0]}],
                     "plates": [{"area": 2.0, "normal": [1, 0, 0], "drag_coefficient": 2.2}],
@@ -381,7 +391,7 @@ CALLS = {
                "since": 0.0}, {"rotation_vector": W, "angular_momentum_space": W, "momentum": V, "thermostat": [0.0],
                                "compensation": [0.0] * 6, "time_variables": [0.0, 0.0, 1.0, 0.0]},
               {"attitude": Q, "angular_momentum": W}, {"euler_angles_deg": LENGTH, "angular_velocity_space": W},
-              {"coordinates": W}],
+              {"coordinates": W}, {"states": {"wheel_momentum": [1.0]}}],
     "Settings": [{"compensated": True, "guard": False, "units": "SI", "epoch": "2030-01-01T00:00:00", "threads": 2}],
     "Store": [{"path": lambda: target("a.zarr"), "checkpoint_seconds": 3.0}],
     "Tolerance": [{"rtol": 1e-6, "atol": 1e-9, "max_step": 5.0, "first_step": 1.0, "max_steps": 1000}],
@@ -397,7 +407,8 @@ CALLS = {
                       {"path": scenario, "changes": {"run.step": 0.1}, "stored": True}],
     "check_method": [{"method": "v2/mr"}],
     "check_system": [{"system": lambda: ph.free_body(INERTIA), "states": 1, "span": 0.5, "seed": 3}],
-    "free_motion": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q}],
+    "free_motion": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q},
+                    {"inertia": [2.0, 1.0, 0.5], "momentum": W, "t": 0.5, "physical": False}],
     "poinsot.free_motion_periods": [{"inertia": INERTIA, "momentum": W}],
     "poinsot.polhode_curve": [{"inertia": INERTIA, "momentum": W, "n": 11}],
     "poinsot.herpolhode_curve": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q}],
@@ -697,7 +708,7 @@ def arguments_of(name, k=0):
     """The arguments of a good call, made."""
     call = CALLS[name][k]
     signature = inspect.signature(public_functions()[name]).parameters
-    making = {"function", "command", "force", "torque", "L", "F", "progress", "tell"}
+    making = {"function", "command", "force", "torque", "L", "F", "progress", "tell", "reported_energy"}
     return {
         key: value() if (inspect.isfunction(value) and key not in making) or hasattr(value, "cache_info") else value
         for key, value in call.items() if key in signature or "VAR_KEYWORD" in {p.kind.name for p in signature.values()}
