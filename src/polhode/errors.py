@@ -241,7 +241,7 @@ NOT_HERE |= {word + "s": NOT_HERE[word] for word in ("field", "charge")}
 def said_of(name: object, known: Iterable[str]) -> str:
     """The sentence about a word of NOT_HERE, "" of others and where the function has such an argument."""
     names = {*known}
-    told = () if name in names else NOT_HERE.get(name.lower(), ()) if isinstance(name, str) else ()
+    told = NOT_HERE.get(name.lower(), ()) if isinstance(name, str) and name not in names else ()
     return next((sentence for argument, sentence in told if argument in {"", *names}), "")
 
 

@@ -307,6 +307,17 @@ def for_tolerance(system: System) -> str:
     return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
 
 
+def check_is_system(given: Any) -> None:
+    """Refuse what is no system.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if not isinstance(given, System):
+        raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(given)}")
+
+
 def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Request:
     """The request of a call of ``polhode.integrate``, all of it checked.
 
@@ -324,8 +335,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     InvalidInput
         An argument is wrong; the sentence names it.
     """
-    if not isinstance(system, System):
-        raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(system)}")
+    check_is_system(system)
     key = None if options else _key_of(method, given)
     if key is not None:
         before, request = system.__dict__.get("_request", (None, None))
