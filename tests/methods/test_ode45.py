@@ -1,5 +1,7 @@
 """The row ``ode45`` against its rules written out in numpy, and against what the orbits of Carson 2005 do with it."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from scipy.integrate import RK45
@@ -72,8 +74,9 @@ def test_step_for_step(name, tolerances):
 def test_a_day_around_europa(name, steps, loss, radius):
     """With its defaults ode45 spirals inward: 118 steps on the circle, which loses a quarter of its energy."""
     ready = ph.problem(name)
-    ds = ph.integrate(ready.build(), "ode45", t_end=86400.0, start=ready.initial)
-    assert ds.energy_error.values[-1] == pytest.approx(-loss, abs=5e-4)
+    with pytest.warns(ph.errors.EnergyWarning) if steps else contextlib.nullcontext():
+        ds = ph.integrate(ready.build(), "ode45", t_end=86400.0, start=ready.initial)
+    assert ds.energy_change.values[-1] / abs(ds.energy.values[0]) == pytest.approx(-loss, abs=5e-4)
     if steps:
         assert ds.attrs["steps_accepted"] == steps and ds.attrs["steps_rejected"] == 0
         assert np.linalg.norm(ds.position.values[-1]) == pytest.approx(radius, abs=0.5)

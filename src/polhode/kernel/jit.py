@@ -412,6 +412,7 @@ class Made:
         total = hashlib.sha256()
         _feed(total, function, self.kept, True)
         self.digest = total.digest()
+        self.opaque = any(not isinstance(one, CLEAR) for one in self.kept.values())
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -423,6 +424,8 @@ class Made:
 LIBRARIES = ("numpy", "math", "cmath", "numba", "builtins")
 """Modules whose attributes are taken to be constant."""
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
+CLEAR = (FunctionType, ModuleType, list, tuple, dict, set, frozenset)
+"""What enters a digest with all that it holds, so that no change goes unseen."""
 
 
 def _feed(total, value, seen, live, names=frozenset()) -> None:

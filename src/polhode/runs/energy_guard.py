@@ -30,25 +30,30 @@ def first_beyond(balance: EnergyBalance, from_start: bool = True) -> Any:
 
     The kinetic energy is counted as at the start: what explodes must not be its own scale. All else is counted as it
     is, and the error has to be beyond its largest so far, too. One crude step has hardly changed the potential yet: in
-    the row after the start (the second here, ``from_start``) the energy of the start counts besides, and from rest that
-    row tells nothing.
+    the row after the start (the second here, ``from_start``) the energy of the start counts besides.
     """
     none = np.zeros_like(balance.energy)
     there = balance.sizes[0][..., :1] + sum(balance.sizes[1:], none)
     if from_start:
-        there[..., 1:2] += np.where(balance.sizes[0][..., :1] == 0.0, np.inf, np.abs(balance.energy[..., :1]))
-    return _first(~(error_sizes(balance) <= np.maximum(BEYOND * there, sum(balance.largest[1:], none))))
+        there[..., 1:2] += np.abs(balance.energy[..., :1])
+    return _first(~(error_sizes(balance, from_start) <= np.maximum(BEYOND * there, sum(balance.largest[1:], none))))
 
 
-def first_large(balance: EnergyBalance) -> Any:
+def first_large(balance: EnergyBalance, from_start: bool = True) -> Any:
     """The first row (...) of each run at which its error is large; the number of rows if it never is."""
-    return _first(~(error_sizes(balance) <= LARGE * balance.scale))
+    return _first(~(error_sizes(balance, from_start) <= LARGE * balance.scale))
 
 
-def error_sizes(balance: EnergyBalance) -> Any:
-    """Sizes (..., n) of the errors, as far as they are more than rounding of the energies themselves."""
+def error_sizes(balance: EnergyBalance, from_start: bool = True) -> Any:
+    """Sizes (..., n) of the errors, as far as they are more than rounding of the energies themselves.
+
+    From rest, the row after the start (the second here, ``from_start``) tells nothing.
+    """
     size = np.abs(balance.unexplained)
-    return np.where(size <= ROUNDING * np.abs(balance.energy[..., :1]), 0.0, size)
+    size = np.where(size <= ROUNDING * np.abs(balance.energy[..., :1]), 0.0, size)
+    if from_start:
+        size[..., 1:2] *= balance.sizes[0][..., :1] != 0.0
+    return size
 
 
 def large_ratio(size: Any, largest: Sequence[Any]) -> Any:

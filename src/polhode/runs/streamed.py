@@ -123,7 +123,8 @@ class Streamed:
         energies = None if energies is None else stored
         rows, balance = self._balanced(Rows(times, states, iterations), energies)
         if judge and run.judged:
-            k, large = int(first_beyond(balance, self.growing.rows < 2)), first_large(balance)
+            begins = self.growing.rows < 2
+            k, large = int(first_beyond(balance, begins)), first_large(balance, begins)
             if 0 < k < len(times) and (self.failed is None or isinstance(self.failed, NotFinite)):
                 since = self.last if k == before else times[k - 1]
                 self.failed = blown_up(times[k], since, run.number(times[k]), run.chosen.label, run.finer, run.system)
@@ -131,7 +132,7 @@ class Streamed:
                 rows, balance = self._balanced(Rows(times, states[:k], iterations[:k]), energies)
             elif large < len(times) and self.large_at is None:
                 self.large_at = times[large]
-            self.worst = max(self.worst, error_sizes(balance).max())
+            self.worst = max(self.worst, error_sizes(balance, begins).max())
         self.last, self.largest = times[-1], [one[-1] for one in balance.largest]
         ds = columns(run, rows, sizes, energies, {}).isel(time=slice(before, None))
         if self.chart is not None and self.chart.name in ds:

@@ -210,7 +210,9 @@ def added_functions(
         function, role, *_ = functions[name]
         form = _form_of(role, name)
         if name in ENERGIES:
-            potential = given[name] = UserFunction(form, function, role, frame, every, potential, len(numbers))
+            looked = loads.looked if acting else None  # the same function
+            energy = UserFunction(form, function, role, frame, every, potential, len(numbers), looked=looked)
+            potential = given[name] = energy
             continue
         if own_states or cleared or (held and takes_states(form, function)):
             form, role = form.with_states((*held, *own_states), len(held), cleared), load_with_states_added

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,14 @@ def read_only(array: Any) -> Any:
     return copy
 
 
+class Looked(NamedTuple):
+    """What was found of a function when its source was read: whether it logs, and whether it reads objects of which its
+    digest may not see all, so that its compiled form is tried again."""
+
+    logs: bool
+    opaque: bool
+
+
 @dataclass(frozen=True)
 class UserFunction:
     """A function given by the user, with the role that calls it.
@@ -74,6 +82,8 @@ class UserFunction:
         -1; how many numbers the role writes.
     states_at : int
         Index of the auxiliary variable that is the first number of the states it takes.
+    looked : Looked, optional
+        What was found when its source was read; read if None.
     written : function, optional
         What is compiled in the place of the built-in role, where its program was written.
     """
@@ -89,6 +99,7 @@ class UserFunction:
     size: int = slots.LOAD
     written: Callable[..., Any] | None = None
     states_at: int = 0
+    looked: Looked | None = None
 
     @property
     def compiled_built(self) -> Callable[..., Any] | None:
@@ -118,6 +129,8 @@ class UserFunction:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", read_only(self.parameters))
+        if self.looked is not None:  # another role of a function that was checked
+            return
         try:
             if not callable(self.function):
                 raise RuntimeError
@@ -142,7 +155,11 @@ class UserFunction:
         ------
         InvalidInput
         """
-        worst = self.findings[0] if self.findings else None
+        made = self.made
+        found = _findings(made)
+        looked = Looked(any(one.kind == "log" for one in found), getattr(made, "opaque", True))
+        object.__setattr__(self, "looked", looked)
+        worst = found[0] if found else None
         if worst is None or worst.kind not in ("memory", "outside"):
             return
         told = f"it {worst.what}" + (f" ({worst.line})" if worst.line else "")
@@ -167,19 +184,14 @@ class UserFunction:
         )
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What keeps it from being traced or compiled."""
-        return _findings(self.made)
+    def logs(self) -> bool:
+        """Whether it leaves something behind that it does not read; then nothing calls it but the run."""
+        return self.looked is not None and self.looked.logs
 
     @property
     def uncompiled(self) -> str:
         """Why it is not compiled, a clause about it with its line; empty where it may be."""
-        return f"it {one.what}, {one.line}" if (one := next(iter(self.findings), None)) else ""
-
-    @property
-    def logs(self) -> bool:
-        """Whether it leaves something behind that it does not read; then nothing calls it but the run."""
-        return any(one.kind == "log" for one in self.findings)
+        return f"it {one.what}, {one.line}" if (one := next(iter(_findings(self.made)), None)) else ""
 
     def _check_names(self) -> None:
         """Refuse a function that calls an argument by the name of another one: it would get the wrong numbers.
@@ -400,8 +412,8 @@ class UserFunction:
         if jit.disabled():
             return self.bridge()
         role = self._derived()
-        before = _tried.get(id(role)) is role
-        if role is not None and before and self._agrees(role, trials, bodies):  # and now, as objects may have changed
+        known = role is not None and _tried.get(id(role)) is role  # by a system before
+        if role is not None and known and (not self.looked.opaque or self._agrees(role, trials, bodies)):  # type: ignore[union-attr]
             return role
         trials += self._trials(t, y, bodies)
         if role is not None and self.template in derived.DERIVED:
