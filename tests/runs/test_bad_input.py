@@ -91,7 +91,7 @@ SCENARIOS = {
         "center_of_mass = [0.0, 0.0, 1.0]\n",
         "",
         3,
-        "system.center_of_mass: expected this key",
+        "system: center_of_mass is missing; give its position relative to the fixed point",
     ),
     "top without weight or mass": ("weight = 20.0\n", "", 3, "system: neither weight nor mass is given"),
     "top with weight and mass": ("weight = 20.0", "weight = 20.0\nmass = 2.0", 7, "system.weight: weight and mass are"),

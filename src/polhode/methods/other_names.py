@@ -14,7 +14,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "mkrk:dp5": ("rk45",),
     "mkrk:dp8": ("dop853",),
     "mkrk:midpoint": ("midpoint",),
-    "mkrk:rk4": ("rkmk4",),
+    "mkrk": ("rkmk4",),
     "mkrk:gauss4": ("gl4",),
     "mkrk:gauss6": ("gl6",),
     "cg4": ("crouch_grossman",),

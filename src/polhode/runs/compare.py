@@ -23,7 +23,7 @@ from polhode.errors import (
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
 from polhode.runs.integrate import integrate
-from polhode.runs.request import check_is_system, in_units_of
+from polhode.runs.request import in_units_of, no_system
 from polhode.runs.result import release
 from polhode.runs.settings import Settings, refuse_moved
 from polhode.runs.state import State, refuse_own_states, state_of
@@ -148,7 +148,8 @@ def compare(
             return compare(
                 system, methods, steps, t_end=t_end, start=start, reference=reference, progress=told_by, **arguments
             )
-    check_is_system(system)
+    if not isinstance(system, System):
+        raise no_system(system)
     names: list[Any] = list(methods) if isinstance(methods, list | tuple) else [methods]
     refuse_moved(arguments)
     state, settings = _common_start(system, start), Settings.of(arguments.get("settings"))

@@ -16,7 +16,7 @@ from polhode.methods import Method
 from polhode.runs.initial_state import InitialState, initial_state
 from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.repeated import STATE_SET, Repeated
-from polhode.runs.request import Request, check_is_system, requested
+from polhode.runs.request import Request, no_system, requested
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
@@ -279,6 +279,7 @@ def prepare(
     >>> [prepared.run({"angular_velocity": (0, 0, w)}).energy[-1].round(12).item() for w in (1, 2)]
     [1.5, 6.0]
     """
-    check_is_system(system)
+    if not isinstance(system, System):
+        raise no_system(system)
     words = {"step": step, "steps": steps, "t_end": t_end, "every": every, "settings": settings}
     return PreparedRuns(system, method, words, options)

@@ -307,15 +307,9 @@ def for_tolerance(system: System) -> str:
     return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
 
 
-def check_is_system(given: Any) -> None:
-    """Refuse what is no system.
-
-    Raises
-    ------
-    InvalidInput
-    """
-    if not isinstance(given, System):
-        raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(given)}")
+def no_system(given: Any) -> InvalidInput:
+    """The error for what is no system."""
+    return InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(given)}")
 
 
 def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Request:
@@ -335,7 +329,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     InvalidInput
         An argument is wrong; the sentence names it.
     """
-    check_is_system(system)
+    if not isinstance(system, System):
+        raise no_system(system)
     key = None if options else _key_of(method, given)
     if key is not None:
         before, request = system.__dict__.get("_request", (None, None))

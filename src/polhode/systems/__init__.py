@@ -124,12 +124,12 @@ def add_system(build: Callable[..., System]) -> Callable[..., System]:
     return build
 
 
-SAMPLES: dict[str, Any] = {
-    "center_of_mass": (0.0, 0.0, 1.0), "radius": 2.0, "n": 8,
-}  # fmt: skip
+SAMPLES: dict[str, Any] = {"radius": 2.0, "n": 8}
 """Values of required arguments by name, with which ``sample_of`` builds a system; of others by their types."""
-ONE_OF_TWO: dict[str, dict[str, Any]] = {"heavy_top": {"weight": 1.0}, "gravitating_bodies": {"mass": (1.0, 2.0)}}
-"""The same of systems that need one of two arguments."""
+ONE_OF_TWO: dict[str, dict[str, Any]] = {
+    "heavy_top": {"center_of_mass": (0.0, 0.0, 1.0), "weight": 1.0}, "gravitating_bodies": {"mass": (1.0, 2.0)},
+}  # fmt: skip
+"""The same of systems that need arguments with a default, because another argument may take their place."""
 
 
 def provided_by(build: Callable[..., System]) -> frozenset[str] | None:

@@ -102,7 +102,7 @@ def heavy_top(
     inertia : array_like (3,) or (3, 3), or MassProperties
         Principal moments in any order or full tensor, in the user's body frame, about the point ``inertia_about``. A
         body from ``polhode.inertia`` provides its mass, and its inertia is about its centre of mass.
-    center_of_mass : array_like (3,)
+    center_of_mass : array_like (3,), optional
         Position relative to the fixed point, in the user's body frame. A body from ``polhode.inertia`` provides it
         too, with the fixed point at the origin of its axes.
     weight : float, optional
