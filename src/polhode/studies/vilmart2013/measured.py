@@ -37,9 +37,10 @@ COLUMNS = ("Qy", "C", "H", "Poisson", "symplectic")
 INVARIANTS = {"Qy": "spatial_momentum", "C": "momentum_length", "H": "energy"}
 TABLEAUX = ("mkrk", "mkrk:gauss4", "mkrk:gauss4:cayley", "mkrk:gauss8")
 GROUPS = {
-    **dict.fromkeys(FLOW_NAMES, "other free rotations"),
+    **dict.fromkeys((*FLOW_NAMES, "lgvi"), "other free rotations"),
     **{name: "one-step methods of Krysl's paper and others" for name, row in METHODS.items() if row.family == "krysl"},
     **dict.fromkeys(("bbtrapwd", *TABLEAUX), "Munthe-Kaas methods"),
+    **{name: "products of exponentials" for name, row in METHODS.items() if row.family == "commutator_free"},
     "taylor8": "Taylor methods",  # higher orders are accurate to round-off at these steps
 }
 METHODS_MEASURED = tuple(GROUPS)
