@@ -221,6 +221,12 @@ def reference(bodies: Bodies, t_end: float = T_END) -> Any:
 
 
 # ------------------------------------------------------------------ maps over the triangle
+def quantile(values: xr.DataArray, share: float) -> float:
+    """Quantile of what is not NaN; NaN of nothing."""
+    known = values.values[~np.isnan(values.values)]
+    return float(np.quantile(known, share)) if known.size else np.nan
+
+
 STEPS = (0.4, 0.04)
 GRID, VALUES = (100, 50), 20
 QUICK_GRID, QUICK_VALUES = (20, 10), 5

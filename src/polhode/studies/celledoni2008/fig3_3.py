@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.studies import criteria
-from polhode.studies.celledoni2008.common import MATRIX, OURS, QUATERNION, STEPS, T_END, map_picture, maps
+from polhode.studies.celledoni2008.common import MATRIX, OURS, QUATERNION, STEPS, T_END, map_picture, maps, quantile
 from polhode.studies.celledoni2008.theta import with_long_doubles
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 
@@ -40,7 +40,7 @@ def similar(data: xr.Dataset) -> Finding:
 @with_long_doubles
 def uniform(data: xr.Dataset) -> Finding:
     errors = data.log_error.sel(step=LARGE)
-    spread = {str(label): float(errors.sel(flow=label).quantile(0.99) - errors.sel(flow=label).median())
+    spread = {str(label): quantile(errors.sel(flow=label), 0.99) - float(errors.sel(flow=label).median())
               for label in data.flow.values}  # fmt: skip
     worst = {str(label): float(errors.sel(flow=label).max()) for label in data.flow.values}
     parts = {f"{label}: digits from the median to the 99 % point": criteria.at_most(spread[label], 1.5)

@@ -8,7 +8,17 @@ import numpy as np
 import xarray as xr
 
 from polhode.studies import criteria
-from polhode.studies.celledoni2008.common import DMV, MATRIX_FORM, REDUCED, SAFE, SEMIEXACT, STEPS, corner, maps
+from polhode.studies.celledoni2008.common import (
+    DMV,
+    MATRIX_FORM,
+    REDUCED,
+    SAFE,
+    SEMIEXACT,
+    STEPS,
+    corner,
+    maps,
+    quantile,
+)
 from polhode.studies.study import Check, Finding, Reporter
 
 LARGE, SMALL = STEPS
@@ -35,7 +45,7 @@ def same_forms(data: xr.Dataset) -> Finding:
     error = data.log_error.sel(step=LARGE)
     for name, matrix in zip(SEMIEXACT, MATRIX_FORM, strict=True):
         a, b = error.sel(flow=matrix), error.sel(flow=name)
-        middle[name], tails[name] = float(b.median() - a.median()), float(np.abs(a - b).quantile(0.9))
+        middle[name], tails[name] = float(b.median() - a.median()), quantile(np.abs(a - b), 0.9)
     parts = {f"digits that the quaternion form loses, h = {LARGE:g}, median": criteria.every(
         middle, lambda x: criteria.within(x, -HALF, HALF))}  # fmt: skip
     parts |= {f"{name}: digits between the forms, 90 % of the points": criteria.at_most(x, HALF)
@@ -87,7 +97,7 @@ def well_at_small_steps(data: xr.Dataset) -> Finding:
     """Judge ten digits outside the corner, more with higher order, and fewer in the corner."""
     inside, outside = (medians(data, SMALL, where, DMV) for where in (True, False))
     errors = data.log_error.sel(flow=DMV[-1], step=SMALL).where(~corner(data))
-    worst = float(errors.quantile(0.9))
+    worst = quantile(errors, 0.9)
     parts = {
         "dmv10: log error in 90 % of the points outside the corner": criteria.at_most(worst, -10.0),
         "median error outside the corner": criteria.rising({label: 10.0 ** outside[label] for label in reversed(DMV)}),
