@@ -8,7 +8,6 @@ import functools
 import hashlib
 import inspect
 import os
-import re
 import textwrap
 import time
 import warnings
@@ -28,11 +27,11 @@ from polhode.kernel import layout as slots
 from polhode.kernel.jit import bind, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
 from polhode.programs.purity import Finding, findings
-from polhode.programs.purity_tables import CHANGERS
 from polhode.programs.rewire import user_line
 from polhode.systems.user import derived
 from polhode.systems.user import states as of_states
 from polhode.systems.user.compilable import compilable
+from polhode.systems.user.remembering import refusal
 from polhode.systems.user.roles import CACHE_SIZE, CALLS, FORMS, POTENTIALS, STENCIL, Form, user_attitude
 
 HERE = str(Path(__file__).parents[2]) + os.sep
@@ -159,29 +158,8 @@ class UserFunction:
         found = _findings(made)
         looked = Looked(any(one.kind == "log" for one in found), getattr(made, "opaque", True))
         object.__setattr__(self, "looked", looked)
-        worst = found[0] if found else None
-        if worst is None or worst.kind not in ("memory", "outside"):
-            return
-        told = f"it {worst.what}" + (f" ({worst.line})" if worst.line else "")
-        if worst.kind == "outside":
-            raise InvalidInput(
-                f"{self.described} depends on more than its arguments: {told}; compute such numbers beforehand and "
-                "give them in parameters=, and draw noise as a state, states={'noise': {'noise': 1.0, 'every': 0.1}}"
-            )
-        name = (re.findall(r"[A-Za-z_]\w*", worst.what.partition(", which")[0]) or ["memory"])[-1]
-        name = name if name not in CHANGERS else "memory"
-        keeps = f"states={{{name!r}: 0.0}} and polhode.controller(..., keeps={name!r})"
-        law = (
-            f"give {keeps}, read states.{name}, and return its new value behind the command"
-            if self.form.sets and "command" in self.form.what
-            else f"give states={{{name!r}: 0.0}}, read states.{name}, and return its rate, or let a controller set it: "
-            f"{keeps}"
-        )
-        cache = "; for a cache, use functools.lru_cache" if re.search(r"\[[^\]\d'\"]", told) else ""
-        raise InvalidInput(
-            f"{self.described} remembers from call to call: {told}; a run calls it in no fixed order and more often "
-            f"than it has steps, so what it remembers must be part of the state: {law}{cache}"
-        )
+        if found and found[0].kind in ("memory", "outside"):
+            raise InvalidInput(refusal(self.described, found[0], self.form.what == "command"))
 
     @property
     def logs(self) -> bool:

@@ -1,0 +1,32 @@
+"""What is said of a function that remembers, or that depends on more than its arguments."""
+
+from __future__ import annotations
+
+import re
+
+from polhode.programs.purity import Finding
+from polhode.programs.purity_tables import CHANGERS
+
+
+def refusal(described: str, worst: Finding, command: bool) -> str:
+    """The sentence that refuses a function, with the same law as a state; ``command``: it is that of a controller."""
+    told = f"it {worst.what}" + (f" ({worst.line})" if worst.line else "")
+    if worst.kind == "outside":
+        return (
+            f"{described} depends on more than its arguments: {told}; compute such numbers beforehand and give them in "
+            "parameters=, and draw noise as a state, states={'noise': {'noise': 1.0, 'every': 0.1}}"
+        )
+    name = (re.findall(r"[A-Za-z_]\w*", worst.what.partition(", which")[0]) or ["memory"])[-1]
+    name = name if name not in CHANGERS else "memory"
+    keeps = f"states={{{name!r}: 0.0}} and polhode.controller(..., keeps={name!r})"
+    law = (
+        f"give {keeps}, read states.{name}, and return its new value behind the command"
+        if command
+        else f"give states={{{name!r}: 0.0}}, read states.{name}, and return its rate, or let a controller set it: "
+        f"{keeps}"
+    )
+    cache = "; for a cache, use functools.lru_cache" if re.search(r"\[[^\]\d'\"]", told) else ""
+    return (
+        f"{described} remembers from call to call: {told}; a run calls it in no fixed order and more often than it has "
+        f"steps, so what it remembers must be part of the state: {law}{cache}"
+    )
