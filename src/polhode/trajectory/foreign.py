@@ -195,7 +195,9 @@ def check_folder(path: Path, whole: bool = True) -> None:
                           f"a file; {LIMIT} in the environment raises that")  # fmt: skip
 
 
-def check_zarr(path: Path, whole: bool = True, only: Collection[str] | None = None) -> None:
+def check_zarr(
+    path: Path, whole: bool = True, only: Collection[str] | None = None, damaged: set[int] | None = None
+) -> None:  # fmt: skip
     """Refuse a Zarr folder with contents that polhode never writes.
 
     Parameters
@@ -205,6 +207,8 @@ def check_zarr(path: Path, whole: bool = True, only: Collection[str] | None = No
         Whether all arrays will be read completely, as for a trajectory; of a live store only some rows are.
     only : collection of str, optional
         The folders that will be read; all by default.
+    damaged : set of int, optional
+        Gets the indices, along the first axis, of chunks that are no chunks; without it, they are refused.
 
     Raises
     ------
@@ -225,7 +229,7 @@ def check_zarr(path: Path, whole: bool = True, only: Collection[str] | None = No
             raise _refused(path, f"{folder.name!r} is not an array of Zarr version 3")
         node = _node(folder)
         if node["node_type"] == "array":
-            _check_array(path, folder, node, memory, whole)
+            _check_array(path, folder, node, memory, whole, damaged)
             again = gathered.get(folder.name, node)  # which some read instead
             if any(again[key] != node[key] for key in ("data_type", "codecs", "chunk_grid")):
                 raise _refused(path, f"variable {folder.name!r} is another one in the group's own zarr.json")
@@ -242,14 +246,22 @@ def _node(folder: Path) -> dict[str, Any]:
     return node
 
 
-def _check_array(path: Path, folder: Path, node: dict[str, Any], memory: _Memory, whole: bool) -> None:
+def _check_array(
+    path: Path, folder: Path, node: dict[str, Any], memory: _Memory, whole: bool, damaged: set[int] | None
+) -> None:  # fmt: skip
     what = f"variable {folder.name!r}"
     codecs, chunk = _check_header(path, what, node, memory, whole)
     for part, _, files in os.walk(folder):
         for name in files:
             file = Path(part, name)
             if file != folder / "zarr.json" and not name.endswith(".partial"):
-                _check_chunk(path, what, file, codecs, chunk)
+                try:
+                    _check_chunk(path, what, file, codecs, chunk)
+                except FileProblem:
+                    place = file.relative_to(folder).parts[1:2]
+                    if damaged is None or not "".join(place).isdigit():
+                        raise
+                    damaged.add(int(place[0]))
 
 
 def _check_header(

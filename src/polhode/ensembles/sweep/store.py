@@ -13,6 +13,7 @@ computed again. So a task may be done twice, or by two at once: the bytes are th
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import time
@@ -179,8 +180,13 @@ class SweepStore:
                 "again"
             ) from refused
 
-    def check_contents(self) -> None:
+    def check_contents(self, damaged: set[int] | None = None) -> None:
         """Refuse a folder with what no sweep writes: it may come from anybody.
+
+        Parameters
+        ----------
+        damaged : set of int, optional
+            Gets the chunks whose files are no chunks; without it, they are refused.
 
         Raises
         ------
@@ -191,18 +197,19 @@ class SweepStore:
         if not self.folder.remote:
             path = Path(self.folder.name)
             foreign.check_folder(path, whole=False)
-            foreign.check_zarr(path, whole=False, only={*self.plan.variables, *self.columns, *self.plan.labels})
+            known = {*self.plan.variables, *self.columns, *self.plan.labels}
+            foreign.check_zarr(path, whole=False, only=known, damaged=damaged)
 
     def check(self) -> list[int]:
         """Chunks whose numbers are not those their marks speak of."""
-        wrong = []
-        self.check_contents()
+        wrong, damaged = [], set[int]()
+        self.check_contents(damaged)
         for mark in self.marks():
             first, last = mark["members"]
-            try:
-                values = {name: np.asarray(array[first:last]) for name, array in self.arrays.items()}
-            except (RuntimeError, ValueError, OSError):
-                values = {}
+            values = {}
+            with contextlib.suppress(RuntimeError, ValueError, OSError):
+                if mark["chunk"] not in damaged:
+                    values = {name: np.asarray(array[first:last]) for name, array in self.arrays.items()}
             if _digest(values) != mark["values_sha256"]:
                 wrong.append(mark["chunk"])
         return wrong
