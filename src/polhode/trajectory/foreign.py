@@ -258,10 +258,10 @@ def _check_array(
                 try:
                     _check_chunk(path, what, file, codecs, chunk)
                 except FileProblem:
-                    place = file.relative_to(folder).parts[1:2]
-                    if damaged is None or not "".join(place).isdigit():
+                    index = file.relative_to(folder).parts[1:2]
+                    if damaged is None or not "".join(index).isdigit():
                         raise
-                    damaged.add(int(place[0]))
+                    damaged.add(int(index[0]))
 
 
 def _check_header(
