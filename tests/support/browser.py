@@ -55,9 +55,9 @@ class Browser:
 
     def __init__(self, *flags: str) -> None:
         self.folder = tempfile.mkdtemp(prefix="polhode-browser-")
-        self.log = (Path(self.folder) / "log").open("wb")
         command = [chromium(), *FLAGS, *flags, f"--user-data-dir={self.folder}", "about:blank"]
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
+        with (Path(self.folder) / "log").open("wb") as log:  # which the browser goes on writing
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
         self.loop = asyncio.new_event_loop()
         self.number = 0
         self.pages: dict[str, Page] = {}
@@ -95,7 +95,6 @@ class Browser:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _leave(self):
