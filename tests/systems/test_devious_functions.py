@@ -146,6 +146,14 @@ def test_memory_is_seen_without_source(kind):
             assert judge(one, "force", source=False) == "refused", one.name
 
 
+@pytest.mark.parametrize("store", ["on[:] = [t, t]", "on[0 : int(t)] = [t]", "del on[0 : int(t)]"])
+def test_slices_that_outlive_a_call_are_seen_without_source_and_module(store):
+    for names in ({"on": [0.0, 1.0]}, {"on": [0.0, 1.0], "__name__": "law"}):
+        exec(compile(f"def g(t, x, p):\n    {store}\n    return on[0]", "<unseen>", "exec"), names)
+        with pytest.raises(InvalidInput, match="remembers"):
+            force(names["g"])
+
+
 NUMBERS = st.sampled_from(["x[0]", "x[1]", "x[2]", "t", "p[0]", "p[1]", "0.0", "-0.0", "1.5"])
 TERMS = st.recursive(NUMBERS, lambda inner: st.one_of(
     st.tuples(inner, st.sampled_from("+-*"), inner).map(lambda one: f"({one[0]} {one[1]} {one[2]})"),

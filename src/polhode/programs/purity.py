@@ -192,7 +192,7 @@ class _Reader:
         package = str(getattr(function, "__module__", None) or type(function).__module__)
         room = package.partition(".")[0]
         if isinstance(function, FunctionType):
-            if room in CAREFUL and not package.startswith("numpy.random"):
+            if function.__module__ and room in CAREFUL and not package.startswith("numpy.random"):
                 return NEW
             if room in OUTSIDE or room in TELLING:
                 kind = "outside" if room in OUTSIDE else "log"
@@ -246,7 +246,7 @@ class _Reader:
         reached = [function.__globals__[name] for name in global_names(code) if name in function.__globals__]
         reached += [one.cell_contents for one in function.__closure__ or () if full(one)]
         lasting = [one for one in (*reached, *(function.__defaults__ or ())) if isinstance(one, CONTAINERS)]
-        stores = any(step.opname in ("STORE_SUBSCR", "DELETE_SUBSCR") for step in steps)
+        stores = any(step.opname in ("STORE_SUBSCR", "STORE_SLICE", "DELETE_SUBSCR") for step in steps)
         if lasting and (stores or CHANGERS & set(code.co_names)):
             self.found("memory", "may write to a list, dictionary or array, and has no source to read", line)
         for one in reached:

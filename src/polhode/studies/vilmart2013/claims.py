@@ -142,8 +142,8 @@ def half_angle() -> float:
         q = np.copysign(1.0, q[0]) * q / np.linalg.norm(q)
         turn = np.array(rotation.matrix_from_quaternion(q))
         sine = np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / 2
-        cosine, ratio = (np.trace(turn) - 1) / 2, np.linalg.norm(q[1:]) / q[0]
-        worst = max(worst, abs(float(ratio * (1 + cosine) - sine)), float(np.abs(turn @ q[1:] - q[1:]).max()))
+        apart = np.linalg.norm(q[1:]) * (1 + (np.trace(turn) - 1) / 2) - q[0] * sine  # no quotient: q0 may be small
+        worst = max(worst, abs(float(apart)), float(np.abs(turn @ q[1:] - q[1:]).max()))
     return worst
 
 
