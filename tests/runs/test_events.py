@@ -500,7 +500,7 @@ def test_a_scenario_with_events(read, tmp_path):
             "time = 29.0",
             r"toml:8: system.forces: forces\[0\], impulse along the velocity: it is at t = 29",
         ),
-        ("surface = 0.1", "surface = -0.1", "toml:7: system.surface: surface is -0.1; it must be positive"),
+        ("surface = 0.1", "surface = -0.1", "toml:7: system.surface: surface is -0.1; it must be 0 or positive"),
         (
             'frame = "velocity"',
             'frame = "along"',

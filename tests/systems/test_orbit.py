@@ -368,7 +368,12 @@ def test_the_orbits_of_carson(name, energy, printed, period, factor):
     """Table 1: the printed energies belong to the exact shapes, the printed momenta are rounded."""
     ready = ph.problem(name)
     system, start = ready.build(), dict(ready.initial)
-    assert (ready.step, ready.t_end) == (10.0, 86400.0) and system.arguments == {"mu": MU, "mass": 1.0, "forces": []}
+    assert (ready.step, ready.t_end) == (10.0, 86400.0) and system.arguments == {
+        "mu": MU,
+        "mass": 1.0,
+        "forces": [],
+        "surface": None,
+    }
     ds = ph.integrate(system, "rkn8_17", step=period / 400, steps=400, every=400, **start)
     assert ds.energy[0] == pytest.approx(printed, abs=5e-12)
     np.testing.assert_allclose(ds.position[1], ds.position[0], rtol=0, atol=2e-7)

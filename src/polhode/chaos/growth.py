@@ -186,7 +186,7 @@ def _grown(
     if system.sampled:
         raise InvalidInput(f"{system.name!r} has controllers, which act at sampling times; indicators of chaos are for "
                            "loads that are the same all the run")  # fmt: skip
-    if request.breaks or system.switches or system.watches or system.impulses:
+    if request.breaks or system.switches or system.watched or system.impulses:
         raise InvalidInput(f"{system.name!r} changes its loads during a run (burns, shadows, impulses); indicators of "
                            "chaos are for loads that are the same all the run")  # fmt: skip
     if "nothing_read" not in system.provides:

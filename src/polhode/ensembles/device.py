@@ -56,7 +56,7 @@ def reason_against(system: System, chosen: MethodSpec) -> str:
         return f"the loads {what} are shared among threads of this machine"
     if system.sampled:
         return f"controllers set states between steps of members {what}, which devices do not take"
-    if system.watches or system.switches or system.impulses:
+    if system.watched or system.switches or system.impulses:
         return f"members {what} have breaks or events (burns, shadows, impulses), for which each run stops by itself"
     return ""
 

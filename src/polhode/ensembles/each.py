@@ -15,7 +15,7 @@ import numpy as np
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN
 from polhode.ensembles.members import Varied
-from polhode.ensembles.outcome import STATUS, attributes_of, code_of, coordinates_of
+from polhode.ensembles.outcome import LANDED, STATUS, attributes_of, code_of, coordinates_of
 from polhode.ensembles.plan import Plan
 from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
@@ -71,7 +71,12 @@ class Members:
                 return
             try:
                 request = self.plan.request(first + k)
-                ds, code, sentence = carry_out(request), L.OK, ""
+                ds, code = carry_out(request), L.OK
+                ground, sentence = request.system.ground, ds.attrs.get("stopped", "")
+                if sentence and ground is not None and ground.assumed and "surface" in sentence:
+                    code = LANDED
+                else:
+                    sentence = ""
             except InvalidInput as problem:
                 self.refused.append((first + k, problem))
                 return

@@ -257,7 +257,7 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
         return f"{label} follows orbits of several bodies about each other, which is not done over lanes"
     if system.sampled:
         return f"controllers of {system.name!r} set states between steps, which is not done over lanes"
-    if system.switches or system.watches or system.impulses:
+    if system.switches or system.watched or system.impulses:
         return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
     dynamics = system.dynamics_of(prepared.part)
     if not dynamics.traced:

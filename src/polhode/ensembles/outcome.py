@@ -46,10 +46,14 @@ CODES: tuple[tuple[type[PolhodeError], int], ...] = (
 )  # fmt: skip
 STATUS = (
     "0: ran to its end; 1: a solver did not converge; 2: a step too large; 3: not finite, or the energy exploded; 4: "
-    "steps too small; 100: stopped otherwise; 101: a function of the user failed; -1: its turn did not come"
+    "steps too small; 12: ended at the surface of the planet; 100: stopped otherwise; 101: a function of the user "
+    "failed; -1: its turn did not come"
 )
 """What the variable ``status`` means."""
 
+
+LANDED = 12
+"""Status of a member that ended at the surface of the planet."""
 
 _alone = threading.Lock()
 
@@ -72,14 +76,16 @@ def warn_of(run: Run, off: list[tuple[int, int, float]], members: int) -> None:
 
 
 def told_by(plan: Plan, k: int) -> tuple[int, str, Any]:
-    """Code, sentence and time of the failure of a member, as ``integrate`` tells it: it runs once more alone."""
+    """Code, sentence and time of the end of a member that has failed or met the ground, as ``integrate`` tells it: it
+    runs once more alone."""
     with _alone, warnings.catch_warnings():  # which is not safe among threads
         warnings.simplefilter("ignore", PolhodeWarning)
         try:
-            carry_out(plan.request(k))
+            alone = carry_out(plan.request(k))
         except PolhodeError as error:
             return code_of(error), str(error), getattr(error, "time", np.nan)
-    return L.OK, "", np.nan
+    stopped = alone.attrs.get("stopped", "")
+    return (LANDED, stopped, float(alone["time"][-1])) if stopped else (L.OK, "", np.nan)
 
 
 class Outcome:
@@ -110,6 +116,7 @@ class Outcome:
         self.times, self.rows, self.iterations, self.sizes = times, rows, iterations, sizes
         self.status, self.good, self.states = status, good, states
         self.failures = [""] * len(rows)
+        self._land()
         self._forget()
         self.energies = self._energies()
         self.of_rows: Any = None
@@ -122,9 +129,34 @@ class Outcome:
             if status[k] == NOT_RUN:
                 self.failures[k] = "its turn did not come before the ensemble was interrupted"
                 continue
+            if status[k] == LANDED:
+                continue
             code, sentence, _ = told_by(self.plan, self.first + k)
             self.status[k] = code if sentence else status[k]
             self.failures[k] = sentence or f"its loop stopped with status {status[k]}"
+
+    def _land(self) -> None:
+        """End members at the ground, which no engine looks for: those run alone that an orbit without further forces
+        would lead below it from any of their rows.
+
+        Its periapsis is p / (1 + e), with p = |r x v|^2 / mu and e^2 = 1 + 2 E p / mu.
+        """
+        ground = self.run.system.ground if self.run.direction > 0.0 else None
+        if ground is None:
+            return
+        mass, mu = self.constants.mass[:, None, :1], self.constants.parameters[:, None, 0]
+        r, v = self.rows[..., :3], self.rows[..., L.MOMENTUM : L.MOMENTUM + 3] / mass
+        with np.errstate(all="ignore"):
+            p = (np.cross(r, v) ** 2).sum(axis=-1) / mu
+            energy = 0.5 * (v**2).sum(axis=-1) - mu / np.sqrt((r**2).sum(axis=-1))
+            nearest = p / (1.0 + np.sqrt(np.maximum(0.0, 1.0 + 2.0 * energy * p / mu)))
+            counts = np.arange(self.rows.shape[1]) < self.good[:, None]
+            low = ((nearest < ground.radius) & counts).any(axis=1) & (self.status != NOT_RUN)
+        for k in map(int, np.flatnonzero(low)):
+            code, self.failures[k], time = told_by(self.plan, self.first + k)
+            if code == LANDED:
+                times = np.broadcast_to(self.times, self.rows.shape[:2])[k]
+                self.status[k], self.good[k] = LANDED, np.searchsorted(times[: self.good[k]], time, "right")
 
     def _forget(self) -> None:
         """Put the start in the place of rows that do not count, as numbers that nothing stumbles over."""

@@ -171,7 +171,7 @@ class Plan:
             return f"{request.method.label!r} has a time transformation"
         if request.events:
             return "events are looked for"
-        if system.switches or system.impulses or system.watches or system.mass_at is not None:
+        if system.switches or system.impulses or system.watched or system.mass_at is not None:
             return "something is switched, fired or watched during the run"
         if request.breaks:
             return "there are breaks"

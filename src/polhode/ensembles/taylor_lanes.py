@@ -134,7 +134,7 @@ def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) 
         return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
     if not own.prepared.polynomial:
         return f"members of {label} choose their steps by an error estimate, each its own, which is done one by one"
-    if system.switches or system.watches or system.impulses or run.breaks or system.sampled:
+    if system.switches or system.watched or system.impulses or run.breaks or system.sampled:
         return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
     try:
         made = series_of(system)

@@ -141,6 +141,19 @@ def crossings(first, last, t, event, event_numbers, sides, p):
 crossed = jit.helper(crossings)
 
 
+@jit.inlined
+def ground_of(sides):
+    """Square of the distance from the origin at which the ground lies; 0 for none. It stands behind all sides."""
+    return sides[sides.size - 1] if sides.size % 2 == 1 else 0.0
+
+
+@jit.inlined
+def below(ground, y):
+    """Whether the first body is below the ground."""
+    r1, r2, r3 = y[L.POSITION], y[L.POSITION + 1], y[L.POSITION + 2]
+    return r1 * r1 + r2 * r2 + r3 * r3 < ground
+
+
 def march(
     task,
     first,
@@ -185,8 +198,9 @@ def march(
         returns them.
     watch : array
         Addresses of the EVENT function and of its parameters.
-    sides : array (2 E)
-        Sides, then values of the E event functions, see ``crossings``; empty without event detection.
+    sides : array (2 E or 2 E + 1)
+        Sides, then values of the E event functions, see ``crossings``; empty without event detection. A last number is
+        that of ``ground_of``.
     kept : array (2 (13 N + extra))
         With events: receives the state before the last step; the second half is scratch memory.
 
@@ -196,8 +210,9 @@ def march(
     -------
     int
         Status of the last step; CROSSED after a step in which an event function changed sign, ``sides`` being those
-        before the step. ``step_info[STEPS_DONE]`` is the number of completed steps. After a failure ``y`` is a state
-        within the failing step: the caller repeats the completed steps from its own copy.
+        before the step. ``step_info[STEPS_DONE]`` is the number of completed steps. After a failure, and with BELOW
+        after a step that led below the ground, ``y`` is a state within or behind the last step: the caller repeats the
+        completed steps from its own copy.
     """
     p = workspace_at(N, B, y, addresses)
     step_info = p.step_info
@@ -209,6 +224,7 @@ def march(
     row = 0
     events = sides.size // 2
     event, event_numbers = event_at(watch), numbers_at(watch, 2)
+    ground = ground_of(sides)
     if squared_speed(N, p.y, p.bodies) > allowed:
         return L.TOO_LARGE
     for k in range(first, first + n):
@@ -226,6 +242,8 @@ def march(
             return L.NOT_FINITE
         if speed > allowed:
             return L.TOO_LARGE
+        if ground > 0.0 and below(ground, p.y):
+            return L.BELOW
         step_info[L.STEPS_DONE] += 1.0
         step_info[L.TOTAL_ITERATIONS] += step_info[L.ITERATIONS]
         step_info[L.ROW_ITERATIONS] = max(step_info[L.ROW_ITERATIONS], step_info[L.ITERATIONS])
@@ -334,13 +352,14 @@ def march_adaptive(
         OK; status of a failed step that may not be made smaller, or TOO_SMALL where only the tolerance rejected it,
         with the state before it; status of dense output that failed; CROSSED after a step in which an event function
         changed sign, ``kept`` being the state before it; CUT where that step was undone, ``step_info[NEXT_TIME]``
-        being its end.
+        being its end; BELOW where a step led below the ground.
     """
     p = workspace_at(N, B, y, addresses)
     step_info = p.step_info
     before = pointer(kept)
     events = sides.size // 2
     event, event_numbers = event_at(watch), numbers_at(watch, 2)
+    ground = ground_of(sides)
     direction = 1.0 if end >= controller_state[L.TIME] else -1.0
     controller_state[L.ROWS] = 0.0
     if every == 0:
@@ -409,6 +428,8 @@ def march_adaptive(
             if abs(controller_state[L.NEXT]) < max(shortest, RESOLVED * max(abs(t), abs(after))):
                 return L.TOO_SMALL if status == L.OK else status
             continue
+        if ground > 0.0 and below(ground, p.y):
+            return L.BELOW
         speed, changes = new_speed, 0
         if events > 0:
             if crossed(0, cuts, after, event, event_numbers, sides, p) > 0:

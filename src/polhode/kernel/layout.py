@@ -55,6 +55,7 @@ SINGULAR = 7  # step: equations singular at a shorter step: ERROR holds it, RESI
 STOPPED = 8  # time-transformed step: time would stand still or turn back
 PASSED = 9  # time-transformed loop: a step reached or passed the end
 LOST = 10  # step: the solution, followed from a vanishing step, ends at a shorter one: ERROR holds the longest reached
+BELOW = 11  # loop: a step ended below the ground, which events are now to find
 
 # ------------------------------------------------------------------ step info: ``Workspace.step_info``
 ITERATIONS = 0  # step: solver iterations of this step

@@ -111,7 +111,7 @@ class AdaptiveRun(Run):
             tried = int(controller_state[L.ACCEPTED] + controller_state[L.REJECTED])
             count = min(self.slice, most - tried, record.steps(0, every) if every else most)
             times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
-            kept, before = self.y.copy(), controller_state.copy()
+            kept, before, told = self.y.copy(), controller_state.copy(), self.step_info.copy()
             target = self.edge[0] if self.edge else self.breaks[0] if self.breaks else self.end
             begun = time.perf_counter()
             status, problem = L.OK, None
@@ -126,6 +126,11 @@ class AdaptiveRun(Run):
                 raise
             elapsed = time.perf_counter() - begun
             self.seconds += elapsed
+            if status == L.BELOW:
+                self.y[:], controller_state[:], self.step_info[:] = kept, before, told
+                self.event_detection.land(self.now, kept)
+                integrator.forget()
+                continue
             self.done = int(controller_state[L.ACCEPTED])
             record.count += int(controller_state[L.ROWS])
             if status in (L.CROSSED, L.CUT):

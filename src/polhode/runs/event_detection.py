@@ -13,8 +13,9 @@ from polhode.errors import InvalidInput, StepFailed, UserFunctionError
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.integrator import Integrator
-from polhode.runs.steps import FixedStep
-from polhode.systems.events import compiled_events, table_of
+from polhode.runs.steps import FixedStep, TimeTransformed
+from polhode.systems.events import ALTITUDE, compiled_events, table_of
+from polhode.systems.record import Watch
 from polhode.systems.sampling import cut_by
 
 if TYPE_CHECKING:
@@ -110,12 +111,14 @@ class EventDetection:
         self.direction, self.over = copysign(1.0, self.final - self.t0), request.since is not None
         h = request.steps.h if isinstance(request.steps, FixedStep) else None
         self.sampled = cut_by(self.system.sampled, self.t0, h, self.final)
-        asked = [*self.system.watches, *(watch for event in request.events for watch in event.watches)]
-        self.watches = sorted(asked, key=lambda watch: not watch.cuts)
+        asked = [watch for event in request.events for watch in event.watches]
+        self.watches, self.asked = sorted([*self.system.watches, *asked], key=lambda watch: not watch.cuts), len(asked)
         self.found: list[Found] = []
         self.crossings: list[tuple[float, int, float]] = []  # of what cuts steps: time, number, side behind it
         self.cuts = sum(watch.cuts for watch in self.watches)
         self.table = table_of(self.watches)
+        descends = self.direction > 0.0 and not isinstance(request.steps, TimeTransformed)
+        self.ground = self.system.ground if descends else None
 
     def watch(self, integrator: Integrator, t: float, y: Any) -> None:
         """Have the loops of an integrator look for the events, and take sides at the start.
@@ -125,13 +128,33 @@ class EventDetection:
         InvalidInput
             As ``begin``.
         """
+        r = y[L.POSITION : L.POSITION + 3]
+        if self.ground is not None and float(r @ r) < self.ground.radius**2:
+            if not self.ground.assumed:
+                raise InvalidInput(f"the position at the start is below the surface of radius {self.ground.radius:g}")
+            self.ground = None
+        self._look(integrator, t, y, 0.0 if self.ground is None else self.ground.radius**2)
+        self.begin(t, y)
+        self.sides_at_start = self.sides.copy()
+
+    def _look(self, integrator: Integrator, t: float, y: Any, ground: float) -> None:
+        """Have the loops look for the events; for the ground at this distance squared, 0 for none."""
         self.integrator, count = integrator, len(self.watches)
         if count:
             self.role = compiled_events(self.watches, self.system, t, y)
-            integrator.watch(self.role, self.table, count, self.cuts)
-        self.sides, self.values = integrator.sides[:count], integrator.sides[count:]
-        self.begin(t, y)
-        self.sides_at_start = self.sides.copy()
+        integrator.watch(self.role if count else None, self.table, count, self.cuts, ground)
+        self.sides, self.values = integrator.sides[:count], integrator.sides[count : 2 * count]
+
+    def land(self, t: float, y: Any) -> None:
+        """Watch the ground as an event from a state above it on; loops have only looked whether a step ends below."""
+        assert self.ground is not None
+        impact = Watch(ALTITUDE, (self.ground.radius,), falling="impact", terminal=True)
+        at = len(self.watches) - self.asked  # behind those of the system
+        sides, self.ground = np.insert(self.sides, at, 1.0), None
+        self.watches.insert(at, impact)
+        self.table = table_of(self.watches)
+        self._look(self.integrator, t, y, 0.0)
+        self.sides[:] = sides
 
     def breaks_after(self, t: float, every_sample: bool = False) -> list[float]:
         """Times after this one at which the run is cut, in its order; at its end only if something happens there. Of
@@ -214,8 +237,6 @@ class EventDetection:
             return
         self.sides[:] = np.sign(self.evaluate(t, y))
         for k, watch in enumerate(self.watches):
-            if watch.falling == "impact" and self.sides[k] < 0.0:
-                raise InvalidInput(f"the position at the start is below the surface of radius {watch.numbers[0]:g}")
             if watch.cuts and self.sides[k] == 0.0:
                 self.sides[k] = 1.0
             self._flag(k)

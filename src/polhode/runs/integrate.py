@@ -29,7 +29,6 @@ from polhode.methods import Method
 from polhode.runs import stepping
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.energy_guard import blown, blown_up
-from polhode.runs.event_detection import Ended
 from polhode.runs.request import WITHOUT_SERIES, Request, requested
 from polhode.runs.resolution import coarse_orbit
 from polhode.runs.result import finish, potential_energies
@@ -324,17 +323,9 @@ def _to_the_end(
                 raise KeyboardInterrupt
 
         try:
-            run.carry_out(record, run.request.recording.every, samples, between_slices)
-            run.close()
-        except Ended as ended:
-            run.ended = ended.event
-            record.cut(run.ended.time, run.direction)
-            if not record.count or record.last != run.ended.time:
-                most, size = int(run.step_info[L.ROW_ITERATIONS]), run.last
-                record.room(1)
-                record.add(run.ended.time, run.ended.state, most, size)
-            stopped = str(ended)
-            report_progress(Progress(run.done, total, run.seconds, "running", 1.0))
+            stopped = run.to_the_end(record, samples, between_slices)
+            if stopped:
+                report_progress(Progress(run.done, total, run.seconds, "running", 1.0))
         except (StepFailed, UserFunctionError, FileProblem, InvalidInput) as failed:  # the last: rows beyond all memory
             error = failed
         except KeyboardInterrupt:

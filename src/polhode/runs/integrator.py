@@ -293,16 +293,19 @@ class Integrator:
             self.stage_state, self.load, self.work, self.step_info, self.frames,
         )  # fmt: skip
 
-    def watch(self, role: Any, table: Any, count: int, cuts: int) -> None:
-        """Have the loops look for this many events, the first ``cuts`` of which cut steps.
+    def watch(self, role: Any, table: Any, count: int, cuts: int, ground: float = 0.0) -> None:
+        """Have the loops look for this many events, the first ``cuts`` of which cut steps, and for the ground at a
+        distance of which this is the square.
 
-        ``sides`` (2 count) is what they know of them, ``before`` will hold the state before the step that met one.
+        ``sides`` (2 count, then the ground) is what they know of them, ``before`` will hold the state before the step
+        that met one.
         """
         self.events, self.cuts = table, cuts  # which must outlive the addresses
         self.event_addresses = (None, None, table) if jit.disabled() else np.zeros(3, dtype=np.int64)
         if count:
             self.event_addresses = jit.addresses_of(role, EVENT, table)
-        self.sides, self.before = np.zeros(2 * count), np.zeros(2 * self.y.size if count else 0)
+        self.sides, self.before = np.zeros(2 * count + (ground > 0.0)), np.zeros(2 * self.y.size if count else 0)
+        self.sides[2 * count :] = ground
 
     def between(self, low: float, high: float) -> None:
         """Show the loads no time at or beyond these two, which are breaks; infinite where there is none."""

@@ -114,7 +114,9 @@ class Rows:
 class _Arrays:
     """What one run leaves for the next, ``made`` of these functions; a run at a time works on it."""
 
-    def __init__(self, made: Sequence[Any] = ()) -> None:
+    __slots__ = ("first", "kept", "made", "repeated", "run")
+
+    def __init__(self, made: Sequence[Any] | None = None) -> None:
         self.made = made
         self.first: Request | None = None
         self.run: Run | None = None
@@ -140,12 +142,14 @@ class PreparedRuns:
 
     def _taken(self) -> _Arrays:
         """What an earlier run has left, and no run is using; whoever takes it puts it back."""
-        made = [one.made for one in self._reading] if self._reading else []
         try:
             own = self._idle.pop()  # one call, so that no two threads take the same
         except IndexError:
-            return _Arrays(made)
-        return own if own.made == made else _Arrays(made)
+            own = _Arrays()
+        if self._reading:
+            made = [one.made for one in self._reading]
+            return own if own.made == made else _Arrays(made)
+        return own
 
     def _request(self, own: _Arrays, start: Any, parameters: Any) -> Request:
         """The request of one run. That of a plain state is the first one with another state."""
@@ -201,26 +205,28 @@ class PreparedRuns:
         """
         own = self._taken()
         try:
+            if own.repeated is not None:
+                quick = own.repeated.answer(start.given if isinstance(start, State) else start, parameters)
+                if quick is not None:
+                    times, states, system = quick
+                    return Rows(system, times, states)
             return self._rows(own, start, parameters)
         finally:
             self._idle.append(own)
 
     def _rows(self, own: _Arrays, start: Any, parameters: Any) -> Rows:
-        """The rows of one run on the arrays of their own."""
-        if own.repeated is not None:
-            quick = own.repeated.answer(start.given if isinstance(start, State) else start, parameters)
-            if quick is not None:
-                times, states, system = quick
-                return Rows(system, times, states)
+        """The rows of an ordinary run on arrays of its own."""
         request = self._request(own, start, parameters)
         run, record = self._ready(own, request), Record.of(request)
         try:
-            run.carry_out(record, request.recording.every, request.samples, lambda: None)
+            run.to_the_end(record, request.samples, lambda: None)
         except PolhodeError:
             own.run = None
             carry_out(request)  # which tells what was wrong, with the trajectory so far
             raise
-        if not record.count or (run.now - record.last) * run.h > 0.0:
+        if run.ended is not None:
+            own.run = None  # whose events are other ones now
+        elif not record.count or (run.now - record.last) * run.h > 0.0:
             record.add(run.now, run.state(), 0, run.last)
         if own.repeated is None and own.first is not None and request.steps is own.first.steps:
             own.repeated = Repeated.of(run, request)

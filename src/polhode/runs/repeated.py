@@ -74,6 +74,7 @@ class Repeated:
             or system.impulses
             or system.watches
             or run.event_detection.sampled
+            or run.event_detection.ground != system.ground
         )
         own = prepared.processed or prepared.coordinates or prepared.bath or prepared.step_density
         shared = system.serve is not None or system.memory > MOST_MEMORY or system.check is not None

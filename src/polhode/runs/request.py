@@ -580,6 +580,8 @@ def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any
     if recipe["name"] not in SYSTEMS:
         raise InvalidInput(f"no function of polhode builds the system {recipe['name']!r}; use integrate instead")
     arguments, functions = named_now(recipe["name"], recipe["arguments"], functions)
+    if recipe["name"] in ("orbit", "spacecraft"):
+        arguments.setdefault("surface", 0.0)  # none, before there was one that nobody gave
     wanted = recorded_functions(arguments)
     for key in sorted(set(wanted) - set(functions)):
         name = wanted[key]["function"]

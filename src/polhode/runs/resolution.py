@@ -91,7 +91,7 @@ def coarse_orbit(run: Run) -> str:
     ):
         return ""
     mu, step, span = float(system.parameters[0]), abs(h), abs(run.final - run.t0)
-    surface = max((watch.numbers[0] for watch in system.watches if watch.falling == "impact"), default=0.0)
+    surface = 0.0 if run.event_detection.ground is None else run.event_detection.ground.radius
     body = y[: L.BODY * system.N].reshape(system.N, L.BODY)
     told = []
     for i in np.flatnonzero(np.isfinite(system.mass)):
@@ -190,7 +190,7 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
         some = states[sorted({k * (n - 1) // (SPEEDS - 1) for k in range(SPEEDS)})]
         speed = float(np.sqrt(2.0 * system.kinetic_energies(some, turning=False).mean()))
     try:
-        steady = not (system.switches or system.impulses or system.watches or run.cuts)  # the same loads all the time
+        steady = not (system.switches or system.impulses or system.watched or run.cuts)  # the same loads all the time
         asked = run.request
         each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
         starts, changes = list[tuple[float, Any, float, Any]](), list[float]()

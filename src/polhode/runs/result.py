@@ -149,11 +149,12 @@ def columns(run: Run, rows: Rows, sizes: Any, energies: Any, attributes: dict[st
 
 def with_found(run: Run, ds: xr.Dataset, stopped: str) -> xr.Dataset:
     """The Dataset with the events of the run, where it looks for any."""
-    if not (run.request.events or run.system.impulses or run.system.watches):
+    system = run.system
+    if not (run.request.events or run.ended or system.impulses or system.watched):
         return ds
     slack = 4.0 * EPSILON * max(abs(run.t0), abs(run.now), run.last)
     found = [e for e in run.event_detection.found if stopped or (e.time - run.now) * run.direction <= slack]
-    return with_events(ds, run.system, rows_of(found, L.BODY * run.system.N), run.request.settings.units)
+    return with_events(ds, system, rows_of(found, L.BODY * system.N), run.request.settings.units)
 
 
 def potential_energies(

@@ -150,8 +150,31 @@ class Run:
         """What may help where the run was not accurate enough."""
         return f"take a smaller step than {abs(self.h):g}"
 
+    def to_the_end(self, record: Record, samples: Any, between_slices: Callable[[], None]) -> str:
+        """The whole run, or up to an event that ends it, which is said; ``between_slices`` is called now and then."""
+        try:
+            self.carry_out(record, self.request.recording.every, samples, between_slices)
+            self.close()
+        except Ended as ended:
+            self.ended = ended.event
+            record.cut(self.ended.time, self.direction)
+            if not record.count or record.last != self.ended.time:
+                most, size = int(self.step_info[L.ROW_ITERATIONS]), self.last
+                record.room(1)
+                record.add(self.ended.time, self.ended.state, most, size)
+            ground = self.system.ground
+            assumed = ground is not None and ground.assumed and self.ended.kind == "impact"
+            return f"{ended}{', on the surface of the planet; surface=0 leaves it out' if assumed else ''}"
+        return ""
+
     def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
-        """The whole run; ``between_slices`` is called now and then."""
+        """The whole run; ``between_slices`` is called now and then.
+
+        Raises
+        ------
+        Ended
+            An event ends it before.
+        """
         if not self.resumed:
             if samples is None:
                 record.add(self.t0, self.start, 0)
@@ -197,6 +220,8 @@ class Run:
         ValueError
             It is not of this run: by some of its numbers kernels find others, so that they must fit.
         """
+        if kept["memory"]["sides"].size == self.integrator.sides.size + 1 and self.event_detection.ground is not None:
+            self.event_detection.land(self.t0, self.start)  # which it had done
         self.check(kept)
         self.done, self.seconds, self.breaks = kept["done"], float(kept["seconds"]), list(map(float, kept["breaks"]))
         for name, array in self.memory.items():
@@ -303,7 +328,7 @@ class Run:
             count = min(self.slice, last - self.done, whole)
             if record:
                 count = min(count, record.steps(self.done, every))
-            kept, before = self.y.copy(), self.done
+            kept, told, before = self.y.copy(), self.step_info.copy(), self.done
             made = (before + count) // every - before // every if record else 0
             rows, iterations = np.empty((made, kept.size)), np.zeros(made, dtype=np.int64)
             begun = time.perf_counter()
@@ -319,6 +344,11 @@ class Run:
                 raise
             elapsed = time.perf_counter() - begun
             self.seconds += elapsed
+            if status == L.BELOW:
+                self.y[:], self.step_info[:] = kept, told
+                self.event_detection.land(self.now, self.state())
+                self.integrator.forget()
+                continue
             self.done += int(self.step_info[L.STEPS_DONE])
             if record:
                 usable = self.done // every - before // every

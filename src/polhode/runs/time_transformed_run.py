@@ -34,7 +34,7 @@ class TimeTransformedRun(Run):
 
     def set_out(self) -> None:
         super().set_out()
-        if self.breaks or self.cuts or self.event_detection:
+        if self.breaks or self.cuts or self.event_detection or self.system.watched:
             raise InvalidInput(
                 f"{self.chosen.label!r} has a time transformation, and its steps cannot be cut at breaks, impulses, "
                 "burns, shadows or events; take steps of one size or a tolerance, or leave these out"

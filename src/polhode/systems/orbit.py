@@ -42,6 +42,7 @@ from polhode.kernel.jit import hole
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.forces.sums import ACCELERATION, LEVEL, WORKS, roles
 from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
+from polhode.systems.planets import ground_of
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.states import states_of
 from polhode.systems.user import (
@@ -104,7 +105,9 @@ def orbit(
     forces : sequence of Force
         From ``polhode.forces``, or mappings of their arguments with a ``kind``.
     surface : float, optional
-        Radius of the central body; a run ends where the point descends to it, with the event "impact".
+        Radius of the central body: a run ends where the point descends to it, with the event "impact". By default the
+        mean radius of the body of ``polhode.planets`` whose ``mu`` this is (within 1e-4, in metres or kilometres); a
+        run that starts below that radius does not look for it. 0 for no surface.
     force : function, optional
         ``force(t, position, velocity, parameters) -> (x, y, z)`` in the space frame, added to the others; one point.
     potential : function, optional
@@ -141,14 +144,13 @@ def orbit(
     """
     mass, surface = in_unit(mass, "kg", "mass"), in_unit(surface, "m", "surface")
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
-    table = force_table(mu, masses, forces, surface=surface, record_work=truth(work, "work"))
+    table = force_table(mu, masses, forces, record_work=truth(work, "work"))
     steered = controllers_of(controllers)
     held, own_states = parted(states_of(states), steered)
     arguments: dict[str, Any] = {
-        "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in table.forces]
+        "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in table.forces],
+        "surface": None if surface is None else number(surface, "surface"),
     }  # fmt: skip
-    if surface is not None:
-        arguments["surface"] = number(surface, "surface")
     loads, depth = roles(table.kinds, orbit_loads, orbit_potential)
     functions = added_functions(
         {
@@ -191,6 +193,7 @@ def orbit(
         switches=table.switches,
         impulses=table.impulses,
         watches=table.watches,
+        ground=ground_of(surface, mu, len(masses)),
         functions=functions.given,
         each_alone=True,
         all_potential=table.all_potential and functions.all_potential,

@@ -28,6 +28,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import pi, sqrt
 
+from polhode.arguments import number
+from polhode.errors import InvalidInput
 from polhode.systems.earth_axes import earth_orientation, earth_rotation_angle
 
 __all__ = [
@@ -127,3 +129,39 @@ SUN = Planet(
     J={"J2": 2.110608853272684e-7},
 )
 """The Sun."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The surface of the central body, at which a run ends; ``assumed`` where nobody gave it. A motion may then start
+    below it, and is not watched."""
+
+    radius: float
+    assumed: bool = False
+
+
+LIKE = 1e-4
+"""How far a ``mu`` may be from that of a body, relative to it, to be meant as that: as rounded as 3.986e14."""
+
+
+def ground_of(surface: float | None, mu: float, bodies: int) -> Ground | None:
+    """Where runs about a centre end: at the surface given, 0 for none; else at the mean radius of the body of this
+    module whose ``mu`` it is, in metres or kilometres. Several points have no ground that nobody gave.
+
+    Raises
+    ------
+    InvalidInput
+        A negative surface, or one for several points.
+    """
+    if surface is not None:
+        radius = number(surface, "surface", "m", positive=True, zero=True)
+        if radius and bodies > 1:
+            raise InvalidInput(
+                f"a surface is met by one body at a time, but there are {bodies}; build a system for each of them"
+            )
+        return Ground(radius) if radius else None
+    for body in (EARTH, MOON, MARS, EUROPA, SUN) if bodies == 1 else ():
+        for metres in (1.0, 1e3):
+            if abs(mu * metres**3 / body.mu - 1.0) < LIKE:
+                return Ground(body.mean_radius / metres, assumed=True)
+    return None

@@ -26,6 +26,7 @@ from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.frozen import frozen
 from polhode.systems.inertia import turning
 from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
+from polhode.systems.planets import Ground
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
 from polhode.systems.user import UserFunction, dynamics_of_roles
 from polhode.systems.written import by_parts, commutator_role, loads_role
@@ -218,7 +219,7 @@ class System:
     impulses : tuple of polhode.systems.forces.Impulse
         Sudden changes of the velocity.
     watches : tuple of Watch
-        Events that every run detects, such as the edge of a shadow or a surface.
+        Events that every run detects, such as the edge of a shadow; and at the ``ground``, where there is one, it ends.
     quantities : function or None
         ``quantities(body) -> {name: array}`` from recorded states (n, N, 13), of a system with wheels
         ``quantities(body, read)`` with the auxiliary variables that loads read (n, R): further variables of the
@@ -266,6 +267,7 @@ class System:
     switches: tuple[Switch, ...] = ()
     impulses: tuple[Any, ...] = ()
     watches: tuple[Watch, ...] = ()
+    ground: Ground | None = None
     quantities: Callable[..., Mapping[str, Any]] | None = None
     direct: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
     recommended: str = ""
@@ -386,6 +388,11 @@ class System:
         parts = (L.ALL, *PARTS) if self.each_alone else (L.ALL,)
         made = [self.dynamics_of(part) for part in parts]
         return frozenset(int(name[1:]) for one in made if one.traced for name in one.fixed)
+
+    @property
+    def watched(self) -> bool:
+        """Whether every run looks for events, be they asked for or not; a surface that nobody gave is none."""
+        return bool(self.watches) or (self.ground is not None and not self.ground.assumed)
 
     @property
     def velocity_dependent(self) -> bool:

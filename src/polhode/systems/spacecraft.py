@@ -94,6 +94,7 @@ from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, turning
 from polhode.systems.magnetic import field_of, magnetic_field
+from polhode.systems.planets import ground_of
 from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
 from polhode.systems.record import Switch, System, plain
 from polhode.systems.rotors import rotors_of
@@ -302,7 +303,7 @@ def spacecraft(
     parameters : sequence of float, optional
         Passed to the functions as an array.
     surface : float, optional
-        Radius of the central body; a run ends where the spacecraft descends to it, with the event "impact".
+        Radius of the central body, at which a run ends with the event "impact"; by default, and 0, as for ``orbit``.
     states : mapping, optional
         States of your own, as for ``rigid_body``: ``torque``, ``force`` or ``load`` then takes them as its last
         argument and returns their rates behind the load.
@@ -383,7 +384,7 @@ def spacecraft(
         for one in panels:
             fixed += [*in_principal(frame, one), *one.numbers]
         fixed += in_principal(frame, moment) if moment is not None else []
-    table = force_table(mu, masses, forces, beside, surface=surface)
+    table = force_table(mu, masses, forces, beside)
     if table.mass_at is not None:
         raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
     places = {force.kind: at for force, at in zip(beside, table.places, strict=True)}
@@ -447,8 +448,6 @@ def spacecraft(
     if axis is not None:
         conserves += ("axial_angular_momentum",)
     reads = table.velocity_dependent or "drag" in meets or functions.velocity_dependent
-    if surface is not None:
-        around["surface"] = number(surface, "surface")
     spun = () if rotors is None or rotors.wheels is None else (rotors.axes, np.array(rotors.wheels.inertia))
     energies = _Energies(mu, read_only(masses), read_only(moments), gravity_gradient, spun)
     made = System(
@@ -457,7 +456,7 @@ def spacecraft(
             "inertia": plain(inertia), "mu": mu, "mass": plain(mass), "gravity_gradient": gravity_gradient,
             "forces": [dict(one.arguments) for one in table.forces],
             "thrusters": [dict(one.arguments) for one in burning], "plates": [dict(one.arguments) for one in panels],
-            **around, **functions.arguments,
+            "surface": None if surface is None else number(surface, "surface"), **around, **functions.arguments,
             **({} if rotors is None else rotors.arguments),
             **({} if rods is None else {"torquers": dict(rods.arguments)}),
             **({} if pulses is None else {"pulsed_thrusters": dict(pulses.arguments)}),
@@ -474,6 +473,7 @@ def spacecraft(
         switches=tuple(switches),
         impulses=table.impulses,
         watches=tuple(watches),
+        ground=ground_of(surface, mu, N),
         parameters=functions.parameters,
         conserves=conserves,
         axis=axis,

@@ -36,7 +36,7 @@ def check_same_loads(request: Request) -> None:
     if system.sampled:
         raise InvalidInput(f"gradients are for loads that are the same all the run; {system.name!r} has controllers: "
                            "polhode.integrate(..., tangent=True) has derivatives of such runs")  # fmt: skip
-    if request.breaks or system.switches or system.watches or system.impulses:
+    if request.breaks or system.switches or system.watched or system.impulses:
         raise InvalidInput(
             f"gradients are for loads that are the same all the run; {system.name!r} has breaks, burns, shadows or "
             "impulses: polhode.integrate(..., tangent=True) has derivatives of such runs"

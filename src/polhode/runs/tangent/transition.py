@@ -121,7 +121,7 @@ class Transition:
 
     def __init__(self, request: Request) -> None:
         self.request, system = request, request.system
-        self.changes = bool(request.breaks or system.switches or system.watches or system.impulses)
+        self.changes = bool(request.breaks or system.switches or system.watched or system.impulses)
         if isinstance(request.steps, FixedStep):
             self.changes |= bool(cut_by(system.sampled, request.t0, request.steps.h, request.final))
         guard = request.settings.guard

@@ -16,7 +16,6 @@ import numpy as np
 from polhode.arguments import array, number
 from polhode.errors import InvalidInput, shown
 from polhode.kernel import layout as L
-from polhode.systems.events import ALTITUDE
 from polhode.systems.forces import FORCES, force_of
 from polhode.systems.forces.impulse import Impulse
 from polhode.systems.forces.record import Force, is_own
@@ -75,7 +74,7 @@ class ForceTable:
 
 
 def force_table(
-    mu: float, mass: Any, forces: Any, beside: Sequence[Force] = (), numbers: Sequence[float] = (), surface: Any = None,
+    mu: float, mass: Any, forces: Any, beside: Sequence[Force] = (), numbers: Sequence[float] = (),
     record_work: bool = True,
 ) -> ForceTable:  # fmt: skip
     """The table of a list of forces.
@@ -92,8 +91,6 @@ def force_table(
         Further ones, that only have their numbers in the table.
     numbers : sequence of float
         The system's own parameters.
-    surface : float, optional
-        Radius of the central body.
     record_work : bool
         Whether works of forces are recorded; those of impulses always are.
 
@@ -101,7 +98,7 @@ def force_table(
     ------
     InvalidInput
         Names the force by its number; a force whose functions are wrong; burns that would use up all of the mass;
-        several bodies with a force or surface that allows only one.
+        several bodies with a force that allows only one.
     """
     made = forces_of(forces)
     if len(mass) > 1 and any(force.flow > 0.0 for force in made):
@@ -153,14 +150,9 @@ def force_table(
             alike = [n for n, other in enumerate(made) if other.kind == force.kind]
             label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
             auxiliary.append(AuxiliaryVariable("work", label, part != L.POTENTIAL_PART and force.impulse is None))
-    if surface is not None:
-        watches.append(
-            Watch(ALTITUDE, (number(surface, "surface", "m", positive=True),), falling="impact", terminal=True)
-        )
     if len(mass) > 1 and watches:
         raise InvalidInput(
-            f"{'a surface' if surface is not None else 'a shadow'} is met by one body at a time, but there are "
-            f"{len(mass)}; build a system for each of them"
+            f"a shadow is met by one body at a time, but there are {len(mass)}; build a system for each of them"
         )
     table = [len(burns), *(x for burn in burns for x in burn)]
     head = [mu, len(pulls), len(auxiliary), end + len(table)]
