@@ -101,16 +101,20 @@ def test_events_beside_it_are_found():
     assert list(ds.event_kind.values) == ["altitude_falling", "impact"]
 
 
-def test_times_between_steps_and_derivatives():
+def test_times_between_steps():
     times = np.linspace(0.0, 2000.0, 41)
     ds = ph.integrate(ph.orbit(EARTH.mu), "v2/kepler", step=10.0, t_end=2000.0, t_eval=times + 0.0, start=start(6000.0))
     np.testing.assert_array_equal(ds.time[:-1], times[times < float(ds.time[-1])])
-    tangent = ph.integrate(ph.orbit(EARTH.mu), "v2/kepler", step=10.0, t_end=2000.0, start=start(6000.0), tangent=True)
-    asked = ph.integrate(
-        ph.orbit(EARTH.mu, surface=EARTH.mean_radius), "v2/kepler", step=10.0, t_end=2000.0, start=start(6000.0),
-        tangent=True,
-    )  # fmt: skip
-    np.testing.assert_allclose(tangent.state_transition, asked.state_transition, rtol=1e-12, atol=1e-12)
+
+
+def test_runs_with_derivatives_go_on():
+    words = {"step": 10.0, "t_end": 2000.0, "start": start(6000.0), "tangent": True}
+    ds = ph.integrate(ph.orbit(EARTH.mu), "v2/kepler", **words)
+    assert "stopped" not in ds.attrs and len(ds.time) == 201
+    asked = ph.integrate(ph.orbit(EARTH.mu, surface=EARTH.mean_radius), "v2/kepler", **words)
+    assert "impact" in asked.attrs["stopped"]
+    n = len(asked.time) - 1
+    np.testing.assert_allclose(ds.state_transition[:n], asked.state_transition[:n], rtol=1e-12, atol=1e-12)
 
 
 def test_prepared_runs_end_too_and_go_on():

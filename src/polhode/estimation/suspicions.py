@@ -50,6 +50,8 @@ def suspicious_units(problem: Problem) -> bool:
     EstimationWarning
     """
     ds = problem.run(problem.point(problem.start), tangent=False)
+    if "stopped" in ds.attrs:  # it met the surface of the planet, before the last of the data
+        return False
     rows = rows_of(ds, problem.system)
     rates = _rates_of_attitudes(problem.measurements)
     for one, index in zip(problem.measurements, problem.indices, strict=True):

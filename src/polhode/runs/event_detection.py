@@ -117,8 +117,10 @@ class EventDetection:
         self.crossings: list[tuple[float, int, float]] = []  # of what cuts steps: time, number, side behind it
         self.cuts = sum(watch.cuts for watch in self.watches)
         self.table = table_of(self.watches)
-        descends = self.direction > 0.0 and not isinstance(request.steps, TimeTransformed)
-        self.ground = self.system.ground if descends else None
+        self.ground = self.system.ground if self.direction > 0.0 else None
+        beyond = request.tangent is not None or isinstance(request.steps, TimeTransformed)
+        if beyond and self.ground is not None and self.ground.assumed:  # fits pass through such motions
+            self.ground = None
 
     def watch(self, integrator: Integrator, t: float, y: Any) -> None:
         """Have the loops of an integrator look for the events, and take sides at the start.
