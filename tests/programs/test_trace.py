@@ -18,7 +18,7 @@ from polhode.errors import UserFunctionError
 from polhode.programs.attitude import STAND_INS
 from polhode.programs.trace import NotTraceable, trace, where
 
-T, R, V, P = 0.7, np.array([1.1, -0.4, 0.6]), np.array([0.3, 0.8, -0.5]), np.array([2.0, 0.3])
+T, R, V, P = np.float64(0.7), np.array([1.1, -0.4, 0.6]), np.array([0.3, 0.8, -0.5]), np.array([2.0, 0.3])
 Q = np.array([0.5, -0.1, 0.7, 0.3]) / np.linalg.norm([0.5, -0.1, 0.7, 0.3])
 ARGUMENTS = {"t": 0, "r": 3, "v": 3, "q": "attitude", "p": 2}
 

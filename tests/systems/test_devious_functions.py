@@ -15,6 +15,7 @@ import polhode as ph
 from devious import KINDS as KINDS_AS_TEXT
 from devious import PARAMETERS, REFUSED, Devious, corpus, functions_of
 from polhode.errors import InvalidInput, PolhodeError
+from polhode.programs import purity
 
 STEP, STEPS = 0.1, 24
 PLACE, SPEED = (0.31, -0.42, 0.53), (0.7, -0.6, 0.4)
@@ -152,6 +153,22 @@ def test_slices_that_outlive_a_call_are_seen_without_source_and_module(store):
         exec(compile(f"def g(t, x, p):\n    {store}\n    return on[0]", "<unseen>", "exec"), names)
         with pytest.raises(InvalidInput, match="remembers"):
             force(names["g"])
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ("return sum([2.0 * one for one in x])", set()),
+        ("return max({k: x[k] for k in range(3)}.values())", set()),
+        ("try:\n        return 1.0 / t\n    except ZeroDivisionError:\n        return 0.0", {"handler"}),
+        ("try:\n        return t\n    finally:\n        t = 0.0", {"handler"}),
+        ("with np.errstate(all='ignore'):\n        return x[0]", {"handler"}),
+    ],
+)
+def test_handlers_are_told_from_loops_in_brackets_without_source(body, kinds):
+    names = {"np": np, "__name__": "law"}
+    exec(compile(f"def g(t, x, p):\n    {body}", "<unseen>", "exec"), names)
+    assert {one.kind for one in purity.findings(names["g"])} == kinds
 
 
 NUMBERS = st.sampled_from(["x[0]", "x[1]", "x[2]", "t", "p[0]", "p[1]", "0.0", "-0.0", "1.5"])

@@ -1,6 +1,7 @@
 """Files of molecular dynamics: read back by ASE, MDAnalysis and gsd, and what is refused."""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -60,7 +61,13 @@ def water(boxed):
 def ase_read():
     """``ase.io.read`` of all frames."""
     io = pytest.importorskip("ase.io", reason="the package ase is not installed (extra 'test')")
-    return lambda path, **options: io.read(path, index=":", **options)
+
+    def read(path, **options):
+        with warnings.catch_warnings():  # ASE sets shapes of arrays, which NumPy 2.5 warns of
+            warnings.filterwarnings("ignore", "Setting the shape", DeprecationWarning)
+            return io.read(path, index=":", **options)
+
+    return read
 
 
 @pytest.fixture(scope="module")

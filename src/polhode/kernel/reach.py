@@ -10,6 +10,7 @@ from __future__ import annotations
 import dis
 import functools
 import hashlib
+import inspect
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -27,6 +28,7 @@ CONSTANT = frozenset(dis.hasconst)
 CACHE, EXTENDED_ARG, LOAD_GLOBAL, LOAD_NAME, STORE_NAME = (
     dis.opmap[name] for name in ("CACHE", "EXTENDED_ARG", "LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME")
 )
+TOLD = getattr(inspect, "CO_HAS_DOCSTRING", 0)  # from Python 3.14 on
 OF_THE_PLACE = ("__doc__", "__firstlineno__", "__static_attributes__")
 WRITTEN = "polhode.programs.written_"
 """How names of modules begin whose text polhode wrote; a digest of the text follows, which stands for their code."""
@@ -239,7 +241,7 @@ def contents(code: CodeType) -> tuple[bytes, tuple[str, ...]]:
             steps.append(argument << 8 | opcode)
         argument = 0
     parts = (
-        steps, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_names,
+        steps, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & ~TOLD, code.co_names,
         code.co_varnames, code.co_freevars, code.co_cellvars, code.co_exceptiontable,
     )  # fmt: skip
     return hashlib.sha256(repr(parts).encode()).digest(), tuple(sorted(names))

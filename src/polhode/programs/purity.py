@@ -241,7 +241,7 @@ class _Reader:
             outer = step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval in code.co_freevars
             if outer or step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"):
                 self.found("memory", f"writes to {step.argval!r}", line)
-        if any(part.co_exceptiontable for part in codes(code)) or any(s.opname == "PUSH_EXC_INFO" for s in steps):
+        if any(step.opname == "PUSH_EXC_INFO" for step in steps):  # loops in brackets have tables of exceptions, too
             self.found("handler", "handles exceptions (try, with)", line)
         reached = [function.__globals__[name] for name in global_names(code) if name in function.__globals__]
         reached += [one.cell_contents for one in function.__closure__ or () if full(one)]
