@@ -690,13 +690,13 @@ class Devious:
         return f"{self.kind.replace(' ', '_')}_{self.number}"
 
     def made(self, source: bool = True) -> dict:
-        """The names of a module with ``g``, made anew; without ``source`` nobody can read it."""
+        """The names of a module with ``g``, made anew; without ``source`` nobody can read it or its like."""
         text = f"import math\nimport numpy as np\n{self.world}\ndef g(t, x, p):\n{textwrap.indent(self.body, '    ')}\n"
         file = f"<{self.name} {zlib.crc32(text.encode())}>"
         if source:
             linecache.cache[file] = (len(text), None, text.splitlines(True), file)
         names = {"__name__": "devious"}
-        exec(compile(text, file if source else "<unseen>", "exec"), names)
+        exec(compile(text if source else f"\n{text}", file if source else "<unseen>", "exec"), names)
         return names
 
 

@@ -147,6 +147,20 @@ def test_memory_is_seen_without_source(kind):
             assert judge(one, "force", source=False) == "refused", one.name
 
 
+def test_pure_functions_are_pure_without_source_but_for_those_that_write_to_what_they_made():
+    more = {one.kind for one in ALL[::3] if one.kind not in REFUSED and purity.findings(one.made(False)["g"])}
+    assert more <= {"copies and views", "objects"} | {one.kind for one in ALL if purity.findings(one.made()["g"])}
+
+
+def test_a_program_that_two_functions_have_is_tried_for_both():
+    rounded, exact = (
+        functions_of("kinds of numbers", [{"a": "x[0]", "b": "p[0] * x[1]", "c": "t"}])[2].body,
+        "s = 0.0\ns += x[0]\ns += p[0] * x[1]\nreturn s",
+    )
+    for body in (exact, rounded):
+        assert judge(Devious("sums", 0, body, ""), "force") == "agrees", body
+
+
 @pytest.mark.parametrize("store", ["on[:] = [t, t]", "on[0 : int(t)] = [t]", "del on[0 : int(t)]"])
 def test_slices_that_outlive_a_call_are_seen_without_source_and_module(store):
     for names in ({"on": [0.0, 1.0]}, {"on": [0.0, 1.0], "__name__": "law"}):

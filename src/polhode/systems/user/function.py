@@ -390,16 +390,17 @@ class UserFunction:
         if jit.disabled():
             return self.bridge()
         role = self._derived()
-        known = role is not None and _tried.get(id(role)) is role  # by a system before
+        key = id(role), self.made  # other functions may have the same program
+        known = role is not None and _tried.get(key) is role  # by a system before
         if role is not None and known and (not self.looked.opaque or self._agrees(role, trials, bodies)):  # type: ignore[union-attr]
             return role
         trials += self._trials(t, y, bodies)
         if role is not None and self.template in derived.DERIVED:
             self._check_program(trials, bodies)
-            _remember(_tried, id(role), role)
+            _remember(_tried, key, role)
             return role
         if role is not None and self._agrees(role, trials, bodies):
-            _remember(_tried, id(role), role)
+            _remember(_tried, key, role)
             return role
         function, reason = python_of(self.function), self.uncompiled
         if not reason and not isinstance(function, FunctionType):
@@ -558,11 +559,11 @@ def _findings(made: Any) -> tuple[Finding, ...]:
 # ------------------------------------------------------------------ cached roles, shared by systems
 _sources: dict[int, Any] = {}
 """Code of functions and its source, by the address of the code."""
-_tried: dict[int, Any] = {}
-"""Compiled roles that gave the numbers of the plain function, by their address."""
+_tried: dict[tuple[int, Any], Any] = {}
+"""Compiled roles that gave the numbers of a plain function, by their address and the function."""
 
 
-def _remember(kept: dict[int, Any], key: int, value: Any) -> None:
+def _remember(kept: dict[Any, Any], key: Any, value: Any) -> None:
     kept[key] = value
     while len(kept) > jit.KEPT_KERNELS:
         kept.pop(next(iter(kept)), None)
