@@ -12,10 +12,8 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
-import dis
 import functools
 import inspect
-import itertools
 import sys
 from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -23,9 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.kernel.jit import global_names, python_of
+from polhode.kernel.jit import python_of
+from polhode.programs import purity_bytecode
 from polhode.programs.purity_tables import (
     ADDERS,
+    ARGUMENT,
     CAREFUL,
     CHANGERS,
     CONTAINERS,
@@ -36,6 +36,7 @@ from polhode.programs.purity_tables import (
     PLAIN,
     REFLECTING,
     TELLING,
+    UNKNOWN,
     VIEWS,
     WHOLE,
     WRITERS,
@@ -78,7 +79,6 @@ class Inner(NamedTuple):
     body: Any
 
 
-UNKNOWN, ARGUMENT = object(), object()
 NEW: frozenset[int] = frozenset()
 """What a value may be if it is a number or made by the call: none of the objects that outlive it."""
 
@@ -228,66 +228,10 @@ class _Reader:
             self.results[key] = NEW  # for a function that calls itself
             node = node_of(code)
             if node is None:
-                self.bytecode(function)
+                purity_bytecode.read(self, function)
             else:
                 self.results[key] = _Body(self, function, node, given, named).result
         return self.results[key]
-
-    def bytecode(self, function: FunctionType) -> None:
-        """Findings without source: any store counts where an object that outlives calls is reached, and what is
-        reached counts as called by all names that the function has."""
-        code = function.__code__
-        line = f"{code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno}"
-        parts = codes(code)
-        steps = [step for part in parts for step in dis.get_instructions(part)]
-        for step in steps:
-            outer = step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval in code.co_freevars
-            if outer or step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"):
-                self.found("memory", f"writes to {step.argval!r}", line)
-        if any(step.opname == "PUSH_EXC_INFO" for step in steps):  # loops in brackets have tables of exceptions, too
-            self.found("handler", "handles exceptions (try, with)", line)
-        names = {name for part in parts for name in part.co_names}
-        reached = [function.__globals__.get(name, getattr(builtins, name, None)) for name in global_names(code)]
-        reached += [one.cell_contents for one in function.__closure__ or () if full(one)]
-        reached += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-        reached += [sys.modules.get(step.argval) for step in steps if step.opname == "IMPORT_NAME"]
-        known: dict[int, Any] = {}
-        for one in reached:  # which grows
-            if one is None or isinstance(one, PLAIN) or id(one) in known or len(known) > MOST_ELEMENTS:
-                continue
-            known[id(one)] = one
-            if not isinstance(one, type | FunctionType | BuiltinFunctionType):
-                reached += [value for name in names for value in self.values(self.attribute(self.of(one), name))]
-        for one in known.values():
-            if isinstance(one, Iterator):
-                self.found("memory", "uses an iterator, which outlives the call", line)
-            elif getattr(one, "__module__", "") == "builtins" and getattr(one, "__name__", "") in REFLECTING:
-                self.found("outside", f"calls {one.__name__}", line)
-            elif callable(one) and not isinstance(one, type) and one is not UNKNOWN and one is not ARGUMENT:
-                self.called(one, [], {}, line)
-        if any(isinstance(one, CONTAINERS) for one in known.values()):
-            stores = any(step.opname in ("STORE_SUBSCR", "STORE_SLICE", "DELETE_SUBSCR") for step in steps)
-            if stores or CHANGERS & names:
-                self.found("memory", "may write to a list, dictionary or array, and has no source to read", line)
-            elif _in_place(steps):
-                self.found("log", "may change a list or array in place, and has no source to read", line)
-
-
-def _in_place(steps: list[Any]) -> set[Any]:
-    """Names that are changed in place and may stand for something else than a number that was just computed."""
-    changed: set[Any] = set()
-    doubtful: set[Any] = set()
-    for before, step in itertools.pairwise(steps):
-        if step.opname.startswith("STORE_"):  # some versions of Python store and load, or store two, in one instruction
-            stored = step.argval if isinstance(step.argval, tuple) else (step.argval,)
-            stored = stored[:1] if "LOAD" in step.opname else stored
-            if before.opname == "BINARY_OP" and before.argrepr.endswith("="):
-                changed.update(stored)
-            elif before.opname not in ("BINARY_OP", "LOAD_SMALL_INT", "UNARY_NEGATIVE") and (
-                before.opname != "LOAD_CONST" or not isinstance(before.argval, int | float)
-            ):
-                doubtful.update(stored)
-    return changed & doubtful
 
 
 class _Body:

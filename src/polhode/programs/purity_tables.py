@@ -20,6 +20,8 @@ OUTSIDE = ("random", "time", "os", "sys", "secrets", "datetime", "io", "pathlib"
 """Packages whose functions read or change what is outside of a run."""
 TELLING = ("logging", "warnings")
 """Packages whose functions only tell somebody."""
+UNKNOWN, ARGUMENT = object(), object()
+"""An object that cannot be looked into; the parameters of a run."""
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype, range, slice)
 ADDERS = {"append", "extend", "insert", "add", "appendleft", "extendleft", "write", "writelines", "writerow"}
 """Methods that change an object and tell nothing of it."""
