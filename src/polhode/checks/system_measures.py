@@ -8,7 +8,7 @@ the time at which loads and potential are evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from polhode.checks.loads import (
     velocities,
 )
 from polhode.checks.steps import central_difference, difference_shifts, recorded_states, shifted, state_distance
-from polhode.errors import InvalidInput, PolhodeError
+from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
 from polhode.systems import System
 from polhode.trajectory.build import Rows, dataset
@@ -94,7 +94,7 @@ def gradient_defect(system: System, y: Any, t: float = 0.3) -> float:
     """Largest difference between the loads on bodies at rest and minus the derivative of the potential.
 
     Central differences of order 8, in rotations about body axes and in positions. Relative to the size of the loads, or
-    to 1e9 times the round-off of the potential in the differences where this is more.
+    to 1e9 times the round-off of the potential in the differences where this is more; NaN where it is smooth nowhere.
     """
     rest = at_rest(system, y)
     load = loads_at(system, y, t, state=rest)
@@ -116,7 +116,8 @@ def power_defect(system: System, y: Any, t: float = 0.3) -> float:
 def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
     """Difference between the rate of the energy along the motion and the sum of the rates of works, over the powers.
 
-    The rate of the potential is a central difference of order 8 in time, along the present velocities.
+    The rate of the potential is a central difference of order 8 in time, along the present velocities; NaN where the
+    potential is not smooth there.
     """
     N, load = system.N, loads_at(system, y, t)
     v, w = velocities(system, y)
@@ -128,16 +129,17 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
         positions = np.reshape(y[: L.BODY * N], (N, L.BODY))[:, :3]
         step = 0.01 / max(1e-9, float(np.abs(v).max(initial=0.0) / max(1e-9, float(np.linalg.norm(positions)))),
                           float(np.abs(w).max(initial=0.0)))  # fmt: skip
-        shifts = np.array(difference_shifts(step))
-        rows = np.tile(np.array(y[: L.BODY * N]), (8, 1))
-        for row, shift in zip(rows.reshape(8, N, L.BODY), shifts, strict=True):
-            row[:, L.POSITION : L.MOMENTUM] += shift * v
-            row[:, L.ATTITUDE : L.ANGULAR] = rotation.multiply(
-                row[:, L.ATTITUDE : L.ANGULAR], rotation.exp_quaternion(shift * w)
-            )
-        values = potential_energies(system, t + shifts, rows)
-        slope = central_difference(values, step)
-        noise = 2e-15 * float(np.abs(values).max()) / step
+
+        def along_the_motion(shifts: Any) -> Any:
+            rows = np.tile(np.array(y[: L.BODY * N]), (len(shifts), 1))
+            for row, shift in zip(rows.reshape(-1, N, L.BODY), shifts, strict=True):
+                row[:, L.POSITION : L.MOMENTUM] += shift * v
+                row[:, L.ATTITUDE : L.ANGULAR] = rotation.multiply(
+                    row[:, L.ATTITUDE : L.ANGULAR], rotation.exp_quaternion(shift * w)
+                )
+            return potential_energies(system, t + np.array(shifts), rows)
+
+        slope, noise = _smooth_slope(along_the_motion, step, float(np.abs(powers).max(initial=0.0)))
     size = float(np.abs(powers).max(initial=0.0)) + abs(slope)
     return abs(float(powers.sum()) + slope - float(rates.sum())) / max(size, 1e9 * noise, 1e-300)
 
@@ -168,22 +170,48 @@ def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[
     """Largest difference between stated derivatives (6 N) of a function of states and central differences of order 8.
 
     Relative to the derivatives, or to 1e9 times the round-off of the function in the differences where this is more.
+    Directions in which the function is not smooth are left out; NaN where these are all.
     """
     blocks = system.blocks.reshape(-1, 2)
-    largest, noise, expected = 0.0, 0.0, 0.0
+    largest, noise, expected, scale = nan, 0.0, 0.0, float(np.abs(stated[: L.LOAD * system.N]).max(initial=0.0))
     for k, (i, kind) in enumerate(blocks):
         size = 0.01
         if kind != L.ROTATION:
             size *= max(0.1, min(float(np.linalg.norm(y[L.BODY * i : L.BODY * i + 3])), _nearest(system, y, i)))
         for c in range(3):
-            shifts = difference_shifts(size)
-            values = function(np.array([shifted(y, blocks, 6 * k + c, shift) for shift in shifts]))
-            slope = central_difference(values, size)
+
+            def along(shifts: Any, coordinate: int = 6 * k + c) -> Any:
+                return function(np.array([shifted(y, blocks, coordinate, shift) for shift in shifts]))
+
+            slope, rounded = _smooth_slope(along, size, scale)
+            if isnan(slope):
+                continue
             found = stated[L.LOAD * i + (3 if kind == L.ROTATION else 0) + c]
-            largest = max(largest, abs(found - slope))
-            expected = max(expected, abs(slope), abs(found))
-            noise = max(noise, 2e-15 * float(np.abs(values).max()) / size)
+            largest = float(np.fmax(largest, abs(found - slope)))
+            expected, noise = max(expected, abs(slope), abs(found)), max(noise, rounded)
     return float(largest / max(expected, 1e9 * noise, 1e-300))
+
+
+SHORTER, SHORTENED = 4.0, 6
+"""By how much, and how often, the points of a difference are moved together until no kink is among them."""
+SMOOTH = 1e-8
+"""Relative change of a difference with its points, above which there is a kink among them."""
+
+
+def _smooth_slope(function: Callable[[Any], Any], size: float, scale: float) -> tuple[float, float]:
+    """The derivative of a function of shifts at zero, by central differences of order 8, and the round-off in it.
+
+    The points are those of the first size at which points closer by find the same. NaN where there is none: the
+    function has a kink there. ``scale`` is a size of derivatives to which differences are compared.
+    """
+    before: tuple[float, float] | None = None
+    for _ in range(SHORTENED):
+        values = function(difference_shifts(size))
+        slope, noise = float(central_difference(values, size)), 2e-15 * float(np.abs(values).max()) / size
+        if before and abs(slope - before[0]) <= SMOOTH * max(scale, abs(slope), abs(before[0]), 1e9 * noise):
+            return before
+        before, size = (slope, noise), size / SHORTER
+    return nan, 0.0
 
 
 def _nearest(system: System, y: Any, i: int) -> float:
@@ -238,6 +266,8 @@ def series_defect(system: System, y: Any, t: float = 0.3) -> float:
 # ------------------------------------------------------------------ conserved quantities
 MOST_STEPS = 4096
 """Most steps of a run along which conserved quantities are followed."""
+CONFIRMED = 1e-12
+"""Drift above which a run is taken again, a little further and with shorter steps."""
 
 
 def conservation_drifts(
@@ -247,32 +277,31 @@ def conservation_drifts(
 
     Relative to the size of the quantity's parts: angular momentum, momentum, and of the energy what there is of it to
     exchange (``trajectory.energies``), as far as the change is more than rounding of the energy itself. The span
-    is, unless given, the time in which the fastest body turns by two radians, and at most 2.
-
-    Raises
-    ------
-    InvalidInput
-        When 4096 steps are not enough for the span.
+    is, unless given, the time in which the fastest body turns by two radians, and at most 2; or a shorter one, in which
+    the loads meet no kink. Empty where 4096 steps are not enough.
     """
     constants = system.constants_of_bodies
     rates = np.linalg.norm(
         np.reshape(y, (-1, L.BODY))[: system.N, L.ANGULAR :] * constants[:, L.INVERSE_INERTIA :], axis=1
     )
-    span = 2.0 / max(1.0, float(rates.max())) if span is None else span
-    n, before, width = 32, None, L.BODY * system.N + len(system.auxiliary)
-    start = np.concatenate([y[: L.BODY * system.N], np.zeros(len(system.auxiliary))])
-    while True:
-        try:
-            states = np.concatenate([[start], recorded_states(method, system, y, t, span / n, [n], 1)[:, :width]])
-        except PolhodeError:  # the steps are still too large
-            states = None
-        if states is not None and before is not None and state_distance(states[-1], before[-1], system) < 1e-12:
+    spans = [2.0 / max(1.0, float(rates.max())) / SHORTER**k for k in range(SHORTENED)] if span is None else [span]
+    found: dict[str, float] = {}
+    for span in spans:
+        states = _accurate_states(system, y, t, span, method)
+        found = {} if states is None else _drifts(system, t, span, states)
+        if max(found.values(), default=0.0) > CONFIRMED:  # as a kink looks that all steps have missed, or at the end
+            states = _accurate_states(system, y, t, 1.05 * span, method, MOST_STEPS // 2)
+            found = {} if states is None else _drifts(system, t, 1.05 * span, states)
+        if found:
             break
-        if n >= MOST_STEPS:
-            raise InvalidInput(f"{system!r} changes too fast for a span of {span:g}; give check_system a shorter one")
-        n, before = 2 * n, states
+    return found
+
+
+def _drifts(system: System, t: float, span: float, states: Any) -> dict[str, float]:
+    """Drift of each quantity along a run; see ``conservation_drifts``."""
+    n = len(states) - 1
     times = t + span / n * np.arange(n + 1)
-    potential = system.compiled_potential(t, y)
+    potential = system.compiled_potential(t, states[0])
     ds = dataset(system, Rows(times, states, np.zeros(n + 1, dtype=np.int64)), potential, {})
     found: dict[str, float] = {}
     for name in system.conserves:
@@ -287,3 +316,24 @@ def conservation_drifts(
                 size += np.abs(ds.potential_energy.values - ds.potential_energy.values[0]).max()
         found[name] = float(change / (size or 1.0))
     return found
+
+
+def _accurate_states(system: System, y: Any, t: float, span: float, method: str, n: int = 32) -> Any:
+    """The states of a run whose step is halved until it converges; None where 4096 steps are not enough, or where it
+    converges slowly, as steps over a kink do."""
+    before, width = None, L.BODY * system.N + len(system.auxiliary)
+    start = np.concatenate([y[: L.BODY * system.N], np.zeros(len(system.auxiliary))])
+    changes: list[float] = []
+    while n <= MOST_STEPS:
+        try:
+            states = np.concatenate([[start], recorded_states(method, system, y, t, span / n, [n], 1)[:, :width]])
+        except PolhodeError:  # the steps are still too large
+            states = None
+        if states is not None and before is not None:
+            changes.append(state_distance(states[-1], before[-1], system))
+            if changes[-1] < 1e-12:
+                return states
+            if len(changes) > 2 and changes[-3] < 1e-2 and changes[-1] > 0.01 * changes[-3]:
+                return None
+        n, before = 2 * n, states
+    return None

@@ -14,6 +14,7 @@ import numpy as np
 
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN
+from polhode.ensembles.instead import note_of
 from polhode.ensembles.members import Varied
 from polhode.ensembles.outcome import LANDED, STATUS, attributes_of, code_of, coordinates_of
 from polhode.ensembles.plan import Plan
@@ -45,6 +46,7 @@ class Members:
         self.done, self.begun, self.lock = 0, perf_counter(), Lock()
         self.stopped: Callable[[], bool] = lambda: False
         self.refused: list[tuple[int, InvalidInput]] = []
+        self.instead: list[int] = []
         self.warnings: list[tuple[type[PolhodeWarning], str]] = []
         request = plan.request(0)
         self.run = RUNS[type(request.steps)](request)
@@ -83,6 +85,8 @@ class Members:
             except PolhodeError as error:
                 ds, code, sentence = error.trajectory, code_of(error), str(error)
             with self.lock:
+                if ds is not None and ds.attrs["method"] != self.run.chosen.label:
+                    self.instead.append(first + k)
                 found[k], status[k], failures[k] = ds, code, sentence
                 self.done += 1
                 self.report_progress(Progress(self.done, total, self.seconds, "running", self.done / total))
@@ -99,7 +103,7 @@ class Members:
         self.warnings += [(w.category, str(w.message)) for w in given if issubclass(w.category, PolhodeWarning)]
         if self.refused:
             raise self.plan.whose(*min(self.refused, key=lambda pair: pair[0])) from None
-        about = attributes_of(self.plan, self.run, self.about)
+        about = attributes_of(self.plan, self.run, dict(self.about) | note_of(self.instead))
         return combined(found, status, failures, self.plan.varied.part(first, last), about)
 
     def warn(self) -> None:

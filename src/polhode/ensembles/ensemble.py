@@ -16,6 +16,7 @@ from polhode.arguments import choice, memory, whole
 from polhode.display import Display, Progress, teller
 from polhode.ensembles.each import Members
 from polhode.ensembles.engines import NOT_RUN, Block, Engine
+from polhode.ensembles.instead import Instead, note_of, take_instead, warn_of_instead
 from polhode.ensembles.members import Kind, Varied
 from polhode.ensembles.outcome import Outcome, attributes_of, warn_of
 from polhode.ensembles.plan import Plan, planned, rows_of
@@ -230,6 +231,7 @@ class Ensemble:
         self.store = None if store is None else StoreOfMembers(store, self.count)
         self.failures: dict[int, str] = {}
         self.off: list[tuple[int, int, float]] = []
+        self.instead: list[Instead] = []
         self.coarse = ""
 
     def carry_out(self) -> xr.Dataset:
@@ -320,7 +322,8 @@ class Ensemble:
         self._check_room(work, self.count)
         work.block = work.with_room(work.block)
         stopped = self._carry(work.block, engine.run, whole=engine.name == "device")
-        ds = self._outcome(work, work.block, 0).dataset(about, self.plan.varied)
+        outcome = self._outcome(work, work.block, 0)
+        ds = outcome.dataset(about | self._note_of_instead, self.plan.varied)
         self._warn(run)
         ds.encoding["seconds"] = self.seconds
         if stopped:
@@ -336,14 +339,14 @@ class Ensemble:
             self._note(first, failures)
 
         stopped = self._by_blocks(work, engine, about, take)
-        return self._result(running, about, stopped)
+        return self._result(running, dict(about) | self._note_of_instead, stopped)
 
     def _stored(self, work: Work, engine: Engine, about: Mapping[str, Any], store: StoreOfMembers) -> xr.Dataset:
         """The same with trajectories on disk, where blocks of members go as they are done."""
         stopped = self._by_blocks(work, engine, about, lambda first, ds, failures: store.add(first, ds))
         if not store.added:
             raise Interrupted("interrupted before any member was done")
-        ds = store.close(attributes_of(self.plan, work.run, about))
+        ds = store.close(attributes_of(self.plan, work.run, dict(about) | self._note_of_instead))
         ds.encoding["seconds"] = self.seconds
         if stopped:
             told = f"interrupted after {store.added} of {self.count} members, which are in {store.path}"
@@ -375,6 +378,8 @@ class Ensemble:
 
     def _outcome(self, work: Work, block: Block, first: int) -> Outcome:
         """What a block has come to; of what is to be warned is noted."""
+        if work.run.request.by_tolerance:
+            self.instead += take_instead(self.plan, block, first)
         outcome = work.outcome(block, first)
         if outcome.off is not None:
             self.off.append(outcome.off)
@@ -385,8 +390,13 @@ class Ensemble:
     def _warn(self, run: Run) -> None:
         """Warn of large energy errors and of steps that are too coarse."""
         warn_of(run, self.off, self.count)
+        warn_of_instead(self.instead, self.count)
         if self.coarse and not self.off:
             warn(f"member 0: {self.coarse}", CoarseStepWarning)
+
+    @property
+    def _note_of_instead(self) -> dict[str, str]:
+        return note_of([one.member for one in self.instead])
 
     def _note(self, first: int, failures: list[str]) -> None:
         """Remember why members failed, the first few."""

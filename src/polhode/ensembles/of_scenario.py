@@ -63,7 +63,7 @@ def ensemble_of(
     try:
         varied, given = members_of(scenario, words)
         ds = ensemble(
-            scenario.system, scenario.method, members=varied, reduce=words["reduce"], engine=words["engine"],
+            scenario.system, scenario.asked, members=varied, reduce=words["reduce"], engine=words["engine"],
             threads=threads, progress=progress, **given,
         )  # fmt: skip
         return _labelled(ds, scenario)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from polhode.display import Progress
 from polhode.ensembles import ensemble as home
 from polhode.ensembles.ensemble import Ensemble
+from polhode.ensembles.instead import Instead, warn_of_instead
 from polhode.ensembles.outcome import warn_of
 from polhode.ensembles.plan import Plan
 from polhode.ensembles.reductions import BATCH, Running
@@ -71,6 +72,7 @@ class InParts(Ensemble):
         self.running = self.whole
         report_whole, self.before = self.report_progress, 0.0
         self.all_off: list[tuple[int, int, float]] = []
+        self.all_instead: list[Instead] = []
 
         def report(at: Progress) -> None:
             done = self.offset + at.done
@@ -99,12 +101,15 @@ class InParts(Ensemble):
     def _warn(self, run: Run) -> None:
         """Of coarse steps in the first part, of large energy errors after the last one."""
         self.all_off += [(many, first + self.offset, worst) for many, first, worst in self.off]
-        self.off = []
+        self.all_instead += [one._replace(member=one.member + self.offset) for one in self.instead]
+        self.off, self.instead = [], []
         if self.offset:
             self.coarse = ""
         super()._warn(run)
         if self.offset + self.count == self.total:
             warn_of(run, self.all_off, self.total)
+            self.instead = self.all_instead
+            warn_of_instead(self.instead, self.total)
 
     def _result(self, running: Running, about: Mapping[str, Any], stopped: bool) -> Any:
         last = self.offset + self.count == self.total

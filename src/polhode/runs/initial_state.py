@@ -196,12 +196,7 @@ def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], 
     own, bath = prepared.coordinates, prepared.bath
     if thermostat is not None and bath is None:
         raise InvalidInput(f"method {chosen.label!r} has no heat bath; leave thermostat out")
-    if prepared.compensation and not (system.translates or prepared.compensates_rotation):
-        raise InvalidInput(
-            f"the compensated sums of method {chosen.label!r} are of positions and momenta, but the bodies of "
-            f"{system.name!r} do not move through space; leave them out, or take a splitting with exact free rotations "
-            "such as 'rkn6_14a', or 'mkrk:gauss12'"
-        )
+    check_sums(chosen, system.translates, system.name)
     if compensation is not None and not prepared.compensation:
         raise InvalidInput("compensation is given without the setting compensated, to which it belongs; leave it out")
     y = start_state(system, **{name: given.get(name) for name in STATE_WORDS})
@@ -237,6 +232,22 @@ def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], 
     if wrong:
         raise InvalidInput(f"the run cannot start: {wrong}")
     return y
+
+
+def check_sums(chosen: MethodSpec, translates: bool, name: str) -> None:
+    """Refuse compensated sums of what the bodies of the system of this name do not do.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    prepared = chosen.prepare()
+    if prepared.compensation and not (translates or prepared.compensates_rotation):
+        raise InvalidInput(
+            f"the compensated sums of method {chosen.label!r} are of positions and momenta, but the bodies of "
+            f"{name!r} do not move through space; leave them out, or take a splitting with exact free rotations "
+            "such as 'rkn6_14a', or 'mkrk:gauss12'"
+        )
 
 
 def _compensation(system: System, prepared: CompiledMethod, y: Any, given: Any, attitude: Any) -> Any:

@@ -185,18 +185,9 @@ def integrate(
     CoarseStepWarning
         The step is longer than a passage of the orbit, or does not resolve the loads; one that would do is named.
     """
-    given = dict(locals())
-    given = {name: value for name, value in given.items() if name not in ("system", "method", "options")}
+    given = {name: value for name, value in locals().items() if name not in ("system", "method", "options")}
     request = requested(system, method, given, options)
-    try:
-        return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
-    except FormulasChange as told:
-        chosen = method is None and isinstance(request.steps, Tolerance) and not hasattr(type(start), "isel")
-        if not chosen or store is not None:
-            raise
-        warn(f"the run was taken with {WITHOUT_SERIES!r} in the place of 'taylor', which a tolerance chooses: {told}",
-             PolhodeWarning)  # fmt: skip
-    return carry_out(requested(system, WITHOUT_SERIES, given, options), progress)
+    return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
 
 
 def rerun(
@@ -241,6 +232,40 @@ class _Watch(Noticed):
         self.pressed = True
 
 
+def instead(request: Request, told: FormulasChange) -> Request:
+    """The request with the method that takes the place of the one a tolerance chose, which has failed.
+
+    Raises
+    ------
+    FormulasChange
+        No tolerance chose it, or the other one cannot take its place.
+    """
+    if not request.by_tolerance:
+        raise told
+    try:
+        return request.without_series()
+    except InvalidInput:
+        raise told from None
+
+
+def taken_instead(told: FormulasChange) -> str:
+    """What is to be said of it."""
+    return f"taken with {WITHOUT_SERIES!r} in the place of 'taylor', which a tolerance chooses: {told}"
+
+
+def taken(request: Request) -> tuple[Run, Record]:
+    """A run at its end, and its rows; nobody looks at energies on the way.
+
+    Raises
+    ------
+    PolhodeError
+        A step failed.
+    """
+    run, record = RUNS[type(request.steps)](request), Record.of(request)
+    run.to_the_end(record, request.samples, lambda: None)
+    return run, record
+
+
 def carry_out(
     request: Request,
     progress: Callable[[Progress], None] | bool | None = None,
@@ -253,37 +278,45 @@ def carry_out(
     PolhodeError
         What went wrong, with the trajectory so far on it.
     """
-    with contextlib.ExitStack() as closing:
-        if progress is True:
-            progress = closing.enter_context(Display())
-        silent = progress is None or progress is False
-        report_progress = teller(None if silent else progress, "progress", "True or a function")
-        if store is not None:
-            closing.enter_context(store)
-        total = request.total
-        derivatives = None
-        if request.tangent is not None:
+    asked = progress
+    try:
+        with contextlib.ExitStack() as closing:
+            if progress is True:
+                progress = closing.enter_context(Display())
+            silent = progress is None or progress is False
+            report_progress = teller(None if silent else progress, "progress", "True or a function")
             if store is not None:
-                raise InvalidInput(
-                    "tangent and store are both given, but derivatives are kept in memory; leave one out"
-                )
-            derivatives = Transition(request)
-        record = Record.of(request, stored=store is not None and store.streams)
-        if store is not None:
-            with held():
-                store.begin(request)
-        report_progress(Progress(0, total, 0.0, "preparing"))
-        compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
-        with contextlib.nullcontext() if silent else jit.watched(compiling):
-            run = RUNS[type(request.steps)](request)
-            potential = request.system.compiled_potential(run.t0, run.start)
+                closing.enter_context(store)
+            total = request.total
+            derivatives = None
+            if request.tangent is not None:
+                if store is not None:
+                    raise InvalidInput(
+                        "tangent and store are both given, but derivatives are kept in memory; leave one out"
+                    )
+                derivatives = Transition(request)
+            record = Record.of(request, stored=store is not None and store.streams)
             if store is not None:
-                store.join(run, record, potential)
-        coarse = coarse_orbit(run) if run.guard else ""
-        if coarse:
-            warn(coarse, CoarseStepWarning)
-        ds = _to_the_end(run, record, potential, store, report_progress)
-        return ds if derivatives is None else derivatives.added(ds, run)
+                with held():
+                    store.begin(request)
+            report_progress(Progress(0, total, 0.0, "preparing"))
+            compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
+            with contextlib.nullcontext() if silent else jit.watched(compiling):
+                run = RUNS[type(request.steps)](request)
+                potential = request.system.compiled_potential(run.t0, run.start)
+                if store is not None:
+                    store.join(run, record, potential)
+            coarse = coarse_orbit(run) if run.guard else ""
+            if coarse:
+                warn(coarse, CoarseStepWarning)
+            ds = _to_the_end(run, record, potential, store, report_progress)
+            return ds if derivatives is None else derivatives.added(ds, run)
+    except FormulasChange as told:
+        request = instead(request, told)
+        warn(f"the run was {taken_instead(told)}", PolhodeWarning)
+    if store is not None:
+        store.restart(request)
+    return carry_out(request, asked, store)
 
 
 def _to_the_end(
@@ -322,16 +355,19 @@ def _to_the_end(
             if watch.pressed:
                 raise KeyboardInterrupt
 
+        def interrupted() -> Interrupted:
+            of = "" if total is None else f" of {total}"
+            where = f", which are in {store.path}" if store is not None and store.kept is not None else ""
+            return Interrupted(f"interrupted after {run.done}{of} steps (t = {run.now:g}){where}")
+
         try:
             stopped = run.to_the_end(record, samples, between_slices)
             if stopped:
                 report_progress(Progress(run.done, total, run.seconds, "running", 1.0))
         except (StepFailed, UserFunctionError, FileProblem, InvalidInput) as failed:  # the last: rows beyond all memory
-            error = failed
+            error = interrupted() if watch.pressed and isinstance(failed, FormulasChange) else failed
         except KeyboardInterrupt:
-            of = "" if total is None else f" of {total}"
-            where = f", which are in {store.path}" if store is not None and store.kept is not None else ""
-            error = Interrupted(f"interrupted after {run.done}{of} steps (t = {run.now:g}){where}")
+            error = interrupted()
         watch.over = True
         if not stopped and (samples is None or error is not None):
             t = run.now

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.errors import PolhodeError
+from polhode.errors import PolhodeError, PolhodeWarning, warn
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.methods import Method
 from polhode.runs.initial_state import InitialState, initial_state
-from polhode.runs.integrate import RUNS, carry_out
+from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
 from polhode.runs.repeated import STATE_SET, Repeated
 from polhode.runs.request import Request, no_system, requested
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
-from polhode.runs.stepping import Run
+from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
@@ -136,6 +136,7 @@ class PreparedRuns:
         self.system, self.method, self.words, self.options = system, method, dict(words), dict(options)
         self._reading = [one for one in system.functions.values() if not jit.self_contained(one.function)]
         self._idle: list[_Arrays] = []  # as many as runs have ever overlapped
+        self._warned = False
 
     def __repr__(self) -> str:
         return f"<{self.method or self.system.recommended} for {self.system.name}, ready to run>"
@@ -219,7 +220,12 @@ class PreparedRuns:
         request = self._request(own, start, parameters)
         run, record = self._ready(own, request), Record.of(request)
         try:
-            run.to_the_end(record, request.samples, lambda: None)
+            try:
+                run.to_the_end(record, request.samples, lambda: None)
+            except FormulasChange as told:
+                own.run, request = None, instead(request, told)
+                run, record = taken(request)
+                self._warn_of(told)
         except PolhodeError:
             own.run = None
             carry_out(request)  # which tells what was wrong, with the trajectory so far
@@ -228,9 +234,16 @@ class PreparedRuns:
             own.run = None  # whose events are other ones now
         elif not record.count or (run.now - record.last) * run.h > 0.0:
             record.add(run.now, run.state(), 0, run.last)
-        if own.repeated is None and own.first is not None and request.steps is own.first.steps:
+        first = own.first
+        if own.repeated is None and first and (request.steps, request.method) == (first.steps, first.method):
             own.repeated = Repeated.of(run, request)
         return Rows(request.system, record.times[: record.count], record.states[: record.count])
+
+    def _warn_of(self, told: FormulasChange) -> None:
+        """Say once that another method than the one chosen takes runs."""
+        if not self._warned:
+            self._warned = True
+            warn(f"a run was {taken_instead(told)}", PolhodeWarning)
 
     def dataset(self, start: Any = None, *, parameters: Any = None) -> xr.Dataset:
         """The same run as a Dataset, as ``polhode.integrate`` makes it.

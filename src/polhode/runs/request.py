@@ -21,8 +21,8 @@ from polhode.kernel import layout as L
 from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
 from polhode.runs.event_detection import check_span
-from polhode.runs.initial_state import InitialState, initial_state, numbers_of, of_one_body
-from polhode.runs.integrator import check_estimate
+from polhode.runs.initial_state import InitialState, check_sums, initial_state, numbers_of, of_one_body
+from polhode.runs.integrator import check_estimate, extended
 from polhode.runs.parameters import with_parameters
 from polhode.runs.settings import Settings, unknown_argument
 from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, State, as_kept, record_of, state_of
@@ -143,6 +143,8 @@ class Request:
         Those of this run in the place of those the system was built with.
     tangent : tuple of str, optional
         With derivatives, the names of the parameters beside the state.
+    by_tolerance : bool
+        Whether the tolerance chose the method, a series, which then gives way where there is none.
     """
 
     system: System
@@ -158,6 +160,7 @@ class Request:
     settings: Settings = field(default_factory=Settings)
     parameters: Any = None
     tangent: tuple[str, ...] | None = None
+    by_tolerance: bool = False
 
     @property
     def final(self) -> float:
@@ -219,6 +222,23 @@ class Request:
         y[at] += k * bath.apart
         return replace(self, state=InitialState(y))
 
+    def without_series(self) -> Request:
+        """The same with the method that a tolerance takes where loads have no series.
+
+        Raises
+        ------
+        InvalidInput
+            That method has no such tolerance, or no compensated sums of this system.
+        """
+        chosen = replace(find_method(WITHOUT_SERIES), compensated=self.method.compensated)
+        assert isinstance(self.steps, Tolerance)
+        check_estimate(chosen, self.steps.rtol)
+        check_sums(chosen, self.system.translates, self.system.name)
+        end = L.BODY * self.system.N + len(self.system.auxiliary)
+        y = extended(self.system, chosen.prepare(), self.state.values[: L.BODY * self.system.N])
+        y[:end] = self.state.values[:end]
+        return replace(self, method=chosen, state=InitialState(y), by_tolerance=False)
+
     def on(self, threads: int) -> Request:
         """The same by so many threads."""
         return replace(self, settings=replace(self.settings, threads=threads))
@@ -242,6 +262,7 @@ class Request:
             "parameters": self.parameters,
             "epoch": self.settings.epoch,
             "tangent": None if self.tangent is None else list(self.tangent),
+            "by_tolerance": self.by_tolerance or None,
         }
         return found | {name: value for name, value in rest.items() if value is not None}
 
@@ -297,7 +318,7 @@ class Request:
             tuple(events), tuple(checked_breaks(kept.get("breaks", []), -inf, inf)),
             None if kept.get("since") is None else number(kept["since"], "since"),
             Settings(chosen.compensated, kept["guard"], kept["units"], kept.get("epoch")), kept.get("parameters"),
-            wanted(kept.get("tangent")),
+            wanted(kept.get("tangent")), truth(kept.get("by_tolerance", False), "by_tolerance"),
         )  # fmt: skip
 
 
@@ -348,9 +369,10 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         given |= {name: kept[name] for name in ("step",) if name in kept}
         if "rtol" in kept:
             given["steps"] = Tolerance(kept["rtol"], kept.get("atol"), kept.get("max_step"))
+    adaptive, by_tolerance = isinstance(given.get("steps"), Tolerance), False
     if method is None:
-        adaptive = isinstance(given.get("steps"), Tolerance)
         method = kept.get("method") or (for_tolerance(system) if adaptive else system.recommended)
+        by_tolerance = adaptive and bool(kept.get("by_tolerance", method == "taylor" and not kept))
         if kept and settings.compensated is None:
             settings = replace(settings, compensated=kept.get("compensated", False))
     chosen = find_method(method)
@@ -409,7 +431,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     made = Request(
         system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, settings if units == settings.units else replace(settings, units=units),
-        parameters, wanted(given.get("tangent")),
+        parameters, wanted(given.get("tangent")), by_tolerance,
     )  # fmt: skip
     if key is not None:
         system.__dict__["_request"] = key, made

@@ -313,6 +313,8 @@ class LiveStore:
             return
         if not self.new:
             self._own()
+            if self.state is None:  # nothing was computed yet
+                self._renew(request)
             return
         self.run_text, self.makers = request.to_text(), [here()]
         try:
@@ -327,6 +329,22 @@ class LiveStore:
             raise self._refused(refused) from refused
         self._checkpoint({"steps": 0, "of": request.total, "rows": 0, "over": False}, None, self.digests)
         self.new = False
+
+    def restart(self, request: Request) -> None:
+        """Begin anew with another request, the next time that a run begins; the rows so far do not count."""
+        self.run = self.stream = self.kept = self.state = None
+        self.rows, self.flushed, self.room, self.unfinished = 0, 0, 0, {}
+        self.digests, self.disk = {name: hashlib.sha256() for name in self.digests}, Unsynced()
+        self.run_text, self.made, self.new = request.to_text(), False, not self.path.is_dir()
+
+    def _renew(self, request: Request) -> None:
+        """A checkpoint without rows, and then arrays without rows: whoever finds the one does the other."""
+        with self._writing():
+            self._checkpoint({"steps": 0, "of": request.total, "rows": 0, "over": False}, None, self.digests)
+            for name in (*self.digests, TRAJECTORY):
+                shutil.rmtree(self.path / name, ignore_errors=True)
+            (self.path / "zarr.json").unlink(missing_ok=True)
+            self._create(request)
 
     def _create(self, request: Request) -> None:
         import zarr

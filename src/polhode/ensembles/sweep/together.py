@@ -101,7 +101,7 @@ def _fill_group(
             with noted(block, block.first + part[0]):
                 numbers = (block.first + np.array(part)) * study.noise_by_number
                 own = replace(Varied.of(arrays), first_number=numbers)
-                ds = ensemble(base.system, base.method, members=own, engine="threads", threads=1, **words)
+                ds = ensemble(base.system, base.asked, members=own, engine="threads", threads=1, **words)
             _put(block, np.array(part), ds, variables, times)
         except (Interrupted, FileProblem):
             raise

@@ -259,7 +259,8 @@ class _Reader:
         title = parsed.title or (ready.description if ready else system.name)
         asked = (("method", method), ("step", step), ("rtol", rtol))
         changes = self.changes | {key: value for key, value in asked if value is not None}
-        return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed, members)
+        return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed, members,
+                        named=parsed.method is not None)  # fmt: skip
 
     def members(self) -> dict[str, Any] | None:
         """The [members] of the file; its table by its path."""

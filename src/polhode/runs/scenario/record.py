@@ -62,6 +62,8 @@ class Scenario:
         The last row of the run that it continues, for the states that loads read.
     member : int
         Its number among the members of a sweep, whose noise it has.
+    named : bool
+        Whether the file, or the caller, names the method.
     """
 
     path: Path
@@ -76,6 +78,7 @@ class Scenario:
     members: dict[str, Any] | None = None
     before: xr.Dataset | None = None
     member: int = 0
+    named: bool = True
 
     def integrate(
         self,
@@ -106,6 +109,11 @@ class Scenario:
             raise
 
     @property
+    def asked(self) -> str | None:
+        """The method, where one is named."""
+        return self.method if self.named else None
+
+    @property
     def request(self) -> Request:
         """Its run, checked.
 
@@ -114,7 +122,7 @@ class Scenario:
         InvalidInput
             As ``polhode.integrate``.
         """
-        made = requested(self.system, self.method, grouped(self.arguments), {}).of_member(self.member)
+        made = requested(self.system, self.asked, grouped(self.arguments), {}).of_member(self.member)
         if self.before is None:
             return made
         y = made.state.values.copy()

@@ -532,8 +532,16 @@ class UserFunction:
         """The role in plain Python, nothing compiled."""
         values = {"rated": self.checked} | dict(self._bound()) | {"call": self.checked, "view": _leading}
         if self.built is not None:
-            values["built"] = self.built._plain if isinstance(self.built, UserFunction) else python_of(self.built)
+            beneath = isinstance(self.built, UserFunction)
+            values["built"] = self.built._plain if beneath else python_of(self.built)  # type: ignore[union-attr]
+            if beneath and self.written is not None and self._signature is not POTENTIAL:
+                values["built"] = self._beneath
         return jit.in_python(self.template, values)
+
+    def _beneath(self, part: int, t: float, N: int, y: Any, bodies: Any, parameters: Any, out: Any) -> None:
+        """The compiled role beneath, which was compared with its own function: near a kink of a potential differences
+        would be no measure of what is added to it."""
+        out[:] = self._evaluate(self.written, t, y, bodies)  # type: ignore[arg-type]
 
     def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
         """Result of the role in plain Python."""
