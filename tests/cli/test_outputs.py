@@ -1,4 +1,5 @@
-"""What a scenario may write: in the folder one is in, and over nothing but what polhode wrote, unless one says so."""
+"""What may be written that nobody named: in the folder one is in, and over nothing but what polhode wrote, unless one
+says so."""
 
 import os
 import shutil
@@ -113,6 +114,61 @@ def test_links_and_pictures_of_others_are_not_polhodes(polhode, tmp_path):
         assert not made_by_polhode(Path(name)), name
     ph.save(ph.load("top.nc"), "top.zarr")
     assert made_by_polhode(Path("top.zarr"))
+
+
+COMPARE, ANIMATE = ["compare", "top.toml", "--methods", "trapm"], ["animate", "top.nc", "--seconds", "0.2"]
+USUAL = {
+    "view": (["view", "top.nc", "--no-open"], "top.html"), "animate": (ANIMATE, "top.gif"),
+    "plot": (["plot", "top.nc"], "top.png"), "resume": (["resume", "live.zarr"], "live.nc"),
+    "picture of resume": (["resume", "live.zarr"], "live.png"), "compare": (COMPARE, "top-compare.csv"),
+    "picture of compare": (COMPARE, "top-compare.png"), "chaos": (["chaos", "top.toml"], "top-megno.nc"),
+    "picture of chaos": (["chaos", "top.toml"], "top-megno.png"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "mine"), USUAL.values(), ids=USUAL)
+def test_names_that_a_command_has_chosen(polhode, tmp_path, words, mine):
+    scenario()
+    assert polhode("run", "top.toml", "-q", "--no-picture", "--store", "live.zarr", "-o", "top.nc")[0] == 0
+    Path(mine).write_bytes(MINE)
+    before = everything(tmp_path)
+    code, said = polhode(*words)
+    assert code == 5 and f"{mine!r} is there already, and polhode did not write it" in said and "--overwrite" in said
+    assert everything(tmp_path) == before, "nothing is written before it is refused"
+    assert polhode(*words, "--overwrite")[0] == 0 and Path(mine).read_bytes() != MINE
+    assert polhode(*words) == (0, ""), "what polhode wrote is replaced"
+
+
+def test_a_name_of_ones_own_stands(polhode, tmp_path):
+    scenario()
+    assert polhode("run", "top.toml", "-q")[0] == 0
+    named = {"a.html": ["view", "top.nc", "--no-open"], "a.svg": ["plot", "top.nc"], "a.csv": COMPARE}
+    for name, words in named.items():
+        Path(name).write_bytes(MINE)
+        assert polhode(*words, "-o", name)[0] == 0 and Path(name).read_bytes() != MINE
+    Path("a.png").write_bytes(MINE)  # which nobody named
+    assert polhode(*COMPARE, "-o", "a.csv")[0] == 5
+    assert Path("a.png").read_bytes() == MINE
+
+
+def test_the_member_of_a_sweep(polhode):
+    Path("top.toml").write_text(f'{RUN}[sweep.grid]\n"run.step" = [0.001, 0.002]\n')
+    Path("member-1.nc").write_bytes(MINE)
+    assert polhode("sweep", "top.toml", "--member", "1")[0] == 5 and Path("member-1.nc").read_bytes() == MINE
+    Path("member-1.nc").unlink()
+    assert polhode("sweep", "top.toml", "--member", "1")[0] == polhode("sweep", "top.toml", "--member", "1")[0] == 0
+
+
+@pytest.mark.parametrize("suffix", ["gif", "apng", "mp4", "webm"])
+def test_films_name_their_maker(polhode, suffix):
+    if suffix in ("mp4", "webm") and not shutil.which("ffmpeg"):
+        pytest.skip("there is no ffmpeg")
+    scenario()
+    assert polhode("run", "top.toml", "-q", "--no-picture")[0] == 0
+    assert polhode("animate", "top.nc", f"film.{suffix}", "--seconds", "0.2", "-q")[0] == 0
+    assert made_by_polhode(Path(f"film.{suffix}"))
+    Path(f"film.{suffix}").write_bytes(b"GIF89a of somebody, or a film, with no word of who made it")
+    assert not made_by_polhode(Path(f"film.{suffix}"))
 
 
 def test_the_store_of_a_sweep_stays_in_the_folder(polhode, tmp_path):

@@ -2,12 +2,12 @@
 
 import contextlib
 import re
-import resource
 import signal
 from collections import Counter
 
 import pytest
 
+from bounds import bounded, counted
 from polhode.cli import group
 from polhode.errors import InvalidInput
 from polhode.runs.scenario import read_scenario
@@ -21,25 +21,10 @@ LONGEST = 600
 """Characters of one mistake in words."""
 
 
-class TooSlow(BaseException):
-    """A file has taken too long."""
-
-
 @pytest.fixture
 def bounds():
-    """Bounds of time and memory, as the system itself keeps them."""
-
-    def ring(*_):
-        raise TooSlow
-
-    with open("/proc/self/statm") as counts:
-        used = int(counts.read().split()[0]) * resource.getpagesize()
-    before, handler = resource.getrlimit(resource.RLIMIT_AS), signal.signal(signal.SIGALRM, ring)
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
-    yield
-    signal.alarm(0)
-    resource.setrlimit(resource.RLIMIT_AS, before)
-    signal.signal(signal.SIGALRM, handler)
+    with bounded(MEMORY):
+        yield
 
 
 def verdict(path):
@@ -77,7 +62,7 @@ def faults(folder, count):
     return found, wrong
 
 
-@pytest.mark.skipif(not hasattr(resource, "RLIMIT_AS"), reason="no bound of memory here")
+@counted
 def test_every_file_is_valid_or_refused(tmp_path, bounds):
     found, wrong = faults(tmp_path, 500)
     assert not wrong, "\n".join(wrong[:20])

@@ -2,14 +2,13 @@
 
 import json
 import os
-import resource
-import signal
 import socket
 import struct
 
 import pytest
 
 import polhode as ph
+from bounds import bounded, counted
 from polhode import reading
 from polhode.errors import FileProblem, InvalidInput
 
@@ -72,26 +71,10 @@ READERS = {
 }  # fmt: skip
 
 
-class TooSlow(BaseException):
-    """A file has taken too long."""
-
-
 @pytest.fixture
 def bounds():
-    """Bounds of time and memory, as the system itself keeps them."""
-
-    def ring(*_):
-        raise TooSlow
-
-    with open("/proc/self/statm") as counts:
-        used = int(counts.read().split()[0]) * resource.getpagesize()
-    before, handler = resource.getrlimit(resource.RLIMIT_AS), signal.signal(signal.SIGALRM, ring)
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
-    signal.alarm(SECONDS)
-    yield
-    signal.alarm(0)
-    resource.setrlimit(resource.RLIMIT_AS, before)
-    signal.signal(signal.SIGALRM, handler)
+    with bounded(MEMORY, SECONDS):
+        yield
 
 
 def huge(path):
@@ -114,7 +97,7 @@ SPECIAL = {
 }
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no bound of memory here")
+@counted
 @pytest.mark.parametrize("special", SPECIAL)
 @pytest.mark.parametrize("kind", READERS)
 def test_what_is_no_file_or_too_large_is_refused_in_one_sentence(kind, special, tmp_path, monkeypatch, bounds):

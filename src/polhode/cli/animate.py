@@ -22,10 +22,11 @@ from polhode.errors import InvalidInput
               help="Whether the body turns, or what is around it.")  # fmt: skip
 @click.option("--shape", type=click.Choice(["solid", "ellipsoid"]), default="solid", show_default=True,
               help="How a body is drawn: as a cuboid or a cone, or as an ellipsoid.")  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 def command(
     trajectory: Path, output: Path | None, seconds: float | None, fps: int, size: str | None, panels: str | None,
-    speed: float | None, frame: str, shape: str, quiet: bool,
+    speed: float | None, frame: str, shape: str, overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write a film of TRAJECTORY (.nc, .zarr, or the store of a run) to OUTPUT, in the format of its ending: .gif,
     .apng or .png, and where ffmpeg is installed .mp4 and .webm. Default: a GIF of the same name, in this folder.
@@ -44,10 +45,13 @@ def command(
     from polhode.display import Display
     from polhode.plots import animate
     from polhode.runs.resume import load
+    from polhode.trajectory.outputs import check_defaults
 
     target = output or Path(f"{trajectory.resolve().stem}.gif")
     if target.resolve() == trajectory.resolve():
         raise InvalidInput(f"{target} is the trajectory itself; name another file for the film")
+    if output is None:
+        check_defaults(None, overwrite, target)
     pixels = None if size is None else _pixels(size)
     ds = load(trajectory)
     with Display(quiet) as display:

@@ -38,6 +38,7 @@ REGULAR = 2.5
 @click.option("--threads", type=click.IntRange(min=1), help="Processors of many members; default: all of them.")
 @click.option("--no-picture", is_flag=True, help="Write no PNG.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
+@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 @click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
 def command(
@@ -52,6 +53,7 @@ def command(
     threads: int | None,
     no_picture: bool,
     as_json: bool,
+    overwrite: bool,
     quiet: bool,
     allow_code: bool,
 ) -> None:
@@ -89,10 +91,12 @@ def command(
     from polhode.errors import StepFailed
     from polhode.runs.scenario import read_scenario
     from polhode.trajectory import save
+    from polhode.trajectory.outputs import check_defaults
 
     told = read_scenario(scenario, allow_code, method=method, step=step)
     out = output or Path(f"{scenario.stem}-{indicator}.nc")
     check_place(out)
+    check_defaults(output, overwrite, out, *([] if no_picture else [out.with_suffix(".png")]))
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", PolhodeWarning)
         ds = indicator_of(

@@ -46,6 +46,7 @@ ERRORS = {
 @click.option("--steps", help="Steps, separated by commas. Default: 4, 2, 1 and 1/2 times the scenario's.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="CSV file, or a folder; the picture beside it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the table for machines instead.")
+@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but the results.")
 @click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
 def command(
@@ -54,6 +55,7 @@ def command(
     steps: str | None,
     output: Path | None,
     as_json: bool,
+    overwrite: bool,
     quiet: bool,
     allow_code: bool,
 ) -> None:
@@ -76,6 +78,7 @@ def command(
     """
     from polhode.runs.compare import compare, records
     from polhode.runs.scenario import read_scenario
+    from polhode.trajectory.outputs import check_defaults
 
     read = read_scenario(scenario, allow_code)
     if "rtol" in read.arguments and not steps:
@@ -87,6 +90,8 @@ def command(
     chosen = _words(methods, "--methods") if methods else list(usual_methods(read.system))
     sizes = _sizes(steps) if steps else _usual(step, t_end, t0, quiet)
     target = _target(output, Path(scenario).stem)
+    picture = target.with_suffix(".png")
+    check_defaults(output, overwrite, target, picture)
 
     def report_progress(words: str) -> None:
         if not quiet:
@@ -108,7 +113,6 @@ def command(
     found.attrs["title"] = f"{read.title}: errors at t = {t_end:g}"
     rows = records(found)
     _write(rows, target)
-    picture = target.with_suffix(".png")
     from polhode.plots import work_precision
 
     work_precision(found, picture)

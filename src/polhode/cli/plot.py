@@ -47,9 +47,16 @@ def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Picture to write: .png, .pdf or .svg.")
 @click.option("--size", type=click.Choice(["page", "column"]), help="Width of --panels: 7 in (default) or 3.4 in.")
 @click.option("--list", "listing", is_flag=True, help="Print the panels that this file offers, and draw nothing.")
+@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 def command(
-    trajectory: Path, panels: str | None, output: Path | None, size: str | None, listing: bool, quiet: bool
+    trajectory: Path,
+    panels: str | None,
+    output: Path | None,
+    size: str | None,
+    listing: bool,
+    overwrite: bool,
+    quiet: bool,
 ) -> None:
     """Draw TRAJECTORY (.nc or .zarr): its dashboard, or with --panels a figure for a paper.
 
@@ -66,9 +73,12 @@ def command(
     from polhode.cli.members import is_ensemble, picture_of_members
     from polhode.plots.indicators import kind_of
     from polhode.runs.resume import load
+    from polhode.trajectory.outputs import check_defaults
 
     ds = load(trajectory)
     path = output if output is not None else trajectory.with_suffix(".png")
+    if output is None and not listing:
+        check_defaults(None, overwrite, path)
     if "integrator" in ds.dims:
         _refuse(panels, size, listing, "a comparison of methods")
         from polhode.plots import work_precision

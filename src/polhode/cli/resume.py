@@ -19,10 +19,12 @@ from polhode.errors import InvalidInput
 )
 @click.option("--no-picture", is_flag=True, help="Write no PNG.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
+@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 @click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
 def command(
-    store: Path, output: Path | None, threads: int, no_picture: bool, as_json: bool, quiet: bool, allow_code: bool
+    store: Path, output: Path | None, threads: int, no_picture: bool, as_json: bool, overwrite: bool, quiet: bool,
+    allow_code: bool,
 ) -> None:  # fmt: skip
     """Resume the run in STORE at its last checkpoint, complete it, and write the whole trajectory and its picture.
 
@@ -40,17 +42,22 @@ def command(
     in the store alone, unless -o names a file. During a run,
     polhode.load("long.zarr") in Python reads the rows written so far. In Python: polhode.resume("long.zarr").
     """
-    deliver(lambda display: _computed(store, output, threads, allow_code, display), quiet=quiet, no_picture=no_picture,
-            as_json=as_json)  # fmt: skip
+    picture = not no_picture
+    deliver(lambda display: _computed(store, output, threads, picture, overwrite, allow_code, display), quiet=quiet,
+            no_picture=no_picture, as_json=as_json)  # fmt: skip
 
 
-def _computed(store: Path, output: Path | None, threads: int, allow_code: bool, display: Display) -> Result:
+def _computed(
+    store: Path, output: Path | None, threads: int, picture: bool, overwrite: bool, allow_code: bool, display: Display
+) -> Result:
     from polhode.runs.resume import resume
     from polhode.runs.store import LiveStore, Store
+    from polhode.trajectory.outputs import check_defaults
 
     origin = LiveStore.opened(Store(store)).origin
     out = output or Path(f"{store.stem}.nc")
     check_place(out, store)
+    check_defaults(output, overwrite, out, *([out.with_suffix(".png")] if picture else []))
     functions: dict[str, Any] = {}
     if allow_code:
         from polhode.runs.scenario import read_scenario

@@ -69,6 +69,7 @@ def command(
     reason and stops nobody. In Python: polhode.sweep.
     """
     from polhode.ensembles.sweep import sweep, sweep_status
+    from polhode.trajectory.outputs import check_replaceable
 
     if status or check or member is not None:
         _alone(status=status, check=check, member=member is not None)
@@ -79,6 +80,8 @@ def command(
             _tell(sweep_status(scenario), scenario, as_json)
         return
     if member is not None:
+        if output is None:
+            check_replaceable(Path(f"member-{member}.nc"), "name another file with -o")
         _member(scenario, member, output or Path(f"member-{member}.nc"), allow_code, quiet)
         return
     if output is not None:
@@ -95,7 +98,6 @@ def command(
     facts = summary(ds, sweep_status(path)) | {"store": path}
     if not no_picture and "incomplete" not in ds.attrs and "://" not in path:
         from polhode.ensembles.sweep.picture import picture
-        from polhode.trajectory.outputs import check_replaceable
 
         facts["picture"] = str(Path(path).with_suffix(".png"))
         check_replaceable(Path(facts["picture"]), f"the results are in {path}, and --no-picture draws none")

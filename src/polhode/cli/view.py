@@ -26,6 +26,7 @@ from polhode.cli.text import complete_trajectory
 @click.option("--member", "members", type=int, multiple=True, help="Member of an ensemble, from 0; may be repeated.")
 @click.option("--title", help="Heading of the page.")
 @click.option("--demo", is_flag=True, help="Run and show a fast top, for a first look.")
+@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
 @click.option("--allow-code", is_flag=True, help="Load the Python functions a scenario names. Read them first.")
 def command(
     trajectories: tuple[Path, ...],
@@ -39,6 +40,7 @@ def command(
     members: tuple[int, ...],
     title: str | None,
     demo: bool,
+    overwrite: bool,
     allow_code: bool,
 ) -> None:
     """Write TRAJECTORIES (.nc, .zarr, live stores) as one page of HTML, and open it in the default browser. A scenario
@@ -56,12 +58,14 @@ def command(
     The page holds everything it needs: it opens without a network, and asks for nothing. The path of the page goes to
     stdout. No browser is opened where there is no display. In Python: polhode.view(ds).
     """
+    from polhode.trajectory.outputs import check_defaults
     from polhode.viewer.view import html_path, view
 
     if not trajectories and not demo:
         raise click.UsageError("Missing argument 'TRAJECTORIES...'; polhode view --demo shows a fast top")
     name = trajectories[0].name if trajectories else "fast-top"
     target = Path(html_path(output)) if output is not None else Path(name).with_suffix(".html")
+    check_defaults(target if output is not None else None, overwrite, target)
     words: dict[str, Any] = {
         "labels": labels or None, "mesh": mesh, "members": list(members) or None, "title": title,
         "frames": frames, "span": _span(first, last),

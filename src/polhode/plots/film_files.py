@@ -13,6 +13,7 @@ import numpy as np
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput
 from polhode.trajectory.files import appearing_whole
+from polhode.trajectory.outputs import MAKER
 
 SUFFIXES = (".gif", ".png", ".apng", ".mp4", ".webm")
 PICTURES = (".gif", ".png", ".apng")
@@ -127,6 +128,7 @@ def _bins(pixels: Any) -> Any:
 
 def _write_pictures(pixels: Pixels, count: int, fps: int, draft: Path) -> None:
     from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
 
     chosen = np.unique(np.linspace(0, count - 1, SAMPLES).astype(int))
     colours, nearest = _palette([pixels(int(k)) for k in chosen])
@@ -150,7 +152,11 @@ def _write_pictures(pixels: Pixels, count: int, fps: int, draft: Path) -> None:
     gif = draft.suffix.lower() == ".gif"
     ends = [round((100 if gif else 1000) * (k + 1) / fps) for k in range(count)]
     durations = [(end - start) * (10 if gif else 1) for start, end in zip([0, *ends], ends, strict=False)]
-    options: dict[str, Any] = {"optimize": False, "disposal": 1} if gif else {"disposal": 0, "blend": 1}
+    made_by = PngInfo()
+    made_by.add_text("Software", MAKER)
+    options: dict[str, Any] = (
+        {"optimize": False, "disposal": 1, "comment": MAKER} if gif else {"disposal": 0, "blend": 1, "pnginfo": made_by}
+    )
     first.save(draft, format="GIF" if gif else "PNG", save_all=True, append_images=others, duration=durations, loop=0,
                transparency=unchanged, **options)  # fmt: skip
 
@@ -165,7 +171,7 @@ def _write_video(pixels: Pixels, size: tuple[int, int], count: int, fps: int, dr
     extra += (
         ["-crf", "20", "-movflags", "+faststart"] if suffix == ".mp4" else ["-crf", "30", "-b:v", "0", "-row-mt", "1"]
     )
-    writer = FFMpegWriter(fps=fps, codec=CODECS[suffix], extra_args=extra)
+    writer = FFMpegWriter(fps=fps, codec=CODECS[suffix], metadata={"comment": MAKER}, extra_args=extra)
     plate = Figure(figsize=(size[0] / 100, size[1] / 100), dpi=100)
     image = plate.figimage(np.zeros((size[1], size[0], 3), dtype=np.uint8))
     stopped: BaseException | None = None

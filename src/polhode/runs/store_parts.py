@@ -47,7 +47,7 @@ def in_use(folder: Path) -> bool:
     try:
         import fcntl
 
-        handle = os.open(folder, os.O_RDONLY)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # a pipe would wait for its writer
     except (ImportError, OSError):
         return False
     try:

@@ -1,4 +1,4 @@
-"""What a scenario, which may be anybody's, may write: in the folder one is in, and over results of polhode alone."""
+"""What may be written without being asked for by name: in the folder one is in, and over results of polhode alone."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from polhode.errors import FileProblem, PolhodeError
 from polhode.trajectory.digests import FOOTER, FOOTER_SIZE
 
 MAKER = "polhode"
-"""What pictures name as the program that made them."""
+"""What pictures and films name as the program that made them."""
 MARKS = {
-    ".png": b"tEXtSoftware\0polhode", ".pdf": b"/Creator (polhode)", ".svg": b"<dc:title>polhode</dc:title>",
+    ".png": b"tEXtSoftware\0polhode", ".apng": b"tEXtSoftware\0polhode", ".gif": b"!\xfe\7polhode\0",
+    ".mp4": b"polhode", ".webm": b"polhode", ".pdf": b"/Creator (polhode)", ".svg": b"<dc:title>polhode</dc:title>",
+    ".html": b'id="polhode-scene"', ".csv": b"method,step,steps,",
 }  # fmt: skip
 """How they do so in their files."""
 
 
 def made_by_polhode(path: Path) -> bool:
-    """Whether a file or folder, which is no link, is a trajectory or picture that polhode wrote."""
+    """Whether a file or folder, which is no link, is a trajectory, picture, page or table that polhode wrote."""
     mode = path.lstat().st_mode
     try:
         if path.suffix == ".zarr":
@@ -53,7 +55,7 @@ def check_within(path: str | os.PathLike[str], key: str, remedy: str) -> None:
 
 
 def check_replaceable(path: Path, remedy: str) -> None:
-    """Refuse to replace what is no trajectory or picture of polhode's.
+    """Refuse to replace what is no result of polhode's.
 
     Raises
     ------
@@ -61,3 +63,16 @@ def check_replaceable(path: Path, remedy: str) -> None:
     """
     if os.path.lexists(path) and not made_by_polhode(path):
         raise FileProblem(f"{str(path)!r} is there already, and polhode did not write it; {remedy}")
+
+
+def check_defaults(output: Path | None, overwrite: bool, *default: Path) -> None:
+    """Refuse to replace files that the user has not named: all of these where there is no ``output``, else those beside
+    it, unless it is said that they may be replaced.
+
+    Raises
+    ------
+    FileProblem
+    """
+    for path in default:
+        if not overwrite and (output is None or path != output):
+            check_replaceable(path, "name another file with -o, or add --overwrite")

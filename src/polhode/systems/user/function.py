@@ -532,9 +532,9 @@ class UserFunction:
         """The role in plain Python, nothing compiled."""
         values = {"rated": self.checked} | dict(self._bound()) | {"call": self.checked, "view": _leading}
         if self.built is not None:
-            beneath = isinstance(self.built, UserFunction)
-            values["built"] = self.built._plain if beneath else python_of(self.built)  # type: ignore[union-attr]
-            if beneath and self.written is not None and self._signature is not POTENTIAL:
+            values["built"] = self.built._plain if isinstance(self.built, UserFunction) else python_of(self.built)
+            compiled = isinstance(self.built, UserFunction) and self.written is not None
+            if compiled and self._signature is not POTENTIAL and derived.program_of(self.built).program is not None:
                 values["built"] = self._beneath
         return jit.in_python(self.template, values)
 
