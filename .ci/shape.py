@@ -20,7 +20,8 @@ LONG: set[str] = set()
 """Files that are still longer; none may join them, and one that no longer is has to leave."""
 FRONT_DOORS = {
     "runs/integrate.py: integrate", "ensembles/ensemble.py: ensemble",
-    "cli/run.py: command", "cli/view.py: command", "cli/animate.py: command", "cli/export.py: command", "cli/sweep.py: command",
+    "cli/run.py: command", "cli/view.py: command", "cli/export.py: command", "cli/sweep.py: command",
+    "cli/animate.py: command",
     "systems/dipoles.py: dipoles",
     "systems/spacecraft.py: spacecraft", "systems/orbit.py: orbit", "systems/heavy_top.py: heavy_top",
     "trajectory/export.py: oem", "trajectory/export.py: aem",
