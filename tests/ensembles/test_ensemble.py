@@ -514,3 +514,23 @@ def test_members_that_are_done_before_an_interrupt_are_reduced():
 def test_a_misspelt_argument_is_one_of_ensemble():
     with pytest.raises(InvalidInput, match=r"argument of ensemble .*'engin'.*engine"):
         ph.ensemble(ph.free_body((1, 2, 2.5)), "v2", members=2, step=0.1, steps=1, engin="threads")
+
+
+def looked_up(t, position, velocity, parameters):
+    return -parameters[int(2.0 * t)] * position
+
+
+def test_an_index_that_is_computed_is_for_threads():
+    """Members have the numbers they have alone; over lanes it is refused, with place, reason and remedy."""
+    system = ph.particle(force=looked_up, parameters=[1.0, 2.0, 3.0])
+    how = {"step": 0.1, "steps": 10, "velocity": (0.0, 1.0, 0.0)}
+    starts = np.random.default_rng(0).normal(size=(ensemble.MANY, 3))
+    ds = ph.ensemble(system, "v2", members={"position": starts}, every=10, **how)
+    assert ds.attrs["engine"].startswith("threads: ") and "an index" in ds.attrs["engine"]
+    for k in (0, ensemble.MANY - 1):
+        alone = ph.integrate(system, "v2", position=starts[k], **how)
+        assert np.array_equal(ds.position[k, -1], alone.position[-1])
+    with pytest.raises(
+        InvalidInput, match=r"engine 'lanes' cannot .*an index.*\(test_ensemble.py:\d+\); leave engine out"
+    ):
+        ph.ensemble(system, "v2", members={"position": starts[:2]}, engine="lanes", **how)

@@ -431,7 +431,7 @@ class Ensemble:
             return made, ""
         if self.asked == "auto":
             return ThreadsEngine(run), f" ({made})"
-        raise InvalidInput(f"engine {name!r} cannot run these members: {made}")
+        raise InvalidInput(f"engine {name!r} cannot run these members: {made}; leave engine out")
 
     def _check_moments(self, run: Run, kind: Kind) -> None:
         """Refuse moments of inertia that the method cannot turn.

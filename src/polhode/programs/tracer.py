@@ -26,7 +26,7 @@ DECIDES = (
     "it decides too often by the numbers it is given (if, while, and, or, ==, sorted); write polhode.where, min, max "
     "or abs instead"
 )
-ASKS = "it asks for the value of a number it is given (float, int, range, a compiled function)"
+ASKS = "it asks for the value of a number it is given (an index, float, int, range, a compiled function)"
 
 
 class NotTraceable(Exception):

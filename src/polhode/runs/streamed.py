@@ -16,15 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import CoarseStepWarning, EnergyWarning, Interrupted, NotFinite, PolhodeError, warn
-from polhode.runs.energy_guard import (
-    LARGE,
-    blown_up,
-    error_sizes,
-    first_beyond,
-    first_large,
-    large_error,
-    large_ratio,
-)
+from polhode.runs import energy_guard
 from polhode.runs.resolution import coarse_loads
 from polhode.runs.result import attributes, columns, potential_energies, with_found
 from polhode.runs.stepping import Run
@@ -124,15 +116,17 @@ class Streamed:
         rows, balance = self._balanced(Rows(times, states, iterations), energies)
         if judge and run.judged:
             begins = self.growing.rows < 2
-            k, large = int(first_beyond(balance, begins)), first_large(balance, begins)
+            k, large = int(energy_guard.first_beyond(balance, begins)), energy_guard.first_large(balance, begins)
             if 0 < k < len(times) and (self.failed is None or isinstance(self.failed, NotFinite)):
                 since = self.last if k == before else times[k - 1]
-                self.failed = blown_up(times[k], since, run.number(times[k]), run.chosen.label, run.finer, run.system)
+                self.failed = energy_guard.blown_up(
+                    times[k], since, run.number(times[k]), run.chosen.label, run.finer, run.system
+                )
                 times, sizes, energies = times[:k], sizes[:k], None if energies is None else energies[:k]
                 rows, balance = self._balanced(Rows(times, states[:k], iterations[:k]), energies)
             elif large < len(times) and self.large_at is None:
                 self.large_at = times[large]
-            self.worst = max(self.worst, error_sizes(balance, begins).max())
+            self.worst = max(self.worst, energy_guard.error_sizes(balance, begins).max())
         self.last, self.largest = times[-1], [one[-1] for one in balance.largest]
         ds = columns(run, rows, sizes, energies, {}).isel(time=slice(before, None))
         if self.chart is not None and self.chart.name in ds:
@@ -222,9 +216,9 @@ class Streamed:
         if self.failed is not None and (error is None or isinstance(error, NotFinite)):
             error = self.failed
         if error is None and run.guard:
-            worst = 0.0 if self.largest is None else large_ratio(self.worst, self.largest)
-            if worst > LARGE and self.large_at is not None:
-                told = large_error(worst, self.large_at, run.chosen.label, run.finer, run.system)
+            worst = 0.0 if self.largest is None else energy_guard.large_ratio(self.worst, self.largest)
+            if worst > energy_guard.LARGE and self.large_at is not None:
+                told = energy_guard.large_error(worst, self.large_at, run.chosen.label, run.finer, run.system)
                 warn(told, EnergyWarning)
             told = coarse_loads(run, times, states)
             if told:

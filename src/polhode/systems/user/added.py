@@ -12,20 +12,10 @@ import numpy as np
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as slots
 from polhode.kernel.jit import python_of
+from polhode.systems.user import roles
 from polhode.systems.user.derived import program_of
 from polhode.systems.user.function import UserFunction
-from polhode.systems.user.roles import (
-    FORMS,
-    Form,
-    force_added,
-    force_loads,
-    general_loads,
-    load_added,
-    load_with_states_added,
-    loads_with_states,
-    torque_added,
-    torque_loads,
-)
+from polhode.systems.user.roles import FORMS, Form
 from polhode.systems.user.states import Sizes
 
 
@@ -55,8 +45,8 @@ NONE_BEHIND = Behind()
 ENERGIES = ("potential", "reported_energy")
 """Functions that are energies; all others are loads."""
 ALONE = {
-    torque_added: torque_loads, force_added: force_loads, load_added: general_loads,
-    load_with_states_added: loads_with_states,
+    roles.torque_added: roles.torque_loads, roles.force_added: roles.force_loads, roles.load_added: roles.general_loads,
+    roles.load_with_states_added: roles.loads_with_states,
 }  # fmt: skip
 """The role of a load that is added to none, by that which adds it."""
 ACTS = {"acts": True}
@@ -215,7 +205,7 @@ def added_functions(
             potential = given[name] = energy
             continue
         if own_states or cleared or (held and takes_states(form, function)):
-            form, role = form.with_states((*held, *own_states), len(held), cleared), load_with_states_added
+            form, role = form.with_states((*held, *own_states), len(held), cleared), roles.load_with_states_added
         role = role if loads is not None else ALONE[role]
         loads = given[name] = UserFunction(
             form, function, role, frame, every, loads, len(numbers), read_from - 1 if name in work else -1, size,
