@@ -11,7 +11,16 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from polhode.kernel.jit import global_names
-from polhode.programs.purity_tables import ARGUMENT, CHANGERS, CONTAINERS, MOST_ELEMENTS, PLAIN, REFLECTING, UNKNOWN
+from polhode.programs.purity_tables import (
+    ARGUMENT,
+    CHANGERS,
+    CONTAINERS,
+    MOST_ELEMENTS,
+    PLAIN,
+    REFLECTING,
+    UNKNOWN,
+    WHOLE,
+)
 from polhode.programs.source import codes, full
 
 
@@ -47,6 +56,11 @@ def read(reader: Any, function: FunctionType) -> None:
             reader.found("outside", f"calls {one.__name__}", line)
         elif callable(one) and not isinstance(one, type) and one is not UNKNOWN and one is not ARGUMENT:
             reader.called(one, [], {}, line)
+    done = {step.argrepr for step in steps if step.opname == "BINARY_OP"}
+    if (names & WHOLE and done & {"//", "%", "**", "<<", "//=", "%=", "**=", "<<="}) or (
+        "range" in names and done & {"*=", "**", "<<", "**=", "<<="}
+    ):
+        reader.found("integers", "may divide whole numbers by zero or make them beyond 63 bits, without source", line)
     if any(isinstance(one, CONTAINERS) for one in known.values()):
         stores = any(step.opname in ("STORE_SUBSCR", "STORE_SLICE", "DELETE_SUBSCR") for step in steps)
         if stores or CHANGERS & names:

@@ -47,7 +47,9 @@ def check_within(path: str | os.PathLike[str], key: str, remedy: str) -> None:
     """
     here = Path.cwd().resolve()
     try:
-        inside = "://" not in os.fspath(path) and (here / path).resolve().is_relative_to(here)
+        there = (here / path).resolve()
+        circle = any(one.is_symlink() for one in (there, *there.parents))  # Python 3.13 and later leave links in it
+        inside = "://" not in os.fspath(path) and there.is_relative_to(here) and not circle
     except (OSError, RuntimeError):  # links in a circle
         inside = False
     if not inside:
