@@ -513,9 +513,11 @@ def test_kernels_release_the_gil():
 
 def test_squared_speed_of_the_fastest_body():
     bodies = np.array([1.0, 1, 2, 4, 1, 1, 0.5, 0.25, 2.0, 1, 1, 1, 0.5, 1, 1, 1])
-    y = np.zeros(26)
+    y = np.zeros(28)
     y[L.ANGULAR : L.ANGULAR + 3] = (1, 2, 4)
     y[13 + L.ANGULAR : 13 + L.ANGULAR + 3] = (0, 2, 0)
-    assert drive.squared_speed(2, y, bodies) == 4.0
+    y[26:] = (1e300, np.nan)
+    assert drive.squared_speed(2, 1, y, bodies) == 4.0
+    assert drive.squared_speed(2, 2, y, bodies) == inf
     y[13 + 3] = inf
-    assert drive.squared_speed(2, y, bodies) == inf
+    assert drive.squared_speed(2, 1, y, bodies) == inf

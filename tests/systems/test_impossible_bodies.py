@@ -40,6 +40,19 @@ def test_free_motion_asks_as_the_builders_do(t):
         ph.free_motion(BOOK, (0.1, 1, 0.2), t)
 
 
+@pytest.mark.parametrize("of_poinsot", [
+    lambda **words: ph.poinsot.free_motion_periods(BOOK, SPIN, **words),
+    lambda **words: ph.poinsot.polhode_curve(BOOK, SPIN, 5, **words),
+    lambda **words: ph.poinsot.herpolhode_curve(BOOK, SPIN, [0.0, 1.0], **words),
+])  # fmt: skip
+def test_curves_and_periods_ask_as_the_free_motion_does(of_poinsot):
+    with pytest.raises(InvalidInput, match="no body can have"):
+        of_poinsot()
+    with pytest.raises(InvalidInput, match="physical must be True or False"):
+        of_poinsot(physical="no")
+    assert all(np.isfinite(one).all() for one in of_poinsot(physical=False))
+
+
 def test_runs_and_members_of_such_a_body():
     ds = ph.integrate(ph.free_body(BOOK, physical=False), "exact", step=0.5, steps=3, angular_velocity=SPIN)
     assert ph.rerun(ds).attitude.equals(ds.attitude)

@@ -85,9 +85,13 @@ potential_at = jit.function_at(POTENTIAL)
 
 
 @jit.inlined
-def squared_speed(N, y, bodies):
-    """Largest squared angular velocity of all bodies; infinite where a momentum or an attitude is huge or nan."""
+def squared_speed(N, S, y, bodies):
+    """Largest squared angular velocity of all bodies; infinite where a momentum or an attitude is huge or nan, or one
+    of the S auxiliary variables not finite."""
     largest = 0.0
+    for k in range(L.BODY * N, L.BODY * N + S):
+        if not abs(y[k]) < inf:
+            return inf
     for i in range(N):
         a, b = L.BODY * i, L.CONSTANTS * i
         x = y[a + L.ANGULAR] * bodies[b + L.INVERSE_INERTIA]
@@ -225,7 +229,7 @@ def march(
     events = sides.size // 2
     event, event_numbers = event_at(watch), numbers_at(watch, 2)
     ground = ground_of(sides)
-    if squared_speed(N, p.y, p.bodies) > allowed:
+    if squared_speed(N, p.S, p.y, p.bodies) > allowed:
         return L.TOO_LARGE
     for k in range(first, first + n):
         step_info[L.ITERATIONS] = 0.0
@@ -237,7 +241,7 @@ def march(
         status = step(t0 + k * h, h, p)
         if status != L.OK:
             return status
-        speed = squared_speed(N, p.y, p.bodies)
+        speed = squared_speed(N, p.S, p.y, p.bodies)
         if not speed < inf:
             return L.NOT_FINITE
         if speed > allowed:
@@ -374,7 +378,7 @@ def march_adaptive(
         controller_state[L.NEXT] = direction * choose(q, controller_state[L.TIME], direction, span, before, p)
         if controller_state[L.NEXT] == 0.0:
             return L.NOT_FINITE
-    speed = sqrt(squared_speed(N, p.y, p.bodies))
+    speed = sqrt(squared_speed(N, p.S, p.y, p.bodies))
     for _attempt in range(attempts):
         t = controller_state[L.TIME]
         if t == end:
@@ -409,7 +413,7 @@ def march_adaptive(
         if status == L.OK:
             after = step_info[L.NEXT_TIME]  # where the step says so, before what was asked for
             h = after - t
-            new_speed = sqrt(squared_speed(N, p.y, p.bodies))
+            new_speed = sqrt(squared_speed(N, p.S, p.y, p.bodies))
             if not new_speed + error < inf:
                 status = L.NOT_FINITE
             elif new_speed * abs(h) > limit:
@@ -527,7 +531,7 @@ def march_time_transformed(
     time_at = int(step_info[L.TIME_AT])
     step_info[L.STEPS_DONE] = 0.0
     row = 0
-    before = squared_speed(N, p.y, p.bodies)
+    before = squared_speed(N, p.S, p.y, p.bodies)
     for k in range(first, first + n):
         t = y[time_at]
         for j in range(y.size):
@@ -537,7 +541,7 @@ def march_time_transformed(
         status = step(t, h, p)
         if status != L.OK:
             return status
-        speed = squared_speed(N, p.y, p.bodies)
+        speed = squared_speed(N, p.S, p.y, p.bodies)
         taken = abs(y[time_at] - t)
         if not (speed < inf and taken < inf):
             return L.NOT_FINITE

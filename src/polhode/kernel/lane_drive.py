@@ -129,7 +129,7 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
         if PROCESSED:
             status = convert(L.PREPARING, t0, h, p)
             info[L.LOADED] = 0.0
-        if squared_speed(bodies_of_system, y, bodies) > allowed and status == L.OK:
+        if squared_speed(bodies_of_system, sizes[S], y, bodies) > allowed and status == L.OK:
             status = L.TOO_LARGE
         row = 1
         for k in range(n):
@@ -138,7 +138,7 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
             info[L.NEXT_TIME] = t0 + (k + 1) * h
             step_info[L.ITERATIONS] = 0.0
             found = step(t0 + k * h, h, p)
-            speed = squared_speed(bodies_of_system, y, bodies)
+            speed = squared_speed(bodies_of_system, sizes[S], y, bodies)
             if status == L.OK:
                 status = found
                 if status == L.OK:

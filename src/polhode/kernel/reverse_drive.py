@@ -122,7 +122,7 @@ def forwards(step, convert, PROCESSED, n, limit, sizes, addresses, p, showing):
         status = step(begins[k], steps[k], p)
         if status != L.OK:
             break
-        speed = squared_speed(p.N, p.y, p.bodies)
+        speed = squared_speed(p.N, p.S, p.y, p.bodies)
         if not speed < inf:
             status = L.NOT_FINITE
             break

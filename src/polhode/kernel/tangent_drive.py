@@ -185,7 +185,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                 status = step(begins[k - 1], h, p)
                 if status != L.OK:
                     break
-                speed = plain(squared_speed(bodies_of_system, y, bodies))
+                speed = plain(squared_speed(bodies_of_system, sizes[S], y, bodies))
                 if not speed < inf:
                     status = L.NOT_FINITE
                     break

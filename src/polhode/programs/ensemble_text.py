@@ -49,6 +49,14 @@ MEMBER long segment(const double *p, long at, long step, long count, double x, l
     return low;
 }
 """
+FLOOR_OF_C = """
+/* Floor of a / b, exactly. */
+MEMBER double floor_of_quotient(double a, double b)
+{
+    const double left = fmod(a, b), q = (a - left) / b;
+    return b == 0.0 ? a / b : floor((left != 0.0 && (left < 0.0) != (b < 0.0) ? q - 1.0 : q) + 0.5);
+}
+"""
 ALL_MEMBERS = """\
 /* The same of ``count`` members: number k of member i lies at [count * k + i]. */
 MEMBERS void {name}_of_all(long count, double t, const double *y, const double *bodies, const double *parameters,
@@ -140,6 +148,7 @@ def device_text(dynamics: Dynamics, name: str = "loads", energy: bool = False) -
     comment = "/* Loads at time t of the member whose number k lies at [stride * k]. */"
     begin = f"{comment}\n{head}\n{' ' * len(f'MEMBER void {name}(')}long stride)\n{{"
     tables = SEGMENT_OF_C if any(" = (double)segment(" in line for line in lines) else ""
+    tables += FLOOR_OF_C if any(" = floor_of_quotient(" in line for line in lines) else ""
     return f"{HEAD_OF_C}{tables}\n{_function(begin, lines)}}}\n\n{ALL_MEMBERS.format(name=name)}"
 
 

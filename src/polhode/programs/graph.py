@@ -51,10 +51,16 @@ def power(a: float, e: float) -> float:
         return math.inf
 
 
+def floor_of_quotient(a: float, b: float) -> float:
+    """a // b, exactly; the quotient itself where b is zero."""
+    return a // b if b != 0.0 else a * math.copysign(math.inf, b)
+
+
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "exp": math.exp, "log": math.log, "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin,
     "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "sinh": math.sinh, "cosh": math.cosh,
     "tanh": math.tanh, "abs": abs, "sign": sign, "floor": lambda a: float(math.floor(a)), "pow": power,
+    "floordiv": floor_of_quotient,
     "less": lambda a, b: float(a < b), "choose": lambda c, a, b: a if c != 0.0 else b,
     "min": lambda a, b: a if a < b else b, "max": lambda a, b: b if a < b else a,
     "outweighs": lambda a, b: float(abs(a) > abs(b)),

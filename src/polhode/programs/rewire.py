@@ -29,6 +29,7 @@ from polhode.programs.tracer import (
     array_of,
     by_python,
     holds_tracers,
+    of_floats,
 )
 
 OWN_MODULES = ("polhode.programs",)
@@ -98,8 +99,7 @@ EXTREMES = {min: _extreme(min, "minimum"), max: _extreme(max, "maximum")}
 # ------------------------------------------------------------------ numpy's constructors
 def _array(value: Any, dtype: Any = None, *arguments: Any, **options: Any) -> Any:
     if holds_tracers(value):
-        if dtype is not None and np.dtype(dtype).kind == "c":
-            raise NotTraceable("it computes with complex numbers; write real and imaginary part")
+        of_floats(dtype)
         return value if isinstance(value, Traced) else array_of(value)
     return np.array(value, dtype, *arguments, **options)
 
@@ -148,7 +148,10 @@ def _like(function: Any) -> Callable[..., Any]:
     return call
 
 
-def _full(shape: Any, value: Any, *arguments: Any, **options: Any) -> Any:
+def _full(shape: Any, value: Any, dtype: Any = None, **options: Any) -> Any:
+    if not holds_tracers(value):
+        return _filled(np.full)(shape, value, dtype, **options)
+    of_floats(dtype)
     made = np.empty(shape, dtype=object).view(Traced)
     made[...] = value
     return made

@@ -101,12 +101,14 @@ class Series:
         self.rates = [self._series.get(a, (a, None)) for a in rates]
 
     def _prepared(self, rates: Sequence[int]) -> list[int]:
-        """Powers with exponents that move by way of the logarithm."""
+        """Powers with exponents that move by way of the logarithm; floors of quotients by way of these."""
         g = self.g
 
         def functions(kind: str, x: list[int]) -> int:
             if kind == "pow" and not set(g.needed([x[1]])).isdisjoint(self._series):
                 return g.fun("exp", g.mul(x[1], g.fun("log", x[0])))
+            if kind == "floordiv":
+                return g.fun("floor", g.quotient(*x))
             return g.fun(kind, *x)
 
         return g.rebuilt(rates, functions=functions)

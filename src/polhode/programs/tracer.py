@@ -58,10 +58,6 @@ def _same(g: Graph, x: int, y: int) -> int:
     return g.mul(_opposite(g, _less(g, x, y)), _opposite(g, _less(g, y, x)))
 
 
-def _floored(g: Graph, x: int, y: int) -> int:
-    return g.fun("floor", g.quotient(x, y))
-
-
 def _root_of_squares(g: Graph, x: int, y: int) -> int:
     return g.power(g.sum((g.mul(x, x), 1.0), (g.mul(y, y), 1.0)), 0.5)
 
@@ -92,7 +88,8 @@ OPERATIONS: dict[str, Callable[..., int]] = {
     "absolute": lambda g, x: g.fun("abs", x), "copysign": lambda g, x, y: g.mul(g.fun("abs", x), g.fun("sign", y)),
     "sign": lambda g, x: g.fun("choose", x, g.fun("sign", x), g.const(0.0)),
     "floor": lambda g, x: g.fun("floor", x), "ceil": lambda g, x: g.negative(g.fun("floor", g.negative(x))),
-    "floor_divide": _floored, "remainder": lambda g, x, y: g.difference(x, g.mul(y, _floored(g, x, y))),
+    "floor_divide": lambda g, x, y: g.fun("floordiv", x, y),
+    "remainder": lambda g, x, y: g.difference(x, g.mul(y, g.fun("floordiv", x, y))),
     "arctan2": lambda g, x, y: g.fun("atan2", x, y), "arcsin": lambda g, x: g.fun("asin", x),
     "arccos": lambda g, x: g.fun("acos", x), "arctan": lambda g, x: g.fun("atan", x),
     "exp2": lambda g, x: g.fun("pow", g.const(2.0), x),
@@ -303,9 +300,24 @@ class Traced(np.ndarray):
 
     def astype(self, dtype: Any, *arguments: Any, **options: Any) -> Any:
         """The array itself where floats are asked for: tracers stand for floats."""
-        if np.dtype(dtype) == np.float64 and holds_tracers(self):
+        if holds_tracers(self):
+            of_floats(dtype)
             return self.copy()
         return super().astype(dtype, *arguments, **options)
+
+
+def of_floats(dtype: Any) -> None:
+    """Refuse numbers of another kind than floats of 64 bits, for which tracers stand.
+
+    Raises
+    ------
+    NotTraceable
+    """
+    kind = np.dtype(dtype)  # of None too
+    if kind.kind == "c":
+        raise NotTraceable("it computes with complex numbers; write real and imaginary part")
+    if kind not in (np.float64, object):
+        raise NotTraceable(f"it makes numbers of the kind {kind} of those it is given")
 
 
 def boxed(x: Any) -> Any:
@@ -355,6 +367,7 @@ REORDERED = (np.add, np.multiply)
 def _called(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A ufunc of arrays with tracers, called or applied along an axis."""
     out = options.pop("out", (None,))[0]
+    of_floats(options.pop("dtype", None))
     if method == "__call__" and ufunc not in PRODUCTS:
         if ufunc.nout > 1 or any(options.get(name) is not None for name in ("where", "axis")):
             raise NotTraceable(f"it uses np.{ufunc.__name__}, for which there is no rule")
@@ -365,7 +378,6 @@ def _called(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str,
             function = np.frompyfunc(functools.partial(traced, ufunc.__name__), 2, 1)
             if method == "reduce" and options.get("axis", 0) is None:
                 inputs, options = (np.ravel(boxed(inputs[0])), *inputs[1:]), {**options, "axis": 0}
-        options = {name: value for name, value in options.items() if name != "dtype"}
         inputs = tuple(np.array(x, dtype=object) if isinstance(x, list | tuple) else boxed(x) for x in inputs)
         result = opened(np.asarray(getattr(function, method)(*inputs, **options), dtype=object))
     if out is None:

@@ -46,7 +46,7 @@ def momenta_of(value: ArrayLike) -> Array:
     return m
 
 
-def bodies_of(inertia: ArrayLike, physical: bool = False) -> tuple[Array, Array]:
+def bodies_of(inertia: ArrayLike, physical: bool) -> tuple[Array, Array]:
     """Principal moments (..., 3) and frames (..., 4) of every body, of those only that can exist if ``physical``."""
     given = array(inertia, "inertia", "kg * m**2")
     if given.shape[-1:] != (3,):

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from polhode.algebra import elliptic, rotation
 from polhode.algebra.vectorised import leading_axes
-from polhode.arguments import Array, room_for, whole
+from polhode.arguments import Array, room_for, truth, whole
 from polhode.errors import InvalidInput
 from polhode.runs.free_motion import (
     attitudes_of,
@@ -104,7 +104,7 @@ def _orbit(moments: Array, m: Array) -> _Orbit:
 _cel = np.vectorize(elliptic.cel, otypes=[float])
 
 
-def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPeriods:
+def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike, *, physical: bool = True) -> FreeMotionPeriods:
     """Periods of a free motion: of the momentum in the body, and of the body's mean precession about the momentum.
 
     A free rigid body has two periods. After the first, that of the polhode, angular momentum and velocity are back
@@ -118,6 +118,8 @@ def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPe
         As in ``free_motion``.
     momentum : array_like (..., 3)
         Angular momentum at any time, body frame, not zero.
+    physical : bool
+        As in ``free_motion``.
 
     Returns
     -------
@@ -134,7 +136,8 @@ def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPe
     Raises
     ------
     InvalidInput
-        Wrong shapes, not finite, moments not positive, or a momentum of zero: a body at rest has no periods.
+        Wrong shapes, not finite, moments not positive or of no body, or a momentum of zero: a body at rest has no
+        periods.
 
     Notes
     -----
@@ -152,7 +155,7 @@ def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPe
     >>> bool(np.isclose(periods.precession, 2 * np.pi * 2.0 / 1.0, rtol=1e-14))
     True
     """
-    moments, frames = bodies_of(inertia)
+    moments, frames = bodies_of(inertia, truth(physical, "physical"))
     m = momenta_of(momentum)
     leading_axes(inertia=moments.shape[:-1], momentum=m.shape[:-1])
     if not m.any(axis=-1).all():
@@ -198,7 +201,7 @@ def _points(o: _Orbit, moments: Array, n: int) -> Array:
     return found
 
 
-def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201) -> Polhode:
+def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201, *, physical: bool = True) -> Polhode:
     """The polhode: the closed curve of the angular velocity in the body, with that of the angular momentum.
 
     Parameters
@@ -209,6 +212,8 @@ def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201) -> Polh
         Angular momentum the curve starts from, body frame.
     n : int
         Number of points, at least 2, once around in the sense of the motion; the last is the first again.
+    physical : bool
+        As in ``free_motion``.
 
     Returns
     -------
@@ -222,7 +227,7 @@ def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201) -> Polh
     Raises
     ------
     InvalidInput
-        Wrong shapes, not finite, moments not positive, or ``n`` less than 2.
+        Wrong shapes, not finite, moments not positive or of no body, or ``n`` less than 2.
 
     Examples
     --------
@@ -233,7 +238,7 @@ def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201) -> Polh
     True
     """
     n = whole(n, "n", 2)
-    moments, frames = bodies_of(inertia)
+    moments, frames = bodies_of(inertia, truth(physical, "physical"))
     m = momenta_of(momentum)
     leading_axes(inertia=moments.shape[:-1], momentum=m.shape[:-1])
     room_for(20.0 * n * max(prod(moments.shape[:-1]), prod(m.shape[:-1])), "n")
@@ -244,7 +249,7 @@ def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201) -> Polh
 
 
 def herpolhode_curve(
-    inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude: ArrayLike | None = None
+    inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude: ArrayLike | None = None, *, physical: bool = True
 ) -> Herpolhode:
     """The herpolhode: the curve of the angular velocity in space, in the plane normal to the fixed angular momentum.
 
@@ -252,6 +257,8 @@ def herpolhode_curve(
     ----------
     inertia, momentum, t, attitude : array_like
         As in ``free_motion``; the momentum is not zero. Leading axes broadcast.
+    physical : bool
+        As in ``free_motion``.
 
     Returns
     -------
@@ -273,11 +280,11 @@ def herpolhode_curve(
     >>> curve.in_plane.shape, bool(abs(curve.in_plane[0, 1]) < 1e-16)
     ((5, 2), True)
     """
-    moments, frames = bodies_of(inertia)
+    moments, frames = bodies_of(inertia, truth(physical, "physical"))
     m0, q0 = momenta_of(momentum), attitudes_of(attitude)
     if not m0.any(axis=-1).all():
         raise InvalidInput("momentum is zero: a body at rest has no invariable plane")
-    q, m = free_motion(inertia, momentum, t, attitude)
+    q, m = free_motion(inertia, momentum, t, attitude, physical=physical)
     moments = solid(moments, np.zeros(3))[0]
 
     def velocity(q: Array, m: Array) -> Array:

@@ -604,7 +604,7 @@ class Run:
         return note and f"{note}; a method without '_direct' passes such points; "
 
     def _too_large(self, where_text: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
-        speeds = [sqrt(drive.squared_speed(self.system.N, y, self.integrator.bodies)) for y in states]
+        speeds = [sqrt(drive.squared_speed(self.system.N, 0, y, self.integrator.bodies)) for y in states]
         fastest = max(filter(isfinite, speeds), default=0.0)
         largest = self.chosen.method.range / fastest if fastest > 0.0 else inf
         if self.integrator.prepared.largest is not None:

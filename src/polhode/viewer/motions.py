@@ -163,9 +163,9 @@ def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
         tip = arrays.short(found[1] / np.sqrt(twice[0]), steps=DRAWN)
 
         tensor = axes.T @ np.diag(moments) @ axes if abs(abs(frame[0]) - 1.0) > 1e-12 else moments
-        curve = arrays.short(
-            polhode_curve(0.5 * (tensor + np.transpose(tensor)), m[0], POINTS).angular_momentum / size, steps=DRAWN
-        )
+        tensor = 0.5 * (tensor + np.transpose(tensor))
+        points = polhode_curve(tensor, m[0], POINTS, physical=False).angular_momentum
+        curve = arrays.short(points / size, steps=DRAWN)
         plane = {"normal": [float(x) for x in found[0][0] / size], "distance": float(np.sqrt(twice[0]) / size)}
     return {
         "moments": [float(one) for one in moments],

@@ -507,8 +507,9 @@ class UserFunction:
                 continue
             if not abs(found - expected) <= 1e-9 * max(map(abs, wanted)) + 1e-13:
                 raise InvalidInput(
-                    f"{self.described} gives {found:g} when it is traced, but {expected:g} when it is called, at t = "
-                    f"{t:g}; let it compute with its arguments alone, and the same for arrays of any kind of number"
+                    f"{self.described} gives {found:.9g} when it is traced, but {expected:.9g} when it is called, at t "
+                    f"= {t:g}; let it compute with its arguments alone, and the same for arrays of any kind of number, "
+                    "and by no sign of a zero"
                 )
 
     def _seen(self, y: Any, bodies: Any) -> dict[str, Any]:
