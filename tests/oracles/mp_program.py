@@ -11,7 +11,8 @@ FUNCTIONS = {name: getattr(mp, name) for name in ("exp", "log", "sin", "cos", "t
                                                   "sinh", "cosh", "tanh", "floor")} | {
     "abs": abs, "sign": lambda a: mp.mpf(1) if a >= 0 else mp.mpf(-1), "pow": lambda a, b: a**b,
     "less": lambda a, b: mp.mpf(a < b), "choose": lambda c, a, b: a if c != 0 else b, "min": min, "max": max,
-    "outweighs": lambda a, b: mp.mpf(abs(a) > abs(b)),
+    "outweighs": lambda a, b: mp.mpf(abs(a) > abs(b)), "at_most": lambda a, b: mp.mpf(a <= b),
+    "floordiv": lambda a, b: mp.floor(a / b),
 }  # fmt: skip
 
 

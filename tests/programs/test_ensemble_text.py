@@ -44,13 +44,19 @@ SYSTEMS = {
 }  # fmt: skip
 
 
+ARGUMENTS = {"choose": 3} | dict.fromkeys(
+    ("atan2", "pow", "less", "at_most", "min", "max", "outweighs", "floordiv"), 2
+)
+"""How many a function has, if more than one."""
+
+
 def every_function():
     """A program of one body that has all functions, by position and velocity."""
     g = Graph()
     r, v, t = g.inputs("r", 3), g.inputs("v", 3), g.input("t")
     found = []
     for name, function in FUNCTIONS.items():
-        count = 3 if name == "choose" else 2 if name in ("atan2", "pow", "less", "min", "max", "outweighs") else 1
+        count = ARGUMENTS.get(name, 1)
         found.append(g.fun(name, *(r[k] for k in range(count))))
         assert callable(function)
     turns = [g.difference(r[0], v[k]) for k in range(3)]

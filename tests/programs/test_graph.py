@@ -147,7 +147,8 @@ def evaluated(g, rows, **given):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_has_a_text(g, name):
     x, y, z = (g.input(one) for one in "xyz")
-    count = {"choose": 3, "atan2": 2, "less": 2, "min": 2, "max": 2, "pow": 2, "outweighs": 2}.get(name, 1)
+    two = ("atan2", "less", "at_most", "min", "max", "pow", "outweighs", "floordiv")
+    count = {"choose": 3, **dict.fromkeys(two, 2)}.get(name, 1)
     row = g.fun(name, *(x, y, z)[:count])
     for given in ({"x": 0.3, "y": 0.7, "z": 2.0}, {"x": 0.9, "y": 0.2, "z": -1.0}):
         assert evaluated(g, [row], **given) == [FUNCTIONS[name](*list(given.values())[:count])]

@@ -44,7 +44,7 @@ def taylor(g, names, rates, y, t, h, K, wide=False, **given):
     return X.reshape(K + 1, -1)
 
 
-A = mp.mpf(0.2)
+A, A3 = mp.mpf(0.2), mp.mpf(0.3)
 
 
 def three_equations(t, e):
@@ -91,6 +91,8 @@ CASES = {
     "least": (lambda t: np.minimum(np.maximum(np.exp(t), t), 5 + np.floor(t)) * np.sign(t), mp.exp),
     "constant": (lambda t: 2.5, lambda t: mp.mpf(2.5)),
     "outweighs": (solved, precisely_solved),
+    "floor of a quotient": (lambda t: np.exp(t) * (t // 0.3 + t % 5.0), lambda t: mp.exp(t) * (mp.floor(t / A3) + t)),
+    "at most": (lambda t: where(t <= 0.1, np.abs(t - 1), np.exp(t)), mp.exp),
 }
 
 
@@ -111,7 +113,7 @@ def test_coefficients_of_every_function(name, wide):
 
 
 def test_every_kind_of_row_has_a_rule():
-    tried = " ".join(CASES) + " abs min max sign floor less choose cosh"
+    tried = " ".join(CASES) + " abs min max sign floor less choose cosh floordiv at_most"
     assert all(name in tried for name in FUNCTIONS)
 
 

@@ -6,8 +6,11 @@ replaced; functions and modules of the user's are copied likewise. Nothing of th
 
 from __future__ import annotations
 
+import ast
 import builtins
+import contextlib
 import functools
+import linecache
 import math
 import sys
 from collections.abc import Callable
@@ -92,7 +95,7 @@ MATH: dict[Any, Any] = {
     for name, value in vars(math).items()
     if callable(value) and not name.startswith("_")
 }
-MATH |= {math.hypot: _hypot, math.dist: _dist, math.fsum: _fsum}
+MATH |= {math.remainder: _of_numbers(math.remainder, "math.remainder"), math.hypot: _hypot, math.dist: _dist, math.fsum: _fsum}
 EXTREMES = {min: _extreme(min, "minimum"), max: _extreme(max, "maximum")}
 
 
@@ -364,3 +367,18 @@ def user_line(problem: BaseException, ours: str) -> str:
             line = f"{file.rsplit('/', 1)[-1]}:{frame.tb_lineno}"
         frame = frame.tb_next
     return line
+
+
+def indexes(problem: BaseException, array: Any) -> bool:
+    """Whether an exception was raised by an index of this very array, as far as the source tells."""
+    frame: Any = problem.__traceback__
+    while frame.tb_next is not None:
+        frame = frame.tb_next
+    code = frame.tb_frame.f_code
+    line, last, begin, end = list(code.co_positions())[frame.tb_lasti // 2]
+    with contextlib.suppress(SyntaxError):
+        text = linecache.getline(code.co_filename, line or 0).encode()[begin or 0 : end].decode() if line == last else ""
+        read = ast.parse(text.strip() or "0", mode="eval").body
+        if isinstance(read, ast.Subscript) and isinstance(read.value, ast.Name):
+            return frame.tb_frame.f_locals.get(read.value.id) is array
+    return False

@@ -101,7 +101,7 @@ class Series:
         self.rates = [self._series.get(a, (a, None)) for a in rates]
 
     def _prepared(self, rates: Sequence[int]) -> list[int]:
-        """Powers with exponents that move by way of the logarithm; floors of quotients by way of these."""
+        """Powers with exponents that move by way of the logarithm, floors of quotients by way of these, and <= by >."""
         g = self.g
 
         def functions(kind: str, x: list[int]) -> int:
@@ -109,6 +109,8 @@ class Series:
                 return g.fun("exp", g.mul(x[1], g.fun("log", x[0])))
             if kind == "floordiv":
                 return g.fun("floor", g.quotient(*x))
+            if kind == "at_most":
+                return g.difference(g.const(1.0), g.fun("less", x[1], x[0]))
             return g.fun(kind, *x)
 
         return g.rebuilt(rates, functions=functions)

@@ -50,12 +50,16 @@ def _less(g: Graph, x: int, y: int) -> int:
     return g.fun("less", x, y)
 
 
+def _at_most(g: Graph, x: int, y: int) -> int:
+    return g.fun("at_most", x, y)
+
+
 def _opposite(g: Graph, c: int) -> int:
     return g.difference(g.const(1.0), c)
 
 
 def _same(g: Graph, x: int, y: int) -> int:
-    return g.mul(_opposite(g, _less(g, x, y)), _opposite(g, _less(g, y, x)))
+    return g.mul(_at_most(g, x, y), _at_most(g, y, x))
 
 
 def _root_of_squares(g: Graph, x: int, y: int) -> int:
@@ -78,8 +82,7 @@ OPERATIONS: dict[str, Callable[..., int]] = {
     "power": _power, "sqrt": lambda g, x: g.power(x, 0.5), "cbrt": _cube_root,
     "square": lambda g, x: g.mul(x, x), "reciprocal": lambda g, x: g.power(x, -1.0), "hypot": _root_of_squares,
     "less": _less, "greater": lambda g, x, y: _less(g, y, x),
-    "less_equal": lambda g, x, y: _opposite(g, _less(g, y, x)),
-    "greater_equal": lambda g, x, y: _opposite(g, _less(g, x, y)),
+    "less_equal": _at_most, "greater_equal": lambda g, x, y: _at_most(g, y, x),
     "equal": _same, "not_equal": lambda g, x, y: _opposite(g, _same(g, x, y)),
     "logical_and": lambda g, x, y: g.fun("choose", x, g.fun("choose", y, g.const(1.0), g.const(0.0)), g.const(0.0)),
     "logical_or": lambda g, x, y: g.fun("choose", x, g.const(1.0), g.fun("choose", y, g.const(1.0), g.const(0.0))),
@@ -368,6 +371,8 @@ def _called(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str,
     """A ufunc of arrays with tracers, called or applied along an axis."""
     out = options.pop("out", (None,))[0]
     of_floats(options.pop("dtype", None))
+    if ufunc is np.divmod and method == "__call__" and out is None and not options:
+        return np.floor_divide(*inputs), np.remainder(*inputs)
     if method == "__call__" and ufunc not in PRODUCTS:
         if ufunc.nout > 1 or any(options.get(name) is not None for name in ("where", "axis")):
             raise NotTraceable(f"it uses np.{ufunc.__name__}, for which there is no rule")

@@ -241,7 +241,7 @@ def jumps(g: Graph, outputs: Sequence[int]) -> bool:
     """Whether rows may jump at some time, as they decide by the time or round it."""
     rows = [(a, g.rows[a]) for a in g.needed(outputs) if g.rows[a][0] == "fun"]
     ends = {row[2][0] for _, row in rows if row[1] == "choose" and g.nan() in row[2]}  # where a table ends
-    steps = (row for a, row in rows if row[1] in ("less", "floor", "floordiv", "sign") and a not in ends)
+    steps = (row for a, row in rows if row[1] in ("less", "at_most", "floor", "floordiv", "sign") and a not in ends)
     return any("t" in g.names(row[2]) for row in steps)
 
 

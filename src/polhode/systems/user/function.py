@@ -27,7 +27,7 @@ from polhode.kernel import layout as slots
 from polhode.kernel.jit import bind, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
 from polhode.programs.purity import Finding, findings
-from polhode.programs.rewire import user_line
+from polhode.programs.rewire import indexes, user_line
 from polhode.systems.user import derived
 from polhode.systems.user import states as of_states
 from polhode.systems.user.compilable import compilable
@@ -285,9 +285,9 @@ class UserFunction:
             result = python_of(self.function)(t, *handed)
         except Exception as problem:
             told, line = f"{type(problem).__name__}: {problem}", user_line(problem, HERE)
-            count = len(inputs[-2 if self.form.states else -1])
-            if isinstance(problem, IndexError) and ("only integers" in told or f"size {count}" in told):
-                told += f"; parameters is an array of {count} number{'s' * (count != 1)}"
+            parameters = inputs[-2 if self.form.states else -1]
+            if isinstance(problem, IndexError) and indexes(problem, parameters):
+                told += f"; parameters is an array of {len(parameters)} number{'s' * (len(parameters) != 1)}"
             where = f"{line}, at t = {t:g}" if line else f"at t = {t:g}"
             raise UserFunctionError(f"{self.described} raised {told} ({where})", time=t) from problem
         if self.form.states:
@@ -537,6 +537,7 @@ class UserFunction:
             compiled = isinstance(self.built, UserFunction) and self.written is not None
             if compiled and self._signature is not POTENTIAL and derived.program_of(self.built).program is not None:
                 values["built"] = self._beneath
+        values["rated"] = _unraised(values["rated"])
         return jit.in_python(self.template, values)
 
     def _beneath(self, part: int, t: float, N: int, y: Any, bodies: Any, parameters: Any, out: Any) -> None:
@@ -563,6 +564,18 @@ class UserFunction:
 @functools.lru_cache(jit.KEPT_KERNELS)
 def _findings(made: Any) -> tuple[Finding, ...]:
     return findings(made.function if isinstance(made, jit.Made) else made.value)
+
+
+def _unraised(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is infinite where floats of Python raise, as it is when it is compiled."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except ArithmeticError:
+            return np.inf
+
+    return call
 
 
 # ------------------------------------------------------------------ cached roles, shared by systems
