@@ -44,9 +44,7 @@ SYSTEMS = {
 }  # fmt: skip
 
 
-ARGUMENTS = {"choose": 3} | dict.fromkeys(
-    ("atan2", "pow", "less", "at_most", "min", "max", "outweighs", "floordiv"), 2
-)
+ARGUMENTS = {"choose": 3} | dict.fromkeys(("atan2", "pow", "less", "at_most", "min", "max", "outweighs", "floordiv"), 2)
 """How many a function has, if more than one."""
 
 

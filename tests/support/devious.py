@@ -672,6 +672,249 @@ KINDS = {
         y = np.arange(3) / 2
         return float(y @ x) + np.int64(7) // 2 + {c}
     """,
+    "arrays of other kinds": """
+        y = np.array([10 * {a}, {b}], dtype=int)
+        return float(y.sum()) + {c}
+    ###
+        y = np.full(3, 0)
+        y[1] = int(5 * {a})
+        return y.sum() + {b}
+    ###
+        y = np.zeros(3, dtype=np.int32)
+        y[:] = (10 * x).astype(np.int32)
+        return float(y[0] - y[1]) + {a}
+    ###
+        return float(np.sum(np.array([{a}, {b}]), dtype=np.float32)) + float(np.asarray([{c}], "f4")[0])
+    """,
+    "small integers": """
+        return float(np.uint8(200) + np.uint8(int(abs(50 * {a})) % 100)) + {b}
+    ###
+        y = np.array([100, 100], dtype=np.int8)
+        return float((y + y)[0]) * {a}
+    ###
+        y = np.arange(3, dtype=np.uint8) - np.uint8(1)
+        return float(y[0]) + {b}
+    ###
+        return float(np.int32(2147483600) + np.int32(int(20 * abs({a})))) * 1e-9
+    """,
+    "rests": """
+        return float(np.fmod({a}, 0.3) + np.mod({b}, -0.4))
+    ###
+        return math.remainder({a}, 0.3) + {b}
+    ###
+        q, r = np.divmod({a}, 0.3)
+        return float(q * 0.1 + r)
+    ###
+        f, w = math.modf({a} * 3)
+        return f * {b} + w + float(np.trunc({c}) + np.fix(2 * {a}))
+    """,
+    "statistics": """
+        return float(np.mean(x) + np.std(x) + np.var(np.array([{a}, {b}])))
+    ###
+        return float(np.median(np.array([{a}, {b}, {c}])) + np.ptp(x))
+    ###
+        return float(np.percentile(x, 30.0)) + {a}
+    ###
+        y = np.average(x, weights=np.array([1.0, 2.0, {a} ** 2 + 1.0]))
+        return float(np.cumsum(x)[1] + np.diff(x)[0] + np.prod(x) + y)
+    """,
+    "looking up": """
+        return float(np.interp({a}, xs, ys)) + {b}
+    ###
+        return ys[int(np.searchsorted(xs, {a}))] if {a} < 0.9 else {c}
+    ###
+        return float(np.polyval(np.array([0.5, {b}, 1.0]), {a}))
+    ###
+        return float(ys[np.argsort(x)][0] + ys[np.digitize(min({a}, 0.9), xs) - 1])
+    ------
+    xs, ys = np.array([-1.0, 0.0, 0.5, 1.0]), np.array([0.3, -0.2, 0.7, 0.1])
+    """,
+    "powers": """
+        return (abs({a}) + 0.1) ** {b} + {c} ** 2
+    ###
+        return float(x[0]) ** 3 + pow({a}, 2) + np.power(abs({b}) + 0.5, -1.5)
+    ###
+        y = {a} ** 0.5 if {a} >= 0 else -((-{a}) ** 0.5)
+        return y + 0.0 ** 0
+    ###
+        return (-8.0) ** 3 * 0.001 + 2 ** -1 + {a} ** 0 + {b} ** 1 + math.pow(abs({c}) + 0.1, 0.3)
+    """,
+    "roots of negative numbers": """
+        y = np.sqrt({a})
+        return 0.0 if np.isnan(y) else float(y)
+    ###
+        y = x ** 0.5
+        return float(np.nansum(y)) + {b}
+    ###
+        y = np.log({a} + 0.3)
+        return float(np.where(np.isfinite(y), y, {b}))
+    ###
+        y = np.arccos(1.2 * {a})
+        return float(np.nan_to_num(y, nan=-1.0))
+    """,
+    "extremes and nan": """
+        y = math.nan if {a} > 0.1 else {a}
+        return float(max(y, {b}) if max(y, {b}) == max(y, {b}) else {c})
+    ###
+        y = float("nan") if {a} > 0 else {b}
+        return min({c}, y) + 0.0
+    ###
+        y = np.array([{a}, float("nan") if {b} > 0 else {b}])
+        return float(np.fmax(y[0], y[1]) + np.nanmin(y))
+    ###
+        y = np.maximum(float("nan") if {a} > 0 else {a}, {b})
+        return {c} if np.isnan(y) else float(y)
+    """,
+    "masks": """
+        y = x.copy()
+        y[y > {a}] = {b}
+        return float(y.sum())
+    ###
+        return float(x[x > -10.0].sum() + x[[2, 0]][0])
+    ###
+        y = np.array([{a}, {b}, {c}])
+        return float(y[np.argmax(y)] - y[np.argmin(x)])
+    ###
+        return float(np.all(x > -9) * {a} + np.any(x > {b}) + (x > 0).sum() + np.logical_and({a} > 0, {b} > 0))
+    """,
+    "shapes": """
+        return float((x[:, None] * x[None, :]).sum() + x.reshape(3, 1)[2, 0])
+    ###
+        y = np.vstack([x, x + {a}])
+        return float(y.T[0, 1] + np.hstack([x, {b}])[-1] + np.roll(x, 1)[0])
+    ###
+        y = np.array([[{a}, {b}], [{c}, 1.0]]).reshape(4, order="F")
+        return float(y[1] - y[2])
+    ###
+        y = np.concatenate([x, np.repeat(np.array([{a}]), 2), np.tile(np.array([{b}]), 2), np.flip(x)])
+        return float(y @ np.arange(10.0)) + float(np.kron(x, np.array([1.0, {c}]))[3])
+    """,
+    "arguments written to": """
+        x[0] = {b}
+        return float(x.sum())
+    ###
+        y = x
+        y += 1.0
+        return float(x[0] + y[1])
+    ###
+        p[0] = 5.0
+        return float(p[0]) * {a}
+    ###
+        q = p
+        q[1] *= 2.0
+        return float(p[1]) + {a}
+    """,
+    "truth of arrays": """
+        return {a} if (x > 0).all() else {b}
+    ###
+        return {a} if np.array([{a}]) > 0 else {b}
+    ###
+        return {b} if x[:1] < {a} else {c}
+    ###
+        return {a} if bool(np.array({b} > 0)) else {c}
+    """,
+    "membership": """
+        return {a} if int(3 * {a}) in (0, 1) else {b}
+    ###
+        return {a} if {b} in [{b}, {c}] else 0.0
+    ###
+        d = {{True: {a}, False: {b}}}
+        return d[{c} > 0]
+    ###
+        return len({{int(2 * {a}), int(2 * {b}), 0}}) * 0.5 + {c}
+    """,
+    "functions of math": """
+        m, e = math.frexp(abs({a}) + 0.1)
+        return m * {b} + e
+    ###
+        return math.ldexp({a}, 2) + math.hypot({a}, {b}, {c}) + math.dist((1.0, {a}), ({b}, 0.0))
+    ###
+        return math.erf({a}) + math.gamma(abs({b}) + 1.0) + math.lgamma(abs({c}) + 1.0)
+    ###
+        y = math.fsum([{a}, {b}, 1e16, -1e16]) + math.prod(({a}, {b}))
+        y += float(math.isclose({a}, {b}, abs_tol=0.2))
+        return y + math.expm1({a}) + math.log1p(abs({b})) + math.degrees({c})
+    """,
+    "bits": """
+        return float(int(8 * abs({a})) & 3) + {b}
+    ###
+        return float(int(8 * abs({a})) << 2) * 0.01 + (int(4 * abs({b})) ^ 1)
+    ###
+        return float(~int(3 * {a})) * 0.1
+    ###
+        return float(int(5 * abs({a})) | 8) + -(int(3 * {b})) // 2
+    """,
+    "switched errors": """
+        with np.errstate(all="ignore"):
+            return float(np.where({a} > 0, np.sqrt({a}), {b}))
+    ###
+        with np.errstate(invalid="raise"):
+            return float(np.sqrt({a} + 0.9))
+    ###
+        with np.errstate(divide="ignore"):
+            return float(np.clip(np.float64(1.0) / ({a} * 0.0 + 2.0), -1, 1)) + {b}
+    ###
+        with np.errstate(over="raise"):
+            return float(np.exp({a})) + {c}
+    """,
+    "kept results": """
+        return cached({a} > 0) * {b}
+    ###
+        return twice(3) + {a}
+    ###
+        return Kept({a}).size + {b}
+    ###
+        return Level.HIGH.value * {a} + Mode["SLOW"] * {b} + Record(1.0, {c}).v
+    ------
+    import functools, enum, dataclasses, typing
+    @functools.lru_cache(maxsize=None)
+    def cached(up): return 2.0 if up else -1.0
+    @functools.cache
+    def twice(n): return 2.0 * n
+    class Kept:
+        __slots__ = ("y",)
+        def __init__(self, y): self.y = y
+        @functools.lru_cache
+        def fixed(self): return 1.0
+        @property
+        def size(self): return abs(self.y)
+    class Level(enum.Enum): HIGH = 2.0
+    Mode = {"SLOW": 0.5}
+    class Record(typing.NamedTuple):
+        u: float
+        v: float
+    """,
+    "deleted names": """
+        y = {a}
+        z = y + 1.0
+        del y
+        return z * {b}
+    ###
+        s = [{a}, {b}, {c}]
+        del s[1]
+        return s[0] + s[1]
+    ###
+        d = dict(u={a}, v={b})
+        return d.pop("u") + d.setdefault("w", {c}) + len(d)
+    ###
+        s = [{a}]
+        s.extend(x)
+        s.insert(0, {b})
+        return s.pop() + s.pop(0) + s.index(s[0])
+    """,
+    "asking for nan": """
+        y = np.sqrt({a})
+        return {b} if y >= 0.0 else {c}
+    ###
+        y = np.log({a})
+        return {b} if y == y else {c}
+    ###
+        y = np.sqrt({a})
+        return {c} if y != y else {b}
+    ###
+        y = np.sqrt({a} - 0.2)
+        return {b} if not (y <= 10.0) else float(y)
+    """,
 }
 """Bodies by kind: skeletons are parted by ###, the world of the kind stands behind ------."""
 

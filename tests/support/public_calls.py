@@ -419,7 +419,7 @@ CALLS = {
     "constrained.from_cotangent": [{"inertia": INERTIA, "P_bar": CONSTRAINED, "Q": TURN}],
     "constrained.from_constrained": [{"P": CONSTRAINED, "Q": TURN}],
     "save": [{"ds": turning, "path": lambda: target("out.nc")}],
-    "load": [{"path": saved}, {"path": saved, "lazy": True}],
+    "load": [{"path": saved}, {"path": stored, "lazy": True}],
     "resume": [{"store": stored, "threads": 1, "progress": ignore}],
     "cite": [{"what": "krysl2006"}],
     "point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH], "system": lambda:

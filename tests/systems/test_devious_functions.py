@@ -86,8 +86,17 @@ SHORT = [
     (one, list(ROLES)[(k + one.number + k // 12) % len(ROLES)]) for k, one in enumerate(ALL) if one.number % 3 == 0
 ]
 """Each skeleton in one role, each kind in several."""
+FOUND = (
+    ("floor and remainder", 1, "force"), ("kinds of numbers", 6, "force"), ("raising", 8, "rate"),
+    ("divided by zero", 5, "rate"), ("signed zero", 4, "potential"), ("default arguments", 11, "torque"),
+    ("small integers", 0, "force"), ("rests", 4, "potential"), ("rests", 7, "rate"), ("asking for nan", 1, "force"),
+    ("roots of negative numbers", 9, "command"), ("roots of negative numbers", 10, "potential"),
+)  # fmt: skip
+"""What the product has found to be other than in Python, or to end without a sentence."""
+SHORT += [(one, role) for kind, number, role in FOUND for one in ALL if (one.kind, one.number) == (kind, number)]
 
 
+OTHER_PROGRAMS = {"signed zero", "roots of negative numbers", "asking for nan"}
 NO_SIGNS = "when it is traced, but"
 """What a potential is told whose program, whose derivatives are the loads, is another function: it knows no -0.0."""
 
@@ -100,7 +109,7 @@ def judge(one: Devious, role: str, source: bool = True) -> str:
         try:
             times, places, found = map(np.asarray, ROLES[role](g))
         except InvalidInput as refused:
-            signs = one.kind == "signed zero" and role == "potential" and NO_SIGNS in str(refused)
+            signs = one.kind in OTHER_PROGRAMS and role == "potential" and NO_SIGNS in str(refused)
             assert signs or "remembers" in str(refused) or "depends on more" in str(refused), refused
             return "agrees" if signs else "refused"
         except PolhodeError as told:

@@ -145,7 +145,7 @@ def _one_each(value: Any, name: str) -> Any:
         numbers = value
     try:
         quick = None if np.iscomplexobj(numbers) else np.asarray(numbers, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         quick = None
     if quick is not None and quick.ndim and not np.isfinite(quick).all():
         k = int(np.argwhere(~np.isfinite(quick))[0][0])

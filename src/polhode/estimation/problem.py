@@ -62,7 +62,12 @@ class RunWords:
         """The words that take a run from its start to a time, or to the first grid point beyond."""
         if isinstance(self.steps, Tolerance):
             return {"steps": self.steps, "t_end": last}
-        count = max(1, ceil((last - self.t0) / self.step - BEYOND))
+        count = (last - self.t0) / self.step - BEYOND
+        if not count < 2.0**53:
+            raise InvalidInput(
+                f"step is {self.step:g}, of which the times of the data take {count:.1e}; take a larger one"
+            )
+        count = max(1, ceil(count))
         return {"step": self.step, "steps": count}
 
 

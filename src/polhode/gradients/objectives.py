@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import InvalidInput, MissingExtra, shown
+from polhode.errors import InvalidInput, MissingExtra, PolhodeError, UserFunctionError, shown
 from polhode.gradients.rows import States
 from polhode.programs.derive import backward
 from polhode.programs.trace import NotTraceable, trace
@@ -71,7 +71,7 @@ def value_and_slopes(
         No number, or no derivative; the sentence says why.
     """
     if slopes is not None:
-        value = checked_value(objective(States(time, arrays)))
+        value = checked_value(_called(objective, time, arrays))
         found = slopes(States(time, arrays))
         if not isinstance(found, Mapping):
             raise InvalidInput(f"slopes returns {shown(found)}; it must return a mapping of names of the states, such "
@@ -84,8 +84,18 @@ def value_and_slopes(
     return _by_program(objective, time, arrays)
 
 
+def _called(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]) -> Any:
+    """What an objective returns; its exceptions become UserFunctionError."""
+    try:
+        return objective(States(time, arrays))
+    except PolhodeError:
+        raise
+    except Exception as failed:
+        raise UserFunctionError(f"the objective raised {type(failed).__name__}: {shown(str(failed))}") from failed
+
+
 def _by_program(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]) -> tuple[float, dict[str, Any]]:
-    value = checked_value(objective(States(time, arrays)))
+    value = checked_value(_called(objective, time, arrays))
     sizes = np.cumsum([a.size for a in arrays.values()])
     splits = [int(k) for k in sizes[:-1]]
     numbers = np.concatenate([a.ravel() for a in arrays.values()])

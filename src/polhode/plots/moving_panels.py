@@ -570,7 +570,7 @@ def checked_panels(ds: xr.Dataset, panels: Any) -> tuple[str, ...]:
         raise InvalidInput(f"panels must be the name of a panel, or several, of {known}, not {quoted(panels)}")
     for word in words:
         if word not in NEEDS:
-            raise InvalidInput(f"panels has {word!r}; the panels of a film are {known}")
+            raise InvalidInput(f"panels has {quoted(word)}; the panels of a film are {known}")
         missing = next((name for name in NEEDS[word] if name not in ds), "")
         if missing:
             raise InvalidInput(f"panel {word!r} needs {missing}, which this run does not have; leave the panel out")

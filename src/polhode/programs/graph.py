@@ -60,13 +60,14 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "exp": math.exp, "log": math.log, "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin,
     "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "sinh": math.sinh, "cosh": math.cosh,
     "tanh": math.tanh, "abs": abs, "sign": sign, "floor": lambda a: float(math.floor(a)), "pow": power,
-    "floordiv": floor_of_quotient,
-    "less": lambda a, b: float(a < b), "at_most": lambda a, b: float(a <= b), "choose": lambda c, a, b: a if c != 0.0 else b,
+    "floordiv": floor_of_quotient, "choose": lambda c, a, b: a if c != 0.0 else b,
+    "less": lambda a, b: float(a < b), "at_most": lambda a, b: float(a <= b),
     "min": lambda a, b: a if a < b else b, "max": lambda a, b: b if a < b else a,
     "outweighs": lambda a, b: float(abs(a) > abs(b)),
 }  # fmt: skip
-"""Functions of rows; ``less`` and ``at_most`` are 1 or 0, ``choose`` its second argument where the first is not 0, else the third;
-``outweighs`` is 1 where the first is the larger in size, and decides only between ways that lead to the same."""
+"""Functions of rows; ``less`` and ``at_most`` are 1 or 0, ``choose`` its second argument where the first is not 0,
+else the third; ``outweighs`` is 1 where the first is the larger in size, and decides only between ways that lead to
+the same."""
 
 
 class Graph:

@@ -43,7 +43,7 @@ from polhode.programs.purity_tables import (
     of_a_user,
 )
 from polhode.programs.source import codes, full, node_of
-from polhode.programs.whole_numbers import unbounded, whole
+from polhode.programs.whole_numbers import narrow, unbounded, whole
 
 
 class Finding(NamedTuple):
@@ -92,6 +92,14 @@ def findings(function: Any) -> tuple[Finding, ...]:
     order = ("memory", "outside", "log")
     found = (one if key not in reader.read else one._replace(kind="memory") for one, key in reader.written)
     return tuple(sorted(dict.fromkeys(found), key=lambda one: order.index(one.kind) if one.kind in order else 3))
+
+
+def handed_over(writing: Any, reading: Any) -> Finding | None:
+    """What a function leaves behind that another one reads."""
+    first, second = _Reader(), _Reader()
+    first.called(writing, None, {}, "")
+    second.called(reading, None, {}, "")
+    return next((one for one, key in first.written if key is not None and key in second.read), None)
 
 
 class _Reader:
@@ -606,6 +614,8 @@ class _Body:
                    for a in node.args for one in ast.walk(a))  # fmt: skip
         if name in WHOLE and huge:
             self.found("integers", "makes whole numbers that may be beyond 63 bits", node)
+        if kind := narrow(node):
+            self.found("integers", f"computes in {kind}, as compiled code does not", node)
         result = NEW
         if method:
             if name in CHANGERS:

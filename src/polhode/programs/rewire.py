@@ -95,7 +95,12 @@ MATH: dict[Any, Any] = {
     for name, value in vars(math).items()
     if callable(value) and not name.startswith("_")
 }
-MATH |= {math.remainder: _of_numbers(math.remainder, "math.remainder"), math.hypot: _hypot, math.dist: _dist, math.fsum: _fsum}
+MATH |= {
+    math.remainder: _of_numbers(math.remainder, "math.remainder"),
+    math.hypot: _hypot,
+    math.dist: _dist,
+    math.fsum: _fsum,
+}
 EXTREMES = {min: _extreme(min, "minimum"), max: _extreme(max, "maximum")}
 
 
@@ -377,7 +382,9 @@ def indexes(problem: BaseException, array: Any) -> bool:
     code = frame.tb_frame.f_code
     line, last, begin, end = list(code.co_positions())[frame.tb_lasti // 2]
     with contextlib.suppress(SyntaxError):
-        text = linecache.getline(code.co_filename, line or 0).encode()[begin or 0 : end].decode() if line == last else ""
+        text = (
+            linecache.getline(code.co_filename, line or 0).encode()[begin or 0 : end].decode() if line == last else ""
+        )
         read = ast.parse(text.strip() or "0", mode="eval").body
         if isinstance(read, ast.Subscript) and isinstance(read.value, ast.Name):
             return frame.tb_frame.f_locals.get(read.value.id) is array

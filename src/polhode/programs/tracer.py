@@ -472,6 +472,10 @@ def _extreme(name: str, x: Any, axis: Any = None, **options: Any) -> Any:
     return getattr(np, name).reduce(array_of(x), axis=axis, **options)
 
 
+def _asks_for_nan(*given: Any, **options: Any) -> Any:
+    raise NotTraceable("it asks whether numbers are nan")
+
+
 RULES: dict[Any, Callable[..., Any]] = {
     np.where: where, np.clip: _clipped, np.cross: _cross,
     np.max: functools.partial(_extreme, "maximum"), np.min: functools.partial(_extreme, "minimum"),
@@ -480,4 +484,5 @@ RULES: dict[Any, Callable[..., Any]] = {
     np.prod: lambda x, **options: functools.reduce(operator.mul, array_of(x).ravel().tolist()) if not options
     else np.multiply.reduce(x, **options),
 }  # fmt: skip
+RULES |= {value: _asks_for_nan for name, value in vars(np).items() if name.startswith("nan") and callable(value)}
 """Functions of numpy with rules of their own; ``linear`` adds those of linear algebra."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any, Protocol
 
 from polhode.programs.purity_tables import WHOLE
+
+MAKERS = {"astype", "array", "asarray", "zeros", "ones", "empty", "full", "arange", "dtype"}
+"""What takes a kind of numbers in its place."""
 
 
 class Names(Protocol):
@@ -39,6 +43,22 @@ def whole(node: Any, names: Names) -> str:
         if isinstance(node.op, ast.Mod) and b == "small":
             return "small"
         return "wide" if "wide" in (a, b) else "small"
+    return ""
+
+
+NARROW = re.compile(r"u?int(8|16|32|c)|uint(64)?|float(16|32)|half|single|u?byte|u?short|longdouble|[iuf][124]|u8")
+"""Names of numbers of numpy that stay in as few bits, as compiled code does not keep them."""
+
+
+def narrow(call: ast.Call) -> str:
+    """The kind of numbers that a call makes, where compiled code computes with more bits, or a sign."""
+    asked = [call.func, *(one.value for one in call.keywords if one.arg == "dtype")]
+    if isinstance(call.func, ast.Attribute) and call.func.attr in MAKERS:
+        asked += call.args
+    for one in asked:
+        name = one.attr if isinstance(one, ast.Attribute) else one.value if isinstance(one, ast.Constant) else ""
+        if isinstance(name, str) and NARROW.fullmatch(name.lstrip("<>=|")):
+            return name
     return ""
 
 

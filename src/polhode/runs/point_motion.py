@@ -146,6 +146,7 @@ def _system_of(ds: Any, system: System | None, functions: dict[str, Callable[...
     """The system given, or the one the Dataset records, built again."""
     if not isinstance(ds, xr.Dataset) or "time" not in ds.coords:
         raise InvalidInput("the first argument must be the Dataset of a run, with its times")
+    trajectory(ds)
     recipe = _recipe(ds)
     if system is None:
         if not recipe:

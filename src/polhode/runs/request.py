@@ -33,6 +33,7 @@ from polhode.systems.controllers import named_now, recorded_functions
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import plain
+from polhode.systems.user.remembering import check_shared
 from polhode.trajectory import UNITS
 from polhode.trajectory.schema import trajectory
 
@@ -417,6 +418,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         raise InvalidInput(f"the run goes from t = {first:g} back to {final:g}, but what controllers have set cannot "
                            "be undone; run forwards in time")  # fmt: skip
     events, breaks = events_of(given.get("events", ()), system.refuses), checked_breaks(given["breaks"], first, final)
+    watched = (watch.function for event in events for watch in event.watches if watch.function is not None)
+    check_shared([*system.functions.values(), *watched])
     if system.units:
         if units not in ("consistent", system.units):
             raise InvalidInput(f"{system.name} is in {system.units} units with k_B = {system.boltzmann:.6g}, not in "

@@ -231,7 +231,10 @@ def _about_fixed_point(inertia: Any, center: Any, mass: float, about: str, physi
     """The inertia about the fixed point of a body with this mass; refused if physically impossible."""
     principal(inertia, triangle=physical)  # checks it as given
     if about == "center_of_mass":
-        return parallel_axis(inertia, mass, center)
+        try:
+            return parallel_axis(inertia, mass, center)
+        except InvalidInput as refused:
+            raise InvalidInput(str(refused).replace("offset", "center_of_mass")) from None
     if not physical:
         return inertia
     try:

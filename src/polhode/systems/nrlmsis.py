@@ -48,6 +48,8 @@ ALTITUDES = 1e3 * np.r_[100:200:10, 200:500:25, 500:1001:50]
 """Altitudes of the rows over the equator, m."""
 LATITUDES, HOURS, DAYTIMES = 16, 24, 8
 """Samples for a row: latitudes, local solar times, and times of the day over which it is averaged."""
+MOST_ACTIVE, LONGEST = 1e4, 1e12
+"""Indices beyond any, and times (s) beyond any date."""
 CHECKS = 2000
 """Random places and times at which the error is taken."""
 
@@ -181,6 +183,11 @@ def nrlmsis(
     index = number(ap, "ap")
     if index < 0.0:
         raise InvalidInput(f"ap is {index:g}; the index is 0 or more")
+    if not (max(flux, mean, index) < MOST_ACTIVE and min(flux, mean) > 1.0 and end < LONGEST):
+        raise InvalidInput(
+            f"NRLMSIS has no density for f107 = {flux:g}, f107a = {mean:g}, ap = {index:g} until {end:g} s; give "
+            "values that have been observed, such as 150, 150, 4, and times in seconds"
+        )
     numbers, error, largest = _sampled(instant, end, flux, mean, index)
     arguments = {"epoch": instant, "stop": end, "f107": flux, "f107a": mean, "ap": index}
     return Air(arguments, numbers, error, largest).sealed()

@@ -152,7 +152,7 @@ def _catalogued(keys: Mapping[str, Any]) -> str:
 
 def _names(found: list[dict[str, Any]]) -> str:
     some = [f"{one.get('OBJECT_NAME', '')} ({one.get('NORAD_CAT_ID', 'no number')})".strip() for one in found[:5]]
-    return ", ".join(some) + " and others" * (len(found) > 5)
+    return " ".join(", ".join(some).split()) + " and others" * (len(found) > 5)
 
 
 def _number(where: str, keys: Mapping[str, str], key: str, default: float | None = None) -> float:

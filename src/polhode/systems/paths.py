@@ -7,6 +7,7 @@ of an interval (Hermite); outside of the table the place is NaN.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import pi
@@ -222,13 +223,16 @@ def _table(times: Any, positions: Any) -> Path:
     """A table of positions, with the slopes of the spline through them."""
     from scipy.interpolate import CubicSpline  # half a second, and few paths are tables
 
-    points = table_of_rows(positions, "positions", 3, 4, "m")
+    points, slopes = table_of_rows(positions, "positions", 3, 4, "m"), None
     epochs = numbers(times, "times", "s")
     if len(epochs) != len(points):
         raise InvalidInput(f"times has {len(epochs)} entries, but positions {len(points)}; give one place for each")
     if not (np.diff(epochs) > 0).all():
         raise InvalidInput("times must rise from row to row; sort the table")
-    slopes = CubicSpline(epochs, points, bc_type="not-a-knot")(epochs, 1)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), contextlib.suppress(ValueError):
+        slopes = CubicSpline(epochs, points, bc_type="not-a-knot")(epochs, 1)
+    if slopes is None or not np.isfinite(slopes).all():
+        raise InvalidInput("positions change faster than numbers tell; check the units of times and positions")
     rows = np.column_stack([epochs, points, slopes])
     return Path(
         {"times": epochs.tolist(), "positions": points.tolist()},

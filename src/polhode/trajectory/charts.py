@@ -30,7 +30,7 @@ from polhode.algebra.euler import SEQUENCES
 from polhode.algebra.rotation.parameters import angles_along, vectors_along
 from polhode.arguments import choice
 from polhode.errors import InvalidInput, unknown_name
-from polhode.trajectory.schema import ANGLES, AXES, MEANING, UNITS
+from polhode.trajectory.schema import ANGLES, AXES, MEANING, UNITS, trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -100,6 +100,7 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
 
     if not isinstance(ds, xr.Dataset) or "attitude" not in ds:
         raise InvalidInput("there is no variable 'attitude' to make a chart of; take the Dataset of a run")
+    trajectory(ds)
     rows, sizes = _rows(ds["attitude"], "quaternion")
     q = rotation.normalize(rows)
     first = _principal(chart, q[:1], sequence, ds)[0]
@@ -162,6 +163,7 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
         choice(chart, "chart of this Dataset", found or ["(none)"])
     if not found:
         raise InvalidInput("this Dataset has no chart; add one: with_chart(ds, 'euler_angles')")
+    trajectory(ds)
     changed = {}
     for name in found if chart is None else [chart]:
         if not isinstance(branch, str) or branch not in CHARTS[name]:
@@ -253,6 +255,8 @@ def _rows(variable: xr.DataArray, last: str) -> tuple[Any, dict[str, int]]:
     dims = sorted((str(dim) for dim in variable.dims if dim != last), key=lambda dim: dim != "time")
     values = np.asarray(variable.transpose(*dims, last).values, dtype=float)
     rows = variable.sizes["time"] if "time" in dims else 1
+    if not values.size:
+        raise InvalidInput(f"{variable.name} has no rows; leave some in the Dataset")
     return values.reshape(rows, -1, values.shape[-1]), {dim: variable.sizes[dim] for dim in dims}
 
 

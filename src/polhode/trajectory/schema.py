@@ -75,6 +75,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from polhode.arguments import UNKNOWN
 from polhode.errors import InvalidInput, shown
 
@@ -272,7 +274,32 @@ def trajectory(ds: Any, *needed: str) -> xr.Dataset:
     for name in needed:
         if name not in ds.variables:
             raise InvalidInput(f"this Dataset has no {name}; take that of a run")
+    for name in WIDTHS:
+        if name in ds.variables and "event" not in ds[name].dims:
+            _laid_out(ds, name, ds.variables[name])
+    if "time" in ds.coords and not (ds.time.dtype.kind in "fiu" and np.isfinite(ds.time.values).all()):
+        raise InvalidInput("time has entries that are not finite numbers; take the Dataset of a run")
     return ds
+
+
+WIDTHS = {"attitude": ("quaternion", 4)} | dict.fromkeys(
+    ("angular_momentum", "angular_velocity", "angular_momentum_space", "position", "momentum", "velocity", "box",
+     "dipole", "inertia", "site_position", "rotation_vector"), ("axis", 3),
+) | {"euler_angles": ("angle", 3)}  # fmt: skip
+"""Last dimensions of variables, and how long they are."""
+MOVING = frozenset({"attitude", "angular_momentum", "angular_velocity", "position", "momentum", "velocity"})
+"""Variables that change with the time, where there is one."""
+
+
+def _laid_out(ds: xr.Dataset, name: str, variable: xr.Variable) -> None:
+    """Refuse a variable that has not the dimensions of trajectories, or no real numbers."""
+    last, width = WIDTHS[name]
+    lacks_time = name in MOVING and "time" in ds.dims and not {"time", "member"} & set(variable.dims)
+    if variable.sizes.get(last) != width or lacks_time:
+        raise InvalidInput(f"{name} has the dimensions {dict(variable.sizes)}; in a trajectory it has time, the bodies "
+                           f"and {last}, of {width}: take the Dataset of a run")  # fmt: skip
+    if variable.dtype.kind not in "fiu":
+        raise InvalidInput(f"{name} holds {variable.dtype}, no real numbers; take the Dataset of a run")
 
 
 RENAMED = {

@@ -41,7 +41,7 @@ def of_run(run: Recorded, found: list[tuple[str, str]]) -> list[list[str]]:
         ("order", attrs.get("order")),
         ("tolerance", "rtol" in attrs and number(attrs["rtol"])),
         ("step", "rtol" not in attrs and "step" in attrs and _in(number(attrs["step"]), run.unit("time"))),
-        ("steps", "steps" in attrs and f"{int(attrs['steps']):,}"),
+        ("steps", "steps" in attrs and (f"{attrs['steps']:,}" if isinstance(attrs["steps"], int) else attrs["steps"])),
         ("rows", _rows(run)),
         ("largest energy error", _largest(run, "energy_error")),
         ("conserves", attrs.get("conserves")),

@@ -572,7 +572,7 @@ def _unraised(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except ArithmeticError:
+        except (ArithmeticError, ValueError):
             return np.inf
 
     return call

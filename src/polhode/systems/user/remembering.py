@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any
 
-from polhode.programs.purity import Finding
+from polhode.errors import InvalidInput
+from polhode.kernel.jit import python_of
+from polhode.programs.purity import Finding, handed_over
 from polhode.programs.purity_tables import CHANGERS
 
 
@@ -30,3 +35,16 @@ def refusal(described: str, worst: Finding, command: bool) -> str:
         f"{described} remembers from call to call: {told}; a run calls it in no fixed order and more often than it has "
         f"steps, so what it remembers must be part of the state: {law}{cache}"
     )
+
+
+def check_shared(users: Sequence[Any]) -> None:
+    """Refuse functions of one run, each a ``UserFunction``, of which one reads what another leaves behind.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    for one, other in permutations(users, 2):
+        if one.logs and (told := handed_over(python_of(one.function), python_of(other.function))) is not None:
+            raise InvalidInput(f"{other.described} reads what {one.described} leaves behind; "
+                               f"{refusal(one.described, told, one.form.what == 'command')}")  # fmt: skip
