@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from types import FunctionType
 from typing import Any
 
@@ -260,6 +261,18 @@ def rate_of(user: Any) -> Callable[..., Any]:
     rates = derive.rate_in_time(program.graph, program.outputs)
     arguments = arguments_of(user.form, len(user.parameters) - user.first)
     return module_of(text_of(program.graph, rates, "rated", arguments)).rated  # type: ignore[no-any-return]
+
+
+def unraised(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is infinite where floats of Python raise, as it is when it is compiled."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except (ArithmeticError, ValueError):
+            return inf
+
+    return call
 
 
 def role_of(user: Any, program: Program, signature: Any, bound: dict[str, Any]) -> Callable[..., Any]:

@@ -537,7 +537,7 @@ class UserFunction:
             compiled = isinstance(self.built, UserFunction) and self.written is not None
             if compiled and self._signature is not POTENTIAL and derived.program_of(self.built).program is not None:
                 values["built"] = self._beneath
-        values["rated"] = _unraised(values["rated"])
+        values["rated"] = derived.unraised(values["rated"])
         return jit.in_python(self.template, values)
 
     def _beneath(self, part: int, t: float, N: int, y: Any, bodies: Any, parameters: Any, out: Any) -> None:
@@ -564,18 +564,6 @@ class UserFunction:
 @functools.lru_cache(jit.KEPT_KERNELS)
 def _findings(made: Any) -> tuple[Finding, ...]:
     return findings(made.function if isinstance(made, jit.Made) else made.value)
-
-
-def _unraised(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that is infinite where floats of Python raise, as it is when it is compiled."""
-
-    def call(*arguments: Any) -> Any:
-        try:
-            return function(*arguments)
-        except (ArithmeticError, ValueError):
-            return np.inf
-
-    return call
 
 
 # ------------------------------------------------------------------ cached roles, shared by systems
