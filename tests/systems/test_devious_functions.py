@@ -183,12 +183,17 @@ def test_pure_functions_are_refused_without_source_only_where_they_write_to_what
     assert refused == {"copies and views", "objects"}
 
 
+NARROW = {"small integers", "arrays of other kinds", "kinds of numbers"}
+"""Kinds whose numbers have few bits, which only the source tells; without it the trials of a compiled role compare."""
+
+
 @pytest.mark.parametrize("kind", sorted({one.kind for one in ALL} - REFUSED))
 def test_what_makes_a_function_run_as_python_is_seen_without_source(kind):
     for one in ALL[::2]:
         if one.kind == kind:
             ours, theirs = ({found.kind for found in purity.findings(one.made(way)["g"])} for way in (True, False))
-            assert ours - {"generator", "argument"} <= theirs, one.name
+            of_source = {"generator", "argument"} | ({"integers"} if kind in NARROW else set())
+            assert ours - of_source <= theirs, one.name
 
 
 def test_a_program_that_two_functions_have_is_tried_for_both():
