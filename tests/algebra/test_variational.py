@@ -400,7 +400,8 @@ def test_kepler_alone():
     position, velocity = np.array([7000.0, 300.0, -200.0]), np.array([0.5, 9.0, 7.0])  # a hyperbola
     for v in (velocity, 0.6 * velocity):
         for h, n in ((40.0, 250), (10000.0, 1), (-500.0, 20)):
-            ds = ph.integrate(ph.orbit(mu, 3.0), "kepler", step=abs(h), t_end=h * n, position=position, velocity=v)
+            orbit = ph.orbit(mu, 3.0, surface=0)
+            ds = ph.integrate(orbit, "kepler", step=abs(h), t_end=h * n, position=position, velocity=v)
             r, u = ph.kepler.propagate(position, v, n * h, mu)
             np.testing.assert_allclose(ds.position.values[-1], r, 1e-12)
             np.testing.assert_allclose(ds.momentum.values[-1], 3.0 * u, 1e-12)

@@ -53,13 +53,13 @@ def user_case():
 
 
 def orbit_case():
-    system = ph.orbit(mu=EARTH.mu, forces=[ph.forces.zonal(**EARTH.zonal)])
+    system = ph.orbit(mu=EARTH.mu, forces=[ph.forces.zonal(**EARTH.zonal)], surface=0)
     times = np.array([-100.0, -2e4, -2.5e4, -3e4])
     return system, orbits(), {"t_end": -3e4, "steps": ph.Tolerance(1e-11, max_step=900.0), "t_eval": times}
 
 
 def craft_case():
-    system = ph.spacecraft(inertia=(90, 70, 60), mu=EARTH.mu, mass=120, forces=[ph.forces.zonal(**EARTH.zonal)])
+    system = ph.spacecraft((90, 70, 60), EARTH.mu, 120, forces=[ph.forces.zonal(**EARTH.zonal)], surface=0)
     tolerance = ph.Tolerance(1e-11, first_step=1.0)
     return system, orbits() | {"angular_velocity": 1e-3 * spins()}, {"t_end": 6000.0, "steps": tolerance}
 

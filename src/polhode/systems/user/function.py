@@ -389,18 +389,19 @@ class UserFunction:
         trials = [(t, y, self._in_python(t, y, bodies))]  # which tells what is wrong there
         if jit.disabled():
             return self.bridge()
-        role = self._derived()
-        key = id(role), self.made  # other functions may have the same program
-        known = role is not None and _tried.get(key) is role  # by a system before
+        role, program = self._derived()
+        key = id(role), id(program)  # other functions may have the same role, but a program of their own
+        kept = _tried.get(key, (None, None))
+        known = role is not None and kept[0] is role and kept[1] is program  # by a system before
         if role is not None and known and (not self.looked.opaque or self._agrees(role, trials, bodies)):  # type: ignore[union-attr]
             return role
         trials += self._trials(t, y, bodies)
         if role is not None and self.template in derived.DERIVED:
             self._check_program(trials, bodies)
-            _remember(_tried, key, role)
+            _remember(_tried, key, (role, program))
             return role
         if role is not None and self._agrees(role, trials, bodies):
-            _remember(_tried, key, role)
+            _remember(_tried, key, (role, program))
             return role
         function, reason = python_of(self.function), self.uncompiled
         if not reason and not isinstance(function, FunctionType):
@@ -456,12 +457,12 @@ class UserFunction:
         """Whether it is the loads of a potential whose commutator follows from it."""
         return derived.commutes(self)
 
-    def _derived(self) -> Callable[..., Any] | None:
-        """The role of the program that the function is, if it can be traced; see ``derived``."""
+    def _derived(self) -> tuple[Callable[..., Any] | None, Any]:
+        """The role of the program that the function is, if it can be traced, and the program; see ``derived``."""
         program = derived.program_of(self).program
         if program is None:
-            return None
-        return derived.role_of(self, program, self._signature, dict(self._bound(self.memory_at)))
+            return None, None
+        return derived.role_of(self, program, self._signature, dict(self._bound(self.memory_at))), program
 
     def _trials(self, t: float, y: Any, bodies: Any) -> list[tuple[float, Any, Any]]:
         """Two generic states near the given one, with the loads from the plain function."""
@@ -569,8 +570,8 @@ def _findings(made: Any) -> tuple[Finding, ...]:
 # ------------------------------------------------------------------ cached roles, shared by systems
 _sources: dict[int, Any] = {}
 """Code of functions and its source, by the address of the code."""
-_tried: dict[tuple[int, Any], Any] = {}
-"""Compiled roles that gave the numbers of a plain function, by their address and the function."""
+_tried: dict[tuple[int, int], tuple[Any, Any]] = {}
+"""Compiled roles that gave the numbers of a plain function, and its program, by their addresses."""
 
 
 def _remember(kept: dict[Any, Any], key: Any, value: Any) -> None:
