@@ -4,9 +4,11 @@ import json
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import polhode as ph
 from polhode.errors import InvalidInput, UserFunctionError
+from polhode.trajectory.schema import trajectory
 from public_calls import circling, gas, turning
 
 SUN = {"times": [0.0, 1.0, 2.0, 3.0], "positions": [[1e308, 0, 0], [1e8, 1e6, 0], [1e8, 2e6, 0], [1e8, 3e6, 0]]}
@@ -69,3 +71,11 @@ def test_a_view_shows_what_an_attribute_says():
     ds = turning().copy()
     ds.attrs["steps"] = "north"
     assert "north" in json.dumps(ph.view(ds).scene)
+
+
+def test_what_varies_among_members_is_a_coordinate_and_no_variable_of_a_trajectory():
+    inertia = ("member", "inertia_0"), np.array([[1.0, 2.0, 2.5], [1.0, 2.0, 2.9]])
+    ds = xr.Dataset({"energy": (("member", "time"), np.ones((2, 3)))}, {"inertia": inertia, "time": np.arange(3.0)})
+    assert trajectory(ds, "energy") is ds
+    with pytest.raises(InvalidInput, match="inertia has the dimensions"):
+        trajectory(ds.reset_coords("inertia"))

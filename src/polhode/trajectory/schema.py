@@ -275,7 +275,7 @@ def trajectory(ds: Any, *needed: str) -> xr.Dataset:
         if name not in ds.variables:
             raise InvalidInput(f"this Dataset has no {name}; take that of a run")
     for name in WIDTHS:
-        if name in ds.variables and "event" not in ds[name].dims:
+        if name in ds.data_vars and "event" not in ds[name].dims:  # of members, what varies is a coordinate
             _laid_out(ds, name, ds.variables[name])
     if "time" in ds.coords and not (ds.time.dtype.kind in "fiu" and np.isfinite(ds.time.values).all()):
         raise InvalidInput("time has entries that are not finite numbers; take the Dataset of a run")
