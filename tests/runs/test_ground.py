@@ -154,3 +154,23 @@ def test_a_member_by_itself_says_it_as_well():
         members={"velocity": [(0.0, 7600.0, 0.0), (0.0, 6000.0, 0.0)]},
     )  # fmt: skip
     assert list(ds.status) == [L.OK, 12] and "surface" in str(ds.failure[1].values)
+
+
+def test_members_that_end_early_are_trajectories():
+    """Their times are nan behind the end, up to the longest member."""
+    burn = ph.forces.thrust(1e-3, "radial", start=100.0, stop=200.0)
+    for surface in (None, EARTH.mean_radius):
+        ds = ph.ensemble(
+            ph.orbit(EARTH.mu, forces=[burn], surface=surface), "v2/kepler", step=10.0, t_end=2000.0,
+            position=(7e6, 0, 0), members={"velocity": [(0.0, 7600.0, 0.0), (0.0, 6000.0, 0.0)]},
+        )  # fmt: skip
+        assert ds.polhode.altitude(radius=EARTH.mean_radius).sizes["member"] == 2
+        one = ds.isel(member=1).polhode.altitude(radius=EARTH.mean_radius)
+        assert 0 < one.sizes["time"] < ds.sizes["time"] and np.isfinite(one.values).all()
+        assert abs(float(one.values.ravel()[-1])) < 3e4
+        ds.isel(member=1).polhode.plot()
+    times = ds.time.values[0].copy()
+    times[3] = np.nan
+    hole = ds.isel(member=0).assign_coords(time=times)
+    with pytest.raises(InvalidInput, match="time has entries"):
+        hole.polhode.plot()

@@ -21,6 +21,7 @@ from polhode.ensembles.plan import Plan
 from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
 from polhode.runs.integrate import RUNS, carry_out
+from polhode.runs.stepping import ON_THE_GROUND
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -74,10 +75,10 @@ class Members:
             try:
                 request = self.plan.request(first + k)
                 ds, code = carry_out(request), L.OK
-                ground, sentence = request.system.ground, ds.attrs.get("stopped", "")
-                if sentence and ground is not None and ground.assumed and "surface" in sentence:
+                sentence = ds.attrs.get("stopped", "")
+                if sentence.endswith(ON_THE_GROUND):
                     code = LANDED
-                else:
+                else:  # an event that was asked for
                     sentence = ""
             except InvalidInput as problem:
                 self.refused.append((first + k, problem))

@@ -49,6 +49,10 @@ TOLD = [
 """What ``step_info`` tells a step, the same all the run."""
 
 
+ON_THE_GROUND = ", on the surface of the planet; surface=0 leaves it out"
+"""What is said of a run that ends at a surface that nobody gave."""
+
+
 class FormulasChange(StepFailed):
     """The loads change from one formula to another without end, so that there is no series."""
 
@@ -164,7 +168,7 @@ class Run:
                 record.add(self.ended.time, self.ended.state, most, size)
             ground = self.system.ground
             assumed = ground is not None and ground.assumed and self.ended.kind == "impact"
-            return f"{ended}{', on the surface of the planet; surface=0 leaves it out' if assumed else ''}"
+            return f"{ended}{ON_THE_GROUND if assumed else ''}"
         return ""
 
     def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:

@@ -26,8 +26,6 @@ HIGHEST = 360
 CHANGED = "changed "
 """Before the digest of a field that no file has."""
 TIDES = ("tide_free", "zero_tide", "mean_tide", "unknown")
-ALIKE = 1e-4
-"""Largest relative difference of gravity parameters that are taken for those of one body."""
 MOVING = ("trnd", "dot", "acos", "asin")
 YEAR = 365.25
 
@@ -80,10 +78,8 @@ class GravityField(AsMade):
     @property
     def rotation(self) -> float | None:
         """Rotation rate of the body with this gravity parameter, rad / s; None of an unknown one."""
-        for planet in (planets.EARTH, planets.MOON, planets.MARS):
-            if abs(self.mu / planet.mu - 1.0) < ALIKE:
-                return planet.rotation
-        return None
+        name = planets.name_of(self.mu)
+        return planets.KNOWN[name].rotation if name in ("Earth", "Moon", "Mars") else None
 
     def __repr__(self) -> str:
         return f"GravityField({self.name!r}, degree {self.degree}, {self.tide})"

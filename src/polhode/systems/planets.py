@@ -140,8 +140,14 @@ class Ground:
     assumed: bool = False
 
 
-LIKE = 1e-4
+KNOWN = {"Earth": EARTH, "Moon": MOON, "Mars": MARS, "Europa": EUROPA, "Sun": SUN}
+ALIKE = 1e-4
 """How far a ``mu`` may be from that of a body, relative to it, to be meant as that: as rounded as 3.986e14."""
+
+
+def name_of(mu: float, alike: float = ALIKE) -> str:
+    """Which of the bodies of this module has this ``mu`` (m^3 / s^2); empty for none."""
+    return next((name for name, body in KNOWN.items() if abs(mu / body.mu - 1.0) <= alike), "")
 
 
 def ground_of(surface: float | None, mu: float, bodies: int) -> Ground | None:
@@ -160,8 +166,7 @@ def ground_of(surface: float | None, mu: float, bodies: int) -> Ground | None:
                 f"a surface is met by one body at a time, but there are {bodies}; build a system for each of them"
             )
         return Ground(radius) if radius else None
-    for body in (EARTH, MOON, MARS, EUROPA, SUN) if bodies == 1 else ():
-        for metres in (1.0, 1e3):
-            if abs(mu * metres**3 / body.mu - 1.0) < LIKE:
-                return Ground(body.mean_radius / metres, assumed=True)
+    for metres in (1.0, 1e3) if bodies == 1 else ():
+        if name := name_of(mu * metres**3):
+            return Ground(KNOWN[name].mean_radius / metres, assumed=True)
     return None

@@ -33,7 +33,7 @@ from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
-from polhode.trajectory.schema import AXES, QUATERNION
+from polhode.trajectory.schema import AXES, QUATERNION, own_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ class TrajectoryAccessor:
     """
 
     def __init__(self, ds: xr.Dataset) -> None:
-        self._ds = ds
+        self._ds = own_rows(ds)
 
     def __repr__(self) -> str:
         ds = self._ds

@@ -277,7 +277,7 @@ def trajectory(ds: Any, *needed: str) -> xr.Dataset:
     for name in WIDTHS:
         if name in ds.data_vars and "event" not in ds[name].dims:  # of members, what varies is a coordinate
             _laid_out(ds, name, ds.variables[name])
-    if "time" in ds.coords and not (ds.time.dtype.kind in "fiu" and np.isfinite(ds.time.values).all()):
+    if "time" in ds.coords and not (ds.time.dtype.kind in "fiu" and _are_times(ds.time.values)):
         raise InvalidInput("time has entries that are not finite numbers; take the Dataset of a run")
     return ds
 
@@ -289,6 +289,22 @@ WIDTHS = {"attitude": ("quaternion", 4)} | dict.fromkeys(
 """Last dimensions of variables, and how long they are."""
 MOVING = frozenset({"attitude", "angular_momentum", "angular_velocity", "position", "momentum", "velocity"})
 """Variables that change with the time, where there is one."""
+
+
+def _are_times(times: Any) -> bool:
+    """Whether times are finite numbers, but for NaN behind the end of members that ended early."""
+    there = np.isfinite(times)
+    return bool(not np.isinf(times).any() and (times.ndim > 1 or there[..., :1].all())
+                and (there[..., :-1] | ~there[..., 1:]).all())  # fmt: skip
+
+
+def own_rows(ds: xr.Dataset) -> xr.Dataset:
+    """The Dataset of one member without the rows behind its end, which fill it up to the longest member."""
+    if "member" not in ds.coords or "member" in ds.dims or "time" not in ds.dims or "time" not in ds.coords:
+        return ds
+    there = np.isfinite(ds.time.values)
+    count = int(there.sum())
+    return ds if there.all() or not there[:count].all() else ds.isel(time=slice(count))
 
 
 def _laid_out(ds: xr.Dataset, name: str, variable: xr.Variable) -> None:

@@ -27,9 +27,6 @@ ALIKE = 2e-3
 to 6e-6 and printed differently by papers)."""
 WORD = re.compile(r"[.\[]")
 """What ends the first word of the name of something that varies, such as ``forces[0].J2``."""
-KNOWN = {
-    "Earth": planets.EARTH, "Moon": planets.MOON, "Mars": planets.MARS, "Europa": planets.EUROPA, "Sun": planets.SUN,
-}  # fmt: skip
 
 
 def recorded(ds: xr.Dataset) -> dict[str, Any]:
@@ -93,8 +90,8 @@ def centre(ds: xr.Dataset) -> Centre | None:
     if "position" not in ds or not isinstance(mu, int | float) or mu <= 0.0:
         return None
     metres = ds.attrs.get("units") == "SI"
-    name = next((word for word, one in KNOWN.items() if metres and abs(mu - one.mu) <= ALIKE * one.mu), "")
-    known = KNOWN.get(name)
+    name = planets.name_of(mu, ALIKE) if metres else ""
+    known = planets.KNOWN.get(name)
     forces = _forces(given)
     radius = next((float(one["radius"]) for one in forces if one.get("kind") == "zonal" and "radius" in one), None)
     if radius is None and known is not None:

@@ -20,7 +20,7 @@ from polhode.systems.forces import FORCES, force_of
 from polhode.systems.forces.impulse import Impulse
 from polhode.systems.forces.record import Force, is_own
 from polhode.systems.forces.sums import COUNT, ROW, ROWS, Kind, kinds_of
-from polhode.systems.gravity_fields import ALIKE
+from polhode.systems.planets import ALIKE
 from polhode.systems.record import AuxiliaryVariable, Switch, Watch
 
 
