@@ -293,8 +293,8 @@ MOVING = frozenset({"attitude", "angular_momentum", "angular_velocity", "positio
 
 def _are_times(times: Any) -> bool:
     """Whether times are finite numbers, but for NaN behind the end of members that ended early."""
-    there = np.isfinite(times)
-    return bool(not np.isinf(times).any() and (times.ndim > 1 or there[..., :1].all())
+    there = np.isfinite(np.atleast_1d(times))
+    return bool(not np.isinf(times).any() and (there.ndim > 1 or there[..., :1].all())
                 and (there[..., :-1] | ~there[..., 1:]).all())  # fmt: skip
 
 
