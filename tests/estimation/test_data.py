@@ -174,3 +174,36 @@ def test_residuals_beyond_the_noise_are_named():
     w[5] = 7.0
     with pytest.warns(EstimationWarning, match="times the noise, the largest that of gyro in row 5; check units"):
         fit(gyro(values=w))
+
+
+SPIN = (0.2, 1.0, 0.1)
+HOSTILE = {
+    "data of 1e308": ({"data": {"gyro": ([0.0, 0.5], [[1e308, 0, 0], SPIN])}}, "gyro is .* in row 0; what is measured is"),
+    "noise of 5e-324": ({"noise": 5e-324}, "noise of gyro is .*from 1e-60 to 1e.60, so check its units"),
+    "noise of 1e300": ({"noise": 1e300}, "noise of gyro is 1e.300; standard deviations must be positive, from"),
+    "prior of 5e-324": ({"prior": {"attitude": 5e-324, "angular_velocity": 1}}, "prior of attitude is .*check its units"),
+    "prior of 1e154": ({"prior": {"attitude": 1e154, "angular_velocity": 1}}, "prior of attitude is 1e.154"),
+    "prior of two": ({"prior": {"attitude": [[1, 2, 0], [0, 1, 0], [0, 0, 1]], "angular_velocity": 1}}, "no covariance"),
+    "guess of 1e300": ({"angular_velocity": (1e300, 0, 0)}, "too large|overflow|would turn|units"),
+}  # fmt: skip
+SPIN_OF_DATA = {"gyro": ([0.0, 0.5, 1.0], [SPIN, SPIN, SPIN])}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+@pytest.mark.parametrize("estimate", ["fit", "filter"])
+def test_numbers_beyond_arithmetic_end_in_a_sentence(estimate, case):
+    changes, sentence = HOSTILE[case]
+    given = {"data": SPIN_OF_DATA, "noise": 0.1, "prior": {"attitude": 0.1, "angular_velocity": 0.1}} | changes
+    free = {"free": ["attitude", "angular_velocity"]} if estimate == "fit" else {"smooth": True, "gate": 1e300}
+    function = ph.fit if estimate == "fit" else ph.estimation.kalman
+    with pytest.raises(ph.errors.PolhodeError, match=sentence) as told:
+        function(BODY, method="v2/mr", step=0.25, **{"angular_velocity": SPIN} | given, **free)
+    assert "\n" not in str(told.value)
+
+
+def test_a_reference_of_any_length_is_a_direction():
+    for length in (5e-324, 1e-200, 1e50):
+        found = ph.estimation.direction([0.0], [[1.0, 0, 0]], (0, 0, length))
+        assert np.array_equal(found.reference, [0, 0, 1])
+    with pytest.raises(InvalidInput, match="sun has length 0 in row 0; give unit vectors"):
+        ph.estimation.direction([0.0], [[0.0, 0, 0]], (0, 0, 1), 10.0, name="sun")

@@ -15,7 +15,7 @@ from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
 from polhode.estimation.observability import unobservable
-from polhode.estimation.problem import Problem, RunWords
+from polhode.estimation.problem import Problem, RunWords, numbers_in_range
 from polhode.estimation.quantities import at_path, paths_ending, quantities
 from polhode.estimation.result import Fit, covariance_of, residuals_of
 from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords, solve
@@ -34,6 +34,7 @@ EXACT = ("exact", "kepler")
 
 
 @answering
+@numbers_in_range("the fit")
 def fit(
     system: System,
     data: Any,

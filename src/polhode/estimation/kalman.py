@@ -23,7 +23,16 @@ from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
 from polhode.estimation.models import Rows, residual_of, right_jacobian
-from polhode.estimation.problem import BEYOND, BLOCKS, RunWords, factor_of, inverse_of, tensor_of
+from polhode.estimation.problem import (
+    BEYOND,
+    BLOCKS,
+    RunWords,
+    checked,
+    factor_of,
+    inverse_of,
+    numbers_in_range,
+    tensor_of,
+)
 from polhode.estimation.quantities import LETTERS, Quantity, quantities
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
@@ -43,6 +52,7 @@ MOST_STEPS = 2.0**53
 
 
 @answering
+@numbers_in_range("the filter")
 def kalman(
     system: System,
     data: Any,
@@ -182,6 +192,11 @@ class Row:
     squared: float = 0.0
     count: int = 0
     rejected: int = 0
+
+    @property
+    def numbers(self) -> list[Any]:
+        """State and covariance."""
+        return [self.P, *(value for name, value in self.state.items() if name != RUN)]
 
 
 class Filter:
@@ -327,11 +342,12 @@ class Filter:
             for k in range(len(index)):
                 S = H[k] @ P @ H[k].T + np.eye(len(residual[k]))
                 away = float(residual[k] @ np.linalg.solve(S, residual[k])) / len(residual[k])
-                keep[k] = gate is None or away <= gate**2
+                keep[k] = gate is None or away <= gate * gate
             row.rejected += int((~keep).sum())
             residuals.append(residual[keep].ravel())
             slopes.append(H[keep].reshape(-1, self.n))
         r, H = np.concatenate(residuals), np.concatenate(slopes)
+        checked(f"the filter at t = {row.time:g}", r, H @ P @ H.T)
         row.state, row.P, row.count = dict(state), P, len(r)
         if not len(r):
             return
@@ -374,7 +390,9 @@ class Filter:
             before = by @ P @ by.T + gathered
             row = Row(t, state, 0.5 * (before + before.T), by, state, before)
             chosen = [(one, np.flatnonzero(one.times == t)) for one in self.measurements]
+            checked(f"the filter at t = {t:g}", *row.numbers)
             self.update(row, [(one, index) for one, index in chosen if index.size], gate)
+            checked(f"the filter at t = {t:g}", *row.numbers)
             found.append(row)
             state, P, now = row.state, row.P, t
         return found
@@ -386,6 +404,7 @@ class Filter:
             error = gain @ self.difference(after.state, after.predicted)
             P = row.P + gain @ (after.P - after.before) @ gain.T
             row.state, row.P = self.moved(row.state, error), 0.5 * (P + P.T)
+            checked(f"the smoother at t = {row.time:g}", *row.numbers)
 
     # -------------------------------------------------------------- the result
     def dataset(self, rows: list[Row]) -> xr.Dataset:

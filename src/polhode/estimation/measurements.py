@@ -15,6 +15,8 @@ LENGTH_OF_QUATERNION = 1e-2
 """Most by which the length of a measured quaternion may differ from 1."""
 LENGTH_OF_DIRECTION = 0.05
 """The same of a measured direction; where the noise is known, five times its standard deviation if that is more."""
+LARGEST = 1e60
+"""Most that a measured number or a standard deviation may be, so that squares of their ratios are numbers."""
 
 
 class Kind(NamedTuple):
@@ -136,16 +138,53 @@ def _finite(given: Any, name: str, unit: str) -> Any:
     try:
         quick = np.asarray(given)
     except Exception:  # what an object raises when it is converted; the next call says what is wrong with it
-        return array(given, name, unit)
+        quick = array(given, name, unit)
     if quick.dtype.kind not in "fiu" or isinstance(given, np.ma.MaskedArray):
-        return array(given, name, unit)
+        quick = array(given, name, unit)
     room_for(2.0 * quick.size, name)
     quick = quick.astype(float)
     if quick.ndim and not np.isfinite(quick).all():
         row = int(np.argwhere(~np.isfinite(quick))[0][0])
         raise InvalidInput(f"{name} is not finite in row {row}: {shown(quick[row].tolist())}; leave that row out, or "
                            "leave its cells empty in a table")  # fmt: skip
+    if quick.ndim and not (np.abs(quick) <= LARGEST).all():
+        row = int(np.argwhere(np.abs(quick) > LARGEST)[0][0])
+        raise InvalidInput(f"{name} is {shown(quick[row].tolist())} in row {row}; what is measured is at most "
+                           f"{LARGEST:g}, so check its units, or leave that row out")  # fmt: skip
     return quick
+
+
+def in_range(sigma: Any, what: str) -> None:
+    """Refuse standard deviations whose squares are too small or too large to be told from 0 and from infinity.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    wrong = sigma[~((sigma >= 1.0 / LARGEST) & (sigma <= LARGEST))]
+    if wrong.size:
+        raise InvalidInput(f"{what} is {wrong[0]:g}; standard deviations must be positive, from {1.0 / LARGEST:g} to "
+                           f"{LARGEST:g}, so check its units")  # fmt: skip
+
+
+def inverse_cholesky(covariance: Any, what: str) -> Any:
+    """Inverse Cholesky factors (..., k, k) of covariances.
+
+    Raises
+    ------
+    InvalidInput
+        They are none.
+    """
+    try:
+        symmetric = np.allclose(covariance, np.swapaxes(covariance, -1, -2), rtol=1e-9, atol=0.0)
+        factor = np.linalg.cholesky(covariance) if symmetric else None
+    except np.linalg.LinAlgError:
+        factor = None
+    if factor is None:
+        raise InvalidInput(f"{what} is no covariance; give a symmetric positive definite matrix, or a standard "
+                           "deviation")  # fmt: skip
+    in_range(np.diagonal(factor, axis1=-2, axis2=-1), what)
+    return np.linalg.inv(factor)
 
 
 def _whitening(sigma: Any, name: str, kind: str, n: int) -> Any:
@@ -155,17 +194,8 @@ def _whitening(sigma: Any, name: str, kind: str, n: int) -> Any:
     r = KINDS[kind].residuals
     given = array(sigma, f"noise of {name}", KINDS[kind].error)
     if given.shape in ((r, r), (n, r, r)) and r > 1:
-        blocks = given.reshape(-1, r, r)
-        try:
-            factor = np.linalg.cholesky(blocks)
-        except np.linalg.LinAlgError:
-            factor = None
-        if factor is None or not np.allclose(blocks, np.swapaxes(blocks, 1, 2), rtol=1e-9, atol=0.0):
-            raise InvalidInput(f"noise of {name} is no covariance; give a symmetric positive definite matrix, or a "
-                               "standard deviation")  # fmt: skip
-        return np.linalg.inv(factor)
-    if not (given > 0.0).all():
-        raise InvalidInput(f"noise of {name} is {given.min():g}; standard deviations must be positive")
+        return inverse_cholesky(given.reshape(-1, r, r), f"noise of {name}")
+    in_range(given, f"noise of {name}")
     if given.shape in ((), (r,)):
         return np.diag(1.0 / np.broadcast_to(given, (r,)))[None]
     if given.shape in ((n,), (n, 1), (n, r)):
@@ -237,18 +267,20 @@ def direction(time: Any, values: Any, reference: Any, sigma: Any = None, *, name
     """
     made = _made("direction", time, values, sigma, name)
     toward = _reference(reference, "reference", len(made.times), made.name, "")
-    length = np.linalg.norm(toward, axis=-1, keepdims=True)
-    if not (length > 0.0).all():
+    size = np.abs(toward).max(axis=-1, keepdims=True)
+    if not (size > 0.0).all():
         raise InvalidInput(f"the reference of {made.name} has length 0; give a direction in the space frame")
+    toward = toward / size
     sizes = np.linalg.norm(made.values, axis=1)
     allowed = LENGTH_OF_DIRECTION
     if made.whitening is not None:
         allowed = max(allowed, 5.0 / float(np.abs(made.whitening[:, 0, 0]).min()))
-    wrong = np.flatnonzero(np.abs(sizes - 1.0) > allowed)
+    wrong = np.flatnonzero((np.abs(sizes - 1.0) > allowed) | (sizes == 0.0))
     if wrong.size:
         row = int(wrong[0])
         raise InvalidInput(f"{made.name} has length {sizes[row]:g} in row {row}; give unit vectors: divide each by its "
                            "length")  # fmt: skip
+    length = np.linalg.norm(toward, axis=-1, keepdims=True)
     return replace(made, values=made.values / sizes[:, None], reference=toward / length)
 
 

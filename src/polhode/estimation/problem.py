@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
@@ -15,7 +16,7 @@ from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, array
 from polhode.errors import InvalidInput, StepFailed, unwarned
 from polhode.estimation import inertias
-from polhode.estimation.measurements import Measurement
+from polhode.estimation.measurements import Measurement, in_range, inverse_cholesky
 from polhode.estimation.models import Rows, residual_of
 from polhode.estimation.observability import Directions, directions
 from polhode.estimation.quantities import LETTERS, MOVING, Quantity
@@ -32,6 +33,42 @@ BLOCKS = {"position": "translates", "momentum": "translates", "rotation": "rotat
 """Blocks of three rows of a state transition, in their order, and which systems have them."""
 BEYOND = 1e-9
 """Part of a step by which the last measurement may lie beyond a grid point without another step."""
+
+
+SQUARED = 1e140
+"""Most that residuals, slopes and covariances may be, so that sums of their products are numbers."""
+
+
+@contextmanager
+def numbers_in_range(what: str) -> Iterator[None]:
+    """Have arithmetic that leaves the range of numbers end in one sentence, without warnings on the way.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except np.linalg.LinAlgError:
+        raise out_of_range(what) from None
+
+
+def out_of_range(what: str) -> InvalidInput:
+    """The error of numbers that are too large, or too far apart, to be computed with."""
+    return InvalidInput(f"{what} has numbers too large, or of sizes too far apart, to compute with; check the units of "
+                        "data, noise, prior and guess, and leave out rows that are far off")  # fmt: skip
+
+
+def checked(what: str, *arrays: Any) -> None:
+    """Refuse numbers that are not finite, or too large to be squared.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if not all((np.abs(a) < SQUARED).all() for a in arrays):
+        raise out_of_range(what)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,12 +260,14 @@ class Problem:
             raw.append(residual)
             f.append(-_times(one.whitening, residual).ravel())
             J.append(_times(one.whitening, slope).reshape(-1, len(x)))
+            checked(one.name, f[-1], J[-1])
         for k, factor in self.prior if priors else ():
             quantity, at = self.free[k], self.slices[k]
             slope = np.zeros((quantity.size, len(x)))
             slope[:, at] = np.eye(3) if quantity.kind == "attitude" else quantity.jacobian(x[at])
             f.append(factor @ quantity.offset(x[at]))
             J.append(factor @ slope)
+            checked(f"prior of {quantity.name}", f[-1], J[-1])
         return Linearisation(np.concatenate(f), np.concatenate(J), raw)
 
     def indices_in(self, ds: xr.Dataset) -> list[Any]:
@@ -294,11 +333,9 @@ class Problem:
     def failing(self, x: Any) -> Linearisation | None:
         """As ``evaluate``, but None where the run fails or the numbers make no system."""
         try:
-            with np.errstate(all="ignore"):  # of numbers that make no body
-                found = self.evaluate(x)
+            return self.evaluate(x)
         except (StepFailed, InvalidInput, FloatingPointError):
             return None
-        return found if np.isfinite(found.f).all() and np.isfinite(found.J).all() else None
 
 
 def _times(whitening: Any, value: Any) -> Any:
@@ -369,12 +406,8 @@ def factor_of(sigma: Any, size: int, name: str) -> Any:
     """
     given = array(sigma, name, UNKNOWN)
     if given.shape == (size, size) and size > 1:
-        try:
-            return np.linalg.inv(np.linalg.cholesky(given))
-        except np.linalg.LinAlgError:
-            raise InvalidInput(f"{name} is no covariance; give a symmetric positive definite matrix") from None
+        return inverse_cholesky(given, name)
     if given.shape not in ((), (1,), (size,)):
         raise InvalidInput(f"{name} has shape {given.shape}; give a standard deviation, or {size} of them")
-    if not (given > 0.0).all():
-        raise InvalidInput(f"{name} is {given.min():g}; standard deviations must be positive")
+    in_range(given, name)
     return np.diag(1.0 / np.broadcast_to(given, (size,)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.estimation.observability import Directions
-from polhode.estimation.problem import Linearisation, Problem
+from polhode.estimation.problem import Linearisation, Problem, checked
 from polhode.estimation.result import Convergence
 
 SOLVERS = ("trf", "dogbox", "lm")
@@ -67,6 +67,7 @@ def solve(problem: Problem, words: SolverWords, x: Any = None) -> Solution:
     """
     calls = problem.calls
     guess = x = problem.start if x is None else x
+    checked("data over loss_scale", problem.evaluate(x).f / words.loss_scale)
     found = problem.directions(x)
     costs: list[float] = []
     convergence = Convergence(False, "", 0, (), np.inf)
