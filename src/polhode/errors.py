@@ -156,8 +156,8 @@ class SlowFunctionWarning(PolhodeWarning):
 
 def warn(message: str, category: type[PolhodeWarning]) -> None:
     """Give a warning that points at the first calling line outside of polhode."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(("polhode.", "functools")):
+    level, frame, inside = 2, sys._getframe(1), ("polhode.", "functools", "contextlib")
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(inside):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

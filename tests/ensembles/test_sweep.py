@@ -588,7 +588,7 @@ def test_other_versions_on_a_cluster(study, monkeypatch):
     distributed = pytest.importorskip("distributed")
     path = study()
     with (
-        distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=None) as there,
+        distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=":0") as there,
         distributed.Client(there) as client,
     ):
         assert ph.sweep(path, store="near.zarr", scheduler=client).identical(ph.sweep(path))
@@ -606,7 +606,7 @@ def test_a_member_that_kills_workers_of_a_cluster_is_given_up(study, monkeypatch
     monkeypatch.setattr(processes, "MOST_DEATHS", 2)  # of this process; workers have their own
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as there,
+        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as there,
     ):
         ds = ph.sweep("study.toml", scheduler=there.scheduler_address, allow_code=True)
     assert ds.status.values.tolist() == [0, 0, 7, 0]

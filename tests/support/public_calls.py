@@ -682,8 +682,10 @@ CALLS = {
     **{f"observables.{name}": [{"ds": gas, "bins": 5, "r_max": 1.5, "rows": slice(40), "dipole": LENGTH, "blocks": 4}]
        for name in ("dipole_correlations", "kirkwood_factor")},
     "observables.total_dipole": [{"ds": gas, "dipole": LENGTH}],
-    "observables.dielectric_constant": [{"ds": gas, "temperature": 300.0, "dipole": LENGTH, "surroundings": 1e3,
-                                         "boltzmann": 1.0, "coulomb": 1.0, "volume": 27.0, "blocks": 4}],
+    "observables.dielectric_constant": [
+        {"ds": lambda: gas().assign_attrs(units="reduced"), "temperature": 300.0, "dipole": LENGTH, "surroundings": 1e3,
+         "boltzmann": 1.0, "coulomb": 1.0, "volume": 27.0, "blocks": 4},
+    ],
     "observables.autocorrelation": [{"series": lambda: gas().velocity, "lags": 10, "blocks": 4}],
     "observables.velocity_autocorrelation": [{"ds": gas, "lags": 10, "blocks": 4}],
     "observables.orientational_correlation": [{"ds": gas, "rank": 2, "lags": 10, "dipole": LENGTH, "blocks": 4}],

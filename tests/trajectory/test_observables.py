@@ -1,5 +1,7 @@
 """Observables against closed forms and plain loops, and their errors against series whose errors are known."""
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -471,3 +473,49 @@ def test_a_temperature_may_be_a_quantity():
     np.testing.assert_allclose(observables.radial_distribution(molecular, 4, 1200 * u.pm).r[-1], 1.05)
     with pytest.raises(InvalidInput, match="temperature is a quantity in K"):
         observables.dielectric_constant(in_units("reduced")[0], 300 * u.K)
+
+
+NO_TRAJECTORIES = {
+    "one row": (lambda ds: ds.isel(time=0), "no dimension time"),
+    "no rows": (lambda ds: ds.isel(time=slice(0)), "has no rows"),
+    "no bodies": (lambda ds: ds.isel(body=slice(0)), "has no bodies"),
+    "bodies of another name": (lambda ds: ds.rename(body="molecule"), r"has the dimensions \(time, molecule, "),
+    "members": (lambda ds: xr.concat([ds, ds], "member"), r"of several members one: ds.isel\(member=0\)"),
+    "attitude of no body": (lambda ds: ds.assign(attitude=ds.attitude.isel(body=0)), "attitude has the dimensions"),
+    "velocity of no body": (lambda ds: ds.assign(velocity=ds.velocity.isel(body=0)), "velocity has the dimensions"),
+    "position of no body": (lambda ds: ds.assign(position=ds.position.isel(body=0)), "position has the dimensions"),
+    "a box that changes": (lambda ds: ds.assign(box=ds.box * (1 + 0 * ds.time)), "box has the dimensions"),
+    "a box of no size": (lambda ds: ds.assign(box=0 * ds.box), "its edges must be finite and positive"),
+    "a constant of bodies": (lambda ds: ds.assign(coulomb=("body", np.ones(5))), "coulomb has the dimensions"),
+    "masses of others": (lambda ds: ds.assign(mass=("site", [1.0])), "mass has the dimensions"),
+    "sites of no name": (lambda ds: ds.assign(site_position=("axis", np.ones(3))), "site_position has the dimensions"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NO_TRAJECTORIES)
+def test_dimensions_of_another_dataset_are_refused(case, tmp_path):
+    """Or nothing of what is wrong is read, and the answer is that of before."""
+    rng = np.random.default_rng(15)
+    extra = {"angular_momentum": (("time", "body", "axis"), rng.normal(size=(40, 5, 3)))}
+    extra["momentum"] = extra["angular_velocity"] = extra["angular_momentum"]
+    ds = trajectory(rng.uniform(0, 4, (40, 5, 3)), EDGES, quaternions(rng, 40, 5), rng.normal(size=(40, 5, 3)), **extra)
+    change, sentence = NO_TRAJECTORIES[case]
+    dipole, told = {"dipole": (0, 0, 1)}, []
+    for call in (
+        lambda ds: observables.radial_distribution(ds, blocks=4),
+        lambda ds: observables.dipole_correlations(ds, rows=slice(None), blocks=4, **dipole),
+        lambda ds: observables.kirkwood_factor(ds, blocks=4, **dipole),
+        lambda ds: observables.total_dipole(ds, **dipole),
+        lambda ds: observables.dielectric_constant(ds, 1.0, boltzmann=1.0, coulomb=1.0, **dipole),
+        lambda ds: observables.orientational_correlation(ds, **dipole), observables.velocity_autocorrelation,
+        observables.mean_square_displacement, lambda ds: ph.export.lammps_dump(ds, tmp_path / "a.dump").read_text(),
+        lambda ds: ph.export.extended_xyz(ds, tmp_path / "a.xyz").read_text(),
+    ):  # fmt: skip
+        try:
+            found = call(change(ds))
+        except InvalidInput as refused:
+            told.append(str(refused))
+        else:
+            whole = call(ds)
+            assert found == whole if isinstance(found, str) else found.identical(whole)
+    assert all(len(one) < 300 for one in told) and any(re.search(sentence, one) for one in told), told

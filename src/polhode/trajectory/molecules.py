@@ -42,7 +42,7 @@ from polhode.arguments import path as checked_path
 from polhode.arguments import whole as whole_number
 from polhode.errors import InvalidInput, MissingExtra, shown
 from polhode.trajectory.files import appearing_whole
-from polhode.trajectory.schema import trajectory
+from polhode.trajectory.schema import WIDTHS, trajectory
 
 __all__ = ["extended_xyz", "gsd", "lammps_dump"]
 
@@ -342,17 +342,15 @@ def _particles(
     ds: xr.Dataset, every: Any, species: Any, sites: Any, mass: Any, inertia: Any, wrap: bool = False
 ) -> Particles:
     """Bodies or sites of every ``every``-th row; with ``wrap`` the bodies' centres are in [0, L)."""
-    trajectory(ds, "time")
+    with_rows(ds)
     every, wrap = whole_number(every, "every", 1), truth(wrap, "wrap")
-    if not ds.sizes.get("time", 0):
-        raise InvalidInput("the trajectory has no rows, so there is nothing to write")
     whole, ds = ds, ds.isel(time=slice(None, None, every))
     position, velocity = of_bodies(ds, "position"), of_bodies(ds, "velocity")
     turns = "attitude" in ds
     attitude = of_bodies(ds, "attitude") if turns else None
     spin = of_bodies(ds, "angular_momentum") if turns else None
     N = position.shape[1]
-    box = np.array(ds["box"].values, dtype=float) if "box" in ds else None
+    box = box_of(ds)
     if wrap:
         if box is None:
             raise InvalidInput("wrap=True needs a periodic box, but the trajectory is in free space; leave it out")
@@ -408,6 +406,55 @@ def _particles(
     )
 
 
+def with_rows(ds: Any) -> xr.Dataset:
+    """The trajectory of one run, checked: it has rows.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if "time" not in trajectory(ds, "time").dims:
+        raise InvalidInput("this Dataset has no dimension time; take several rows of a run, ds.isel(time=slice(...))")
+    if not ds.sizes["time"]:
+        raise InvalidInput("the trajectory has no rows; take some of them")
+    return ds
+
+
+def stated(ds: xr.Dataset, name: str, *layouts: tuple[str, ...]) -> Any:
+    """A variable as real numbers, along the one of these layouts that it has.
+
+    Raises
+    ------
+    InvalidInput
+        Other dimensions, as of several members, or no real numbers.
+    """
+    variable = ds[name].variable
+    for layout in layouts:
+        if set(layout) == set(variable.dims):
+            if variable.dtype.kind not in "fiu":
+                raise InvalidInput(f"{name} holds {variable.dtype}, no real numbers; take the Dataset of a run")
+            return np.asarray(variable.transpose(*layout).values, dtype=float)
+    has, known = ", ".join(map(str, variable.dims)), " or ".join(f"({', '.join(layout)})" for layout in layouts)
+    raise InvalidInput(f"{name} has the dimensions ({has}), but here it must have {known}; take the Dataset of a run, "
+                       "and of several members one: ds.isel(member=0)")  # fmt: skip
+
+
+def box_of(ds: xr.Dataset) -> Any:
+    """Edges (3,) of the periodic box, None in free space.
+
+    Raises
+    ------
+    InvalidInput
+        Edges that are not positive.
+    """
+    if "box" not in ds:
+        return None
+    box = stated(ds, "box", ("axis",))
+    if not ((box > 0.0) & np.isfinite(box)).all():
+        raise InvalidInput(f"box is {box.tolist()}; its edges must be finite and positive")
+    return box
+
+
 def of_bodies(ds: xr.Dataset, name: str) -> Any:
     """Return a variable of all bodies as a finite array (time, body, components).
 
@@ -416,11 +463,14 @@ def of_bodies(ds: xr.Dataset, name: str) -> Any:
     InvalidInput
         The variable is missing or not finite.
     """
-    if name not in trajectory(ds):
+    if name not in with_rows(ds):
         has = "do not turn" if name in ("attitude", "angular_momentum", "angular_velocity") else "do not move"
         raise InvalidInput(f"this trajectory has no {name}: the bodies it describes {has}")
-    found = ds[name] if "body" in ds[name].dims else ds[name].expand_dims("body")
-    values = np.asarray(found.transpose("time", "body", ...).values, dtype=float)
+    last = WIDTHS[name][0]
+    values = stated(ds, name, ("time", "body", last), *((("time", last),) if "body" not in ds.dims else ()))
+    values = values if values.ndim == 3 else values[:, None]
+    if not values.shape[1]:
+        raise InvalidInput("this trajectory has no bodies; take that of some")
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))
     if wrong.size:
         raise InvalidInput(f"{name} is not finite in row {wrong[0]}; leave such rows out: ds.isel(time=slice(...))")
@@ -446,7 +496,7 @@ def body_dipoles(ds: xr.Dataset, dipole: Any = None) -> Any:
     if dipole is None:
         if "dipole" not in ds:
             raise InvalidInput("dipole is missing; the trajectory has none, give that of a body, such as (0, 0, 1)")
-        dipole = ds["dipole"].transpose(..., "axis").values
+        dipole = stated(ds, "dipole", ("body", "axis"), ("axis",))
     return rotation.rotate(q, _shaped(dipole, "dipole", (q.shape[1], 3)))
 
 
@@ -464,10 +514,10 @@ def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Any, Any, Any] | None
     if sites is None:
         if "site_position" not in ds:
             return None
-        positions = ds["site_position"].transpose("site", "axis")
-        names = [str(name).rstrip("0123456789") or "X" for name in positions["site"].values]
-        properties = [np.asarray(ds[v].values, dtype=float) if v in ds else None for v in ("site_mass", "site_charge")]
-        return names, np.asarray(positions.values, dtype=float), properties[0], properties[1]
+        positions = stated(ds, "site_position", ("site", "axis"))
+        names = [str(name).rstrip("0123456789") or "X" for name in ds["site"].values]
+        mass, charge = (stated(ds, v, ("site",)) if v in ds else None for v in ("site_mass", "site_charge"))
+        return names, positions, mass, charge
     pairs: list[Any] = []
     try:
         pairs = list(sites.items()) if isinstance(sites, Mapping) else list(sites)
@@ -492,7 +542,7 @@ def _masses(ds: xr.Dataset, N: int, given: Any) -> Any:
     if given is not None:
         return _shaped(given, "mass", (N,))
     if "mass" in ds and "time" not in ds["mass"].dims:
-        return np.broadcast_to(np.asarray(ds["mass"].values, dtype=float), (N,))
+        return np.broadcast_to(stated(ds, "mass", ("body",), ()), (N,))
     p, v = (np.linalg.norm(of_bodies(ds, name), axis=2) for name in ("momentum", "velocity"))
     fastest, bodies = v.argmax(axis=0), np.arange(N)
     if not v[fastest, bodies].all():
@@ -502,8 +552,8 @@ def _masses(ds: xr.Dataset, N: int, given: Any) -> Any:
 
 def _moments(ds: xr.Dataset, N: int, given: Any) -> Any:
     """Principal moments of the bodies (N, 3), zero for bodies whose moments the trajectory does not determine."""
-    if given is None and "inertia" in ds and ds["inertia"].dims[-1] == "axis" and ds["inertia"].ndim <= 2:
-        given = ds["inertia"].values
+    if given is None and "inertia" in ds and set(ds["inertia"].dims) <= {"body", "axis"}:
+        given = stated(ds, "inertia", ("body", "axis"), ("axis",))
     if given is not None:
         return _shaped(given, "inertia", (N, 3))
     spin, omega = of_bodies(ds, "angular_momentum"), of_bodies(ds, "angular_velocity")

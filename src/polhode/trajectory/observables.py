@@ -41,7 +41,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from polhode.arguments import array, number, room_for, whole
 from polhode.errors import InvalidInput, shown
-from polhode.trajectory.molecules import body_dipoles, of_bodies
+from polhode.trajectory.molecules import body_dipoles, box_of, of_bodies, stated, with_rows
 from polhode.trajectory.schema import UNITS, trajectory, unit_of
 from polhode.trajectory.statistics import average, block_error, drift, number_of_blocks
 
@@ -284,9 +284,10 @@ def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = Non
     if volume is not None:
         volume = number(volume, "volume", unit_of(ds, "volume"), positive=True)
     else:
-        if "box" not in ds:
+        box = box_of(ds)
+        if box is None:
             raise InvalidInput("volume is missing; the trajectory is in free space, so say what its bodies fill")
-        volume = float(np.prod(ds["box"].values))
+        volume = float(np.prod(box))
     heat = _constant(ds, "boltzmann", boltzmann) * temperature
     M = total_dipole(ds, dipole=dipole).values
     found = average(((M - M.mean(axis=0)) ** 2).sum(axis=1), blocks)
@@ -322,7 +323,7 @@ AGREES = 1e-6
 
 def _constant(ds: xr.Dataset, name: str, given: Any) -> float:
     """A physical constant in the units of a trajectory, given or its own."""
-    own = float(ds[name]) if name in ds else CONSTANTS.get(str(ds.attrs.get("units")), {}).get(name)
+    own = float(stated(ds, name, ())) if name in ds else CONSTANTS.get(str(ds.attrs.get("units")), {}).get(name)
     if given is None:
         if own is None:
             raise InvalidInput(
@@ -476,11 +477,13 @@ def mean_square_displacement(ds: xr.Dataset, lags: int | None = None, *, blocks:
 def _chosen(ds: Any, rows: Any) -> xr.Dataset:
     """The trajectory, checked, at the selected rows."""
     if rows is None:
-        return trajectory(ds, "time")
+        return with_rows(ds)
     try:
         if not isinstance(rows, slice):
             raise TypeError
-        return trajectory(ds, "time").isel(time=rows)
+        return with_rows(with_rows(ds).isel(time=rows))
+    except InvalidInput:
+        raise
     except (TypeError, ValueError):
         raise InvalidInput(
             f"rows must be a slice of whole numbers such as slice(100, None), not {shown(rows)}"
@@ -492,9 +495,7 @@ def _positions(ds: xr.Dataset) -> tuple[Any, Any]:
     position = of_bodies(ds, "position")
     if position.shape[1] < 2:
         raise InvalidInput("the trajectory has one body, so there are no pairs")
-    if not len(position):
-        raise InvalidInput("the trajectory has no rows to average")
-    return position, np.asarray(ds["box"].values, dtype=float) if "box" in ds else None
+    return position, box_of(ds)
 
 
 def _shells(position: Any, box: Any, bins: Any, r_max: Any, unit: str) -> Any:
