@@ -151,17 +151,27 @@ def memory() -> int:
     return found
 
 
+def allowed() -> int:
+    """Memory that this process may take, in bytes: that of the machine, or its own limit."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return memory()
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return memory() if limit == resource.RLIM_INFINITY else min(memory(), limit)
+
+
 def room_for(entries: float, name: str) -> None:
-    """Check that so many float64 numbers fit into half of the memory of this machine.
+    """Check that so many float64 numbers fit into half of the memory of this machine, or of what the process may take.
 
     Raises
     ------
     InvalidInput
         They do not; the message names the argument.
     """
-    if 8 * entries > memory() // 2:
-        raise InvalidInput(f"{name} asks for {float(entries):.3g} numbers, more than the memory of this machine holds; "
-                           "take fewer at a time")  # fmt: skip
+    if 8 * entries > allowed() // 2:
+        raise InvalidInput(f"{name} asks for {float(entries):.3g} numbers, {8e-9 * entries:.3g} GB, more than the "
+                           "memory of this machine holds; take fewer at a time")  # fmt: skip
 
 
 def array(value: Any, name: str, unit: str = "") -> Array:

@@ -340,3 +340,52 @@ def test_a_quantity_for_every_argument_is_converted_or_refused(name, monkeypatch
 def scale_of(unit):
     """What a number in the unit is multiplied by to be one in SI; astropy takes 10 ms to say so."""
     return float(unit.si.scale)
+
+
+BEYOND = {
+    "particle": ({"mass": 1e300, "gravity": (0, 0, -1e10)}, "mass 1e.300 times gravity is a force beyond 1e308"),
+    "integrate": ({"step": 1e308, "steps": 4}, "step is 1e.308, beyond 1e-100 to 1e.100, where"),
+    "chaos.fli": ({"step": 5e-324, "steps": 4}, "step is 4.9.*e-324, beyond"),
+    "chaos.megno": ({"step": 1e98, "steps": 1000}, "the end or start of the run is 1e.101, beyond"),
+    "ensemble": ({"step": 0.1, "steps": 2, "t_eval": [1e308]}, "t_eval must lie between the start of the run"),
+    "compare": ({"reference": {"angular_momentum": (1e300, 0, 0)}, "steps": [0.1], "t_end": 1.0},
+                "angular_momentum of the reference has entries beyond 1e.100; check its units"),
+    "free_motion": ({"inertia": (5e-324, 1, 1)}, "inertia has moments more than 1e.150 times as large as others"),
+    "poinsot.free_motion_periods": ({"inertia": (1e300, 1, 1.0), "physical": False}, "inertia has moments more than"),
+    "poinsot.polhode_curve": ({"inertia": [5e-324] * 3}, "the angular velocity is beyond 1e308; check the units"),
+    "poinsot.herpolhode_curve": ({"inertia": [5e-324] * 3}, "beyond 1e308|overflows"),
+    "gradient": ({"step": 1e-11, "t_end": 1.0}, "the run has 1e.11 steps, more than the 1e.10 that gradients"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_numbers_whose_products_overflow_are_refused(name):
+    """In one sentence, and without a warning of NumPy on the way."""
+    changes, sentence = BEYOND[name]
+    given = {
+        key: value for key, value in arguments_of(name).items() if key not in ("t_end", "t_eval", "steps", "every")
+    }
+    with pytest.raises(InvalidInput, match=sentence):
+        FUNCTIONS[name](**given | changes)
+
+
+def test_periods_of_moments_far_apart_are_those_of_mpmath():
+    """A body that is nearly a rod: between the moments lie a hundred powers of ten."""
+    told = ph.poinsot.free_motion_periods((1.0, 1.0, 1e-100), (0.6, 0.0, 0.8e-100))
+    assert np.isclose(told.polhode, 2 * np.pi / 0.8, rtol=1e-14)  # 2 pi / ((1/I3 - 1/I1) m3)
+    assert np.isclose(told.precession, 2 * np.pi / 0.6, rtol=1e-14)
+    with pytest.raises(InvalidInput, match="the periods are beyond 1e308; check the units"):
+        ph.poinsot.free_motion_periods((1e300, 1e300, 0.9e300), (1e-300, 0.0, 1e-300))
+
+
+def test_a_gradient_that_does_not_fit_says_what_it_needs():
+    given = arguments_of("gradient", 1) | {"t_eval": None, "steps": 10**10, "step": 1e-3, "every": 1}
+    sentence = r"a gradient over 1e\+10 steps, 1e\+10 of them shown, asks for .* numbers, .* GB, more than the memory"
+    with pytest.raises(InvalidInput, match=sentence):
+        ph.gradient(**given)
+
+
+def test_a_limit_of_the_process_is_a_limit_of_memory():
+    sentence = r"n asks for 8e\+08 numbers, 6.4 GB, more than the memory"
+    with few_gigabytes(), pytest.raises(InvalidInput, match=sentence):
+        ph.arguments.room_for(8e8, "n")

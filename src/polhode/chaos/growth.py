@@ -29,7 +29,7 @@ from polhode.runs.integrate import carry_out
 from polhode.runs.request import ARGUMENTS, Request
 from polhode.runs.steps import FixedStep, Recording
 from polhode.runs.tangent.columns import state_names
-from polhode.runs.tangent.engine import Constants, Schedule, TangentEngine
+from polhode.runs.tangent.engine import MOST_STEPS, Constants, Schedule, TangentEngine
 from polhode.runs.tangent.transition import check_same_states
 
 SLICE_SECONDS = 0.4
@@ -39,8 +39,6 @@ FIRST_STEPS = 256
 """Steps of the first slice, by which the time of others is judged."""
 LONGEST = 2**20
 """Most steps of a slice."""
-MOST_STEPS = 10**10
-"""Most steps of a member: hours."""
 AT_ONCE = 32
 """Most members of a slice."""
 NOT_RUN = -1
@@ -421,7 +419,8 @@ class _Work:
     def _volumes(self, here: slice) -> Any:
         """Volumes of the vectors of some members as they are now: products of singular values."""
         vectors = np.sqrt(self.weights)[:, None] * self.seeds[here, :, : self.engine.directions]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):  # of members that have failed
+            vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
             vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         found = np.full(len(vectors), np.nan)
         good = np.isfinite(vectors).all(axis=(1, 2))

@@ -299,7 +299,7 @@ def run_words(
         chosen = find_method(system.recommended if method is None else method)
         if chosen.method.name not in EXACT:
             raise InvalidInput(f"step is missing; give the step of {chosen.label}, as for polhode.integrate")
-        step = max(last - t0, 1e-300)
+        step = last - t0 or 1.0
     step = None if step is None else number(step, "step", "s", positive=True)
     more = dict(options) if settings is None else {"settings": settings, **options}
     return RunWords(method, step, steps, t0, more)

@@ -22,6 +22,7 @@ from polhode.errors import (
 )
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
+from polhode.runs.initial_state import OVERFLOWING
 from polhode.runs.integrate import integrate
 from polhode.runs.request import in_units_of, no_system
 from polhode.runs.result import release
@@ -311,6 +312,8 @@ def given_reference(system: System, reference: Any, t_end: float, units: str = "
             numbers_given = array(value, f"{name} of the reference")
             if numbers_given.shape != shape:
                 raise InvalidInput(f"{name} of the reference must be of shape {shape}, not {numbers_given.shape}")
+            if np.abs(numbers_given).max() > OVERFLOWING:
+                raise InvalidInput(f"{name} of the reference has entries beyond {OVERFLOWING:g}; check its units")
             last = "quaternion" if name == "attitude" else "axis"
             variables[name] = ([last] if system.N == 1 else ["body", last], numbers_given)
         if not variables:

@@ -27,6 +27,8 @@ from polhode.systems.inertia import RELATIVE_TOLERANCE, principal
 Array = NDArray[np.float64]
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
+FARTHEST = 1e150
+"""Most that a moment of inertia may be in units of another one of the body, so that products do not overflow."""
 AT_ORIGIN = (0.0,) * slots.ATTITUDE
 """Position and momentum of a body that only turns."""
 
@@ -57,7 +59,14 @@ def bodies_of(inertia: ArrayLike, physical: bool) -> tuple[Array, Array]:
     for index in np.ndindex(leading):
         name = f"inertia[{','.join(map(str, index))}]" if index else "inertia"
         moments[index], frames[index] = principal(given[index], triangle=physical, name=name)
+        if _too_far_apart(moments[index]):
+            raise InvalidInput(f"{name} has moments more than {FARTHEST:g} times as large as others; check their "
+                               "units, or give 0 for that of a rod about its axis")  # fmt: skip
     return moments, frames
+
+
+def _too_far_apart(moments: Array) -> bool:
+    return bool(moments.max() / FARTHEST > moments[moments > 0.0].min())
 
 
 def solid(moments: Array, m: Array) -> tuple[Array, Array]:
@@ -226,7 +235,7 @@ class _Body(NamedTuple):
 def _prepared(inertia: tuple[float, ...], physical: bool) -> _Body | None:
     """A body of 3 moments or of the 9 entries of a tensor; None of one without thickness, and without a compiler."""
     moments, frame = principal(inertia if len(inertia) == 3 else np.reshape(inertia, (3, 3)), triangle=physical)
-    if not moments.all() or disabled():
+    if not moments.all() or disabled() or _too_far_apart(moments):
         return None
     unit = power_of_two(moments)
     constants = np.array([[1.0, *(moments * unit), 1.0, *(1.0 / (moments * unit))]])

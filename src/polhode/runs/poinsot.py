@@ -82,7 +82,7 @@ def _orbit(moments: Array, m: Array) -> _Orbit:
     moments, m = np.broadcast_arrays(moments, m)
     order = np.argsort(moments, axis=-1, kind="stable")
     hand = np.where((order[..., 1] - order[..., 0]) % 3 == 1, 1.0, -1.0)
-    force, weight = power_of_two(m), power_of_two(moments)
+    force, weight = power_of_two(m), power_of_two(moments.min(axis=-1, keepdims=True))
     I, m = (np.take_along_axis(a, order, axis=-1) for a in (moments * weight, m * force))
     j = 1.0 / I
     low, high, p = (
@@ -161,7 +161,6 @@ def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike, *, physical: bo
     if not m.any(axis=-1).all():
         raise InvalidInput("momentum is zero: a body at rest has no periods")
     o = _orbit(*solid(moments, to_principal(frames, m)))
-    unit = o.force[..., 0] / o.weight[..., 0]
     moves = (o.rate > 0.0) & (o.kp2 > 0.0)
     rate, kp = np.where(moves, o.rate, 1.0), np.where(moves, np.sqrt(o.kp2), 1.0)
     j = 1.0 / o.I
@@ -171,11 +170,12 @@ def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike, *, physical: bo
     period = 4.0 * _cel(kp, one, one, one) / rate
     # The axis advances at G (y^2/I_y + z^2/I_z)/(y^2 + z^2), y = Y sn, z = Z cn and (Y/Z)^2 = p/r. [goldstein2002]
     angle = 4.0 * o.G * _cel(kp, ratio, last, j[..., 1] * ratio) / rate
-    return FreeMotionPeriods(
-        np.where(moves, period * unit, np.inf)[()],
-        (2.0 * np.pi * unit * np.where(moves, period / angle, o.I[..., 1] / o.G))[()],
-        np.where(moves, angle, np.inf)[()],
-    )
+    with np.errstate(over="ignore"):
+        unit = o.force[..., 0] / o.weight[..., 0]
+        whole, mean = period * unit, 2.0 * np.pi * unit * np.where(moves, period / angle, o.I[..., 1] / o.G)
+    if not (np.isfinite(whole) & np.isfinite(mean)).all():
+        raise InvalidInput("the periods are beyond 1e308; check the units of inertia and momentum")
+    return FreeMotionPeriods(np.where(moves, whole, np.inf)[()], mean[()], np.where(moves, angle, np.inf)[()])
 
 
 def _points(o: _Orbit, moments: Array, n: int) -> Array:
@@ -199,6 +199,21 @@ def _points(o: _Orbit, moments: Array, n: int) -> Array:
     found: Array = np.empty_like(ascending)
     np.put_along_axis(found, np.broadcast_to(o.order[..., None, :], found.shape), ascending, axis=-1)
     return found
+
+
+def rates_of(m: Array, moments: Array) -> Array:
+    """Angular velocities.
+
+    Raises
+    ------
+    InvalidInput
+        They overflow.
+    """
+    with np.errstate(over="ignore"):
+        rates: Array = m / moments
+    if not np.isfinite(rates).all():
+        raise InvalidInput("the angular velocity is beyond 1e308; check the units of inertia and momentum")
+    return rates
 
 
 def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201, *, physical: bool = True) -> Polhode:
@@ -245,7 +260,7 @@ def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201, *, phys
     moments, m = solid(moments, to_principal(frames, m))
     points = _points(_orbit(moments, m), moments, n)
     turned = frames[..., None, :]
-    return Polhode(to_user(turned, points / moments[..., None, :]), to_user(turned, points))
+    return Polhode(to_user(turned, rates_of(points, moments[..., None, :])), to_user(turned, points))
 
 
 def herpolhode_curve(
@@ -288,7 +303,7 @@ def herpolhode_curve(
     moments = solid(moments, np.zeros(3))[0]
 
     def velocity(q: Array, m: Array) -> Array:
-        return rotation.rotate(q, to_user(frames, to_principal(frames, m) / moments))
+        return rotation.rotate(q, to_user(frames, rates_of(to_principal(frames, m), moments)))
 
     omega, start = velocity(q, m), velocity(q0, m0)
     axis = rotation.rotate(q0, m0 / np.abs(m0).max(axis=-1, keepdims=True))

@@ -22,6 +22,8 @@ COUNTABLE = 10**15
 """Most steps of one size: beyond it the times of two steps in a row are hardly told apart."""
 RESOLVED = 1e4
 """Fewest roundings of the time in a step: what times of rows and stages are off by is then below 1e-4 of it."""
+LARGEST = 1e100
+"""Times and steps beyond this or below its inverse over- or underflow when they are squared."""
 MOST = 2**62
 """Largest number of steps: what is counted has 64 bits."""
 
@@ -205,7 +207,12 @@ def check_resolved(steps: Steps, t0: float, t_end: float | None) -> None:
     """
     final = steps.final(t0, t_end)
     size, what = (abs(final - t0), "the run") if isinstance(steps, Tolerance) else (steps.step, "step")
-    furthest = max(abs(t0), abs(final) if isfinite(final) else 0.0)
+    counted = type(steps) is not TimeTransformed or t_end is not None  # else nobody knows when it ends
+    furthest = max(abs(t0), abs(final) if counted else 0.0)
+    for time, called in ((size, what), (furthest, "the end or start of the run")):
+        if time and not 1.0 / LARGEST <= time <= LARGEST:
+            raise InvalidInput(f"{called} is {time:g}, beyond {1.0 / LARGEST:g} to {LARGEST:g}, where squares over- or "
+                               "underflow; choose another unit of time")  # fmt: skip
     if 0.0 < size < RESOLVED * EPSILON * furthest:
         raise InvalidInput(f"{what} is {size:g} at times near {furthest:g}, which numbers tell apart by "
                            f"{EPSILON * furthest:.2g}, less than {RESOLVED:g} of them to it; count the time from an "
@@ -327,9 +334,10 @@ def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any
     times = numbers(t_eval, "t_eval", "")
     if not times.size:
         raise InvalidInput("t_eval must be a flat sequence of at least one finite time")
-    along = (times - start) / h
-    if (np.diff(along) < 0).any():
+    if (np.diff(times if h > 0.0 else -times) < 0).any():
         raise InvalidInput("t_eval must be in the order of the run: times must not go back")
+    with np.errstate(over="ignore"):  # of times far beyond the end
+        along = (times[[0, -1]] - start) / h
     if along[0] < 0 or along[-1] > n * (1 + 1e-12):
         raise InvalidInput(
             f"t_eval must lie between the start of the run, t = {start:g}, and its end, {start + n * h:g}"

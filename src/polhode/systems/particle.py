@@ -140,7 +140,10 @@ def particle(
         spring = np.zeros(3) if stiffness is None else array(stiffness, "stiffness")
         spring = np.full(3, float(spring)) if spring.ndim == 0 else vector(spring, "stiffness")
         pull = np.zeros(3) if gravity is None else vector(gravity, "gravity")
-        values = np.concatenate([spring, mass * pull])
+        with np.errstate(over="ignore"):
+            values = np.concatenate([spring, mass * pull])
+        if not np.isfinite(values).all():
+            raise InvalidInput(f"mass {mass:g} times gravity is a force beyond 1e308; check their units")
         loads, role, commutator = no_loads, None, no_loads
         if values.any():
             role, commutator = field_potential, None

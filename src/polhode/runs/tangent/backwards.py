@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
 from polhode.kernel import reverse_drive as D
@@ -22,12 +23,14 @@ from polhode.runs.request import Request
 from polhode.runs.rows import Record
 from polhode.runs.steps import FixedStep, Recording, Tolerance
 from polhode.runs.tangent.columns import Columns
-from polhode.runs.tangent.engine import Schedule, TangentEngine, method_and_loads
+from polhode.runs.tangent.engine import MOST_STEPS, Schedule, TangentEngine, method_and_loads
 from polhode.runs.tangent.passage import ON_GRID
 from polhode.runs.tangent.transition import MOST_AT_ONCE, check_decided
 
 IN_A_PASS = 16
 """Most directions in one pass, where there are several."""
+OF_ROW = 30.0
+"""Numbers that a row takes beside its states."""
 
 
 def check_same_loads(request: Request) -> None:
@@ -98,11 +101,23 @@ class Backwards:
         if not isinstance(request.steps, FixedStep):
             self.schedule = self._chosen_steps()
         self.n = (request.total or 0) if self.schedule is None else len(self.schedule.ends)
+        self.segment = max(1, isqrt(max(self.n - 1, 0)) + 1)
+        self._check_size()
         self.rows = self._rows()
         self.times = np.array([row.time for row in self.rows])
         self.grid = sorted({row.steps for row in self.rows if row.steps > 0})
         self._arrays()
         self.checkpoints: Any = None
+
+    def _check_size(self) -> None:
+        """Refuse more steps or rows than can be gone back over."""
+        if self.n > MOST_STEPS:
+            raise InvalidInput(f"the run has {self.n:g} steps, more than the {MOST_STEPS:g} that gradients go back "
+                               "over; take a larger step, or an earlier end")  # fmt: skip
+        samples, every = self.request.samples, self.request.recording.every
+        rows = 2 + (self.n // every if samples is None else len(samples))
+        room_for(2.0 * self.segment * self.width + rows * (4.0 * self.width + OF_ROW),
+                 f"a gradient over {self.n:g} steps, {rows:g} of them shown,")  # fmt: skip
 
     # -------------------------------------------------------------- steps and rows
     def _state_directions(self) -> Any:
@@ -165,7 +180,6 @@ class Backwards:
     def _arrays(self) -> None:
         """The memory that the kernel works on."""
         engine, columns, width = self.engine, self.columns, self.width
-        self.segment = max(1, isqrt(max(self.n - 1, 0)) + 1)
         start, count = columns.start, len(self.state_directions) + self.P
         slots = self.passes * self.per_pass
         directions = np.full(slots, -1, dtype=np.int64)

@@ -36,6 +36,8 @@ from polhode.systems.loads_roles import either_loads, loads_between, no_loads, n
 from polhode.systems.sampling import loads_for_derivatives
 from polhode.systems.user import UserFunction
 
+MOST_STEPS = 10**10
+"""Most steps of indicators and gradients, which take hours."""
 FEW_LINES = 60
 """Programs of at most so many lines are written wherever they are called."""
 
