@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from public_calls import MEAN_ELEMENTS, field_file, message_file, turning
+from public_calls import MEAN_ELEMENTS, TWO_LINES, field_file, message_file, turning
 
 
 def gravity(path, k):
@@ -37,6 +37,22 @@ def magnetic(path, k):
     return [ph.magnetic_field("igrf", epoch=2022.5, file=str(path)).gauss[1, 0][0]]
 
 
+def two_lines(path, k):
+    """The start of a scenario, which holds nothing else of the elements: its run is repeated without the file."""
+    pytest.importorskip("sgp4")
+    first, second = TWO_LINES
+    second = second[:44] + f"{k}" + second[45:68]
+    path.write_text(f"{first}\n{second}{sum(int(c) if c.isdigit() else c == '-' for c in second) % 10}\n")
+    scenario = path.with_suffix(".toml")
+    scenario.write_text(f'method = "kepler"\n[system]\ntype = "orbit"\nmu = 3.986e14\n[initial]\ntle = "{path.name}"\n'
+                        "[run]\nstep = 10.0\nsteps = 2\n")  # fmt: skip
+    ds = ph.read_scenario(scenario).integrate()
+    path.unlink()
+    assert ph.rerun(ds).equals(ds)
+    path.touch()
+    return ds.position.values
+
+
 def mesh(path, k):
     pytest.importorskip("trimesh")
     path.write_text(f"v 0 0 0\nv {1 + k} 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
@@ -49,7 +65,7 @@ def measured(path, k):
 
 
 KINDS = {"x.gfc": gravity, "x.json": elements, "x.oem": orbit, "x.aem": attitude, "x.shc": magnetic, "x.obj": mesh,
-         "x.csv": measured}  # fmt: skip
+         "x.csv": measured, "x.tle": two_lines}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -9,6 +9,7 @@ import pytest
 import polhode as ph
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.runs.scenario import read_scenario
+from polhode.systems.earth_axes import equator
 
 EPOCH = "2026-03-20T12:00:00 UTC"
 EARTH = ph.planets.EARTH
@@ -137,3 +138,9 @@ def test_what_is_refused(given, says):
         ph.forces.gravity_field("egm2008", **given)
     with pytest.raises(InvalidInput, match=says):
         ph.magnetic_field(**given)
+
+
+def test_the_equator_of_a_pole_that_is_hardly_tilted():
+    for tilt in (5e-324, 1e-200, 1e-160, -1e-100):
+        node, across, pole = equator(np.array((0.0, tilt, 1.0)))
+        assert np.array_equal(node, (-np.sign(tilt), 0.0, 0.0)) and np.array_equal(across, np.cross(pole, node))

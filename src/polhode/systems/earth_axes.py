@@ -152,6 +152,7 @@ def equator(k: Any) -> tuple[Any, Any, Any]:
     """Axes of a body with the unit vector k towards its pole: where its equator rises through the plane z = 0 (x for a
     pole along z), the direction a quarter turn ahead, and k."""
     node = np.array((-k[1], k[0], 0.0)) if k[0] or k[1] else np.array((1.0, 0.0, 0.0))
+    node /= np.abs(node).max()  # so that squares of the smallest numbers are some
     node /= np.linalg.norm(node)
     return node, np.cross(k, node), k
 

@@ -415,9 +415,10 @@ def with_rows(ds: Any) -> xr.Dataset:
     """
     if "time" not in trajectory(ds, "time").dims:
         raise InvalidInput("this Dataset has no dimension time; take several rows of a run, ds.isel(time=slice(...))")
-    if not ds.sizes["time"]:
+    found: xr.Dataset = ds
+    if not found.sizes["time"]:
         raise InvalidInput("the trajectory has no rows; take some of them")
-    return ds
+    return found
 
 
 def stated(ds: xr.Dataset, name: str, *layouts: tuple[str, ...]) -> Any:
