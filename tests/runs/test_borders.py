@@ -23,7 +23,7 @@ import xarray as xr
 
 import polhode as ph
 from polhode.errors import InvalidInput, PolhodeError
-from public_calls import CALLS, UNTRIED, arguments_of, public_functions
+from public_calls import CALLS, UNTRIED, R, V, arguments_of, public_functions
 
 FUNCTIONS = public_functions()
 KINDS = ("POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY", "POSITIONAL_ONLY")
@@ -352,6 +352,17 @@ BEYOND = {
                 "angular_momentum of the reference has entries beyond 1e.100; check its units"),
     "free_motion": ({"inertia": (5e-324, 1, 1)}, "inertia has moments more than 1e.150 times as large as others"),
     "poinsot.free_motion_periods": ({"inertia": (1e300, 1, 1.0), "physical": False}, "inertia has moments more than"),
+    "reaction_wheels": ({"inertia": 1e308, "speed": 10.0}, "inertia times speed is beyond 1e308"),
+    "thruster": ({"position": (0, 1e308, 0), "force": 9.0}, "position times force is a torque beyond 1e308"),
+    "constrained.from_cotangent": ({"inertia": [5e-324] * 3}, "the angular velocity is beyond 1e.100"),
+    "inertia.inertia_from_d": ({"d": [1e308] * 3}, "d has entries beyond 1e.100, whose sums overflow"),
+    "sampling.lognormal": ({"sigma": 1e308}, "sigma is so large that values overflow"),
+    "initial.fcc": ({"spacing": 1e308}, "spacing is 1e.308; it must be at most 1e.100"),
+    "initial.at_energy": ({"state": {"position": [R, V], "momentum": [[1e300, 0, 0], R]}}, "momentum has entries b"),
+    "variational.midpoint_energy_offset": ({"position": [1e300, 0, 0]}, "ellipse|overflow|units"),
+    "export.gsd": ({"mass": 1e300}, "mass has entries beyond 1e.38, which the 32 bits of a GSD file do not hold"),
+    "observables.kirkwood_factor": ({"r_max": 5e-324}, "r_max is 5e-324; it must be positive"),
+    "observables.block_error": ({"series": [1e300] * 4}, "the series has entries beyond 1e.150, whose squares"),
     "poinsot.polhode_curve": ({"inertia": [5e-324] * 3}, "the angular velocity is beyond 1e308; check the units"),
     "poinsot.herpolhode_curve": ({"inertia": [5e-324] * 3}, "beyond 1e308|overflows"),
     "gradient": ({"step": 1e-11, "t_end": 1.0}, "the run has 1e.11 steps, more than the 1e.10 that gradients"),
@@ -369,8 +380,19 @@ def test_numbers_whose_products_overflow_are_refused(name):
         FUNCTIONS[name](**given | changes)
 
 
-def test_periods_of_moments_far_apart_are_those_of_mpmath():
-    """A body that is nearly a rod: between the moments lie a hundred powers of ten."""
+def test_moments_near_the_largest_number_are_some():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        told = ph.inertia.principal_of_many([[1e308, 1e308, 1e308], [5e-324] * 3]).moments
+        axes = ph.forces.gravity_field("egm2008", degree=2, rotation=1e-5, axis=(0, 5e-324, 1e300)).numbers[:9]
+    assert np.array_equal(told, [[1e308] * 3, [5e-324] * 3])
+    assert np.isfinite(axes).all()
+    with pytest.raises(InvalidInput, match="is not skew"):
+        ph.rotation.vee([[0, 1, 0], [0, 1e308, 0], [0, 0, 0]])
+
+
+def test_periods_of_moments_far_apart():
+    """Of a symmetric body that is nearly a rod, by the formulas of its steady precession."""
     told = ph.poinsot.free_motion_periods((1.0, 1.0, 1e-100), (0.6, 0.0, 0.8e-100))
     assert np.isclose(told.polhode, 2 * np.pi / 0.8, rtol=1e-14)  # 2 pi / ((1/I3 - 1/I1) m3)
     assert np.isclose(told.precession, 2 * np.pi / 0.6, rtol=1e-14)

@@ -332,8 +332,8 @@ def midpoint_energy_offset(position: ArrayLike, velocity: ArrayLike, h: float, m
         np.broadcast_shapes(r.shape, v.shape)
     except ValueError:
         raise InvalidInput(f"position and velocity have the shapes {r.shape} and {v.shape}, which do not fit") from None
-    d, square, along = np.linalg.norm(r, axis=-1), (v * v).sum(-1), (r * v).sum(-1)
     with np.errstate(all="ignore"):
+        d, square, along = np.linalg.norm(r, axis=-1), (v * v).sum(-1), (r * v).sum(-1)
         inverse_a = 2.0 / d - square / mu
         momentum = d * d * square - along * along
         eccentric = 1.0 - momentum * inverse_a / mu  # e^2

@@ -221,7 +221,7 @@ def lognormal(median: ArrayLike, sigma: ArrayLike) -> Distribution:
     if not centre.all():
         raise InvalidInput("median is 0, which a log-normal quantity never is; take normal")
     flat, sizes = centre.reshape(-1, 1), _sizes(sigma, "sigma", centre.shape).reshape(-1, 1)
-    if (9.0 * sizes + np.log(np.abs(flat)) > 700.0).any():
+    if (sizes > 700.0 / 9.0 - np.log(np.abs(flat)) / 9.0).any():
         raise InvalidInput("sigma is so large that values overflow; it is the standard deviation of the logarithm")
     return _made("lognormal", centre.shape, centre.size, lambda u: (flat * np.exp(sizes * _normal_quantiles(u))).T,
                  median=centre, sigma=array(sigma, "sigma", UNKNOWN))  # fmt: skip

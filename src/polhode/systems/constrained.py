@@ -150,7 +150,11 @@ def _conjugate(inertia: ArrayLike, y: Array, Q: Array) -> Array:
     others = np.array([moments[[1, 2]], moments[[2, 0]], moments[[0, 1]]])
     d = 0.5 * ((others.max(axis=1) - moments) + others.min(axis=1))
     F = rotation.matrix_from_quaternion(frame)
-    return Q @ F @ rotation.hat(y @ F / turning(moments)) * d @ F.T
+    with np.errstate(over="ignore"):
+        rates = y @ F / turning(moments)
+    if not (np.abs(rates) <= LARGEST).all():
+        raise InvalidInput(f"the angular velocity is beyond {LARGEST:g}; check the units of inertia and momentum")
+    return Q @ F @ rotation.hat(rates) * d @ F.T
 
 
 def _momentum(P: Array, Q: Array) -> Array:

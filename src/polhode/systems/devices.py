@@ -219,6 +219,10 @@ def thruster(
             raise InvalidInput("direction is given beside a force of 3 numbers; give the size of the force alone")
         F = vector(force, "force", unit="N")
     x = vector(position, "position", unit="m")
+    with np.errstate(over="ignore", invalid="ignore"):
+        torque = np.cross(x, F)
+    if not np.isfinite(torque).all():
+        raise InvalidInput("position times force is a torque beyond 1e308; check their units")
     given = {"start": start, "stop": stop}
     when = {name: number(value, name, "s") for name, value in given.items() if value is not None}
     if when.get("start", -inf) >= when.get("stop", inf):
@@ -226,7 +230,7 @@ def thruster(
     arguments = {"force": plain(force), "direction": plain(direction), "position": plain(x), **when}
     return Device(
         {name: value for name, value in arguments.items() if value is not None},
-        (F, np.cross(x, F)), (when.get("start", -inf), when.get("stop", inf)),
+        (F, torque), (when.get("start", -inf), when.get("stop", inf)),
     )  # fmt: skip
 
 

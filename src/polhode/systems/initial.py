@@ -40,6 +40,8 @@ __all__ = ["Lattice", "add_recipe", "at_energy", "bcc", "cubic", "fcc", "gaussia
 
 NOISE, ROTATIONS, THERMAL, DIRECTIONS = 1, 2, 3, 4
 """Numbers of the streams of random numbers."""
+OVERFLOWING = 1e100
+"""Positions and momenta beyond this overflow when they are squared."""
 WIDTHS = {"position": 3, "attitude": 4, "momentum": 3, "angular_momentum": 3}
 """Keys of a state, and how many numbers each has per body."""
 
@@ -195,7 +197,8 @@ def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: Any, noise: 
         raise InvalidInput(f"cells must be one whole number, or three of them, not {shown(cells)}")
     counts = [whole(count, "cells", 1) for count in (cells if several else [cells] * 3)]
     room_for(20.0 * len(sites) * prod(counts), "cells")
-    edge, width = number(spacing, "spacing", "m", positive=True), number(noise, "noise")
+    edge = number(spacing, "spacing", "m", positive=True, most=OVERFLOWING)
+    width = number(noise, "noise", most=OVERFLOWING)
     if width < 0.0:
         raise InvalidInput(f"noise is {width:g}; it must be zero or positive")
     corners = 1.0 + np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 1, 3)
@@ -586,4 +589,6 @@ def _rows(value: Any, name: str, N: int, width: int) -> Any:
     given = array(value, name, STATE_UNITS[name])
     if given.shape not in ((width,), (N, width)):
         raise InvalidInput(f"{name} must be {width} numbers for each of {N} bodies, but has shape {given.shape}")
+    if given.size and np.abs(given).max() > OVERFLOWING:
+        raise InvalidInput(f"{name} has entries beyond {OVERFLOWING:g}; check its units")
     return np.broadcast_to(given, (N, width))

@@ -336,7 +336,10 @@ def reaction_wheels(
     unlimited = np.full(n, inf)
     torque = unlimited if max_torque is None else each(max_torque, "max_torque", "N * m", 0.0, True)
     most = unlimited if max_momentum is None else each(max_momentum, "max_momentum", "N * m * s", 0.0, True)
-    momentum = moments * each(speed, "speed", "rad / s")
+    with np.errstate(over="ignore"):
+        momentum = moments * each(speed, "speed", "rad / s")
+    if not np.isfinite(momentum).all():
+        raise InvalidInput("inertia times speed is beyond 1e308; check their units")
     commands = each(command, "command", "N * m" if mode == "torque" else "rad / s")
     friction = np.stack([
         each(viscous, "viscous", "N * m * s", 0.0), each(coulomb, "coulomb", "N * m", 0.0),

@@ -50,6 +50,8 @@ CONSTANT = 1e-9
 """Relative residual of the angular momentum up to which computed moments of inertia are accepted."""
 BOX_MARGIN = 1.01
 """Factor by which the default box of bodies in free space exceeds the smallest possible one."""
+SINGLE = 1e38
+"""Most that a number of 32 bits may be."""
 MARGIN = 1e-4
 """Margin of shrink-wrapped bounds on each side, as a fraction of the extent."""
 
@@ -307,6 +309,18 @@ def gsd(
             "mass is missing; the trajectory does not tell it, and a GSD file would say 1, so give mass="
         )
     edges = _edges(found, box)
+    for what, values in (
+        ("mass", found.mass),
+        ("inertia", found.inertia),
+        ("box", edges),
+        ("charge", found.charge),
+        ("position", found.position),
+        ("velocity", found.velocity),
+        ("momentum", found.spin),
+    ):
+        if values is not None and values.size and np.abs(values).max() > SINGLE:
+            raise InvalidInput(f"{what} has entries beyond {SINGLE:g}, which the 32 bits of a GSD file do not hold; "
+                               "choose other units")  # fmt: skip
     kinds = list(dict.fromkeys(found.species))
     numbers = {name: np.asarray(values, dtype=float) for name, values in found.numbers.items()}
     target = Path(checked_path(path))

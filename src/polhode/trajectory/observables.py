@@ -66,6 +66,8 @@ NUMBERS = 1 << 22
 EQUAL = 1e-6
 """Largest relative deviation of the spacing of rows that count as equally spaced."""
 ROOT2 = 2.0**0.5
+SHORTEST = 1e-150
+"""Radii below this are none: their squares underflow."""
 
 
 # ------------------------------------------------------------------ in space
@@ -507,7 +509,7 @@ def _shells(position: Any, box: Any, bins: Any, r_max: Any, unit: str) -> Any:
         far = np.linalg.norm(position.max(axis=1) - position.min(axis=1), axis=1).max()
         r_max = most if box is not None else float(far) * (1.0 + 1e-9)
     r_max = number(r_max, "r_max", unit)
-    if not 0.0 < r_max < np.inf or r_max > most * (1.0 + 1e-12):
+    if not SHORTEST < r_max < np.inf or r_max > most * (1.0 + 1e-12):
         limit = "" if box is None else f" and at most {most:g}, half the shortest edge of the box"
         raise InvalidInput(f"r_max is {r_max!r}; it must be positive{limit}")
     return np.linspace(0.0, min(float(r_max), most), bins + 1)

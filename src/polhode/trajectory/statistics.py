@@ -26,6 +26,8 @@ from polhode.trajectory.schema import trajectory
 FEWEST = 8
 """Fewest blocks used to estimate an error unless their number is given."""
 GROWTH = 1.25
+LARGEST = 1e150
+"""Most that an entry of a series may be, so that its square is a number."""
 
 
 class Average(NamedTuple):
@@ -63,6 +65,8 @@ def average(x: Any, blocks: int | None = None) -> Average:
     n = len(x)
     if not n:
         raise InvalidInput("there are no rows to average")
+    if not (np.abs(x) <= LARGEST).all():
+        raise InvalidInput(f"the series has entries beyond {LARGEST:g}, whose squares overflow; choose other units")
     mean = x.mean(axis=0)
     if blocks is not None:
         length = n // number_of_blocks(blocks, n)

@@ -27,8 +27,8 @@ from polhode.errors import InvalidInput
 def _skew(value: ArrayLike, name: str) -> Array:
     a = read_matrices(value, name, UNKNOWN)
     if a.size:
-        defect = np.abs(a + np.swapaxes(a, -1, -2)).max(axis=(-1, -2))
-        if (defect > MATRIX_TOLERANCE * np.abs(a).max(axis=(-1, -2))).any():
+        defect = np.abs(0.5 * a + 0.5 * np.swapaxes(a, -1, -2)).max(axis=(-1, -2))
+        if (defect > 0.5 * MATRIX_TOLERANCE * np.abs(a).max(axis=(-1, -2))).any():
             raise InvalidInput(f"{name} is not skew; pass its skew part (A - A^T)/2 if that is what you mean")
     return flat(a)
 

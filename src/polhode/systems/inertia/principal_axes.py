@@ -212,7 +212,7 @@ def _of_many(given: Array, triangle: bool, whose: Callable[[int], str]) -> tuple
             moments[turned], frames[turned] = _diagonalised(tensors[turned])
     if triangle:
         with np.errstate(invalid="ignore"):
-            plain &= 2.0 * largest(moments) <= folded(np.add, moments)
+            plain &= largest(moments) <= folded(np.add, 0.5 * moments)
     for k in np.flatnonzero(~plain):
         moments[k], frames[k] = principal(given[k], triangle=triangle, name=whose(int(k)))
     return moments, frames

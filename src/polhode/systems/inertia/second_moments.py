@@ -101,6 +101,8 @@ def inertia_from_d(d: ArrayLike) -> Array:
         Not 3 finite numbers, or one is negative by more than 1e-9 of their sum.
     """
     given = vector(d, "d", unit=KG_M2)
+    if np.abs(given).max() > LARGEST:
+        raise InvalidInput(f"d has entries beyond {LARGEST:g}, whose sums overflow; check their units")
     k = int(np.argmin(given))
     if given[k] < -RELATIVE_TOLERANCE * np.sum(given):
         raise InvalidInput(
