@@ -1,5 +1,6 @@
 """Orbits about a planet that is known end at its surface, though nobody has asked for it, and cost what they did."""
 
+import functools
 import json
 
 import numpy as np
@@ -86,9 +87,21 @@ def test_a_start_below_and_a_run_backwards_are_not_watched():
         ph.integrate(ph.orbit(EARTH.mu, surface=EARTH.mean_radius), "v2/kepler", step=10.0, t_end=30.0, start=below)
 
 
-def test_records_of_before_keep_their_motion():
+@pytest.mark.parametrize("part, adaptive", [(-1e-3, False), (-1e-3, True), (1e-3, False), (1e-3, True)])
+def test_where_the_periapsis_is_just_above_nothing_is_looked_for(part, adaptive):
+    """And where it is just below, the run ends there."""
+    nearest = (1.0 + 0.5 * part) * EARTH.mean_radius
+    speed = np.sqrt(2.0 * EARTH.mu * nearest / (7e6 * (7e6 + nearest)))
+    steps = {"steps": ph.Tolerance(1e-9, max_step=5.0)} if adaptive else {"step": 5.0}
+    ds = ph.integrate(ph.orbit(EARTH.mu), "mkrk:dp5", t_end=3000.0, start=start(speed), **steps)
+    assert abs(np.linalg.norm(ds.position, axis=1).min() - max(nearest, EARTH.mean_radius)) < 100.0
+    assert ("stopped" in ds.attrs) == (part < 0.0) == ("event_time" in ds)
+
+
+@pytest.mark.parametrize("build", [ph.orbit, functools.partial(ph.spacecraft, (1.0, 2.0, 2.5))])
+def test_records_of_before_keep_their_motion(build):
     """Their record has no surface, which meant none."""
-    ds = ph.integrate(ph.orbit(EARTH.mu, surface=0), "v2/kepler", step=10.0, t_end=2000.0, start=start(6000.0))
+    ds = ph.integrate(build(mu=EARTH.mu, surface=0), "v2", step=10.0, t_end=2000.0, start=start(6000.0))
     record = json.loads(ds.attrs["run"])
     del record["system"]["arguments"]["surface"]
     again = ph.rerun(ds.assign_attrs(run=json.dumps(record)))
