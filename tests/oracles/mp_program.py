@@ -13,6 +13,7 @@ FUNCTIONS = {name: getattr(mp, name) for name in ("exp", "log", "sin", "cos", "t
     "less": lambda a, b: mp.mpf(a < b), "choose": lambda c, a, b: a if c != 0 else b, "min": min, "max": max,
     "outweighs": lambda a, b: mp.mpf(abs(a) > abs(b)), "at_most": lambda a, b: mp.mpf(a <= b),
     "floordiv": lambda a, b: mp.floor(a / b),
+    "plus": lambda a, b: a + b, "minus": lambda a, b: a - b, "times": lambda a, b: a * b, "over": lambda a, b: a / b,
 }  # fmt: skip
 
 

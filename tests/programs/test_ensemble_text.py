@@ -44,7 +44,8 @@ SYSTEMS = {
 }  # fmt: skip
 
 
-ARGUMENTS = {"choose": 3} | dict.fromkeys(("atan2", "pow", "less", "at_most", "min", "max", "outweighs", "floordiv"), 2)
+TWO = ("atan2", "pow", "less", "at_most", "min", "max", "outweighs", "floordiv", "plus", "minus", "times", "over")
+ARGUMENTS = {"choose": 3} | dict.fromkeys(TWO, 2)
 """How many a function has, if more than one."""
 
 

@@ -147,7 +147,7 @@ def evaluated(g, rows, **given):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_has_a_text(g, name):
     x, y, z = (g.input(one) for one in "xyz")
-    two = ("atan2", "less", "at_most", "min", "max", "pow", "outweighs", "floordiv")
+    two = ("atan2", "less", "at_most", "min", "max", "pow", "outweighs", "floordiv", "plus", "minus", "times", "over")
     count = {"choose": 3, **dict.fromkeys(two, 2)}.get(name, 1)
     row = g.fun(name, *(x, y, z)[:count])
     for given in ({"x": 0.3, "y": 0.7, "z": 2.0}, {"x": 0.9, "y": 0.2, "z": -1.0}):

@@ -93,6 +93,7 @@ CASES = {
     "outweighs": (solved, precisely_solved),
     "floor of a quotient": (lambda t: np.exp(t) * (t // 0.3 + t % 5.0), lambda t: mp.exp(t) * (mp.floor(t / A3) + t)),
     "at most": (lambda t: where(t <= 0.1, np.abs(t - 1), np.exp(t)), mp.exp),
+    "plus minus times over": (lambda t: where(2.0 * (t + 0.4) / 0.5 - 1.0 <= 0.1, np.abs(t - 1), np.exp(t)), mp.exp),
 }
 
 

@@ -205,6 +205,19 @@ def test_a_program_that_two_functions_have_is_tried_for_both():
         assert judge(Devious("sums", 0, body, ""), "force") == "agrees", body
 
 
+@pytest.mark.parametrize("law", [
+    "math.floor(t / 0.1)", "math.ceil(t / 0.1) * x[0]", "np.floor(2 * t / 0.2 + 0.5)", "float((t + 0.05) / 0.1 == 3.0)",
+    "1.0 if (t / 0.1) % 1.0 < 0.5 else x[1]", "x[0] if t / 0.1 >= 3.0 else p[0]",
+    "1.0 if math.sin(2 * math.pi * t / 0.1) >= 0.0 else -1.0",
+])  # fmt: skip
+def test_times_of_steps_lie_on_the_side_of_a_jump_where_python_has_them(law):
+    g = Devious("grid", 0, f"return {law}", "").made()["g"]
+    system = ph.particle(force=lambda t, x, v, p: (g(t, x, p), 0.0, 0.0), parameters=PARAMETERS, work=False)
+    ds = _run(system, position=PLACE, velocity=SPEED, step=0.01, steps=300)
+    wanted = [float(g(t, x, PARAMETERS)) for t, x in zip(ds.time.values[:-1], ds.position.values[:-1], strict=True)]
+    np.testing.assert_allclose(ROWS_TELL["force"](ds), wanted, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("store", ["on[:] = [t, t]", "on[0 : int(t)] = [t]", "del on[0 : int(t)]"])
 def test_slices_that_outlive_a_call_are_seen_without_source_and_module(store):
     for names in ({"on": [0.0, 1.0]}, {"on": [0.0, 1.0], "__name__": "law"}):

@@ -64,10 +64,12 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "less": lambda a, b: float(a < b), "at_most": lambda a, b: float(a <= b),
     "min": lambda a, b: a if a < b else b, "max": lambda a, b: b if a < b else a,
     "outweighs": lambda a, b: float(abs(a) > abs(b)),
+    "plus": lambda a, b: a + b, "minus": lambda a, b: a - b, "times": lambda a, b: a * b,
+    "over": lambda a, b: a / b if b != 0.0 else a * math.copysign(math.inf, b),
 }  # fmt: skip
 """Functions of rows; ``less`` and ``at_most`` are 1 or 0, ``choose`` its second argument where the first is not 0,
 else the third; ``outweighs`` is 1 where the first is the larger in size, and decides only between ways that lead to
-the same."""
+the same. ``plus``, ``minus``, ``times`` and ``over`` are rounded as they are written: nothing is derived from them."""
 
 
 class Graph:
@@ -371,3 +373,10 @@ class Graph:
             else:
                 values[a] = FUNCTIONS[row[1]](*(values[b] for b in row[2]))
         return [values[a] for a in outputs]
+
+
+ARITHMETIC: dict[str, Callable[..., int]] = {
+    "plus": lambda g, x, y: g.sum((x, 1.0), (y, 1.0)), "minus": Graph.difference, "times": Graph.mul,
+    "over": Graph.quotient,
+}  # fmt: skip
+"""Sums and products as rows that are rewritten, by the functions that are not."""

@@ -64,12 +64,13 @@ class Language:
         return self.assignment.format(name, expression)
 
 
+AS_WRITTEN = {"plus": "{0} + {1}", "minus": "{0} - {1}", "times": "{0} * {1}", "over": "{0} / {1}"}
 PYTHON = Language(
     {
         "choose": "{1} if {0} != 0.0 else {2}", "min": "{0} if {0} < {1} else {1}", "max": "{1} if {0} < {1} else {0}",
         "less": "one_if({0} < {1})", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}", "nan_if": "nan_if({0}, {2})",
         "outweighs": "one_if(abs({0}) > abs({1}))", "floordiv": "{0} // {1}",
-        "at_most": "one_if({0} <= {1})",
+        "at_most": "one_if({0} <= {1})", **AS_WRITTEN,
     },
     primitives={name: one.text for name, one in PRIMITIVES.items()},
 )  # fmt: skip
@@ -79,7 +80,7 @@ LANES = Language({
     "choose": "where({0} != 0.0, {1}, {2})", "min": "where({0} < {1}, {0}, {1})", "max": "where({0} < {1}, {1}, {0})",
     "less": "where({0} < {1}, 1.0, 0.0)", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}",
     "outweighs": "where(abs({0}) > abs({1}), 1.0, 0.0)", "floordiv": "floor({0} / {1})",
-    "at_most": "where({0} <= {1}, 1.0, 0.0)",
+    "at_most": "where({0} <= {1}, 1.0, 0.0)", **AS_WRITTEN,
 })  # fmt: skip
 """Python whose variables are lanes of ``kernel.simd``, or arrays of numpy: nothing branches."""
 ARRAY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
@@ -90,7 +91,7 @@ C = Language(
         "choose": "{0} != 0.0 ? {1} : {2}", "min": "{0} < {1} ? {0} : {1}", "max": "{0} < {1} ? {1} : {0}",
         "less": "{0} < {1} ? 1.0 : 0.0", "sign": "copysign(1.0, {0})", "abs": "fabs({0})",
         "outweighs": "fabs({0}) > fabs({1}) ? 1.0 : 0.0", "floordiv": "floor_of_quotient({0}, {1})",
-        "at_most": "{0} <= {1} ? 1.0 : 0.0",
+        "at_most": "{0} <= {1} ? 1.0 : 0.0", **AS_WRITTEN,
     },
     assignment="const double {0} = {1};",
     primitives={

@@ -29,7 +29,7 @@ from typing import Any
 
 from polhode.errors import InvalidInput
 from polhode.programs.factor import depending, expanded, factored, shared_pairs, without_content
-from polhode.programs.graph import Graph
+from polhode.programs.graph import ARITHMETIC, Graph
 from polhode.programs.primitives import PRIMITIVES
 
 STEPS = ("less", "sign", "floor", "outweighs")
@@ -101,12 +101,15 @@ class Series:
         self.rates = [self._series.get(a, (a, None)) for a in rates]
 
     def _prepared(self, rates: Sequence[int]) -> list[int]:
-        """Powers with exponents that move by way of the logarithm, floors of quotients by way of these, and <= by >."""
+        """Powers with exponents that move by way of the logarithm, floors of quotients by way of these, <= by >, and
+        what is rounded as it is written as other sums and products."""
         g = self.g
 
         def functions(kind: str, x: list[int]) -> int:
             if kind == "pow" and not set(g.needed([x[1]])).isdisjoint(self._series):
                 return g.fun("exp", g.mul(x[1], g.fun("log", x[0])))
+            if kind in ARITHMETIC:
+                return ARITHMETIC[kind](g, *x)
             if kind == "floordiv":
                 return g.fun("floor", g.quotient(*x))
             if kind == "at_most":

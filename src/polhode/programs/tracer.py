@@ -18,7 +18,7 @@ from numba import types
 from numba.extending import overload
 
 from polhode.programs.decisions import TooManyWays
-from polhode.programs.graph import Graph
+from polhode.programs.graph import ARITHMETIC, Graph
 
 MODULE_CODE = sys._getframe().f_code
 """The code of this file, for the digest of every kernel that uses ``where``: its ``overload`` has no name."""
@@ -75,9 +75,10 @@ def _cube_root(g: Graph, x: int) -> int:
     return g.mul(g.fun("sign", x), g.power(g.fun("abs", x), 1.0 / 3.0))
 
 
+AS_WRITTEN = {"add": "plus", "subtract": "minus", "multiply": "times", "divide": "over"}
+"""Functions of rows that are rounded as Python rounds these operations."""
 OPERATIONS: dict[str, Callable[..., int]] = {
-    "add": lambda g, x, y: g.sum((x, 1.0), (y, 1.0)), "subtract": lambda g, x, y: g.difference(x, y),
-    "multiply": lambda g, x, y: g.mul(x, y), "divide": lambda g, x, y: g.quotient(x, y),
+    **{name: ARITHMETIC[function] for name, function in AS_WRITTEN.items()},
     "negative": lambda g, x: g.negative(x), "positive": lambda g, x: x, "conjugate": lambda g, x: x,
     "power": _power, "sqrt": lambda g, x: g.power(x, 0.5), "cbrt": _cube_root,
     "square": lambda g, x: g.mul(x, x), "reciprocal": lambda g, x: g.power(x, -1.0), "hypot": _root_of_squares,
@@ -92,7 +93,6 @@ OPERATIONS: dict[str, Callable[..., int]] = {
     "sign": lambda g, x: g.fun("choose", x, g.fun("sign", x), g.const(0.0)),
     "floor": lambda g, x: g.fun("floor", x), "ceil": lambda g, x: g.negative(g.fun("floor", g.negative(x))),
     "floor_divide": lambda g, x, y: g.fun("floordiv", x, y),
-    "remainder": lambda g, x, y: g.difference(x, g.mul(y, g.fun("floordiv", x, y))),
     "arctan2": lambda g, x, y: g.fun("atan2", x, y), "arcsin": lambda g, x: g.fun("asin", x),
     "arccos": lambda g, x: g.fun("acos", x), "arctan": lambda g, x: g.fun("atan", x),
     "exp2": lambda g, x: g.fun("pow", g.const(2.0), x),
@@ -113,8 +113,17 @@ SPELLED = {
 """Other names of the same, in numpy, ``math`` and Python."""
 
 
+DECIDING = frozenset({
+    "less", "greater", "less_equal", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not",
+    "sign", "floor", "ceil", "floor_divide",
+})  # fmt: skip
+"""Operations whose results jump, where one rounding makes all the difference."""
+
+
 def traced(name: str, *operands: Any) -> Any:
     """The result of an operation on numbers, of which some are tracers.
+
+    What decides by the time computes as it is written: times of steps are where it jumps, as ``t / 0.1 >= 3``.
 
     Raises
     ------
@@ -125,9 +134,29 @@ def traced(name: str, *operands: Any) -> Any:
     graph = next((x.graph for x in operands if isinstance(x, Tracer)), None)
     if graph is None:  # elements of an array that are plain numbers
         return getattr(np, name)(*operands)
+    if name == "remainder":
+        x, y = operands
+        return traced("subtract", x, traced("multiply", y, traced("floor_divide", x, y)))
     if name not in OPERATIONS:
         raise NotTraceable(f"it uses {name!r}, for which there is no rule")
-    return Tracer(graph, OPERATIONS[name](graph, *(row_of(graph, x) for x in operands)))
+    rows = [row_of(graph, x) for x in operands]
+    as_written = [_written(graph, x, row) for x, row in zip(operands, rows, strict=True)]
+    if name in DECIDING:
+        rows = [row if one is None else one for row, one in zip(rows, as_written, strict=True)]
+    made = OPERATIONS[name](graph, *rows)
+    known = [one for one in as_written if one is not None]
+    if len(known) < len(rows):
+        return Tracer(graph, made)
+    written = graph.fun(AS_WRITTEN[name], *known) if name in AS_WRITTEN else OPERATIONS[name](graph, *known)
+    return Tracer(graph, made, written=written)
+
+
+def _written(g: Graph, x: Any, row: int) -> int | None:
+    """The row of a number as it is written, if it is one of the time and of parameters."""
+    if isinstance(x, Tracer) and x.written is not None:
+        return x.written
+    kind, what = g.rows[row][:2]
+    return row if kind == "const" or (kind == "in" and (what == "t" or what[0] == "p")) else None
 
 
 RAISES = frozenset({"divide", "floor_divide", "remainder", "power"})
@@ -140,9 +169,10 @@ def by_python(name: str, *operands: Any, of_math: bool = False) -> Any:
     plain = of_math or all(x.plain if isinstance(x, Tracer) else type(x) in (float, int, bool) for x in operands)
     if not plain or not isinstance(made, Tracer):
         return made
-    if of_math or SPELLED.get(name, name) in RAISES:
+    divided = SPELLED.get(name, name) in RAISES - {"power"} and not isinstance(operands[1], Tracer) and operands[1]
+    if of_math or (SPELLED.get(name, name) in RAISES and not divided):
         made.graph.raising.append(made.row)
-    return Tracer(made.graph, made.row, True)
+    return made.item()
 
 
 def row_of(graph: Graph, x: Any) -> int:
@@ -169,12 +199,14 @@ class Tracer:
         The row it is.
     plain : bool
         Whether it stands for a float of Python, not of numpy.
+    written : int or None
+        The same number of the time and of parameters, rounded as it is written.
     """
 
-    __slots__ = ("graph", "plain", "row")
+    __slots__ = ("graph", "plain", "row", "written")
 
-    def __init__(self, graph: Graph, row: int, plain: bool = False) -> None:
-        self.graph, self.row, self.plain = graph, row, plain
+    def __init__(self, graph: Graph, row: int, plain: bool = False, written: int | None = None) -> None:
+        self.graph, self.row, self.plain, self.written = graph, row, plain, written
 
     @property
     def real(self) -> Tracer:
@@ -188,7 +220,7 @@ class Tracer:
 
     def item(self) -> Tracer:
         """The number itself, as a float of Python."""
-        return Tracer(self.graph, self.row, True)
+        return Tracer(self.graph, self.row, True, self.written)
 
     def __bool__(self) -> bool:
         if self.graph.decisions is None:
@@ -273,7 +305,7 @@ for _name in ("sqrt", "conjugate"):  # what numpy's loops over objects ask for
 # ------------------------------------------------------------------ arrays
 def as_numpy(x: Tracer) -> Tracer:
     """The same number as a float of numpy."""
-    return Tracer(x.graph, x.row) if x.plain else x
+    return Tracer(x.graph, x.row, False, x.written) if x.plain else x
 
 
 class Traced(np.ndarray):
