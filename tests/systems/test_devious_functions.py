@@ -124,7 +124,7 @@ def judge(one: Devious, role: str, source: bool = True) -> str:
 
 def _replayed(one: Devious, times, places) -> list[float]:
     g = one.made()["g"]
-    return [float(g(np.float64(t), np.array(x), np.array(PARAMETERS))) for t, x in zip(times, places, strict=True)]
+    return [float(g(float(t), np.array(x), np.array(PARAMETERS))) for t, x in zip(times, places, strict=True)]
 
 
 def _raises(one: Devious, role: str, told: PolhodeError) -> str:
@@ -194,6 +194,19 @@ def test_what_makes_a_function_run_as_python_is_seen_without_source(kind):
             ours, theirs = ({found.kind for found in purity.findings(one.made(way)["g"])} for way in (True, False))
             of_source = {"generator", "argument"} | ({"integers"} if kind in NARROW else set())
             assert ours - of_source <= theirs, one.name
+
+
+@pytest.mark.parametrize("source", [True, False])
+@pytest.mark.parametrize(("world", "law"), [
+    ("table = np.array([100, 100, 30], dtype=np.int8)", "float(table[int(t)] + table[0])"),
+    ("k = np.float32(0.1)", "float(k * t)"),
+    ("class Law: k = np.float32(0.1)", "float(Law.k * float(x[1]))"),
+    ("def scaled(y, k=np.float32(0.1)): return k * y", "float(scaled(float(x[1])))"),
+])  # fmt: skip
+def test_numbers_of_few_bits_that_are_read_stay_what_they_are(world, law, source):
+    """Where no trial sees them."""
+    one = Devious("few bits", 0, f"return x[0] if t < 1.7 else {law}", world)
+    assert judge(one, "force", source) == "agrees"
 
 
 def test_a_program_that_two_functions_have_is_tried_for_both():

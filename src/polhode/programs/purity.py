@@ -43,7 +43,7 @@ from polhode.programs.purity_tables import (
     of_a_user,
 )
 from polhode.programs.source import codes, full, node_of
-from polhode.programs.whole_numbers import narrow, unbounded, whole
+from polhode.programs.whole_numbers import narrow, narrow_kind, unbounded, whole
 
 
 class Finding(NamedTuple):
@@ -120,7 +120,7 @@ class _Reader:
     # ---------------------------------------------------------- objects
     def of(self, value: Any) -> frozenset[int]:
         """An object that outlives the call, as what a name may stand for."""
-        if value is not UNKNOWN and (isinstance(value, PLAIN) or value is None):
+        if value is not UNKNOWN and (isinstance(value, PLAIN) or value is None) and not narrow_kind(value):
             return NEW
         self.objects.setdefault(id(value), value)
         return frozenset([id(value)])
@@ -573,9 +573,13 @@ class _Body:
         return NEW
 
     def _used(self, what: frozenset[int], node: Any) -> frozenset[int]:
-        """What is used, and found out if it is an iterator, which moves on."""
-        if any(isinstance(one, Iterator) for one in self.reader.values(what)):
-            self.found("memory", f"uses the iterator {ast.unparse(node)}, which outlives the call", node)
+        """What is used, and found out if it is an iterator, which moves on, or of numbers of few bits."""
+        for one in self.reader.values(what):
+            if isinstance(one, Iterator):
+                self.found("memory", f"uses the iterator {ast.unparse(node)}, which outlives the call", node)
+            elif kind := narrow_kind(one):
+                self.found("integers", f"reads {ast.unparse(node)} of the kind {kind}, in which compiled code does not "
+                                       "compute (numbers of 64 bits may be compiled)", node)  # fmt: skip
         return what
 
     def _named(self, name: str) -> frozenset[int]:

@@ -22,6 +22,7 @@ from polhode.programs.purity_tables import (
     WHOLE,
 )
 from polhode.programs.source import codes, full
+from polhode.programs.whole_numbers import narrow_kind
 
 
 def read(reader: Any, function: FunctionType) -> None:
@@ -44,6 +45,10 @@ def read(reader: Any, function: FunctionType) -> None:
     reached += [sys.modules.get(step.argval) for step in steps if step.opname == "IMPORT_NAME"]
     known: dict[int, Any] = {}
     for one in reached:  # which grows
+        for value in vars(one).values() if isinstance(one, type) else (one,):
+            if kind := narrow_kind(value):
+                what = f"reads numbers of the kind {kind}, in which compiled code does not compute"
+                reader.found("integers", what, line)
         if one is None or isinstance(one, PLAIN) or id(one) in known or len(known) > MOST_ELEMENTS:
             continue
         known[id(one)] = one

@@ -6,6 +6,8 @@ import ast
 import re
 from typing import Any, Protocol
 
+import numpy as np
+
 from polhode.programs.purity_tables import WHOLE
 
 MAKERS = {"astype", "array", "asarray", "zeros", "ones", "empty", "full", "arange", "dtype"}
@@ -60,6 +62,12 @@ def narrow(call: ast.Call) -> str:
         if isinstance(name, str) and NARROW.fullmatch(name.lstrip("<>=|")):
             return name
     return ""
+
+
+def narrow_kind(value: Any) -> str:
+    """The kind of the numbers of an array, or of a number of numpy, that have few bits; empty for others."""
+    kind = value.dtype if isinstance(value, np.ndarray | np.generic) else None
+    return str(kind) if kind is not None and kind.kind in "iuf" and kind not in (np.int64, np.float64) else ""
 
 
 def unbounded(left: Any, op: Any, right: Any, names: Names) -> str:
