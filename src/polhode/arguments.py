@@ -174,6 +174,10 @@ def room_for(entries: float, name: str) -> None:
                            "memory of this machine holds; take fewer at a time")  # fmt: skip
 
 
+MOST_SQUARED = 1e150
+"""Largest number of those that are squared and summed."""
+
+
 def array(value: Any, name: str, unit: str = "") -> Array:
     """Finite real numbers of any shape, as float64; a float64 array is returned without a copy.
 
@@ -214,6 +218,19 @@ def array(value: Any, name: str, unit: str = "") -> Array:
         if not index:
             raise InvalidInput(f"{name} is {wrong}; it must be a finite number")
         raise InvalidInput(f"{name} is not finite: {name}[{index}] is {wrong}; give a finite number")
+    return a
+
+
+def squares(a: Array, name: str) -> Array:
+    """The array, which has squares that are numbers, too.
+
+    Raises
+    ------
+    InvalidInput
+        One of them overflows, or would in a sum of many.
+    """
+    if a.size and not np.abs(a).max() <= MOST_SQUARED:
+        raise InvalidInput(f"{name} has entries beyond {MOST_SQUARED:g}, whose squares overflow; choose other units")
     return a
 
 

@@ -48,6 +48,7 @@ STARTS = [DAY * day + k + 1 - _BEFORE for k, day in enumerate(_DAYS)]
 """SI seconds from 2000-01-01T00:00:00 UTC to the beginning of each of these days."""
 FIRST_UTC = DAY * (datetime.date(1972, 1, 1) - ORIGIN).days - _BEFORE
 """1972-01-01, from which UTC is TAI less whole seconds, on the same count."""
+FIRST_DATE, LAST_DATE = (DAY * (day - ORIGIN).days for day in (datetime.date(1, 1, 2), datetime.date.max))
 
 TO_TAI = {"UTC": Decimal(10 + _BEFORE), "TAI": Decimal(0), "TT": Decimal("-32.184")}
 """TAI minus each scale (s); constant, since the count of UTC seconds includes leap seconds."""
@@ -201,7 +202,7 @@ def instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
     Raises
     ------
     InvalidInput
-        Times before 1972 in UTC.
+        Times before 1972 in UTC, or outside the years 1 to 9999.
     MissingExtra
         Conversion from or to TDB without astropy.
     """
@@ -213,6 +214,8 @@ def instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
 
 def _instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
     in_own_scale = [epoch.since + Decimal(repr(float(t))) for t in times]
+    if in_own_scale and not (min(in_own_scale) > FIRST_DATE and max(in_own_scale) < LAST_DATE):
+        raise InvalidInput("time has entries outside the years 1 to 9999 of calendar dates; are they in seconds?")
     if scale == epoch.scale:
         return in_own_scale
     near = {"TDB": "TT"}

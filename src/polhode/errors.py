@@ -9,6 +9,7 @@ import contextlib
 import difflib
 import functools
 import inspect
+import re
 import reprlib
 import sys
 import warnings
@@ -178,6 +179,17 @@ MANY = 30
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxtuple = 3, 12, 12
 _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 80, 120, 60
+
+
+@contextlib.contextmanager
+def naming(**arguments: str) -> Iterator[None]:
+    """Refusals of inner functions name the arguments of the outer one: ``naming(v="momentum")``."""
+    try:
+        yield
+    except InvalidInput as refused:
+        inner = "|".join(arguments)
+        said = re.sub(rf"(?:^|(?<=: ))({inner})(?=[ \[])", lambda word: arguments[word[0]], str(refused))
+        raise InvalidInput(said) from refused.__cause__
 
 
 def shown(value: object) -> str:

@@ -11,10 +11,7 @@ import dataclasses
 import functools
 import inspect
 import itertools
-import signal
-import threading
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +19,10 @@ import pytest
 import xarray as xr
 
 import polhode as ph
-from polhode.errors import InvalidInput, PolhodeError
-from public_calls import CALLS, UNTRIED, R, V, arguments_of, public_functions
+from outcomes import EXPENSIVE, FUNCTIONS, few_gigabytes, leaves, outcome
+from polhode.errors import InvalidInput
+from public_calls import CALLS, UNTRIED, R, V, arguments_of
 
-FUNCTIONS = public_functions()
 KINDS = ("POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY", "POSITIONAL_ONLY")
 
 
@@ -50,72 +47,6 @@ OF_FUNCTIONS = {
 }
 """Where one function of the user's stands for all."""
 NOT_GIVEN = {"load": {"system"}, "resume": {"system"}, "ephemeris": {"digest"}, "magnetic_field": {"digest"}}
-
-
-# ------------------------------------------------------------------ outcomes
-class TooLong(BaseException):
-    """A call that does not come back."""
-
-
-def leaves(thing, depth=0):
-    """All arrays of floats in an answer; of an ensemble, of the members that did not fail."""
-    if isinstance(thing, xr.Dataset):
-        if "status" in thing and thing.status.dims == ("member",):
-            thing = thing.isel(member=thing.status.values == 0)
-        for variable in thing.variables.values():
-            yield from leaves(variable.values, depth + 1)
-    elif isinstance(thing, xr.DataArray):
-        yield from leaves(thing.values, depth + 1)
-    elif isinstance(thing, float | np.ndarray | np.floating):
-        array = np.asarray(thing)
-        if array.dtype.kind == "f":
-            yield array
-    elif depth < 4 and isinstance(thing, Mapping):
-        for part in thing.values():
-            yield from leaves(part, depth + 1)
-    elif depth < 4 and isinstance(thing, tuple | list):
-        for part in thing:
-            yield from leaves(part, depth + 1)
-    elif depth < 4 and dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        for field in dataclasses.fields(thing):
-            yield from leaves(getattr(thing, field.name), depth + 1)
-
-
-def outcome(name, arguments, seconds=120.0):
-    """``("fine", answer)``, ``("refused", error)``, or how the call went wrong and what with."""
-
-    def out_of_time(*_):
-        raise TooLong
-
-    if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
-        before = signal.signal(signal.SIGALRM, out_of_time)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-    else:
-        before = None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            answer = FUNCTIONS[name](**arguments)
-    except PolhodeError as refused:
-        return ("refused", refused)
-    except (Exception, TooLong) as raw:
-        return (type(raw).__name__, raw)
-    finally:
-        if before is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, before)
-    if any(np.isnan(array).any() for array in leaves(answer)) and name not in NAN_BY_CHOICE:
-        return ("nan", answer)
-    return ("fine", answer)
-
-
-NAN_BY_CHOICE = {
-    "observables.dipole_correlations", "observables.radial_distribution", "observables.kirkwood_factor",
-    "observables.block_error", "observables.drift", "observables.dielectric_constant",
-    "compare", "poinsot.free_motion_periods", "observables.autocorrelation", "chaos.lyapunov", "chaos.megno",
-    "chaos.sali", "chaos.gali",
-}  # fmt: skip
-"""What has nan where there is nothing to tell, as documented: too few rows, empty shells, no period, no time yet."""
 
 
 # ------------------------------------------------------------------ wrong kinds
@@ -187,7 +118,7 @@ def walk(calls, monkeypatch, tmp_path):
             if any(argument in TOLD and kind in FAILING for argument, kind in changes.items()):
                 continue
             arguments = arguments_of(name, k) | {argument: WRONG[kind] for argument, kind in changes.items()}
-            ended, told = outcome(name, arguments)
+            ended, told = outcome(name, arguments, warned=False)
             if ended == "refused":
                 ended = type(told).__name__
                 if len(str(told)) > 3000 or "Traceback" in str(told):
@@ -196,33 +127,6 @@ def walk(calls, monkeypatch, tmp_path):
                 wrong.append((name, k, changes, ended, str(told)[:200] if ended not in ("nan", "TooLong") else ""))
             counts[ended] += 1
     return counts, wrong
-
-
-class few_gigabytes:
-    """No more memory than this for the while, so that what asks for all of it fails at once."""
-
-    LIMIT = 10 << 30
-
-    def __enter__(self):
-        try:
-            import resource
-        except ImportError:
-            self.before = None
-            return
-        self.before = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (self.LIMIT, self.before[1]))
-
-    def __exit__(self, *_):
-        if self.before is not None:
-            import resource
-
-            resource.setrlimit(resource.RLIMIT_AS, self.before)
-
-
-EXPENSIVE = {
-    "integrate", "rerun", "resume", "compare", "check_method", "check_system", "plots.dashboard", "plots.figure",
-}  # fmt: skip
-"""Runs, which compile: in the long form."""
 
 
 def test_wrong_kinds_end_in_a_sentence(monkeypatch, tmp_path):
@@ -342,7 +246,7 @@ def scale_of(unit):
     return float(unit.si.scale)
 
 
-BEYOND = {
+OVERFLOWING = {
     "particle": ({"mass": 1e300, "gravity": (0, 0, -1e10)}, "mass 1e.300 times gravity is a force beyond 1e308"),
     "integrate": ({"step": 1e308, "steps": 4}, "step is 1e.308, beyond 1e-100 to 1e.100, where"),
     "chaos.fli": ({"step": 5e-324, "steps": 4}, "step is 4.9.*e-324, beyond"),
@@ -361,7 +265,7 @@ BEYOND = {
     "initial.at_energy": ({"state": {"position": [R, V], "momentum": [[1e300, 0, 0], R]}}, "momentum has entries b"),
     "variational.midpoint_energy_offset": ({"position": [1e300, 0, 0]}, "ellipse|overflow|units"),
     "export.gsd": ({"mass": 1e300}, "mass has entries beyond 1e.38, which the 32 bits of a GSD file do not hold"),
-    "observables.kirkwood_factor": ({"r_max": 5e-324}, "r_max is 5e-324; it must be positive"),
+    "observables.kirkwood_factor": ({"r_max": 5e-324}, "r_max is 5e-324; it must be 1e-90 or more"),
     "observables.block_error": ({"series": [1e300] * 4}, "the series has entries beyond 1e.150, whose squares"),
     "poinsot.polhode_curve": ({"inertia": [5e-324] * 3}, "the angular velocity is beyond 1e308; check the units"),
     "poinsot.herpolhode_curve": ({"inertia": [5e-324] * 3}, "beyond 1e308|overflows"),
@@ -369,10 +273,10 @@ BEYOND = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BEYOND)
+@pytest.mark.parametrize("name", OVERFLOWING)
 def test_numbers_whose_products_overflow_are_refused(name):
     """In one sentence, and without a warning of NumPy on the way."""
-    changes, sentence = BEYOND[name]
+    changes, sentence = OVERFLOWING[name]
     given = {
         key: value for key, value in arguments_of(name).items() if key not in ("t_end", "t_eval", "steps", "every")
     }

@@ -48,6 +48,7 @@ def _outer(a: Array, b: Array) -> Array:
     return np.asarray(a[..., :, None] * b[..., None, :])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # squares beyond the range of numbers are infinite
 def of_batch(values: Array, joint: bool) -> Moments:
     """Moments of values (members, rows, ...); ``joint``: of vectors along the last axis, with all their products.
 
@@ -69,6 +70,7 @@ def of_batch(values: Array, joint: bool) -> Moments:
     return Moments(n, mean, products)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def merged(a: Moments, b: Moments, joint: bool) -> Moments:
     """Moments of two groups together [chan1983, eq. 2.1]."""
     n = a.n + b.n

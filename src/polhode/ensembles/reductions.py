@@ -43,7 +43,7 @@ from polhode.ensembles.reduction_kinds import (
     User,
 )
 from polhode.ensembles.tables import MEMBER
-from polhode.errors import InvalidInput, answering, shown, unknown_name
+from polhode.errors import InvalidInput, answering, naming, shown, unknown_name
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -226,7 +226,8 @@ def events(kind: str) -> Reduction:
     InvalidInput
         No text; and in the run, no events.
     """
-    return Events(kind)
+    with naming(name="kind"):
+        return Events(kind)
 
 
 @answering

@@ -32,7 +32,7 @@ from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array, mapping, number, room_for, truth, whole
 from polhode.ensembles.designs import Design
 from polhode.ensembles.tables import is_table, member_array, read_table
-from polhode.errors import InvalidInput, answering, unknown_name
+from polhode.errors import InvalidInput, answering, naming, shown, unknown_name
 from polhode.systems.inertia import RELATIVE_TOLERANCE, principal, second_moments_from_inertia
 from polhode.systems.inertia.checks import KG_M2
 
@@ -579,7 +579,8 @@ def members(varied: Any, count: int | None = None, *, design: str = "random", se
     read: dict[str, Distribution | Array] = {}
     for name, what in given.items():
         if isinstance(what, Mapping):
-            what = from_record(what)
+            with naming(record=f"{shown(name)} of members"):
+                what = from_record(what)
         read[name] = what if isinstance(what, Distribution) else member_array(what, name)
     lengths = {name: len(what) for name, what in read.items() if not isinstance(what, Distribution)}
     number_of = None if count is None else whole(count, "count", 1)

@@ -84,7 +84,7 @@ def parameters_of(
     cells = min(MOST_CELLS, int(np.ceil((2 * N) ** (1.0 / 3.0)))) if cutoff else 1
     capacity = 0
     if cutoff:
-        around = DENSEST * 4.2 * (reach / size) ** 3 + ROW
+        around = DENSEST * 4.2 * min(reach / size, N) ** 3 + ROW
         capacity = int(min(around, N) * -(-N // slices)) + 1
     head = np.zeros(FIRST_PARAMETER)
     head[[CUTOFF, REACH, SLICES, CAPACITY, WIDTH, CELLS]] = cutoff, reach, slices, capacity, width, cells

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from polhode.algebra import elliptic, rotation
 from polhode.algebra.vectorised import leading_axes
 from polhode.arguments import Array, room_for, truth, whole
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, naming
 from polhode.runs.free_motion import (
     attitudes_of,
     bodies_of,
@@ -305,7 +305,8 @@ def herpolhode_curve(
     def velocity(q: Array, m: Array) -> Array:
         return rotation.rotate(q, to_user(frames, rates_of(to_principal(frames, m), moments)))
 
-    omega, start = velocity(q, m), velocity(q0, m0)
+    with naming(v="momentum"):
+        omega, start = velocity(q, m), velocity(q0, m0)
     axis = rotation.rotate(q0, m0 / np.abs(m0).max(axis=-1, keepdims=True))
     axis = axis / np.linalg.norm(axis, axis=-1, keepdims=True)
     first = np.cross(np.cross(axis, start), axis)

@@ -25,7 +25,7 @@ import xarray as xr
 
 from polhode.algebra import rotation
 from polhode.arguments import array, whole
-from polhode.errors import InvalidInput, NotFinite, UserFunctionError, shown
+from polhode.errors import InvalidInput, NotFinite, UserFunctionError, naming, shown
 from polhode.kernel import drive, jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import A1, A2, LOADS, types  # type: ignore[attr-defined]
@@ -108,7 +108,7 @@ def point_motion(
         "acceleration": load[:, None, :3] / constants[L.MASS]
         + rotation.rotate(q, np.cross(turning, x) + np.cross(w, about)),
     }
-    label = ds.attrs.get("units", "consistent")
+    label = str(ds.attrs.get("units"))
     units = {**UNITS[label if label in UNITS else "consistent"], "acceleration": ACCELERATION.get(label, "")}
     single = np.ndim(point) == 1
     dims = ["time", "axis"] if single else ["time", "point", "axis"]
@@ -198,8 +198,9 @@ def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
     states[:, :, L.ATTITUDE : L.ANGULAR] = IDENTITY
     if system.rotates:
         attitude, m = rows("attitude", "quaternion", 4), rows("angular_momentum", "axis", 3)
-        states[:, :, L.ATTITUDE : L.ANGULAR] = rotation.multiply(attitude, system.frames)
-        states[:, :, L.ANGULAR :] = rotation.rotate_inverse(system.frames, m)
+        with naming(a="attitude", v="angular_momentum"):
+            states[:, :, L.ATTITUDE : L.ANGULAR] = rotation.multiply(attitude, system.frames)
+            states[:, :, L.ANGULAR :] = rotation.rotate_inverse(system.frames, m)
     if system.translates:
         states[:, :, L.POSITION : L.MOMENTUM] = rows("position", "axis", 3)
         states[:, :, L.MOMENTUM : L.ATTITUDE] = rows("momentum", "axis", 3)

@@ -14,7 +14,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import array, has, has_quantity, mapping, number, text, whole
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, naming, unknown_name
 from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
 from polhode.trajectory.schema import ROLE, renamed, trajectory
@@ -291,9 +291,11 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidInput("euler_angles_deg is a quantity; give it as euler_angles, which turns it into radians, "
                                "or give plain numbers of degrees")  # fmt: skip
         radians = found[angles] if angles == ANGLES[0] else np.deg2rad(array(found[angles], angles))
-        made["attitude"] = rotation.quaternion_from_euler(radians, found.get("sequence", "XYZ"))
+        with naming(angles=angles):
+            made["attitude"] = rotation.quaternion_from_euler(radians, found.get("sequence", "XYZ"))
     elif "rotation_vector" in found:
-        made["attitude"] = rotation.exp_quaternion(found["rotation_vector"])
+        with naming(v="rotation_vector"):
+            made["attitude"] = rotation.exp_quaternion(found["rotation_vector"])
     elif "attitude" in found:
         q = found["attitude"]
         other = has(q, "as_quat") or array(q, "attitude").shape[-2:] == (3, 3)
@@ -301,7 +303,8 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
     for name in TURNING[2:]:
         if name in found:
             attitude = made.get("attitude", (1.0, 0.0, 0.0, 0.0))
-            made[name.removesuffix("_space")] = rotation.rotate_inverse(attitude, array(found[name], name))
+            with naming(q="attitude", v=name):
+                made[name.removesuffix("_space")] = rotation.rotate_inverse(attitude, array(found[name], name))
     return made
 
 

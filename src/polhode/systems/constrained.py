@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from polhode.algebra import rotation
 from polhode.algebra.vectorised import LARGEST
 from polhode.arguments import array
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, naming
 from polhode.systems.inertia import principal, turning
 
 Array = NDArray[np.float64]
@@ -56,7 +56,8 @@ def to_constrained(inertia: ArrayLike, attitude: ArrayLike, angular_momentum: Ar
     InvalidInput
         Wrong shapes, not finite, a zero quaternion, or an inertia that is physically impossible.
     """
-    Q = rotation.matrix_from_quaternion(attitude)
+    with naming(q="attitude"):
+        Q = rotation.matrix_from_quaternion(attitude)
     return _conjugate(inertia, _read(angular_momentum, "angular_momentum", (3,)), Q), Q
 
 

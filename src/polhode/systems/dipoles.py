@@ -31,7 +31,7 @@ from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import cross
 from polhode.arguments import UNKNOWN, in_unit, number
-from polhode.errors import InvalidInput, answering
+from polhode.errors import InvalidInput, answering, naming
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
@@ -193,7 +193,8 @@ def dipoles(
     masses = masses_of(mass, N)
     moment = of_each(dipole, N, "dipole")
     own = [4.0 * sizes["epsilon"], sizes["sigma"] ** 2, pull, reaction(reaction_field, rc)]
-    inside = rotation.rotate(rotation.conjugate(frames), moment)
+    with naming(v="dipole"):
+        inside = rotation.rotate(rotation.conjugate(frames), moment)
     parameters, memory = parameters_of(N, DATA, [*own, *inside.ravel()], rc, wide, edges, on, sizes["sigma"])
     loads, potential, serve = bound(pack_dipole, dipole_pair, dipole_turned)
     arguments = {

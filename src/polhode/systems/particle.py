@@ -104,7 +104,8 @@ def particle(
     """
     mass = number(mass, "mass", "kg", positive=True)
     stiffness, gravity = in_unit(stiffness, "N / m", "stiffness"), in_unit(gravity, "m / s**2", "gravity")
-    arguments: dict[str, Any] = {"mass": mass, "stiffness": plain(stiffness), "gravity": plain(gravity)}
+    arguments: dict[str, Any] = {"mass": mass, "stiffness": plain(stiffness, "stiffness"),
+                                 "gravity": plain(gravity, "gravity")}  # fmt: skip
     functions = {}
     conserves: tuple[str, ...]
     loads: Any

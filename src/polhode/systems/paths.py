@@ -203,7 +203,9 @@ def path_to_sun(direction: Any, position: Any, times: Any, positions: Any, circl
         return path_of(position, times, positions, circle, ephemeris, "the Sun: direction, ")
     if any(value is not None for value in (position, times, positions, circle, ephemeris)):
         raise InvalidInput("direction is given beside a place of the Sun; leave one of them out")
-    return Path({"direction": plain(direction)}, (float(AT_REST), *unit_vector(direction, "direction")), "at rest")
+    return Path(
+        {"direction": plain(direction, "direction")}, (float(AT_REST), *unit_vector(direction, "direction")), "at rest"
+    )
 
 
 def _circle_of(given: Any) -> Path:

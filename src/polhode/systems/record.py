@@ -691,10 +691,10 @@ def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     return make(**arguments)
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, name: str = "an argument") -> Any:
     """``value`` in JSON types."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    return array(value, "an argument", UNKNOWN).tolist()
+        return {str(key): plain(inner, name) for key, inner in value.items()}
+    return array(value, name, UNKNOWN).tolist()

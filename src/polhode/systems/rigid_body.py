@@ -173,7 +173,7 @@ def rigid_body(
         arguments={
             "inertia": plain(inertia),
             "parameters": plain(parameters),
-            "mass": plain(mass),
+            "mass": plain(mass, "mass"),
             **({} if physical else {"physical": False}),
             **({} if work else {"work": False}),
             **({"states": rated.arguments} if held.sizes or rated.sizes else {}),

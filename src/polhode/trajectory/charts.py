@@ -29,7 +29,7 @@ from polhode.algebra import rotation
 from polhode.algebra.euler import SEQUENCES
 from polhode.algebra.rotation.parameters import angles_along, vectors_along
 from polhode.arguments import choice
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, naming, unknown_name
 from polhode.trajectory.schema import ANGLES, AXES, MEANING, UNITS, trajectory
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
         raise InvalidInput("there is no variable 'attitude' to make a chart of; take the Dataset of a run")
     trajectory(ds)
     rows, sizes = _rows(ds["attitude"], "quaternion")
-    q = rotation.normalize(rows)
+    with naming(q="attitude"):
+        q = rotation.normalize(rows)
     first = _principal(chart, q[:1], sequence, ds)[0]
     triples = _branch(chart, branch, q, first, sequence, ds)
     attributes = {"long_name": MEANING[chart], "units": UNITS["consistent"][chart]}
@@ -181,7 +182,8 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
         first = values[0]
         if branch == "tracked":
             first = _within_two_turns(name, first)
-        triples = _branch(name, branch, _attitudes(name, values, sequence), first, sequence, ds)
+        with naming(v=name, angles=name):
+            triples = _branch(name, branch, _attitudes(name, values, sequence), first, sequence, ds)
         changed[name] = _shaped(triples, sizes, last, {**variable.attrs, "branch": branch})
     return ds.assign(changed)
 
@@ -332,15 +334,16 @@ def _refuse_gaps(ds: xr.Dataset, branch: str) -> None:
     if "angular_velocity" not in ds or "time" not in ds.dims or "time" not in ds.coords:
         return
     omega, _ = _rows(ds["angular_velocity"], "axis")
-    speed = np.linalg.norm(omega, axis=-1).max(axis=1, initial=0.0)
-    angle = np.maximum(speed[1:], speed[:-1]) * np.abs(np.diff(ds["time"].values))
+    with np.errstate(over="ignore", invalid="ignore"):
+        speed = np.linalg.norm(omega, axis=-1).max(axis=1, initial=0.0)
+        angle = np.maximum(speed[1:], speed[:-1]) * np.abs(np.diff(ds["time"].values))
     far = np.flatnonzero(angle > pi)
     if len(far):
         k = int(far[0])
-        factor = int(np.ceil(angle.max() / pi))
         raise InvalidInput(
             f"{_place(ds, k + 1)} may be {angle[k]:.3g} rad from the row before, and branch {branch!r} is followed "
-            f"over half a turn at most; record at least {factor} times as many rows (every= or t_eval=), or take the "
+            f"over half a turn at most; record at least {np.ceil(angle.max() / pi):.6g} times as many rows (every= or "
+            "t_eval=), or take the "
             "branch 'principal', which needs no neighbours"
         )
 

@@ -39,7 +39,7 @@ import xarray as xr
 from polhode.arguments import choice, text, whole
 from polhode.arguments import path as checked_path
 from polhode.epochs import Epoch, epoch_of, instants, texts
-from polhode.errors import InvalidInput, shown
+from polhode.errors import InvalidInput, naming, shown
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.molecules import extended_xyz, gsd, lammps_dump
 from polhode.trajectory.schema import trajectory
@@ -162,7 +162,8 @@ def aem(
     kind = {"ATTITUDE_TYPE": "QUATERNION", "QUATERNION_TYPE": scalar.upper()}
     times, epoch_and_system = _times(ds, epoch, time_system)
     values = q if scalar == "first" else np.roll(q, -1, axis=1)
-    return _write(path, _message("AEM", "1.0", originator, ds, head, kind, times, values, epoch_and_system, True))
+    with naming(ref_frame_a="ref_frame", ref_frame_b="body_frame"):
+        return _write(path, _message("AEM", "1.0", originator, ds, head, kind, times, values, epoch_and_system, True))
 
 
 # ------------------------------------------------------------------ data from the trajectory
@@ -172,6 +173,8 @@ def _rows(ds: xr.Dataset, name: str, body: int | None) -> Any:
         has = "does not turn" if name == "attitude" else "does not move through space"
         raise InvalidInput(f"this trajectory has no {name}: what it describes {has}, so there is nothing to write")
     variable = ds[name]
+    if "time" not in variable.dims:
+        raise InvalidInput(f"{name} is that of one row; keep its time, as ds.isel(time=[0]) does")
     if "body" in variable.dims:
         count = variable.sizes["body"]
         if body is None:

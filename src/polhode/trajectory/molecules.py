@@ -37,7 +37,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, array, truth
+from polhode.arguments import UNKNOWN, array, squares, truth
 from polhode.arguments import path as checked_path
 from polhode.arguments import whole as whole_number
 from polhode.errors import InvalidInput, MissingExtra, shown
@@ -315,6 +315,7 @@ def gsd(
         ("box", edges),
         ("charge", found.charge),
         ("position", found.position),
+        ("attitude", found.attitude),
         ("velocity", found.velocity),
         ("momentum", found.spin),
     ):
@@ -465,7 +466,7 @@ def box_of(ds: xr.Dataset) -> Any:
     if "box" not in ds:
         return None
     box = stated(ds, "box", ("axis",))
-    if not ((box > 0.0) & np.isfinite(box)).all():
+    if not ((box > 1.0 / MOST_EDGE) & (box < MOST_EDGE)).all():
         raise InvalidInput(f"box is {box.tolist()}; its edges must be finite and positive")
     return box
 
@@ -489,7 +490,7 @@ def of_bodies(ds: xr.Dataset, name: str) -> Any:
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))
     if wrong.size:
         raise InvalidInput(f"{name} is not finite in row {wrong[0]}; leave such rows out: ds.isel(time=slice(...))")
-    return values
+    return squares(values, name)
 
 
 def body_dipoles(ds: xr.Dataset, dipole: Any = None) -> Any:
@@ -593,9 +594,19 @@ def _steps(ds: xr.Dataset, times: Any) -> Any:
 
 
 # ------------------------------------------------------------------ boxes
+MOST_EDGE = 1e90
+"""No edge of a box is longer, nor one over it: its volume is a number."""
+MOST_IMAGES = 2**31
+"""Boxes from the first one that file formats can name."""
+
+
 def _wrapped(position: Any, box: Any, low: Any) -> tuple[Any, Any]:
     """Positions wrapped into [low, low + box), and their image flags."""
     image = np.floor((position - low) / box)
+    if not (np.abs(image) < MOST_IMAGES).all():
+        raise InvalidInput(
+            f"position is more than {MOST_IMAGES} boxes away; leave such rows out: ds.isel(time=slice(...))"
+        )
     inside = position - image * box
     over = inside >= low + box  # by rounding
     return np.where(over, low, np.maximum(inside, low)), (image + over).astype(np.int64)

@@ -39,7 +39,7 @@ import numpy as np
 import xarray as xr
 from scipy.fft import irfft, next_fast_len, rfft
 
-from polhode.arguments import array, number, room_for, whole
+from polhode.arguments import array, number, room_for, squares, whole
 from polhode.errors import InvalidInput, shown
 from polhode.trajectory.molecules import body_dipoles, box_of, of_bodies, stated, with_rows
 from polhode.trajectory.schema import UNITS, trajectory, unit_of
@@ -65,9 +65,9 @@ NUMBERS = 1 << 22
 """Numbers Fourier-transformed at once."""
 EQUAL = 1e-6
 """Largest relative deviation of the spacing of rows that count as equally spaced."""
+LEAST_RADIUS = 1e-90
+"""Of shells whose volumes are numbers."""
 ROOT2 = 2.0**0.5
-SHORTEST = 1e-150
-"""Radii below this are none: their squares underflow."""
 
 
 # ------------------------------------------------------------------ in space
@@ -368,8 +368,10 @@ def autocorrelation(series: xr.DataArray, lags: int | None = None, *, blocks: in
     if not isinstance(series, xr.DataArray) or "time" not in series.dims or "time" not in series.coords:
         raise InvalidInput("series must be a DataArray with the dimension time, such as ds.velocity")
     bodies = series.sizes.get("body", 1)
-    values = array(series.transpose("time", ...).values, "series").reshape(series.sizes["time"], -1)
-    times = np.asarray(series["time"].values, dtype=float)
+    values, times = array(series.transpose("time", ...).values, "series"), array(series["time"].values, "time")
+    if not values.size:
+        raise InvalidInput("series has no rows, or none of a body")
+    values = squares(values, "series").reshape(len(times), -1)
     lag, cuts = _plan(times, lags, blocks)
     found = _lagged(values, len(lag) - 1, cuts) / bodies
     units = f"({series.attrs.get('units', '1')})2"
@@ -509,9 +511,9 @@ def _shells(position: Any, box: Any, bins: Any, r_max: Any, unit: str) -> Any:
         far = np.linalg.norm(position.max(axis=1) - position.min(axis=1), axis=1).max()
         r_max = most if box is not None else float(far) * (1.0 + 1e-9)
     r_max = number(r_max, "r_max", unit)
-    if not SHORTEST < r_max < np.inf or r_max > most * (1.0 + 1e-12):
+    if r_max < LEAST_RADIUS or r_max > most * (1.0 + 1e-12):
         limit = "" if box is None else f" and at most {most:g}, half the shortest edge of the box"
-        raise InvalidInput(f"r_max is {r_max!r}; it must be positive{limit}")
+        raise InvalidInput(f"r_max is {r_max!r}; it must be {LEAST_RADIUS:g} or more{limit}")
     return np.linspace(0.0, min(float(r_max), most), bins + 1)
 
 

@@ -277,7 +277,7 @@ def trajectory(ds: Any, *needed: str) -> xr.Dataset:
     for name in WIDTHS:
         if name in ds.data_vars and "event" not in ds[name].dims:  # of members, what varies is a coordinate
             _laid_out(ds, name, ds.variables[name])
-    if "time" in ds.coords and not (ds.time.dtype.kind in "fiu" and _are_times(ds.time.values)):
+    if "time" in ds.coords and not (ds.time.dtype.kind in "fiu" and _are_times(ds.time.values, "member" in ds.coords)):
         raise InvalidInput("time has entries that are not finite numbers; take the Dataset of a run")
     return ds
 
@@ -291,9 +291,11 @@ MOVING = frozenset({"attitude", "angular_momentum", "angular_velocity", "positio
 """Variables that change with the time, where there is one."""
 
 
-def _are_times(times: Any) -> bool:
+def _are_times(times: Any, of_members: bool) -> bool:
     """Whether times are finite numbers, but for NaN behind the end of members that ended early."""
     there = np.isfinite(np.atleast_1d(times))
+    if not of_members:
+        return bool(there.all())
     return bool(not np.isinf(times).any() and (there.ndim > 1 or there[..., :1].all())
                 and (there[..., :-1] | ~there[..., 1:]).all())  # fmt: skip
 

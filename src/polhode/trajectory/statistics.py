@@ -19,15 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from polhode.arguments import UNKNOWN, array, whole
+from polhode.arguments import UNKNOWN, array, squares, whole
 from polhode.errors import InvalidInput, shown
 from polhode.trajectory.schema import trajectory
 
 FEWEST = 8
 """Fewest blocks used to estimate an error unless their number is given."""
 GROWTH = 1.25
-LARGEST = 1e150
-"""Most that an entry of a series may be, so that its square is a number."""
 
 
 class Average(NamedTuple):
@@ -61,12 +59,10 @@ def average(x: Any, blocks: int | None = None) -> Average:
     InvalidInput
         No rows; fewer than two blocks or more than n.
     """
-    x = np.asarray(x, dtype=float)
+    x = squares(np.asarray(x, dtype=float), "the series")
     n = len(x)
     if not n:
         raise InvalidInput("there are no rows to average")
-    if not (np.abs(x) <= LARGEST).all():
-        raise InvalidInput(f"the series has entries beyond {LARGEST:g}, whose squares overflow; choose other units")
     mean = x.mean(axis=0)
     if blocks is not None:
         length = n // number_of_blocks(blocks, n)
@@ -199,13 +195,10 @@ def drift(ds: xr.Dataset, variable: str = "energy", *, blocks: int | None = None
         raise InvalidInput(
             f"variable is {shown(variable)}; it must name a variable of the trajectory that depends on time alone"
         )
-    y, t = np.asarray(ds[variable].values, dtype=float), np.asarray(ds["time"].values, dtype=float)
+    y, t = (squares(array(ds[name].values, name), name) for name in (variable, "time"))
     n = len(y)
-    if n < 3 or not np.isfinite(y).all() or t[0] == t[-1]:
-        raise InvalidInput(
-            f"a slope needs three rows or more at different times and finite values; {variable} has {n} rows, "
-            f"{np.count_nonzero(~np.isfinite(y))} of them not finite"
-        )
+    if n < 3 or t[0] == t[-1]:
+        raise InvalidInput(f"a slope needs three rows or more at different times; {variable} has {n} rows")
     slope, _ = _line(t, y)
     if blocks is None:
         length = int(average(y - slope * (t - t.mean())).length)

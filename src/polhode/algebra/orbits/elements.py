@@ -25,7 +25,7 @@ from polhode.algebra.orbits.operands import (
 )
 from polhode.algebra.vectorised import Operand, Rows, columns
 from polhode.arguments import Array, array, truth
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, naming
 
 SIX = Operand(6, array)
 _CLASSICAL = Rows(kernels.classical, (6,), position=POSITION, velocity=VELOCITY, mu=MU)
@@ -258,7 +258,8 @@ def state(
         p = read_size(semi_latus_rectum, "semi_latus_rectum")
     nu = 0.0 if true_anomaly is None else true_anomaly
     if mean_anomaly is not None:
-        nu = true_from_mean(mean_anomaly, eccentricity)
+        with naming(mean="mean_anomaly"):
+            nu = true_from_mean(mean_anomaly, eccentricity)
     return state_from_classical(p, eccentricity, inclination, node, argument_of_periapsis, nu, mu)
 
 

@@ -21,7 +21,7 @@ from polhode.algebra.rotation.operands import (
 )
 from polhode.algebra.vectorised import Operand, Rows, leading_axes, plain, read_vectors
 from polhode.arguments import LONGEST_WORD, UNKNOWN, Array, array, has, text
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, naming
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -258,7 +258,8 @@ def quaternion_from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
     split = _AXIS_ANGLE(axis)
     angles = array(angle, "angle", "rad")
     leading_axes(axis=split.shape[:-1], angle=angles.shape)
-    return exp_quaternion(split[..., :3] * angles[..., np.newaxis])
+    with naming(v="angle"):
+        return exp_quaternion(split[..., :3] * angles[..., np.newaxis])
 
 
 def axis_angle_from_quaternion(q: ArrayLike) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.arguments import number, text, whole
-from polhode.errors import InvalidInput, answering
+from polhode.errors import InvalidInput, answering, naming
 from polhode.kernel.access import get3, in_kernels
 from polhode.kernel.jit import helper, inlined
 from polhode.systems.earth_axes import equator
@@ -173,7 +173,8 @@ def gravity_field(
     InvalidInput
         Naming the argument that is wrong; a file that cannot be read, by its line.
     """
-    given = gravity_field_of(field, text(digest, "digest"))
+    with naming(source="field"):
+        given = gravity_field_of(field, text(digest, "digest"))
     top = given.degree if degree is None else whole(degree, "degree", 2)
     if top > given.degree:
         raise InvalidInput(
