@@ -521,3 +521,12 @@ def test_squared_speed_of_the_fastest_body():
     assert drive.squared_speed(2, 2, y, bodies) == inf
     y[13 + 3] = inf
     assert drive.squared_speed(2, 1, y, bodies) == inf
+
+
+def test_statuses_are_told_apart():
+    from polhode.ensembles.outcome import LANDED, STATUS
+
+    names = ("OK", "NOT_CONVERGED", "TOO_LARGE", "NOT_FINITE", "TOO_SMALL", "CROSSED", "CUT", "SINGULAR", "STOPPED",
+             "PASSED", "LOST", "BELOW")  # fmt: skip
+    statuses = [getattr(L, name) for name in names]
+    assert len({*statuses, LANDED}) == len(names) + 1 and f" {LANDED}:" in STATUS

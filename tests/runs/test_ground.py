@@ -9,10 +9,13 @@ import pytest
 import polhode as ph
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
+from polhode.runs import stepping
+from polhode.runs.event_detection import EventDetection
 
 EARTH, MOON = ph.planets.EARTH, ph.planets.MOON
 STEPS = [
     ("v2/kepler", {"step": 10.0}),
+    ("s6_10", {"step": 10.0}),
     ("mkrk:gauss4", {"step": 10.0}),
     ("rkn6_14a/kepler", {"step": 60.0}),
     ("sbab5/kepler", {"step": 30.0}),
@@ -142,6 +145,31 @@ def test_a_store_and_its_rest(tmp_path):
         ph.orbit(EARTH.mu), "v2/kepler", step=1.0, t_end=2000.0, start=start(6000.0), store=tmp_path / "s.zarr"
     )
     assert "impact" in ds.attrs["stopped"] and list(ds.event_kind.values) == ["impact"]
+
+
+class Stop(Exception):
+    """The end of a process."""
+
+
+def test_a_store_that_is_stopped_when_the_ground_is_near_goes_on(tmp_path, monkeypatch):
+    """The last slice of steps, which led below, is taken again: here in slices of two, after one of which it stops."""
+    words = {"step": 1.0, "t_end": 2000.0, "start": start(6000.0)}
+    whole, landed = ph.integrate(ph.orbit(EARTH.mu), "v2/kepler", **words), []
+    land, steps = EventDetection.land, stepping.Run.whole_steps
+    monkeypatch.setattr(stepping, "FIRST_SLICE", 64)
+    monkeypatch.setattr(EventDetection, "land", lambda events, t, y: landed.append(t) or land(events, t, y))
+    monkeypatch.setattr(stepping.Run, "whole_steps", lambda run: min(2, steps(run)) if landed else steps(run))
+
+    def tell(progress):
+        if landed:
+            raise Stop
+
+    with pytest.raises(Stop):
+        store = ph.Store(tmp_path / "s.zarr", checkpoint_seconds=0)
+        ph.integrate(ph.orbit(EARTH.mu), "v2/kepler", **words, store=store, progress=tell)
+    monkeypatch.undo()
+    assert ph.resume(tmp_path / "s.zarr").load().identical(whole)
+    assert landed[0] < float(whole.time[-1]) - 2.0
 
 
 @pytest.mark.parametrize("method, steps", [("v2/kepler", {"step": 10.0}), ("taylor", {"steps": ph.Tolerance(1e-10)})])
