@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.arguments import MOST_SQUARED
+from polhode.errors import InvalidInput
 from polhode.trajectory.convergence import total_of
+from polhode.trajectory.schema import MOVING, trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -80,11 +83,26 @@ def opening(curves: Any, most: int = EXTREMA) -> int:
 
 
 def rows_of(ds: xr.Dataset, name: str) -> Any:
-    """Values of a variable in order of increasing time, of the first body if there are several."""
-    variable = ds[name]
+    """Values of a variable in order of increasing time, of the first body if there are several.
+
+    Raises
+    ------
+    InvalidInput
+        No such variable; of what moves, a row that is not finite, beyond arithmetic, or no attitude.
+    """
+    variable = trajectory(ds, name)[name]
     if "body" in variable.dims:
         variable = variable.isel(body=0)
     values = np.asarray(variable.values, dtype=float)
+    if name in MOVING | {"angular_momentum_space"}:
+        there = (np.abs(values) <= MOST_SQUARED).all(axis=-1)
+        if name == "attitude":
+            there[there] = np.abs(np.linalg.norm(values[there], axis=-1) - 1.0) < 1e-3
+        if not there.all():
+            k = int(there.argmin())
+            raise InvalidInput(
+                f"{name} of row {k} is {values[k]}, which no run has; leave such rows out: ds.isel(time=...)"
+            )
     return values[::-1] if backwards(ds) else values
 
 

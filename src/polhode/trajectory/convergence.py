@@ -28,6 +28,7 @@ def total_of(ds: xr.Dataset, name: str) -> Any:
     return np.asarray((variable.sum("body") if "body" in variable.dims else variable).values, dtype=float)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def momentum_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
     """Errors of the conserved momenta of a trajectory.
 

@@ -274,6 +274,9 @@ def trajectory(ds: Any, *needed: str) -> xr.Dataset:
     for name in needed:
         if name not in ds.variables:
             raise InvalidInput(f"this Dataset has no {name}; take that of a run")
+    for own, variable in ds.variables.items():
+        if variable.dtype.kind == "c":
+            raise InvalidInput(f"{own} holds {variable.dtype}, no real numbers; take the Dataset of a run")
     for name in WIDTHS:
         if name in ds.data_vars and "event" not in ds[name].dims:  # of members, what varies is a coordinate
             _laid_out(ds, name, ds.variables[name])

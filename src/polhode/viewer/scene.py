@@ -30,6 +30,7 @@ LONGEST = 300
 Mesh = tuple[Any, Any]
 
 
+@np.errstate(all="ignore")  # a page shows numbers of any size
 def scene_of(
     runs: Sequence[tuple[str, xr.Dataset]],
     most: int,
