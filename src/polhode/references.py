@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from polhode.arguments import has
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, shown, unknown_name
 
 _FIELD = re.compile(r"(\w+)=\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 
@@ -74,7 +74,7 @@ def cite(what: Any) -> str:
         return bibtex(what)
     attributes = what.attrs if has(what, "attrs") else {}
     if not isinstance(attributes, Mapping) or "citation" not in attributes:
-        raise InvalidInput("only a trajectory or the key of a reference can be cited; this has no attribute 'citation'")
+        raise InvalidInput(f"only a trajectory or the key of a reference can be cited, but what is {shown(what)}")
     about = sentence(
         attributes.get("polhode_version", "(unknown version)"),
         attributes.get("method", "?"),

@@ -137,7 +137,7 @@ def wrongs(name, every=1, start=0):
         ended, told = outcome(name, arguments_of(name, k) | changes, SECONDS)
         count += 1
         if argument == "nonsense":
-            fault = ended not in ("TypeError", "refused") or "'nonsense'" not in str(told)
+            fault = ended not in ("TypeError", "refused") or "nonsense" not in str(told)
         elif ended == "refused":
             said = set(re.findall(r"\w+", str(told).lower()))
             named = (said | {f"{word}s" for word in said}) & {word.lower() for word in names_in(name, k)}

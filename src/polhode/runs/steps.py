@@ -206,7 +206,7 @@ def check_resolved(steps: Steps, t0: float, t_end: float | None) -> None:
     InvalidInput
     """
     final = steps.final(t0, t_end)
-    size, what = (abs(final - t0), "the run") if isinstance(steps, Tolerance) else (steps.step, "step")
+    size, what = (abs(final - t0), "the run up to t_end") if isinstance(steps, Tolerance) else (steps.step, "step")
     counted = type(steps) is not TimeTransformed or t_end is not None  # else nobody knows when it ends
     furthest = max(abs(t0), abs(final) if counted else 0.0)
     for time, called in ((size, what), (furthest, "the end or start of the run")):
