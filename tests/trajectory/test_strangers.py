@@ -4,6 +4,8 @@ import json
 import os
 import socket
 import struct
+import subprocess
+import sys
 
 import pytest
 
@@ -222,3 +224,53 @@ def test_a_folder_larger_than_the_memory_is_refused_before_its_digests_are_compa
 def test_every_kind_of_file_has_a_stated_size():
     assert all(kind.most > 0 and "{why}" in kind.said and "{path" in kind.said for kind in reading.KINDS.values())
     assert reading.limit(float("inf")) <= ph.arguments.memory() / 2
+
+
+def walked(data):
+    """At which byte of a netCDF file each object of its heap of strings begins, the free space last."""
+    at, found = data.index(b"GCOL") + 16, []
+    while not found or data[found[-1] : found[-1] + 2] != b"\0\0":
+        found.append(at)
+        at += 16 + (int.from_bytes(data[at + 8 : at + 16], "little") + 7 & -8)
+    return found
+
+
+LOADED = """import sys, polhode
+for name in sys.argv[1:]:
+    try:
+        polhode.load(name)
+    except polhode.errors.FileProblem as refused:
+        print(refused)
+"""
+
+
+def test_a_heap_of_strings_without_end_is_refused(tmp_path):
+    """HDF5 reads such heaps for ever, and no signal stops it: so in a process of their own."""
+    turn().drop_encoding().to_netcdf(tmp_path / "good.nc", engine="h5netcdf")
+    good = (tmp_path / "good.nc").read_bytes()
+    *strings, free = walked(good)
+    longer = int.from_bytes(good[strings[-1] + 8 : strings[-1] + 16], "little") + 160
+    damages = [(free, 0, 0), (free, 0, 8), (free, 90, 2**64 - 16), (strings[-1], 90, longer)]  # where, index, size
+    for k, (at, index, size) in enumerate(damages):
+        spoilt = bytearray(good)
+        struct.pack_into("<HHIQ", spoilt, at, index, 1, 0, size)
+        (tmp_path / f"{k}.nc").write_bytes(spoilt)
+    names = ["good.nc", *(f"{k}.nc" for k in range(len(damages)))]
+    ended = subprocess.run(
+        [sys.executable, "-c", LOADED, *names], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
+    said = ended.stdout.splitlines()
+    assert len(said) == len(damages), "one sentence for each, none for the good file"
+    for name, sentence in zip(names[1:], said, strict=True):
+        assert sentence.startswith(f"{name!r} is not read: its heap of strings at byte "), sentence
+        assert sentence.endswith("it is damaged, or polhode did not write it")
+
+
+def test_addresses_of_other_sizes_are_refused(tmp_path):
+    import h5py
+
+    asked = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    asked.set_sizes(8, 4)
+    h5py.h5f.create(bytes(tmp_path / "narrow.nc"), h5py.h5f.ACC_TRUNC, asked).close()
+    with pytest.raises(FileProblem, match="its addresses and lengths have other than 8 bytes"):
+        ph.load(tmp_path / "narrow.nc")

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
 import stat
+import struct
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,8 @@ FRAME_HEAD = 18
 """Bytes of the longest Zstandard frame header."""
 MOST_TEXT = 2**28
 """Most bytes of a Zarr node, or of an unpacked chunk of strings."""
+HEAP, OBJECT = b"GCOL\x01", struct.Struct("<H6xQ")
+"""How an HDF5 heap begins, before 3 bytes and its size; and each object in it: index (0: free space), size."""
 NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
@@ -72,6 +76,9 @@ def check_netcdf(path: Path) -> None:
 
     memory = _Memory(path)
     with h5py.File(path, "r") as file:
+        if file.id.get_create_plist().get_sizes() != (8, 8):
+            raise _refused(path, "its addresses and lengths have other than 8 bytes")
+        _check_heaps(path)
         _check_attributes(path, "the file", file, memory)
         for name in file:
             if not isinstance(file.get(name, getlink=True), h5py.HardLink):
@@ -83,6 +90,24 @@ def check_netcdf(path: Path) -> None:
                 raise _refused(path, f"{name!r} is a type of its own")
             _check_attributes(path, f"variable {name!r}", thing, memory)
             _check_hdf5(path, name, thing, memory)
+
+
+def _check_heaps(path: Path) -> None:
+    """Refuse a heap of strings (HDF5 File Format Specification, III.E) that HDF5 would read for ever: it walks from
+    object to object, and stays where one has no length."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        left, begin = len(data) // OBJECT.size, data.find(HEAP)
+        while begin >= 0:
+            at = begin + OBJECT.size
+            end = min(begin + int.from_bytes(data[begin + len(HEAP) + 3 : at], "little"), len(data))
+            while at + OBJECT.size <= end:
+                index, size = OBJECT.unpack_from(data, at)
+                length = ((size + 7 & -8) + OBJECT.size if index else size) % 2**64
+                left -= 1
+                if not length or left < 0:
+                    raise _refused(path, f"its heap of strings at byte {begin} has an object without end at byte {at}")
+                at += length
+            begin = data.find(HEAP, begin + 1)
 
 
 def _check_attributes(path: Path, whose: str, thing: Any, memory: _Memory) -> None:
