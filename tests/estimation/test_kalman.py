@@ -163,6 +163,9 @@ WRONG = {
     "noise": ({"prior": PRIOR, "noise": None}, "noise of gyro is missing"),
     "state": ({"prior": PRIOR, "free": ["attitude"]}, "free has attitude, which a filter estimates anyway"),
     "step": ({"prior": PRIOR, "method": "v2", "step": None}, "step is missing; give the step of v2"),
+    "tiny step": ({"prior": PRIOR, "step": 1e-200}, "^step is 1e-200, beyond 1e-100"),
+    "step lost": ({"prior": PRIOR, "step": 1e-14}, "^step is 1e-14 at times near 0.1, which numbers tell apart"),
+    "far": ({"prior": PRIOR, "start": {"time": -1e300}}, "start of the run is 1e.300, beyond 1e-100"),
 }
 
 

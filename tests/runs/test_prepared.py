@@ -58,6 +58,20 @@ def test_a_failure_is_that_of_integrate():
         prepared.run({"spin": (0, 0, 1)})
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"stepp": 0.1}, "argument of prepare .*did you mean 'step'"),
+        ({"tableau": "rk4"}, "option of method 'v2/mr' 'tableau'"),
+        ({"angular_velocity": (0, 0, 1)}, "angular_velocity is not for all runs of prepare"),
+        ({"t_eval": [0.1]}, "t_eval is not for all runs of prepare"),
+    ],
+)
+def test_a_word_unknown_is_refused_before_the_first_run(words, told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
+        ph.prepare(ph.free_body((1, 2, 3)), "v2/mr", step=0.1, steps=3, **words)
+
+
 def braked(t, attitude, angular_velocity, parameters):
     return (-parameters[0] * angular_velocity[0], 0.0, parameters[1])
 

@@ -514,6 +514,9 @@ def test_a_few_wrong_arguments(tmp_path, path):
         ph.resume(path)
     with pytest.raises(ph.errors.InvalidInput, match="only a live store needs them"):
         ph.load(tmp_path / "some.nc", torque=spin)
+    for read, told in ((ph.load, "lazy"), (ph.resume, "threads")):
+        with pytest.raises(ph.errors.InvalidInput, match=f"argument of {read.__name__} .*did you mean '{told}'"):
+            read(path, **{told[:-1]: True})
 
 
 def test_a_run_that_fails_at_once_leaves_no_store(path):

@@ -22,10 +22,12 @@ class TooLong(BaseException):
 
 
 def leaves(thing, depth=0):
-    """All arrays of floats in an answer; of an ensemble, of the members that did not fail."""
+    """All arrays of floats in an answer; of an ensemble, of members that did not fail, reduced: of rows with any."""
     if isinstance(thing, xr.Dataset):
         if "status" in thing and thing.status.dims == ("member",):
             thing = thing.isel(member=thing.status.values == 0)
+        for name in [name for name in thing.data_vars if str(name).endswith("_count") and "time" in thing[name].dims]:
+            thing = thing.isel(time=(thing[name] > 0).values)
         for variable in thing.variables.values():
             yield from leaves(variable.values, depth + 1)
     elif isinstance(thing, xr.DataArray):

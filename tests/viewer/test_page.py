@@ -128,6 +128,14 @@ def test_five_thousand_frames_leave_half_a_megabyte_for_the_scripts(kind):
     assert len(view.html()) < {"rigid body": 150_000, "spacecraft": 450_000}[kind]
 
 
+@pytest.mark.parametrize("name", ["angular_momentum", "angular_velocity"])
+def test_a_series_that_is_not_finite_is_named(name):
+    ds = run().copy(deep=True)
+    ds[name][-1, 0] = np.nan
+    with pytest.raises(InvalidInput, match=rf"^{name} is not finite: {name}\["):
+        ph.view(ds)
+
+
 def test_files_appear_whole_and_problems_are_named(tmp_path, monkeypatch):
     view = ph.view(run())
     assert view.save(tmp_path / "new" / "page.html").read_text(encoding="utf-8") == view.html()

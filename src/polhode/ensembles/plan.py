@@ -17,8 +17,7 @@ from polhode.kernel import layout as L
 from polhode.methods import Method
 from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
-from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested
-from polhode.runs.settings import unknown_argument
+from polhode.runs.request import ARGUMENTS, MEASURED, Request, check_options, in_units_of, requested
 from polhode.runs.state import OF_METHODS, STATE_WORDS, State, refuse_own_states, state_of
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
@@ -218,15 +217,12 @@ def planned(
         system = with_parameters(system, given["parameters"])
     varied = Varied.of(members)
     row = find_method(system.recommended if method is None else method).method
-    for name, value in options.items():
-        if name not in row.options:
-            if name == "tangent":
-                raise InvalidInput(
-                    "tangent is for a single run; run the members one by one by polhode.integrate, or take the "
-                    "indicators of polhode.chaos, which have members"
-                )
-            known = [*ARGUMENTS, "members", "engine", "threads", "reduce", *row.options]
-            raise unknown_argument(name, value, known, f"argument of ensemble or option of method {row.name!r}")
+    if "tangent" in options:
+        raise InvalidInput(
+            "tangent is for a single run; run the members one by one by polhode.integrate, or take the indicators of "
+            "polhode.chaos, which have members"
+        )
+    check_options(row, options, "ensemble", [*ARGUMENTS, "members", "engine", "threads", "reduce"])
     names = sorted_out(varied, system, row.options)
     words = {name: value for name, value in given.items() if name != "parameters"}
     refuse_own_states(system, start, "members")

@@ -23,7 +23,7 @@ from polhode.estimation.suspicions import gaps, poor, suspicious_units
 from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
 from polhode.runs.state import State
-from polhode.runs.steps import Tolerance
+from polhode.runs.steps import Tolerance, check_told_apart
 from polhode.systems import System
 
 ESTIMATED = "the noise is estimated from the residuals"
@@ -288,7 +288,7 @@ def run_words(
     Raises
     ------
     InvalidInput
-        No step, or both a step and a tolerance.
+        No step, or both a step and a tolerance; a step that numbers do not tell from the times of the data.
     """
     if steps is not None and not isinstance(steps, Tolerance):
         raise InvalidInput(f"steps must be a polhode.Tolerance, not {shown(steps)}; the data say where the run ends")
@@ -300,7 +300,9 @@ def run_words(
         if chosen.method.name not in EXACT:
             raise InvalidInput(f"step is missing; give the step of {chosen.label}, as for polhode.integrate")
         step = last - t0 or 1.0
-    step = None if step is None else number(step, "step", "s", positive=True)
+    if step is not None:
+        step = number(step, "step", "s", positive=True)
+        check_told_apart(step, "step", max(abs(t0), abs(last)))
     more = dict(options) if settings is None else {"settings": settings, **options}
     return RunWords(method, step, steps, t0, more)
 

@@ -44,11 +44,8 @@ if TYPE_CHECKING:
 USERS = {"rotation": ("attitude",), "angular_momentum": ("angular_velocity", "angular_momentum"),
          "position": ("position",), "momentum": ("velocity", "momentum")}  # fmt: skip
 """What users call the blocks of a state; of a rate and a momentum either one."""
-
 RUN = "run"
 """Key of a state: the last row of the run to it, where loads read states of their own."""
-MOST_STEPS = 2.0**53
-"""Most steps between two data."""
 
 
 @answering
@@ -302,7 +299,7 @@ class Filter:
         by = np.eye(self.n)
         if to == t:
             return dict(state), by
-        count = max(1, ceil(min((to - t) / self.words.step, MOST_STEPS) - BEYOND))
+        count = max(1, ceil((to - t) / self.words.step - BEYOND))
         begun = {"time": t} | {name: state[name] for name in map(STATE.__getitem__, self.blocks)}
         if self.has_states and RUN in state:  # loads read states of their own, such as momenta of wheels
             last = state[RUN]

@@ -33,7 +33,7 @@ from polhode.runs.request import WITHOUT_SERIES, Request, requested
 from polhode.runs.resolution import coarse_orbit
 from polhode.runs.result import finish, potential_energies
 from polhode.runs.rows import Record
-from polhode.runs.settings import Settings, refuse_moved
+from polhode.runs.settings import Settings, only_functions
 from polhode.runs.state import State
 from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
@@ -212,7 +212,7 @@ def rerun(
     InvalidInput
         No record of a run in the Dataset, or a function missing or not wanted.
     """
-    refuse_moved(functions)
+    only_functions(functions, "rerun", ("progress", "threads"))
     trajectory(ds)
     if "run" not in ds.attrs:
         raise InvalidInput("this Dataset records no run: it has no attribute 'run'")

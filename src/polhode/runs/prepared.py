@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.errors import PolhodeError, PolhodeWarning, warn
+from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.methods import Method
+from polhode.methods import method as find_method
 from polhode.runs.initial_state import InitialState, initial_state
 from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
 from polhode.runs.repeated import STATE_SET, Repeated
-from polhode.runs.request import Request, no_system, requested
+from polhode.runs.request import ARGUMENTS, Request, check_options, for_tolerance, no_system, requested
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
@@ -289,7 +290,7 @@ def prepare(
     Raises
     ------
     InvalidInput
-        The first argument is no system.
+        The first argument is no system, or a keyword neither an argument nor an option of the method.
 
     Examples
     --------
@@ -301,4 +302,13 @@ def prepare(
     if not isinstance(system, System):
         raise no_system(system)
     words = {"step": step, "steps": steps, "t_end": t_end, "every": every, "settings": settings}
+    for name in options:
+        if name in ARGUMENTS:
+            raise InvalidInput(
+                f"{name} is not for all runs of prepare; give start and parameters to its run(...), and take "
+                "polhode.integrate for events, breaks, t_eval, tangent, store or progress"
+            )
+    if options:
+        named = for_tolerance(system) if isinstance(steps, Tolerance) else system.recommended
+        check_options(find_method(named if method is None else method).method, options, "prepare", words)
     return PreparedRuns(system, method, words, options)

@@ -7,7 +7,7 @@ the record in every live store; ``Request.from_json`` reads it. Nothing else tra
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite
@@ -18,7 +18,7 @@ import numpy as np
 from polhode.arguments import UNKNOWN, choice, has_quantity, in_unit, number, truth
 from polhode.errors import InvalidInput, PolhodeError, shown, unknown_name
 from polhode.kernel import layout as L
-from polhode.methods import MethodSpec
+from polhode.methods import Method, MethodSpec
 from polhode.methods import method as find_method
 from polhode.runs.event_detection import check_span
 from polhode.runs.initial_state import InitialState, check_sums, initial_state, numbers_of, of_one_body
@@ -378,10 +378,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
             settings = replace(settings, compensated=kept.get("compensated", False))
     chosen = find_method(method)
     row = chosen.method
-    for name, value in options.items():
-        if name not in row.options:
-            what = f"argument of integrate or option of method {row.name!r}"
-            raise unknown_argument(name, value, [*ARGUMENTS, *row.options], what)
+    check_options(row, options, "integrate", ARGUMENTS)
     if options:
         chosen = find_method(method, **options)
     if settings.compensated is None:
@@ -439,6 +436,19 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     if key is not None:
         system.__dict__["_request"] = key, made
     return made
+
+
+def check_options(row: Method, options: Mapping[str, Any], caller: str, arguments: Iterable[str]) -> None:
+    """Refuse words that are neither arguments of a function nor options of a method.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    for name, value in options.items():
+        if name not in row.options:
+            what = f"argument of {caller} or option of method {row.name!r}"
+            raise unknown_argument(name, value, [*arguments, *row.options], what)
 
 
 COUNTED, SIZED = (int, type(None)), (float, int, type(None))

@@ -18,7 +18,7 @@ from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.request import Request
 from polhode.runs.result import finish
 from polhode.runs.rows import Record
-from polhode.runs.settings import refuse_moved
+from polhode.runs.settings import only_functions
 from polhode.runs.store import LiveStore, Store
 from polhode.systems import System
 from polhode.systems.controllers import named_now, recorded_functions, without_functions
@@ -71,7 +71,7 @@ def resume(
     OtherMachineWarning
         The run was made by another version, on another processor, or with functions of another source.
     """
-    refuse_moved(functions)
+    only_functions(functions, "resume", ("system", "progress", "threads"))
     live = LiveStore.opened(Store.of(store))
     request = _read(live, system, functions, "resume").on(threads)
     if live.complete():
@@ -110,11 +110,14 @@ def load(
     InvalidInput
         Another suffix; for a store, a function that is missing.
     """
-    if truth(lazy, "lazy") and (functions or system is not None):
-        raise InvalidInput("a system or functions are handed in, but a store read lazily needs none; leave them out")
+    only_functions(functions, "load", ("lazy", "system"))
+    given = [*["system"] * (system is not None), *functions]
+    handed = given and f"a system or functions are given ({', '.join(given)})"
+    if truth(lazy, "lazy") and handed:
+        raise InvalidInput(f"{handed}, but a store read lazily needs none; leave them out")
     if not files.is_store(Path(checked_path(path))):
-        if functions or system is not None:
-            raise InvalidInput("a system or functions are handed in, but only a live store needs them; leave them out")
+        if handed:
+            raise InvalidInput(f"{handed}, but only a live store needs them; leave them out")
         if lazy:
             raise InvalidInput(f"{str(path)!r} is no live store of a run, and is read into memory; leave lazy out")
         return files.load(path)

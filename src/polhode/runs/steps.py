@@ -209,6 +209,16 @@ def check_resolved(steps: Steps, t0: float, t_end: float | None) -> None:
     size, what = (abs(final - t0), "the run up to t_end") if isinstance(steps, Tolerance) else (steps.step, "step")
     counted = type(steps) is not TimeTransformed or t_end is not None  # else nobody knows when it ends
     furthest = max(abs(t0), abs(final) if counted else 0.0)
+    check_told_apart(size, what, furthest)
+
+
+def check_told_apart(size: float, what: str, furthest: float) -> None:
+    """Refuse a step, or another span, of which the times up to the furthest from zero have too few roundings.
+
+    Raises
+    ------
+    InvalidInput
+    """
     for time, called in ((size, what), (furthest, "the end or start of the run")):
         if time and not 1.0 / LARGEST <= time <= LARGEST:
             raise InvalidInput(f"{called} is {time:g}, beyond {1.0 / LARGEST:g} to {LARGEST:g}, where squares over- or "

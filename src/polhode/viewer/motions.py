@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.errors import naming
 from polhode.viewer import equipment, shapes
 from polhode.viewer.arrays import DRAWN, Arrays
 from polhode.viewer.recorded import Recorded
@@ -97,7 +98,10 @@ def spin(run: Recorded) -> tuple[Any, Any] | None:
     q, m, w = (run.first(name) for name in ("attitude", "angular_momentum", "angular_velocity"))
     if q is None or m is None or w is None:
         return None
-    return rotation.rotate(q, m), rotation.rotate(q, w)
+    with naming(q="attitude", v="angular_momentum"):
+        turned = rotation.rotate(q, m)
+    with naming(v="angular_velocity"):
+        return turned, rotation.rotate(q, w)
 
 
 def vectors(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
