@@ -500,7 +500,7 @@ def test_noether():
         (lambda: discrete.midpoint_energy_offset((1.0, 0, 0), (0.1, 0, 0), 0.1, 1.0), "ellipse"),
         (lambda: discrete.midpoint_energy_offset((1.0, 0, 0), (0, 1.0, 0), 0.1, -1.0), "ellipse"),
         (lambda: discrete.midpoint_energy_offset(1.0, 2.0, 0.1, 1.0), "length 3"),
-        (lambda: discrete.midpoint_shifted_velocity((1.0, 0, 0), (0, 0.1, 0), -9.0, 1.0), "smaller step"),
+        (lambda: discrete.midpoint_shifted_velocity((1.0, 0, 0), (0, 0.1, 0), -9.0, 1.0), "^h is -9, .*smaller step"),
     ],
 )
 def test_bad_input(wrong, sentence):

@@ -482,6 +482,7 @@ WRONG = {
     "unsorted": (lambda: forces.third_body(1.0, times=-TIMES, positions=PLACES), "times must rise"),
     "circle": (lambda: forces.third_body(1.0, circle={"radius": 1.0}), "circle has no period"),
     "circle key": (lambda: forces.third_body(1.0, circle={"radius": 1.0, "perioid": 1}), "did you mean 'period'"),
+    "no turn": (lambda: forces.third_body(1.0, circle={"radius": 1.0, "period": 5e-324}), "period of circle is 4.94"),
     "still circle": (lambda: forces.third_body(1.0, circle={"radius": 1.0, "period": 0}), "period of circle is 0"),
     "no air": (lambda: forces.drag(radius=1.0, scale=1.0), "coefficient is missing; drag takes kd, radius and scale"),
     "two airs": (lambda: forces.drag(kd=1.0, density=1.0, radius=1.0, scale=1.0), "density is given beside kd"),

@@ -362,5 +362,8 @@ def midpoint_shifted_velocity(position: ArrayLike, velocity: ArrayLike, h: float
     v = array(velocity, "velocity", "m / s")
     square = 1.0 - 2.0 * midpoint_energy_offset(position, v, h, mu) / (v * v).sum(-1)
     if not np.all(square > 0.0):
-        raise InvalidInput(f"the energy offset of steps of {h:g} exceeds the kinetic energy; take a smaller step")
+        raise InvalidInput(
+            f"h is {h:g}, and the energy offset of such steps exceeds the kinetic energy at position; take a "
+            "smaller step"
+        )
     return np.asarray(np.sqrt(square)[..., None] * v)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import pi
+from math import inf, isinf, pi
 from typing import Annotated, Any
 
 import numpy as np
@@ -145,8 +145,9 @@ def circle(radius: Length, period: Time, phase: Angle = 0.0, normal: Vector = (0
     """
     size = number(radius, "radius of circle", "m", positive=True)
     turn = number(period, "period of circle", "s")
-    if turn == 0.0:
-        raise InvalidInput("period of circle is 0; give the time of one turn, or a position")
+    rate = 2.0 * pi / turn if turn else inf
+    if isinf(rate):
+        raise InvalidInput(f"period of circle is {turn:g}; give the time of one turn, or a position")
     angle = number(0.0 if phase is None else phase, "phase of circle", "rad")
     normal = (0.0, 0.0, 1.0) if normal is None else normal
     n = np.array(unit_vector(normal, "normal of circle"))
@@ -156,7 +157,7 @@ def circle(radius: Length, period: Time, phase: Angle = 0.0, normal: Vector = (0
     arguments = {"radius": size, "period": turn, "phase": angle, "normal": plain(normal)}
     return Path(
         {"circle": arguments},
-        (float(ON_CIRCLE), 2.0 * pi / turn, angle, *(size * node).tolist(), *(size * ahead).tolist()),
+        (float(ON_CIRCLE), rate, angle, *(size * node).tolist(), *(size * ahead).tolist()),
         "on a circle",
     )
 

@@ -62,7 +62,7 @@ def average(x: Any, blocks: int | None = None) -> Average:
     x = squares(np.asarray(x, dtype=float), "the series")
     n = len(x)
     if not n:
-        raise InvalidInput("there are no rows to average")
+        raise InvalidInput("the series has no rows to average; give at least one")
     mean = x.mean(axis=0)
     if blocks is not None:
         length = n // number_of_blocks(blocks, n)
