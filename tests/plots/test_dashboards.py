@@ -355,6 +355,15 @@ def test_what_figures_refuse(craft):
     members = ph.integrate(ph.free_body((1, 2, 3)), "exact", step=0.1, steps=2, angular_velocity=(1, 0, 0))
     with pytest.raises(InvalidInput, match="ensemble: take one member"):
         dashboard(members.expand_dims(member=2))
+    for times in ([0.0, 0.1, 0.1], [0.0, 0.2, 0.1], [0.0, 0.1, 1e300]):
+        with pytest.raises(InvalidInput, match="time is not in order from row to row"):
+            dashboard(members.assign_coords(time=times))
+
+
+def test_steps_that_somebody_wrote_are_shown_as_they_are():
+    ds = ph.integrate(ph.free_body((1, 2, 3)), "exact", step=0.1, steps=2, angular_velocity=(1, 0, 0))
+    heading = [text.get_text() for text in dashboard(ds.assign_attrs(step="north", steps="many")).texts]
+    assert any("step north" in text for text in heading) and any("many steps" in text for text in heading)
 
 
 def test_every_panel_is_offered_somewhere(craft, water, agile):

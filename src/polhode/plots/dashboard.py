@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.arguments import choice
+from polhode.arguments import MOST_SQUARED, choice
 from polhode.errors import InvalidInput
 from polhode.plots import style
 from polhode.plots.axes import add_note, fit_sides, fit_titles
@@ -35,7 +35,7 @@ def checked(ds: xr.Dataset) -> Shown:
     Raises
     ------
     InvalidInput
-        Not a trajectory, one of an ensemble, or without rows.
+        Not a trajectory, one of an ensemble, without rows, or with times that are not in order.
     """
     trajectory(ds)
     if "energy_error" not in ds or "time" not in ds.dims:
@@ -44,6 +44,11 @@ def checked(ds: xr.Dataset) -> Shown:
         raise InvalidInput("this Dataset is of an ensemble: take one member, ds.isel(member=0), or polhode.plots.bands")
     if not ds.sizes["time"]:
         raise InvalidInput("this trajectory has no rows: there is nothing to draw")
+    times = ds["time"].values.astype(float)
+    between = np.diff(times)
+    if np.abs(times).max() > MOST_SQUARED or not ((between > 0.0).all() or (between < 0.0).all()):
+        raise InvalidInput("time is not in order from row to row, or beyond that of any run; take the rows of one run, "
+                           "each once")  # fmt: skip
     return Shown(ds)
 
 
@@ -235,7 +240,9 @@ def _heading(figure: Any, ds: xr.Dataset, shown: Shown) -> None:
     unit = "" if attrs.get("units", "consistent") == "consistent" else f" {shown.time_unit[1]}"
     parts = [what] if titled else [described] if described else []
     if "steps" in attrs:
-        parts.append(f"{int(attrs['steps']):,} steps")
+        parts.append(
+            f"{attrs['steps']:,} steps" if isinstance(attrs["steps"], int | np.integer) else f"{attrs['steps']} steps"
+        )
     rows = (
         f"{len(times):,} rows from t = {times[0]:.6g} to {times[-1]:.6g}"
         if len(times) > 1 else f"1 row, t = {times[0]:.6g}"
@@ -251,4 +258,7 @@ def _heading(figure: Any, ds: xr.Dataset, shown: Shown) -> None:
 
 
 def _number(value: Any) -> str:
-    return "?" if value is None else f"{float(value):g}"
+    try:
+        return "?" if value is None else f"{float(value):g}"
+    except (TypeError, ValueError):  # somebody has written it
+        return str(value)
