@@ -303,6 +303,30 @@ def test_work_precision_where_all_failed(table):
     work_precision(table.sel(step=[3.2])).canvas.draw()
 
 
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda ds: ds.rename(integrator="other"), "integrator of this Dataset is not one for each integrator"),
+        (lambda ds: ds.isel(step=0), "step of this Dataset is not one for each step"),
+        (lambda ds: ds.isel(step=slice(0)), "step of this Dataset is not one for each step"),
+        (lambda ds: ds.drop_vars("seconds"), "seconds of this Dataset is not one for each integrator and step"),
+        (lambda ds: ds.assign(seconds=ds.seconds.astype(str)), "seconds holds <U.*, no numbers"),
+        (lambda ds: ds.assign_coords(step=ds.step * np.nan), "step has entries that are not positive and finite"),
+        (
+            lambda ds: ds.assign(attitude_error=ds.attitude_error * 0 + 1e300),
+            "attitude_error has entries beyond 1e-150",
+        ),
+    ],
+)
+def test_a_table_that_no_comparison_gives_is_refused(table, spoil, told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
+        work_precision(spoil(table))
+
+
+def test_seconds_of_zero_are_not_drawn(table):
+    work_precision(table.assign(seconds=table.seconds * 0.0)).canvas.draw()
+
+
 SCENARIO = """
 [system]
 type = "heavy_top"

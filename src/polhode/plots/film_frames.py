@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import squares
 from polhode.errors import InvalidInput
 from polhode.trajectory.frames import relative_motion
 
@@ -214,6 +215,7 @@ def attitudes(ds: xr.Dataset, frames: Frames, body: int) -> Any:
 def directions(ds: xr.Dataset, name: str, frames: Frames, body: int) -> Any:
     """A vector variable at the frames (F, 3): linear between rows whose directions are close, else of the nearest."""
     values = of_body(ds, name, body, len(frames.row_times))
+    squares(values[np.isfinite(values)], name)
     size = np.linalg.norm(values, axis=1)
     far = np.linalg.norm(np.diff(values, axis=0), axis=1) > CLOSE * np.maximum(size[1:], size[:-1])
     return np.where(np.append(far, False)[frames.row][:, None], values[frames.near], frames.at(values))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode.algebra import rotation
-from polhode.arguments import array, whole
+from polhode.arguments import array, squares, whole
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.plots import style
 from polhode.plots.style import BLUE, COLOURS, FAINT, GREY, INK, VERMILION
@@ -39,7 +39,7 @@ def _members_of(ds: Any) -> None:
     if MEMBER not in ds.dims:
         raise InvalidInput("this Dataset has no members; take that of an ensemble")
     if not ds.sizes[MEMBER]:
-        raise InvalidInput("this ensemble has no members: there is nothing to draw")
+        raise InvalidInput("this ensemble has no members: its Dataset has nothing to draw")
 
 
 def _names(given: Any, what: str) -> list[str]:
@@ -130,6 +130,12 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
 
 def _panels(ds: xr.Dataset, name: str) -> list[tuple[str, Any, Any, list[str]]]:
     """Of each component of a variable: title, values (levels, rows) from the lowest up, levels, words at the ends."""
+    for dim in (MEMBER, TIME):
+        if ds.sizes.get(dim) == 0:
+            raise InvalidInput(f"this Dataset has no {dim}s: there is nothing to draw")
+    if TIME in ds:
+        times = ds[TIME].values
+        squares(times[np.isfinite(times)], "time")
     if name in ds and MEMBER in ds[name].dims:
         if ds[name].dims[-1:] == (QUATERNION,):
             raise InvalidInput(f"{name} are attitudes, whose components have no bands; draw a function of them")
@@ -238,6 +244,7 @@ def _numbers(ds: xr.Dataset, name: str, row: int) -> dict[str, Any]:
         values = values.isel({TIME: row})
     values = values.transpose(MEMBER, ...)
     plain = np.asarray(values.values, dtype=float)
+    squares(plain[np.isfinite(plain)], name)
     units = str(values.attrs.get("units", ""))
     if plain.shape[1:] == (4,) and (values.dims[-1] == QUATERNION or "attitude" in name):
         return {_label(f"{name} {axis}", "deg"): part for axis, part in zip("xyz", _angles(plain), strict=True)}

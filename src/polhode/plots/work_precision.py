@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from math import isfinite
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.arguments import MOST_SQUARED
 from polhode.errors import InvalidInput
 from polhode.plots import style
 from polhode.plots.style import COLOURS, GREY, MARKERS
@@ -24,6 +25,8 @@ PANELS = (
     ("momentum_error", "Momentum error"),
 )
 """Errors that can be plotted; the first two that are present are."""
+MOST_ORDER = 100
+"""Highest order that has a guide."""
 
 
 def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -54,6 +57,7 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     panels = [(name, words) for name, words in PANELS if name in table][:2]
     if not panels or "status" not in table:
         raise InvalidInput("this Dataset is no comparison: it has no errors of methods by step; see polhode.compare")
+    _check(table, [name for name, _ in panels])
     if path is not None:
         style.picture_path(path)
     import matplotlib
@@ -84,6 +88,26 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     return figure
 
 
+def _check(table: xr.Dataset, errors: Sequence[str]) -> None:
+    """Refuse what ``compare`` gives no table of."""
+    both = ("integrator", "step")
+    numbers = {"step": both[1:], "seconds": both} | dict.fromkeys(errors, both)
+    for name, dims in {"integrator": both[:1], **numbers, "status": both}.items():
+        if name not in table.variables or table[name].dims != dims or not table[name].size:
+            each = " and ".join(dims)
+            raise InvalidInput(f"{name} of this Dataset is not one for each {each}; take the table of polhode.compare")
+    for name in numbers:
+        values = table[name].values
+        if values.dtype.kind not in "fiu":
+            raise InvalidInput(f"{name} holds {values.dtype}, no numbers; take the table of polhode.compare")
+        sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
+        if name == "step" and not (sizes.size == values.size and (values > 0.0).all()):
+            raise InvalidInput("step has entries that are not positive and finite; take the table of polhode.compare")
+        if ((sizes > MOST_SQUARED) | (sizes < 1.0 / MOST_SQUARED)).any():
+            raise InvalidInput(f"{name} has entries beyond {1.0 / MOST_SQUARED:g} to {MOST_SQUARED:g}, which no axis "
+                               "shows; choose other units")  # fmt: skip
+
+
 def _panel(axes: Any, table: xr.Dataset, name: str, against: str) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -92,7 +116,7 @@ def _panel(axes: Any, table: xr.Dataset, name: str, against: str) -> None:
         y = table[name].values[i]
         bound = table[f"{name}_is_bound"].values[i] if f"{name}_is_bound" in table else np.zeros(len(y), dtype=bool)
         with np.errstate(invalid="ignore"):
-            drawn = np.isfinite(y) & (y > 0.0) & np.isfinite(x)
+            drawn = np.isfinite(y) & (y > 0.0) & np.isfinite(x) & (x > 0.0)
         order = np.argsort(table["step"].values[drawn])
         colour, marker = _colour_and_marker(i)
         axes.plot(x[drawn][order], y[drawn][order], color=colour, linewidth=1.2, linestyle=_dash(i))
@@ -172,10 +196,10 @@ def _names(axes: Any, ends: list[tuple[float, str, int]]) -> None:
 
 def _slopes(axes: Any, table: xr.Dataset, name: str, steps: Any) -> None:
     """Draw a short guide line for each nominal order."""
-    if len(steps) < 2 or "order" not in table:
+    if len(steps) < 2 or "order" not in table or table["order"].dtype.kind not in "fiu":
         return
     values = table[name].values
-    for order in sorted(set(filter(isfinite, table["order"].values.tolist()))):
+    for order in sorted({order for order in table["order"].values.tolist() if 0.0 < order <= MOST_ORDER}):
         rows = values[table["order"].values == order]
         rows = rows[np.isfinite(rows).any(axis=1)]
         if not len(rows):
