@@ -66,5 +66,8 @@ def test_what_is_wrong_is_said():
             ph.plots.indicator(ds, **words)
     with pytest.raises(InvalidInput, match="this is one run, drawn over time"):
         ph.plots.indicator(ds.isel(member=0), "weight")
+    for cut in (ds.isel(time=0), ds.isel(time=slice(0))):
+        with pytest.raises(InvalidInput, match="no rows along time"):
+            ph.plots.indicator(cut.isel(member=0))
     with pytest.raises(InvalidInput, match="no indicator of chaos"):
         ph.plots.indicator(ds.drop_vars("megno"))

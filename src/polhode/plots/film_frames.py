@@ -172,11 +172,13 @@ def frames_of(
 
 
 def of_body(ds: xr.Dataset, name: str, body: int, rows: int) -> Any:
-    """Values of one body, the first ``rows`` rows."""
+    """Values of one body, the first ``rows`` rows; InvalidInput where squares overflow."""
     variable = ds[name]
     if "body" in variable.dims:
         variable = variable.isel(body=body)
-    return np.asarray(variable.values, dtype=float)[:rows]
+    values = np.asarray(variable.values, dtype=float)[:rows]
+    squares(values[np.isfinite(values)], name)
+    return values
 
 
 def turns_of(ds: xr.Dataset, rows: int, times: Any, body: int) -> Any:
@@ -215,7 +217,6 @@ def attitudes(ds: xr.Dataset, frames: Frames, body: int) -> Any:
 def directions(ds: xr.Dataset, name: str, frames: Frames, body: int) -> Any:
     """A vector variable at the frames (F, 3): linear between rows whose directions are close, else of the nearest."""
     values = of_body(ds, name, body, len(frames.row_times))
-    squares(values[np.isfinite(values)], name)
     size = np.linalg.norm(values, axis=1)
     far = np.linalg.norm(np.diff(values, axis=0), axis=1) > CLOSE * np.maximum(size[1:], size[:-1])
     return np.where(np.append(far, False)[frames.row][:, None], values[frames.near], frames.at(values))

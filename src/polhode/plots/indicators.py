@@ -160,7 +160,7 @@ def _over(ds: xr.Dataset, x: Any, y: Any) -> list[tuple[str, Any]]:
             raise InvalidInput("this is one run, drawn over time; leave x and y out, or give members")
         return []
     if not ds.sizes[MEMBER]:
-        raise InvalidInput("there are no members, so there is nothing to draw")
+        raise InvalidInput("this Dataset has no members: there is nothing to draw")
     if over_time:
         if y is not None:
             raise InvalidInput("over time the indicator itself is y; leave y out")
@@ -284,6 +284,8 @@ def _against(axes: Any, ds: xr.Dataset, kind: _Kind, name: str, x: Any) -> None:
 def _curves(figure: Any, axes: Any, ds: xr.Dataset, kind: _Kind, limits: tuple[float, float] | None) -> None:
     """The indicator over time: of one run, of each exponent, or of members in the colours of their ends."""
     several = MEMBER in ds.dims
+    if not ds.sizes.get(TIME):
+        raise InvalidInput("this Dataset has no rows along time: there is nothing to draw")
     elapsed = np.abs(ds[TIME].values - ds[TIME].values[0])
     part = ds[kind.along]
     if several:
