@@ -228,7 +228,7 @@ def lengths_of(system: System, prepared: CompiledMethod) -> tuple[int, int, int,
     """Lengths of a member's state, of the parameters, the loads and the scratch memory of the method."""
     S, N = len(system.auxiliary), system.N
     width = extended(system, prepared, np.tile([0.0] * 6 + [1.0] + [0.0] * 6, N)).size
-    work = prepared.work(N, len(system.blocks) // 2) + S * (prepared.auxiliary_work or 0)
+    work = prepared.scratch(N, len(system.blocks) // 2, S, system.read_from)
     return width, max(1, len(system.parameters)), L.LOAD * N + S, max(1, work)
 
 

@@ -108,11 +108,19 @@ def larger(a, b):
     return a if a > b else b if b >= a else a + b
 
 
+@inlined
+def share(x, allowed):
+    """The square of a number over what it may be; nothing where it is nothing."""
+    part = x / allowed if x != 0.0 else 0.0
+    return part * part
+
+
 def last_terms(k, p):
     """Largest squared ratio of coefficient k - 1 of a body to its tolerance, and of coefficient k; nan if one is.
 
     Those of attitudes count as angles (rad) and have the relative tolerance; those of positions, velocities and angular
-    velocities have the absolute one and the relative one times the size of the vector.
+    velocities have the absolute one and the relative one times the size of the vector. Of the auxiliary variables those
+    that loads read count, each with its value and its change in a scale as its size.
     """
     relative, absolute = SHARE * p.step_info[L.RELATIVE], SHARE * p.step_info[L.ABSOLUTE]
     width, r = p.int_coefficients[WIDTH], p.work
@@ -136,6 +144,10 @@ def last_terms(k, p):
             before = larger(before, square3(r, a) * allowed + square3(r, a + 3) * speed)
             last = larger(last, square3(r, b) * allowed + square3(r, b + 3) * speed)
             s, a, b = s + 6, a + 6, b + 6
+    for n in range(int(p.step_info[L.READ_FROM]), p.S):
+        allowed = absolute + relative * (abs(r[s + n]) + abs(r[s + n + width]))
+        before = larger(before, share(r[a + n], allowed))
+        last = larger(last, share(r[b + n], allowed))
     return before, last
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.jit import integers_at, numbers_at, pointer
-from polhode.kernel.sampling import next_closing, sample, sample_valves
+from polhode.kernel.sampling import next_sample, next_sample_or_closing, sample, sample_valves
 from polhode.kernel.signatures import (
     DENSE,
     ENERGIES,
@@ -649,8 +649,7 @@ def adaptive_loop_for(step_function, dense_function=None, controller="", samples
     bound = {"step": step_function, **CONTROLLERS[controller]}
     if samples:
         bound["set_states"] = sample_valves if pulsed else sample
-    if pulsed:
-        bound["next_cut"] = next_closing
+        bound["next_cut"] = next_sample_or_closing if pulsed else next_sample
     if dense_function is not None:
         bound["dense"] = dense_function
     return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE)

@@ -108,6 +108,31 @@ def next_closing(t, end, p):
 
 
 @jit.helper
+def next_sample(t, end, p):
+    """The next sampling time after t, or ``end`` if that is before, or as good as it."""
+    q = p.parameters
+    at = int(p.step_info[L.SAMPLES_AT])
+    row, first = at + 1, end
+    for _ in range(int(q[at])):
+        every, phase = q[row + EVERY], q[row + PHASE]
+        slack = SLACK * max(max(abs(end), abs(phase)), max(every, p.step_info[L.SAMPLED_FROM]))
+        k = floor((t - phase) / every + 0.5)
+        time = phase + every * k
+        if time <= t + slack:
+            time = phase + every * (k + 1.0)
+        if time < first - slack:
+            first = time
+        row += OF_ROW + OF_NUMBER * int(q[row + NUMBERS])
+    return first
+
+
+@jit.helper
+def next_sample_or_closing(t, end, p):
+    """Likewise, or the time at which the next valve closes."""
+    return next_closing(t, next_sample(t, end, p), p)
+
+
+@jit.helper
 def sample(t, p):
     """Set the states whose sampling time it is; the status is not OK where a value is not finite."""
     q = p.parameters

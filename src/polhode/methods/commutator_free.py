@@ -43,8 +43,9 @@ from polhode.methods.tableaux import Tableau
 
 READS = hole("READS", "Whether loads read auxiliary variables.", default=False)
 
-combined = inlined(bind(stages.combined, UNKNOWNS=UNKNOWNS))
-weighted_sum = inlined(bind(stages.weighted_sum, UNKNOWNS=UNKNOWNS))
+unknowns = inlined(bind(stages.unknowns, UNKNOWNS=UNKNOWNS))
+combined = inlined(bind(stages.combined, unknowns=unknowns))
+weighted_sum = inlined(bind(stages.weighted_sum, unknowns=unknowns))
 
 
 @inlined

@@ -146,6 +146,8 @@ class CompiledMethod:
         whether these are momenta of wheels; None where it has none.
     carries_wheels : bool
         Whether its free rotation is that of a body with wheels, so that its loads are WITHOUT_COUPLING.
+    carries : bool
+        Whether auxiliary variables that loads read are unknowns of its equations.
     """
 
     step: Callable[..., int]
@@ -176,6 +178,12 @@ class CompiledMethod:
     polynomial: bool = False
     reading: Callable[[bool], CompiledMethod] | None = None
     carries_wheels: bool = False
+    carries: bool = False
+
+    def scratch(self, bodies: int, blocks: int, variables: int, read_from: int) -> int:
+        """Length of the scratch array for so many auxiliary variables, which are read from this one on."""
+        more = -(-(variables - read_from) // 6) if self.carries else 0  # unknowns of as many blocks
+        return self.work(bodies, blocks + more) + variables * (self.auxiliary_work or 0)
 
     def suited(self, provides: Set[str]) -> CompiledMethod:
         """This method, or its form for a system with these capabilities."""

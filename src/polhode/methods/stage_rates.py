@@ -1,6 +1,6 @@
 """Auxiliary variables in the steps of ``stages``: sums of their rates, which the stages store in ``work``.
 
-They are no unknowns. Where loads read some of them, their values in a stage are those of the tableau, and their errors
+Where loads read some of them, their values in a stage of an explicit tableau are those of the tableau, and their errors
 count: relative to a variable and its change in the step.
 """
 

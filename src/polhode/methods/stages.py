@@ -14,9 +14,9 @@ rotation_map(D), where D is half the increment of the coordinates in the step. T
 chart centred on the start it is not. D is updated from the slopes in every iteration. The end of the step depends on
 the centre by no more than the error of the step, so this costs no iterations.
 
-Auxiliary variables are no unknowns: nothing depends on them, so they are summed over the stages once these are solved.
-They do not count in the error estimate. Where loads read some of them (READS, explicit tableaux only), see
-``stage_rates``.
+Auxiliary variables are summed over the stages once these are solved, where nothing depends on them, and do not count in
+the error estimate. Those that loads read are taken along from stage to stage of an explicit tableau (READS, see
+``stage_rates``), and are unknowns of an implicit one (CARRIES), behind those of the blocks.
 
 With compensated sums the end of a step includes the compensation of the state (see ``flows.sums``); stages go without,
 because their rounding errors enter the step multiplied by h.
@@ -56,12 +56,10 @@ from polhode.kernel.solve import (
     ROUNDOFF,
     continuation_substeps,
     factor,
-    factor_complex,
     follow,
     is_positive,
     norm3,
     substitute,
-    substitute_complex,
     turning_rate,
 )
 from polhode.methods.stage_layout import (
@@ -70,10 +68,10 @@ from polhode.methods.stage_layout import (
     EXTRAS,
     MIDDLE,
     MODES,
-    MODES_AT,
     STAGES,
     origin,
 )
+from polhode.methods.stage_modes import factor_modes, substitute_modes
 from polhode.methods.stage_rates import auxiliary_in_stage, error_of_auxiliary, note_rates, rates_summed
 
 MOST_ITERATIONS = 50
@@ -101,6 +99,33 @@ find = hole("find(n, at, spare, pieces, t, h, p) -> status", "``follow`` with ``
 solve = hole("solve(t, h, p) -> status", "``solve_step`` of a family.")
 enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable.", default=sums.enter1)
 READS = hole("READS", "Whether loads read auxiliary variables.", default=False)
+CARRIES = hole("CARRIES", "Whether variables that loads read are unknowns, behind those of the blocks.", default=False)
+
+
+@replaceable
+@inlined
+def unknowns(p):
+    """How many unknowns there are."""
+    return UNKNOWNS * p.B + (p.S - int(p.step_info[L.READ_FROM]) if CARRIES else 0)
+
+
+def start_carrying(p):
+    """``start`` with the variables that loads read."""
+    start(p)
+    first = int(p.step_info[L.READ_FROM])
+    for k in range(p.S - first):
+        p.work[origin(p) + UNKNOWNS * p.B + k] = p.y[L.BODY * p.N + first + k]
+
+
+def field_carrying(t, at, to, p):
+    """``field`` with them and their rates."""
+    first = int(p.step_info[L.READ_FROM])
+    for k in range(p.S - first):
+        p.stage_state[L.BODY * p.N + first + k] = p.work[at + UNKNOWNS * p.B + k]
+    status = field(t, at, to, p)
+    for k in range(p.S - first):
+        p.work[to + UNKNOWNS * p.B + k] = p.load[L.LOAD * p.N + first + k]
+    return status
 
 
 @replaceable
@@ -136,7 +161,7 @@ def start_values(p):
 @inlined
 def weighted_sum(weights, count, h, slopes, to, p):
     """Start values plus h times ``count`` slopes, with weights ``coefficients[weights:]``, to ``work[to:]``."""
-    d, o = UNKNOWNS * p.B, origin(p)
+    d, o = unknowns(p), origin(p)
     for k in range(d):
         z = 0.0
         for j in range(count):
@@ -155,6 +180,9 @@ def add_increment(k, x, to, begin, out, p):
 def add_increment_compensated(k, x, to, begin, out, p):
     """The same with the compensation of the state ``begin``, the new one into ``out``; coordinates of an attitude,
     which are zero at the start, have none."""
+    if k >= UNKNOWNS * p.B:
+        p.work[to + k] = p.work[origin(p) + k] + x
+        return
     i, kind = p.blocks[2 * (k // UNKNOWNS)], p.blocks[2 * (k // UNKNOWNS) + 1]
     slot = k % UNKNOWNS
     if kind == L.ROTATION and slot < ANGLES:
@@ -170,7 +198,7 @@ def add_increment_compensated(k, x, to, begin, out, p):
 @inlined
 def land(weights, count, h, slopes, to, p):
     """``weighted_sum`` for the end of the step, compensated where sums are."""
-    d = UNKNOWNS * p.B
+    d = unknowns(p)
     for k in range(d):
         z = 0.0
         for j in range(count):
@@ -182,7 +210,7 @@ def land(weights, count, h, slopes, to, p):
 @inlined
 def combined(weights, count, at, h, slopes, p):
     """h times the first ``count`` slopes, with weights ``coefficients[weights:]``, of three coordinates from ``at``."""
-    d = UNKNOWNS * p.B
+    d = unknowns(p)
     x = y = z = 0.0
     for j in range(count):
         w = p.coefficients[weights + j]
@@ -271,7 +299,7 @@ def estimate(h, slopes, end, p):
 def explicit_step(t, h, p):
     """One step with an explicit tableau."""
     s = p.int_coefficients[STAGES]
-    d, o = UNKNOWNS * p.B, origin(p)
+    d, o = unknowns(p), origin(p)
     z, slopes = o + d, o + 2 * d
     start(p)
     for i in range(s):
@@ -303,7 +331,7 @@ def dense_state(begin, theta, t, h, out, p):
     ``begin`` is the state before the step, ``t`` its time. Additional stages are computed when first needed.
     """
     s, extras, degree = p.int_coefficients[STAGES], p.int_coefficients[EXTRAS], p.int_coefficients[DEGREE]
-    d, o, count = UNKNOWNS * p.B, origin(p), s + 1 + extras
+    d, o, count = unknowns(p), origin(p), s + 1 + extras
     z, slopes = o + d, o + 2 * d
     rows = s * s + 2 * s + p.int_coefficients[ERRORS] * (s + 1)
     nodes, polynomials = rows + extras * count, rows + extras * count + extras
@@ -341,7 +369,7 @@ def local_jacobian(t, base, to, scales, p):
 
     ``work[base:]`` holds the field there; ``work[to + d d:]`` is used as scratch. Returns a status.
     """
-    d, z = UNKNOWNS * p.B, origin(p) + UNKNOWNS * p.B
+    d, z = unknowns(p), origin(p) + unknowns(p)
     spare = to + d * d
     for c in range(d):
         value = p.work[z + c]
@@ -366,7 +394,7 @@ def put_part(work, to, d, r, c, A):
 def jacobian_by_slopes(t, base, to, scales, p):
     """The same by the slopes of the loads at ``stage_state``, which must be the state at the stage values; by
     differences where the loads have none."""
-    d, z, row = UNKNOWNS * p.B, origin(p) + UNKNOWNS * p.B, L.SLOPE * p.N
+    d, z, row = unknowns(p), origin(p) + unknowns(p), L.SLOPE * p.N
     if p.step_info[L.HAS_SLOPES] == 0.0:
         return differences(t, base, to, scales, p)
     loads_at(L.SLOPES, t, p.stage_state, p.load, p)
@@ -418,11 +446,11 @@ def jacobian_by_slopes(t, base, to, scales, p):
 @inlined
 def settled(h, corrections, scales, p):
     """Whether corrections that no longer shrink are at round-off level: of the unknowns, or of loads that cancel."""
-    d = UNKNOWNS * p.B
+    d = unknowns(p)
     for n in range(p.int_coefficients[STAGES] * d):
         k = n % d
         allowed = 1e-14 * p.work[scales + k]
-        if k % UNKNOWNS >= ANGLES:
+        if k < UNKNOWNS * p.B and k % UNKNOWNS >= ANGLES:
             block = k // UNKNOWNS
             b = L.CONSTANTS * p.blocks[2 * block]
             if p.blocks[2 * block + 1] == L.ROTATION:
@@ -439,7 +467,7 @@ def settled(h, corrections, scales, p):
 @inlined
 def in_chart(k, p):
     """Whether an unknown is a coordinate of an attitude."""
-    return k % UNKNOWNS < ANGLES and p.blocks[2 * (k // UNKNOWNS) + 1] == L.ROTATION
+    return k < UNKNOWNS * p.B and k % UNKNOWNS < ANGLES and p.blocks[2 * (k // UNKNOWNS) + 1] == L.ROTATION
 
 
 @replaceable
@@ -450,56 +478,9 @@ def recentre(h, p):
     for k in range(p.B):
         if p.blocks[2 * k + 1] == L.ROTATION:
             z = UNKNOWNS * k
-            D = scale(0.5, combined(s * s, s, z, h, o + 2 * UNKNOWNS * p.B, p))
+            D = scale(0.5, combined(s * s, s, z, h, o + 2 * unknowns(p), p))
             put4(p.work, 1 + 4 * k, multiply(get4(p.y, L.BODY * p.blocks[2 * k] + L.ATTITUDE), rotation_map(D)))
             put3(p.work, o + z, scale(-1.0, D))
-
-
-@replaceable
-def factor_modes(h, jacobian, to, p):
-    """Factors of 1 - h lambda J of each mode, for the Jacobian at ``work[jacobian:]``; whether a shorter step was not
-    singular."""
-    s, d = p.int_coefficients[STAGES], UNKNOWNS * p.B
-    size, pivots = 2 * d * d, to + 2 * d * d * p.int_coefficients[MODES]
-    for k in range(p.int_coefficients[MODES]):
-        first, at = p.int_coefficients[MODES_AT] + k * (2 + 4 * s), to + k * size
-        x, y = -h * p.coefficients[first], -h * p.coefficients[first + 1]
-        for n in range(d * d):
-            p.work[at + n] = x * p.work[jacobian + n]
-            p.work[at + d * d + n] = y * p.work[jacobian + n]
-        for n in range(d):
-            p.work[at + n * d + n] += 1.0
-        if not factor_complex(p.work, at, d, pivots + k * d):
-            return False
-        # The determinant of a pair is positive.
-        if y == 0.0 and not is_positive(p.work, at, d, pivots + k * d):
-            return False
-    return True
-
-
-@replaceable
-def substitute_modes(residual, to, p):
-    """Solve with the factors of ``factor_modes``; the solution overwrites the stages at ``work[residual:]``."""
-    s, d, m = p.int_coefficients[STAGES], UNKNOWNS * p.B, p.int_coefficients[MODES]
-    pivots, parts = to + 2 * d * d * m, to + 2 * d * d * m + d * m
-    for k in range(m):
-        row = p.int_coefficients[MODES_AT] + k * (2 + 4 * s) + 2
-        into = parts + 2 * d * k
-        for c in range(d):
-            x = y = 0.0
-            for i in range(s):
-                x += p.coefficients[row + i] * p.work[residual + i * d + c]
-                y += p.coefficients[row + s + i] * p.work[residual + i * d + c]
-            p.work[into + c], p.work[into + d + c] = x, y
-        substitute_complex(p.work, to + 2 * d * d * k, d, pivots + k * d, into)
-    for i in range(s):
-        for c in range(d):
-            x = 0.0
-            for k in range(m):
-                column = p.int_coefficients[MODES_AT] + k * (2 + 4 * s) + 2 + 2 * s + i
-                x += p.coefficients[column] * p.work[parts + 2 * d * k + c]
-                x -= p.coefficients[column + s] * p.work[parts + 2 * d * k + d + c]
-            p.work[residual + i * d + c] = x
 
 
 def solve_stages(t, h, full, p):
@@ -511,7 +492,7 @@ def solve_stages(t, h, full, p):
     includes the effect on the rates of these coordinates, and none on the loads.
     """
     s = p.int_coefficients[STAGES]
-    d, o = UNKNOWNS * p.B, origin(p)
+    d, o = unknowns(p), origin(p)
     n = s * d
     z, slopes, residual = o + d, o + 2 * d, o + 2 * d + n
     scales = residual + n
@@ -592,7 +573,7 @@ def solve_stages(t, h, full, p):
 def solve_step(t, h, p):
     """Compute all stage slopes of an implicit tableau: the solution connected to that of a vanishing step."""
     s = p.int_coefficients[STAGES]
-    d, o = UNKNOWNS * p.B, origin(p)
+    d, o = unknowns(p), origin(p)
     n = s * d
     z, slopes, scales = o + d, o + 2 * d, o + 2 * d + 2 * n
     jacobians = scales + d
@@ -615,6 +596,9 @@ def solve_step(t, h, p):
         for c in range(UNKNOWNS):
             size = sizes[0] if c < ANGLES else sizes[1]
             p.work[scales + v + c] = size if size > 0.0 else 1.0
+    for k in range(UNKNOWNS * p.B, d):
+        size = abs(p.work[o + k]) + abs(h * p.work[slopes + k])
+        p.work[scales + k] = size if size > 0.0 else 1.0
     # The field's Jacobian at the start serves every stage; its scratch row is where that of the second stage goes.
     status = jacobian(t, slopes, jacobians, scales, p)
     if status != L.OK:
@@ -632,7 +616,7 @@ def solve_step(t, h, p):
 def implicit_step(t, h, p):
     """One step with an implicit tableau."""
     s = p.int_coefficients[STAGES]
-    d, o = UNKNOWNS * p.B, origin(p)
+    d, o = unknowns(p), origin(p)
     start(p)
     status = solve(t, h, p)
     if status != L.OK:
@@ -652,7 +636,7 @@ def implicit_step(t, h, p):
 
 def steps_of(
     start, field, finish, rotation_map, angles=ANGLES, norm=scaled_error, compensation=False, tangents=None,
-    carried=False, reads=False,
+    carried=False, reads=False, carries=False,
 ):  # fmt: skip
     """The explicit step, the implicit step and dense output of a family.
 
@@ -667,6 +651,11 @@ def steps_of(
     known["rotation_map"] = rotation_map
     if reads:
         known["READS"] = True
+    if carries:
+        known |= {"CARRIES": True}
+        known["start"] = inlined(_with(start_carrying, known))
+        known["field"] = helper(_with(field_carrying, known))
+    known["unknowns"] = inlined(_with(unknowns, known))
     if compensation:
         known["enter1"] = sums.enter1_compensated
         known["enter_rates"] = inlined(_with(enter_rates, known))

@@ -105,6 +105,7 @@ def of_program(name: str, order: int, by_tolerance: Callable[[float], int] | Non
         polynomial.taylor_step, lambda bodies, blocks: made.size + polynomial.SUMS_ROWS * made.width, np.zeros(1),
         np.array(numbers, np.int64),
         estimate=order, dense=polynomial.polynomial_state, auxiliary_work=0, controller="own", role=made.function,
+        reading=lambda wheels: of_program(name, order, by_tolerance, system),
         by_tolerance=by_tolerance, polynomial=True, compensation=True, compensates_rotation=True,
     )  # fmt: skip
 
@@ -125,7 +126,7 @@ def row(order: int = 0) -> Method:
         return CompiledMethod(
             polynomial.taylor_step, lambda bodies, blocks: 0, estimate=equal, dense=polynomial.polynomial_state,
             auxiliary_work=0, controller="own", made_for=made_for, compensation=True,
-            compensates_rotation=True, compensated=prepare,
+            compensates_rotation=True, compensated=prepare, reading=lambda wheels: prepare(),
         )  # fmt: skip
 
     promises = Promises(order=equal, requires="loads that can be traced", keeps_top=("axial_momentum",))

@@ -83,7 +83,9 @@ class Series:
         self._made: dict[Any, str] = {}
         self._count = 0
         one = g.const(1.0)
-        self._series: dict[int, tuple[int, str]] = {row: (one, f"y{k}") for k, row in enumerate(states)}
+        self._series: dict[int, tuple[int, str]] = {
+            row: (one, f"y{k}") for k, row in enumerate(states) if g.value(rates[k]) != 0.0
+        }  # a state without a rate stays
         time = g.known.get(("in", "t"))
         if time is not None:
             self._series[time] = (one, "t")

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from polhode.kernel import layout as L
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.roles import of_flat_memory
@@ -178,6 +177,5 @@ def series_of_lanes(
     writer = _Writer(series, states)
     _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known
     read, given = of_flat_memory({*names, *g.names(series.fixed)}, N)
-    given |= {f"w{k}": f"y[{L.BODY * N + k}]" for k in range(len(rates))}
     made = module_of(writer.text(read, names, given), HEAD_OF_MEMBERS)
     return SeriesOfLanes(made.series, made.increments, states, writer.width, writer.sums, writer.size)

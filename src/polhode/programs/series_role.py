@@ -19,7 +19,6 @@ from functools import lru_cache
 from typing import Any
 
 from polhode.errors import InvalidInput
-from polhode.kernel import layout as L
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
@@ -179,7 +178,7 @@ def series_of_motion(
     """Names of the states, and their series; arguments and errors as of ``series_role``."""
     dynamics = with_quaternions(Dynamics(g, N, force, torque, rates))
     names, changes = equations(dynamics, moves, turns)
-    every = [*zip(names, changes, strict=True), *((f"w{k}", row) for k, row in enumerate(dynamics.rates))]
+    every = [*zip(names, changes, strict=True), *((f"aux{k}", row) for k, row in enumerate(dynamics.rates))]
     every.sort(key=lambda one: one[0].startswith("q_"))  # what is not in the state comes last
     names = [name for name, _ in every]
     series = best_series(g, [g.input(name) for name in names], [row for _, row in every])
@@ -214,7 +213,6 @@ def series_role(
     writer = _Writer(series)
     _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known
     read, given = of_flat_memory({*names, *g.names(series.fixed)}, N)
-    given |= {f"w{k}": f"y[{L.BODY * N + k}]" for k in range(len(rates))}
     function = module_of(writer.text(read, names, given)).series
     states = sum(not name.startswith("q_") for name in names)
     return SeriesRole(function, states, writer.width, len(writer.conditions), writer.conditions_at, writer.size)

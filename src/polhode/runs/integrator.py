@@ -169,9 +169,7 @@ class Integrator:
         self.thread_pool = ThreadPool(system.serve, self.parameters, threads)
         system.set_switches(self.parameters, t)
         self.stage_state = self.y.copy()
-        size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.auxiliary) * (
-            self.prepared.auxiliary_work or 0
-        )
+        size = self.prepared.scratch(system.N, self.blocks.size // 2, len(system.auxiliary), system.read_from)
         gigabytes = 8e-9 * size
         if gigabytes > MOST_WORK:
             rather = "'mkrk:cv8'" if system.velocity_dependent else "a splitting such as 'rkn6_14a'"
@@ -207,7 +205,8 @@ class Integrator:
         if self.prepared.role is None:
             self.loads = self.loads_of_system
         else:
-            self.loads = self._between(jit.compile_kernel(self.prepared.role, LOADS))  # type: ignore[no-untyped-call]
+            own = jit.compile_kernel(self.prepared.role, LOADS)  # type: ignore[no-untyped-call]
+            self.loads = self._between(system.with_commands(own, t, self.y))
         self.addresses = self._addresses(self.loads)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None

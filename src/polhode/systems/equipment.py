@@ -56,8 +56,6 @@ class Fitting(NamedTuple):
         Quaternion from the principal to the user's body frame.
     where : function
         ``where(parameters) -> int``, where its table begins.
-    gravity : function
-        ``gravity(parameters) -> float``, the gravity parameter of the centre, 0 without gravity gradient.
     field : function
         The magnetic field, if there is one, as a force has an acceleration.
     field_at : int
@@ -69,7 +67,6 @@ class Fitting(NamedTuple):
     at: int
     frame: Any
     where: Any
-    gravity: Any
     field: Any = None
     field_at: int = 0
 

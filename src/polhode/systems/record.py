@@ -563,8 +563,7 @@ class System:
         """
         role = self._as_kernel(self.loads, LOADS, t, y)
         if self.sampled:
-            told = self.__dict__.setdefault("_told", set())
-            return compiled_with_commands(role, self.sampled, t, y, self.bodies, told)
+            return self.with_commands(role, t, y)
         if not (commutator and self.commutator_by_parts):
             return role
         roles, key = self.__dict__["_compiled"], ("commutator", id(role))
@@ -575,6 +574,13 @@ class System:
             )  # fmt: skip
             roles[key] = jit.compile_kernel(self._felt(both), LOADS), role  # kept, so that no other gets its id
         return roles[key][0]  # type: ignore[no-any-return]
+
+    def with_commands(self, role: Callable[..., Any], t: float, y: Any) -> Callable[..., Any]:
+        """A compiled role of loads, or what a method calls in its place, that answers for the controllers, too."""
+        if not self.sampled:
+            return role
+        told = self.__dict__.setdefault("_told", set())
+        return compiled_with_commands(role, self.sampled, t, y, self.bodies, told)
 
     def _felt(self, role: Any) -> Any:
         """A role of loads without torques about axes that a body does not turn about."""

@@ -36,7 +36,7 @@ from polhode.systems.user import (
     records_of,
     torque_added,
 )
-from polhode.systems.wheels import no_gravity, reaction_wheels
+from polhode.systems.wheels import reaction_wheels
 from polhode.systems.words import Function, Inertia, ListOf, Mass, Numbers, States, TableOf
 
 
@@ -215,7 +215,7 @@ def _with_rotors(rotors: Rotors, given: _Given, values: Any, **functions: Any) -
     work_names = rotors.work_names
     first = len(work_names) + worked
     count = first + len(rotors.variables) + len(held.auxiliary)
-    fitting = Fitting(first, 0, 0, rotors.quaternion, at_first, no_gravity)
+    fitting = Fitting(first, 0, 0, rotors.quaternion, at_first)
     loads = rotors.loads(cleared(rotors_alone, 0, count), fitting)
     added = added_functions(
         {"torque": (functions["torque"], torque_added), "load": (functions["load"], load_added)},

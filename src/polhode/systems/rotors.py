@@ -152,7 +152,9 @@ class Rotors:
     def table(self, fitting: Fitting) -> list[float]:
         """The table in the parameters."""
         one, axes = self.wheels, self.axes
-        numbers: list[float] = [len(axes), fitting.first, 0.0, *axes.ravel(), fitting.work]
+        tensor = np.zeros((3, 3)) if one is None else np.einsum("k,ki,kj->ij", one.inertia, axes, axes)
+        crossed = bool(tensor[np.triu_indices(3, 1)].any())
+        numbers: list[float] = [len(axes), fitting.first, 0.0, crossed, *axes.ravel(), fitting.work]
         if one is not None:
             numbers += one.numbers(self.frame)
         if self.gyros is not None:
@@ -163,7 +165,7 @@ class Rotors:
     def loads(self, loads: Any, fitting: Fitting) -> Any:
         """The loads with those of the rotors."""
         if self.wheels is not None:
-            loads = wheels_of_body(loads, fitting.where, fitting.gravity)
+            loads = wheels_of_body(loads, fitting.where)
             if self.wheels.imbalance is not None:
                 loads = imbalance_of_body(loads, fitting.where)
         return loads if self.gyros is None else gyros_of_body(loads, _gyros_at(fitting.where))

@@ -46,6 +46,7 @@ from polhode.algebra.so3 import add, dot, scale, times
 from polhode.arguments import array, in_unit, number, numbers, truth
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown
+from polhode.flows.gyrostat import CROSSED
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
@@ -110,7 +111,7 @@ from polhode.systems.user import (
     read_only,
     torque_added,
 )
-from polhode.systems.wheels import potential_of_body, reaction_wheels
+from polhode.systems.wheels import reaction_wheels, with_wheels
 from polhode.systems.words import (
     Forces,
     Form,
@@ -132,6 +133,10 @@ level = hole(LEVEL, "The sum of the potentials.")
 on_points = hole("on_points(part, p, at, t, r, v, q, out, work_at) -> (force, torque)", "The gradient of the forces.")
 of_points = hole("of_points(p, at, t, r, q) -> float", "Its potential.")
 gradient = hole("gradient(mu, I, r, u, v, w) -> 6 numbers", "Force and torque of the gravity gradient.")
+gradient_across = hole("gradient_across(mu, I, K, r, u, v, w) -> 6 numbers", "The same with products of inertia.")
+rotors_at = hole("rotors_at(parameters) -> int", "Where the table of rotors begins.")
+felt = hole("felt(i, bodies, parameters, r, R) -> 6 numbers", "Force and torque of the gravity gradient on a body.")
+felt_level = hole("felt_level(i, bodies, parameters, r, q) -> float", "Its potential.")
 devices = hole("devices(part, p, i, t, r, v, q, w, out, work_at) -> (force, torque)", "Thrusters and plates of a body.")
 
 
@@ -151,15 +156,51 @@ def gradient_level(mu, I, r, q):
     return -0.5 * mu / (square * np.sqrt(square)) * (D[0] + D[1] - 3.0 * dot(n, times(D, n)) / square)
 
 
+@helper
+def level_across(mu, I, K, r, q):
+    """The same of a body with the products of inertia K (yz, zx, xy)."""
+    D = shape(I)
+    square = dot(r, r)
+    n = rotate_inverse(q, r)
+    Dn = add(times(D, n), (K[2] * n[1] + K[1] * n[2], K[2] * n[0] + K[0] * n[2], K[1] * n[0] + K[0] * n[1]))
+    return -0.5 * mu / (square * np.sqrt(square)) * (D[0] + D[1] - 3.0 * dot(n, Dn) / square)
+
+
 @cache
-def gradient_of_level() -> Callable[..., Any]:
+def gradient_of_level(level: Any, **more: int) -> Callable[..., Any]:
     """``gradient(mu, I, r, u, v, w)``: its force (space frame) and torque (body frame), by the rows u, v, w of R(q)."""
-    given = {"mu": 0, "I": 3, "r": 3}
-    program = trace(gradient_level, given | {"q": "attitude"}, ())
+    given = {"mu": 0, "I": 3, **more, "r": 3}
+    program = trace(level, given | {"q": "attitude"}, ())
     force, torque = derive.loads(program.graph, program.outputs[0], "r", "q")
     arguments = given | {f"q_{row}": 3 for row in ROWS}
     made: Callable[..., Any] = module_of(function(program.graph, [*force, *torque], "gradient", arguments)).gradient
     return made
+
+
+def felt_by_body(i, bodies, parameters, r, R):
+    """That of a body alone."""
+    return gradient(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, R[:3], R[3:6], R[6:])
+
+
+def felt_by_whole(i, bodies, parameters, r, R):
+    """That of a body and its rotors; axes of the body along those of the wheels have no products of inertia."""
+    at = rotors_at(parameters)
+    I, K = with_wheels(parameters, at, get3(bodies, L.INERTIA))
+    if parameters[at + CROSSED] == 0.0:
+        return gradient(parameters[MU], I, r, R[:3], R[3:6], R[6:])
+    return gradient_across(parameters[MU], I, K, r, R[:3], R[3:6], R[6:])
+
+
+@inlined
+def level_of_body(i, bodies, parameters, r, q):
+    """Potential of the gradient on a body alone."""
+    return gradient_level(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, q)
+
+
+def level_of_whole(i, bodies, parameters, r, q):
+    """The same of a body and its rotors."""
+    I, K = with_wheels(parameters, rotors_at(parameters), get3(bodies, L.INERTIA))
+    return level_across(parameters[MU], I, K, r, q)
 
 
 # ------------------------------------------------------------------ roles
@@ -183,7 +224,7 @@ def spacecraft_loads(part, t, N, y, bodies, parameters, out):
         F, T = devices(part, parameters, i, t, r, v, q, w, out, work_at)
         if parameters[own + GRADIENT] != 0.0 and part & L.POTENTIAL_PART != 0:
             R = to_matrix(q)
-            f = gradient(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, R[:3], R[3:6], R[6:])
+            f = felt(i, bodies, parameters, r, R)
             force, T = add(force, (f[0], f[1], f[2])), add(T, (f[3], f[4], f[5]))
         f, g = on_points(part, parameters, int(parameters[own + POINTS]) + ARM * PAIRS * i, t, r, v, q, out, work_at)
         force, T = add(force, f), add(T, g)
@@ -199,7 +240,7 @@ def spacecraft_potential(t, N, y, bodies, parameters):
         r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)
         total += bodies[L.CONSTANTS * i + L.MASS] * level(parameters, t, r)
         if parameters[own + GRADIENT] != 0.0:
-            total += gradient_level(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, q)
+            total += felt_level(i, bodies, parameters, r, q)
         total += of_points(parameters, int(parameters[own + POINTS]) + ARM * PAIRS * i, t, r, q)
     return total
 
@@ -218,25 +259,26 @@ def where_table_is(slot: int) -> Any:
     return inlined(jit.bind(table_place, SLOT=slot))  # type: ignore[no-untyped-call]
 
 
-@inlined
-def gravity_of_wheels(parameters):
-    """The gravity parameter of the centre, or 0 without gravity gradient."""
-    return parameters[MU] * parameters[int(parameters[OWN]) + GRADIENT]
-
-
 @lru_cache(jit.KEPT_KERNELS)
-def roles_with(kinds: tuple[Kind, ...], points: bool, air: Any, light: Any, magnetic: Any) -> tuple[Any, Any]:
+def roles_with(
+    kinds: tuple[Kind, ...], points: bool, wheels: bool, air: Any, light: Any, magnetic: Any
+) -> tuple[Any, Any]:
     """The roles LOADS and POTENTIAL with forces of these kinds, perhaps with their gradient on the points of a body,
     and the functions of air, light and magnetic field."""
     pulling, deep, beyond = sums(kinds)
     on_devices = jit.bind(devices_template, air=air, light=light, magnetic=magnetic)
     loads_there: Any = jit.bind(loads_on_points, acceleration=pulling) if points else no_loads_on_points
     level_there: Any = jit.bind(potential_of_points, beyond=beyond) if points else no_potential_of_points
+    acting, its_level = jit.bind(felt_by_body, gradient=gradient_of_level(gradient_level)), level_of_body
+    if wheels:
+        where, across = where_table_is(ROTORS), gradient_of_level(level_across, K=3)
+        acting = jit.bind(felt_by_whole, gradient=gradient_of_level(gradient_level), gradient_across=across,
+                          rotors_at=where)  # fmt: skip
+        its_level = jit.bind(level_of_whole, rotors_at=where)
     return (
-        jit.bind(spacecraft_loads, acceleration=pulling, devices=on_devices, gradient=gradient_of_level(),
-                 on_points=loads_there),
-        jit.bind(spacecraft_potential, level=deep, of_points=level_there),
-    )  # fmt: skip
+        jit.bind(spacecraft_loads, acceleration=pulling, devices=on_devices, felt=acting, on_points=loads_there),
+        jit.bind(spacecraft_potential, level=deep, of_points=level_there, felt_level=its_level),
+    )
 
 
 # ------------------------------------------------------------------ the system
@@ -401,20 +443,20 @@ def spacecraft(
     behind = booked + len(work_names) + own_work
     variables = tuple(variable for one in kinds.values() for variable in one.variables)
     meeting = ("drag", "radiation_pressure", *["magnetic_field"] * bool(magnets))
-    loads, depth = roles_with(table.kinds, points, *(meets.get(kind, none_around) for kind in (*meeting, "")[:3]))
+    spinning = rotors is not None and rotors.wheels is not None
+    around_it = (meets.get(kind, none_around) for kind in (*meeting, "")[:3])
+    loads, depth = roles_with(table.kinds, points, spinning, *around_it)
     if kinds:
         loads = cleared(loads, booked, behind - booked + len(variables) + len(held.auxiliary))
     watches, first, work = list(table.watches), behind, booked
     for slot, kind in kinds.items():
         head[slot] = int(table.parameters[OWN]) + len(head) + len(fixed)
-        fitting = Fitting(first, work, head[slot], frames[0], where_table_is(slot), gravity_of_wheels,
+        fitting = Fitting(first, work, head[slot], frames[0], where_table_is(slot),
                           meets.get("magnetic_field"), field_at)  # fmt: skip
         fixed += kind.table(fitting)
         loads = kind.loads(loads, fitting)
         watches += kind.watches(fitting)
         first, work = first + len(kind.variables), work + len(kind.work_names)
-    if rotors is not None and rotors.wheels is not None:
-        depth = potential_of_body(depth, where_table_is(ROTORS), gravity_of_wheels)
     acting += work_names
     table_parameters = np.concatenate([table.parameters, np.array(head, dtype=float), fixed])
     switches = list(table.switches)

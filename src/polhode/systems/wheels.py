@@ -37,7 +37,7 @@ from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, OF_WHEEL
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.jit import bind, hole, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.systems.paths import unit_vectors
 from polhode.systems.record import AuxiliaryVariable, plain
 from polhode.systems.words import Form, NumberOrNumbers, Unit
@@ -54,14 +54,6 @@ the axis at angle 0."""
 
 inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without wheels.")
 wheels_at = hole("wheels_at(parameters) -> int", "Where the table of wheels begins.")
-gravity = hole("gravity(parameters) -> float", "The gravity parameter of the centre; 0 without gravity gradient.")
-level = hole("level(t, N, y, bodies, parameters) -> float", "The potential without wheels.")
-
-
-@inlined
-def no_gravity(parameters):
-    """Of a body that feels no gravity gradient."""
-    return 0.0
 
 
 @inlined
@@ -101,20 +93,18 @@ def loads_with_wheels(part, t, N, y, bodies, parameters, out):
         if part & L.WITHOUT_COUPLING == 0:
             T = add(T, cross(H, w))
         put3(out, 3, add(get3(out, 3), T))
-    mu = gravity(parameters)
-    if mu != 0.0 and part & L.POTENTIAL_PART != 0:
-        r, q = get3(y, L.POSITION), get4(y, L.ATTITUDE)
-        square = dot(r, r)
-        size = np.sqrt(square)
-        n = scale(1.0 / size, rotate_inverse(q, r))
-        F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for k in range(count):
-            i, a = parameters[table + 1 + OF_WHEEL * k], get3(parameters, at + AXES + AXIS * k)
-            c = dot(a, n)
-            F = axpy(i * (1.0 - 5.0 * c * c), n, axpy(2.0 * i * c, a, F))
-            T = axpy(i * c, cross(n, a), T)
-        put3(out, 0, add(get3(out, 0), rotate(q, scale(-1.5 * mu / (square * square), F))))
-        put3(out, 3, axpy(3.0 * mu / (square * size), T, get3(out, 3)))
+
+
+@helper
+def with_wheels(parameters, at, I):
+    """Moments of inertia and products (yz, zx, xy) of a body, whose own moments these are, and its wheels'."""
+    count, K = int(parameters[at + COUNT]), (0.0, 0.0, 0.0)
+    table = at + AXES + AXIS * count
+    for k in range(count):
+        i, a = parameters[table + 1 + OF_WHEEL * k], get3(parameters, at + AXES + AXIS * k)
+        I = axpy(i, (a[0] * a[0], a[1] * a[1], a[2] * a[2]), I)
+        K = axpy(i, (a[1] * a[2], a[2] * a[0], a[0] * a[1]), K)
+    return I, K
 
 
 def loads_with_imbalance(part, t, N, y, bodies, parameters, out):
@@ -142,41 +132,16 @@ def loads_with_imbalance(part, t, N, y, bodies, parameters, out):
         put3(out, 3, add(get3(out, 3), T))
 
 
-def potential_with_wheels(t, N, y, bodies, parameters):
-    """The potential of a system of one body, and what the gravity gradient of its wheels' moments about their axes
-    adds."""
-    total = level(t, N, y, bodies, parameters)
-    mu = gravity(parameters)
-    if mu != 0.0:
-        at = wheels_at(parameters)
-        count = int(parameters[at + COUNT])
-        table = at + AXES + AXIS * count
-        r = get3(y, L.POSITION)
-        square = dot(r, r)
-        size = np.sqrt(square)
-        n = scale(1.0 / size, rotate_inverse(get4(y, L.ATTITUDE), r))
-        for k in range(count):
-            c = dot(get3(parameters, at + AXES + AXIS * k), n)
-            total -= 0.5 * mu / (square * size) * parameters[table + 1 + OF_WHEEL * k] * (1.0 - 3.0 * c * c)
-    return total
-
-
 @lru_cache(jit.KEPT_KERNELS)
-def wheels_of_body(loads: Any, where: Any, mu: Any) -> Any:
-    """``loads_with_wheels`` with these loads, the place of the table and the gravity parameter."""
-    return bind(loads_with_wheels, inner=loads, wheels_at=where, gravity=mu)
+def wheels_of_body(loads: Any, where: Any) -> Any:
+    """``loads_with_wheels`` with these loads and the place of the table."""
+    return bind(loads_with_wheels, inner=loads, wheels_at=where)
 
 
 @lru_cache(jit.KEPT_KERNELS)
 def imbalance_of_body(loads: Any, where: Any) -> Any:
     """``loads_with_imbalance`` with these loads and the place of the table."""
     return bind(loads_with_imbalance, inner=loads, wheels_at=where)
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def potential_of_body(potential: Any, where: Any, mu: Any) -> Any:
-    """``potential_with_wheels`` likewise."""
-    return bind(potential_with_wheels, level=potential, wheels_at=where, gravity=mu)
 
 
 # ------------------------------------------------------------------ the record

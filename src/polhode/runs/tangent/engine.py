@@ -151,7 +151,7 @@ class TangentEngine:
         self.stride = padded(directions)
         S, self.blocks = len(system.auxiliary), system.blocks
         self.load = L.LOAD * system.N + S
-        self.work = max(1, prepared.work(system.N, len(self.blocks) // 2) + S * (prepared.auxiliary_work or 0))
+        self.work = max(1, prepared.scratch(system.N, len(self.blocks) // 2, S, system.read_from))
         self.coefficients = np.ascontiguousarray(prepared.coefficients, dtype=float)
         self.int_coefficients = np.asarray(prepared.int_coefficients, dtype=np.int64)
         self.step_info = np.zeros(L.STEP_INFO)
@@ -274,12 +274,13 @@ def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tupl
     if prepared.step_density:
         raise InvalidInput(f"{label} chooses its steps along the motion; derivatives are for steps of one size or a "
                            "tolerance")  # fmt: skip
-    if prepared.made_for is not None:
-        return _taylor(system, method, prepared, adaptive)
     if any(one.pulses for one in system.sampled):
         raise InvalidInput(f"valves of {system.name!r} close at times that depend on commands, so that its runs have "
                            "no derivatives here; give thrusters with known times")  # fmt: skip
-    loads = _loads(system, method, prepared)
+    if prepared.made_for is None:
+        loads = _loads(system, method, prepared)
+    else:
+        prepared, loads = _taylor(system, method, prepared, adaptive)
     if system.sampled:
         return replace(prepared, step=held(prepared.step)), loads_for_derivatives(loads, system.sampled, system.name)
     return prepared, loads
