@@ -32,11 +32,11 @@ WORK = ROW * (TERMS + 1)
 LEFT = 2.0**-57
 """Size of the first terms that are left out, relative."""
 MOST_PIECES = 10000
-COUNT, FIRST, GYROS, CROSSED, AXES, AXIS, OF_WHEEL = 0, 1, 2, 3, 4, 3, 7
+COUNT, FIRST, GYROS, AXES, AXIS, OF_WHEEL = 0, 1, 2, 3, 3, 7
 """The table of wheels in the parameters, from ``step_info[WHEELS_AT]`` on: how many there are, the auxiliary variable
-that is the momentum of the first, where the table of gyros is (``flows.gimbals``; 0 without), whether the wheels have
-products of inertia in the principal frame, and their axes there, AXIS numbers each. Behind it is what loads read
-(``systems.wheels``): a number, then OF_WHEEL for each wheel, the first its moment of inertia about its axis."""
+that is the momentum of the first, where the table of gyros is (``flows.gimbals``; 0 without), and the axes of the
+wheels, principal frame, AXIS numbers each. Behind it is what loads read (``systems.wheels``): a number, then OF_WHEEL
+for each wheel, the first its moment of inertia about its axis."""
 
 
 def wheels_in(parameters, at):

@@ -3,14 +3,13 @@ tableau (``modes_of``), complex ones in pairs."""
 
 from __future__ import annotations
 
-from polhode.kernel.jit import hole, replaceable
+from polhode.kernel.jit import hole
 from polhode.kernel.solve import factor_complex, is_positive, substitute_complex
 from polhode.methods.stage_layout import MODES, MODES_AT, STAGES
 
 unknowns = hole("unknowns(p) -> int", "How many unknowns there are.")
 
 
-@replaceable
 def factor_modes(h, jacobian, to, p):
     """Factors of 1 - h lambda J of each mode, for the Jacobian at ``work[jacobian:]``; whether a shorter step was not
     singular."""
@@ -32,7 +31,6 @@ def factor_modes(h, jacobian, to, p):
     return True
 
 
-@replaceable
 def substitute_modes(residual, to, p):
     """Solve with the factors of ``factor_modes``; the solution overwrites the stages at ``work[residual:]``."""
     s, d, m = p.int_coefficients[STAGES], unknowns(p), p.int_coefficients[MODES]

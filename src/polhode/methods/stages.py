@@ -62,6 +62,7 @@ from polhode.kernel.solve import (
     substitute,
     turning_rate,
 )
+from polhode.methods import stage_modes
 from polhode.methods.stage_layout import (
     DEGREE,
     ERRORS,
@@ -71,7 +72,6 @@ from polhode.methods.stage_layout import (
     STAGES,
     origin,
 )
-from polhode.methods.stage_modes import factor_modes, substitute_modes
 from polhode.methods.stage_rates import auxiliary_in_stage, error_of_auxiliary, note_rates, rates_summed
 
 MOST_ITERATIONS = 50
@@ -95,6 +95,8 @@ tangent = hole("tangent(v, w) -> 3-tuple", "The inverse tangent operator of ``ro
 tangent_slope = hole("tangent_slope(v, w) -> 9-tuple", "Its derivative by v.")
 tangent_matrix = hole("tangent_matrix(v) -> 9-tuple", "The matrix of the tangent operator.")
 carried = hole("carried", "Whether angular momenta are those in the frame of the base attitude.")
+factor_modes = hole("factor_modes(h, jacobian, to, p) -> bool", "``stage_modes.factor_modes`` of a family.")
+substitute_modes = hole("substitute_modes(residual, to, p)", "``stage_modes.substitute_modes`` of a family.")
 find = hole("find(n, at, spare, pieces, t, h, p) -> status", "``follow`` with ``solve_stages`` of a family.")
 solve = hole("solve(t, h, p) -> status", "``solve_step`` of a family.")
 enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable.", default=sums.enter1)
@@ -670,8 +672,8 @@ def steps_of(
         known |= dict(zip(("tangent", "tangent_slope", "tangent_matrix"), tangents, strict=True))
         known |= {"carried": carried, "differences": known["jacobian"]}
         known["jacobian"] = helper(_with(jacobian_by_slopes, known))
-    known["factor_modes"] = helper(_with(factor_modes, known))
-    known["substitute_modes"] = helper(_with(substitute_modes, known))
+    known["factor_modes"] = helper(_with(stage_modes.factor_modes, known))
+    known["substitute_modes"] = helper(_with(stage_modes.substitute_modes, known))
     known["find"] = helper(bind(follow, solve=helper(_with(solve_stages, known))))
     known["solve"] = helper(_with(solve_step, known))
     return _with(explicit_step, known), _with(implicit_step, known), _with(dense_state, known)

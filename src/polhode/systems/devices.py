@@ -31,12 +31,14 @@ from polhode.systems.words import Form, Length, Position, Positions, Rate, Rows,
 
 GRADIENT, AIR_AT, LIGHT_AT, THRUSTERS, PLATES, FIRST_WORK, ROTORS, FIELD_AT, DIPOLES = range(9)
 TORQUERS, PULSED, POINTS, DEVICES = range(9, 13)
-"""Slots of the system's own parameters: whether the gravity gradient acts; indices of the numbers of the air and of
+"""Slots of the system's own parameters: whether the gravity gradient acts, ALIGNED where wheels add no products of
+inertia to the body's; indices of the numbers of the air and of
 the light that act on plates, or 0; number of thrusters and of plates of each body; index of the auxiliary variable
 that is the first work of devices (thrusters, air, light, dipoles); index of the table of rotors, or 0; index of the
 numbers of the magnetic field, or 0; 1 if the body has a magnetic moment, else 0; index of the tables of torquers and of
 pulsed thrusters, or 0; index of the numbers of the points that feel the gradient of forces, or 0; start of the devices'
 numbers."""
+ALIGNED = 2.0
 THRUSTER, ON = 7, 6
 """Numbers of a thruster: force, torque, and at ON the switch, 1 while it fires, set by the run."""
 PLATE = 10

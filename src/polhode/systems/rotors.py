@@ -145,6 +145,14 @@ class Rotors:
         return 0 if self.wheels is None else len(self.wheels.numbers(self.frame))
 
     @property
+    def aligned(self) -> bool:
+        """Whether there are wheels, and these have no products of inertia in the principal frame of the body."""
+        if self.wheels is None:
+            return False
+        tensor = np.einsum("k,ki,kj->ij", self.wheels.inertia, self.axes, self.axes)
+        return not tensor[np.triu_indices(3, 1)].any()
+
+    @property
     def commands(self) -> Sizes:
         """The states that controllers may set."""
         return tuple((name, size) for name, size in sizes_of(self.variables) if name.endswith("_command"))
@@ -152,9 +160,7 @@ class Rotors:
     def table(self, fitting: Fitting) -> list[float]:
         """The table in the parameters."""
         one, axes = self.wheels, self.axes
-        tensor = np.zeros((3, 3)) if one is None else np.einsum("k,ki,kj->ij", one.inertia, axes, axes)
-        crossed = bool(tensor[np.triu_indices(3, 1)].any())
-        numbers: list[float] = [len(axes), fitting.first, 0.0, crossed, *axes.ravel(), fitting.work]
+        numbers: list[float] = [len(axes), fitting.first, 0.0, *axes.ravel(), fitting.work]
         if one is not None:
             numbers += one.numbers(self.frame)
         if self.gyros is not None:

@@ -46,7 +46,6 @@ from polhode.algebra.so3 import add, dot, scale, times
 from polhode.arguments import array, in_unit, number, numbers, truth
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown
-from polhode.flows.gyrostat import CROSSED
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
@@ -59,6 +58,7 @@ from polhode.programs.written import module_of
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.devices import (
     AIR_AT,
+    ALIGNED,
     DEVICES,
     DIPOLES,
     GRADIENT,
@@ -183,10 +183,10 @@ def felt_by_body(i, bodies, parameters, r, R):
 
 
 def felt_by_whole(i, bodies, parameters, r, R):
-    """That of a body and its rotors; axes of the body along those of the wheels have no products of inertia."""
+    """That of a body and its rotors."""
     at = rotors_at(parameters)
     I, K = with_wheels(parameters, at, get3(bodies, L.INERTIA))
-    if parameters[at + CROSSED] == 0.0:
+    if parameters[int(parameters[OWN]) + GRADIENT] == ALIGNED:
         return gradient(parameters[MU], I, r, R[:3], R[3:6], R[6:])
     return gradient_across(parameters[MU], I, K, r, R[:3], R[3:6], R[6:])
 
@@ -432,7 +432,9 @@ def spacecraft(
     places = {force.kind: at for force, at in zip(beside, table.places, strict=True)}
     meets = {force.kind: force.acceleration for force in beside}
     field_at = places.get("magnetic_field", 0)
-    head = [gravity_gradient, places.get("drag", 0), places.get("radiation_pressure", 0), len(burning), len(panels),
+    spinning = rotors is not None and rotors.wheels is not None
+    felt_gradient = ALIGNED if gravity_gradient and rotors is not None and rotors.aligned else gravity_gradient
+    head: list[float] = [felt_gradient, places.get("drag", 0), places.get("radiation_pressure", 0), len(burning), len(panels),
             len(table.auxiliary), 0, field_at, bool(magnets), 0, 0, 0]  # fmt: skip
     if points:
         head[POINTS] = int(table.parameters[OWN]) + len(head) + len(fixed)
@@ -443,16 +445,14 @@ def spacecraft(
     behind = booked + len(work_names) + own_work
     variables = tuple(variable for one in kinds.values() for variable in one.variables)
     meeting = ("drag", "radiation_pressure", *["magnetic_field"] * bool(magnets))
-    spinning = rotors is not None and rotors.wheels is not None
     around_it = (meets.get(kind, none_around) for kind in (*meeting, "")[:3])
     loads, depth = roles_with(table.kinds, points, spinning, *around_it)
     if kinds:
         loads = cleared(loads, booked, behind - booked + len(variables) + len(held.auxiliary))
     watches, first, work = list(table.watches), behind, booked
     for slot, kind in kinds.items():
-        head[slot] = int(table.parameters[OWN]) + len(head) + len(fixed)
-        fitting = Fitting(first, work, head[slot], frames[0], where_table_is(slot),
-                          meets.get("magnetic_field"), field_at)  # fmt: skip
+        head[slot] = at = int(table.parameters[OWN]) + len(head) + len(fixed)
+        fitting = Fitting(first, work, at, frames[0], where_table_is(slot), meets.get("magnetic_field"), field_at)
         fixed += kind.table(fitting)
         loads = kind.loads(loads, fitting)
         watches += kind.watches(fitting)
