@@ -434,8 +434,9 @@ def spacecraft(
     field_at = places.get("magnetic_field", 0)
     spinning = rotors is not None and rotors.wheels is not None
     felt_gradient = ALIGNED if gravity_gradient and rotors is not None and rotors.aligned else gravity_gradient
-    head: list[float] = [felt_gradient, places.get("drag", 0), places.get("radiation_pressure", 0), len(burning), len(panels),
-            len(table.auxiliary), 0, field_at, bool(magnets), 0, 0, 0]  # fmt: skip
+    air_at, light_at = places.get("drag", 0), places.get("radiation_pressure", 0)
+    head: list[float] = [felt_gradient, air_at, light_at, len(burning), len(panels), len(table.auxiliary), 0, field_at,
+                         bool(magnets), 0, 0, 0]  # fmt: skip
     if points:
         head[POINTS] = int(table.parameters[OWN]) + len(head) + len(fixed)
         fixed += pairs_of(inertia, N, frames)
