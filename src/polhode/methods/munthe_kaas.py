@@ -108,15 +108,15 @@ def move_compensated(at, begin, out, p):
 
 
 @cache
-def functions_of(map, compensation=False, reads=False, carries=False):
-    """The explicit step, the implicit step and dense output for a coordinate map; ``reads``, ``carries``: the explicit,
-    the implicit one for loads that read auxiliary variables."""
+def functions_of(map, compensation=False, reads=False, solves_states=False):
+    """The explicit step, the implicit step and dense output for a coordinate map; ``reads``, ``solves_states``: the
+    explicit, the implicit one for loads that read auxiliary variables."""
     rotation_map, *tangents = MAPS[map]
     field = helper(bind(local_field, rotation_map=rotation_map, tangent=tangents[0]))
     finish = move_compensated if compensation else move
     return steps_of(
         start_values, field, inlined(bind(finish, rotation_map=rotation_map)), rotation_map, compensation=compensation,
-        tangents=tangents, carried=True, reads=reads, carries=carries,
+        tangents=tangents, carried=True, reads=reads, solves_states=solves_states,
     )  # fmt: skip
 
 
@@ -131,15 +131,16 @@ def prepare(tableau="rk4", map="exp", compensation=False, steps=None, controller
     auxiliary variables; or for ready-made ``steps`` (explicit, implicit, dense) with their own ``controller``."""
     chosen = find_tableau(tableau)
     numbers, int_coefficients = coefficients(chosen)
-    takes_states, carries = steps is None, reads and not chosen.explicit
-    explicit, implicit, dense = steps or functions_of(map, compensation, reads and chosen.explicit, carries)
+    takes_states, solves_states = steps is None, reads and not chosen.explicit
+    explicit, implicit, dense = steps or functions_of(map, compensation, reads and chosen.explicit, solves_states)
     alone = compensation or steps is not None
     return CompiledMethod(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers,
         int_coefficients, auxiliary_work=auxiliary_size(chosen), compensation=compensation,
         compensates_rotation=compensation, compensated=None if alone else lambda: prepare(tableau, map, True),
         reading=(lambda wheels: prepare(tableau, map, compensation, reads=True)) if takes_states else None,
-        **embedding(chosen, dense), controller=controller, slopes=not (chosen.explicit or reads), carries=carries,
+        **embedding(chosen, dense), controller=controller, slopes=not (chosen.explicit or reads),
+        solves_states=solves_states,
     )  # fmt: skip
 
 

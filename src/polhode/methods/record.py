@@ -146,7 +146,7 @@ class CompiledMethod:
         whether these are momenta of wheels; None where it has none.
     carries_wheels : bool
         Whether its free rotation is that of a body with wheels, so that its loads are WITHOUT_COUPLING.
-    carries : bool
+    solves_states : bool
         Whether auxiliary variables that loads read are unknowns of its equations.
     """
 
@@ -178,11 +178,11 @@ class CompiledMethod:
     polynomial: bool = False
     reading: Callable[[bool], CompiledMethod] | None = None
     carries_wheels: bool = False
-    carries: bool = False
+    solves_states: bool = False
 
     def scratch(self, bodies: int, blocks: int, variables: int, read_from: int) -> int:
         """Length of the scratch array for so many auxiliary variables, which are read from this one on."""
-        more = -(-(variables - read_from) // 6) if self.carries else 0  # unknowns of as many blocks
+        more = -(-(variables - read_from) // 6) if self.solves_states else 0  # unknowns of as many blocks
         return self.work(bodies, blocks + more) + variables * (self.auxiliary_work or 0)
 
     def suited(self, provides: Set[str]) -> CompiledMethod:

@@ -16,7 +16,7 @@ the centre by no more than the error of the step, so this costs no iterations.
 
 Auxiliary variables are summed over the stages once these are solved, where nothing depends on them, and do not count in
 the error estimate. Those that loads read are taken along from stage to stage of an explicit tableau (READS, see
-``stage_rates``), and are unknowns of an implicit one (CARRIES), behind those of the blocks.
+``stage_rates``), and are unknowns of an implicit one (SOLVES_STATES), behind those of the blocks.
 
 With compensated sums the end of a step includes the compensation of the state (see ``flows.sums``); stages go without,
 because their rounding errors enter the step multiplied by h.
@@ -101,17 +101,17 @@ find = hole("find(n, at, spare, pieces, t, h, p) -> status", "``follow`` with ``
 solve = hole("solve(t, h, p) -> status", "``solve_step`` of a family.")
 enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable.", default=sums.enter1)
 READS = hole("READS", "Whether loads read auxiliary variables.", default=False)
-CARRIES = hole("CARRIES", "Whether variables that loads read are unknowns, behind those of the blocks.", default=False)
+SOLVES_STATES = hole("SOLVES_STATES", "Whether variables that loads read are unknowns.", default=False)
 
 
 @replaceable
 @inlined
 def unknowns(p):
     """How many unknowns there are."""
-    return UNKNOWNS * p.B + (p.S - int(p.step_info[L.READ_FROM]) if CARRIES else 0)
+    return UNKNOWNS * p.B + (p.S - int(p.step_info[L.READ_FROM]) if SOLVES_STATES else 0)
 
 
-def start_carrying(p):
+def start_with_states(p):
     """``start`` with the variables that loads read."""
     start(p)
     first = int(p.step_info[L.READ_FROM])
@@ -119,7 +119,7 @@ def start_carrying(p):
         p.work[origin(p) + UNKNOWNS * p.B + k] = p.y[L.BODY * p.N + first + k]
 
 
-def field_carrying(t, at, to, p):
+def field_with_states(t, at, to, p):
     """``field`` with them and their rates."""
     first = int(p.step_info[L.READ_FROM])
     for k in range(p.S - first):
@@ -638,7 +638,7 @@ def implicit_step(t, h, p):
 
 def steps_of(
     start, field, finish, rotation_map, angles=ANGLES, norm=scaled_error, compensation=False, tangents=None,
-    carried=False, reads=False, carries=False,
+    carried=False, reads=False, solves_states=False,
 ):  # fmt: skip
     """The explicit step, the implicit step and dense output of a family.
 
@@ -653,10 +653,10 @@ def steps_of(
     known["rotation_map"] = rotation_map
     if reads:
         known["READS"] = True
-    if carries:
-        known |= {"CARRIES": True}
-        known["start"] = inlined(_with(start_carrying, known))
-        known["field"] = helper(_with(field_carrying, known))
+    if solves_states:
+        known |= {"SOLVES_STATES": True}
+        known["start"] = inlined(_with(start_with_states, known))
+        known["field"] = helper(_with(field_with_states, known))
     known["unknowns"] = inlined(_with(unknowns, known))
     if compensation:
         known["enter1"] = sums.enter1_compensated

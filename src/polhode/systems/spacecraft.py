@@ -135,8 +135,10 @@ of_points = hole("of_points(p, at, t, r, q) -> float", "Its potential.")
 gradient = hole("gradient(mu, I, r, u, v, w) -> 6 numbers", "Force and torque of the gravity gradient.")
 gradient_across = hole("gradient_across(mu, I, K, r, u, v, w) -> 6 numbers", "The same with products of inertia.")
 rotors_at = hole("rotors_at(parameters) -> int", "Where the table of rotors begins.")
-felt = hole("felt(i, bodies, parameters, r, R) -> 6 numbers", "Force and torque of the gravity gradient on a body.")
-felt_level = hole("felt_level(i, bodies, parameters, r, q) -> float", "Its potential.")
+gradient_load = hole(
+    "gradient_load(i, bodies, parameters, r, R) -> 6 numbers", "Force and torque of the gravity gradient on a body."
+)
+gradient_potential = hole("gradient_potential(i, bodies, parameters, r, q) -> float", "Its potential.")
 devices = hole("devices(part, p, i, t, r, v, q, w, out, work_at) -> (force, torque)", "Thrusters and plates of a body.")
 
 
@@ -177,12 +179,12 @@ def gradient_of_level(level: Any, **more: int) -> Callable[..., Any]:
     return made
 
 
-def felt_by_body(i, bodies, parameters, r, R):
+def gradient_on_body(i, bodies, parameters, r, R):
     """That of a body alone."""
     return gradient(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, R[:3], R[3:6], R[6:])
 
 
-def felt_by_whole(i, bodies, parameters, r, R):
+def gradient_on_whole(i, bodies, parameters, r, R):
     """That of a body and its rotors."""
     at = rotors_at(parameters)
     I, K = with_wheels(parameters, at, get3(bodies, L.INERTIA))
@@ -224,7 +226,7 @@ def spacecraft_loads(part, t, N, y, bodies, parameters, out):
         F, T = devices(part, parameters, i, t, r, v, q, w, out, work_at)
         if parameters[own + GRADIENT] != 0.0 and part & L.POTENTIAL_PART != 0:
             R = to_matrix(q)
-            f = felt(i, bodies, parameters, r, R)
+            f = gradient_load(i, bodies, parameters, r, R)
             force, T = add(force, (f[0], f[1], f[2])), add(T, (f[3], f[4], f[5]))
         f, g = on_points(part, parameters, int(parameters[own + POINTS]) + ARM * PAIRS * i, t, r, v, q, out, work_at)
         force, T = add(force, f), add(T, g)
@@ -240,7 +242,7 @@ def spacecraft_potential(t, N, y, bodies, parameters):
         r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)
         total += bodies[L.CONSTANTS * i + L.MASS] * level(parameters, t, r)
         if parameters[own + GRADIENT] != 0.0:
-            total += felt_level(i, bodies, parameters, r, q)
+            total += gradient_potential(i, bodies, parameters, r, q)
         total += of_points(parameters, int(parameters[own + POINTS]) + ARM * PAIRS * i, t, r, q)
     return total
 
@@ -269,15 +271,17 @@ def roles_with(
     on_devices = jit.bind(devices_template, air=air, light=light, magnetic=magnetic)
     loads_there: Any = jit.bind(loads_on_points, acceleration=pulling) if points else no_loads_on_points
     level_there: Any = jit.bind(potential_of_points, beyond=beyond) if points else no_potential_of_points
-    acting, its_level = jit.bind(felt_by_body, gradient=gradient_of_level(gradient_level)), level_of_body
+    acting, its_level = jit.bind(gradient_on_body, gradient=gradient_of_level(gradient_level)), level_of_body
     if wheels:
         where, across = where_table_is(ROTORS), gradient_of_level(level_across, K=3)
-        acting = jit.bind(felt_by_whole, gradient=gradient_of_level(gradient_level), gradient_across=across,
+        acting = jit.bind(gradient_on_whole, gradient=gradient_of_level(gradient_level), gradient_across=across,
                           rotors_at=where)  # fmt: skip
         its_level = jit.bind(level_of_whole, rotors_at=where)
     return (
-        jit.bind(spacecraft_loads, acceleration=pulling, devices=on_devices, felt=acting, on_points=loads_there),
-        jit.bind(spacecraft_potential, level=deep, of_points=level_there, felt_level=its_level),
+        jit.bind(
+            spacecraft_loads, acceleration=pulling, devices=on_devices, gradient_load=acting, on_points=loads_there
+        ),
+        jit.bind(spacecraft_potential, level=deep, of_points=level_there, gradient_potential=its_level),
     )
 
 
@@ -433,9 +437,9 @@ def spacecraft(
     meets = {force.kind: force.acceleration for force in beside}
     field_at = places.get("magnetic_field", 0)
     spinning = rotors is not None and rotors.wheels is not None
-    felt_gradient = ALIGNED if gravity_gradient and rotors is not None and rotors.aligned else gravity_gradient
+    gradient_kind = ALIGNED if gravity_gradient and rotors is not None and rotors.aligned else gravity_gradient
     air_at, light_at = places.get("drag", 0), places.get("radiation_pressure", 0)
-    head: list[float] = [felt_gradient, air_at, light_at, len(burning), len(panels), len(table.auxiliary), 0, field_at,
+    head: list[float] = [gradient_kind, air_at, light_at, len(burning), len(panels), len(table.auxiliary), 0, field_at,
                          bool(magnets), 0, 0, 0]  # fmt: skip
     if points:
         head[POINTS] = int(table.parameters[OWN]) + len(head) + len(fixed)
