@@ -8,9 +8,10 @@ import re
 
 from plain_docstrings import as_rst
 
+from polhode.arguments.words import arguments_of
 from polhode.capabilities import CAPABILITIES, in_order
-from polhode.systems import PROBLEMS, SYSTEMS, provided_by
-from polhode.systems.words import arguments_of
+from polhode.systems import PROBLEMS, SYSTEMS
+from polhode.systems.registry import provided_by
 
 from .text import call, citations, cited, rst, table, toctree
 

@@ -10,11 +10,11 @@ import pytest
 
 import polhode as ph
 from polhode import cli
+from polhode.arguments.words import Function, Mass, arguments_of
 from polhode.cli.text import complete_scenario, complete_study, complete_system
 from polhode.errors import InvalidInput
 from polhode.runs.scenario.starters import STARTERS, as_toml, starter
 from polhode.systems import SYSTEMS
-from polhode.systems.words import Function, Mass, arguments_of
 
 OWN = sorted(STARTERS)
 

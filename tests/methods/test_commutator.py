@@ -16,7 +16,8 @@ from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
-from polhode.systems import PROBLEMS, SYSTEMS, System, provided_by, sample_arguments
+from polhode.systems import PROBLEMS, SYSTEMS, System
+from polhode.systems.registry import provided_by, sample_arguments
 
 TENSOR = np.array([[2.0, 0.1, 0.0], [0.1, 1.5, 0.2], [0.0, 0.2, 1.0]])
 UP = np.array((0.0, 0.0, 1.0))

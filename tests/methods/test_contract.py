@@ -48,11 +48,11 @@ from polhode.systems import (
     particle,
     rigid_body,
     rigid_water,
-    sample_arguments,
     soft_wall,
     spacecraft,
 )
 from polhode.systems.forces import zonal
+from polhode.systems.registry import sample_arguments
 
 FAMILIES = ("gauss", "radau_iia", "lobatto_iiia", "lobatto_iiib", "lobatto_iiic")
 NAMED = [name for name in tableau_names() if not name.startswith(FAMILIES)]

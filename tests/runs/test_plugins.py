@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import polhode as ph
 from polhode.algebra.so3 import dot, scale
-from polhode.systems.words import Acceleration, Length, Mass
+from polhode.arguments.words import Acceleration, Length, Mass
 
 def falling(mass: Mass, gravity: Acceleration = 9.81) -> ph.systems.System:
     "A body that falls."

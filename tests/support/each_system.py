@@ -6,7 +6,7 @@ import numpy as np
 
 import polhode as ph
 from polhode import forces
-from polhode.systems import sample_arguments
+from polhode.systems.registry import sample_arguments
 
 
 def torque(t, q, omega, parameters):

@@ -17,7 +17,8 @@ import numpy as np
 import xarray as xr
 
 import polhode as ph
-from polhode.systems import SYSTEMS, sample_arguments
+from polhode.systems import SYSTEMS
+from polhode.systems.registry import sample_arguments
 
 R, V, MU, T = [7.0e6, 1.0e5, -2.0e5], [100.0, 7.4e3, 900.0], 3.986004418e14, 300.0
 Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5], [1.0, 2.0, 3.0]

@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 import polhode as ph
+from polhode.arguments.words import Acceleration, Function, Length, Mass, Vector, arguments_of
 from polhode.cli import group
 from polhode.errors import InvalidInput
 from polhode.runs.scenario import json_schema, read_scenario
 from polhode.systems import SYSTEMS, System
 from polhode.systems.forces import FORCES, Force, uniform
-from polhode.systems.words import Acceleration, Function, Length, Mass, Vector, arguments_of
 
 
 def bob(

@@ -11,13 +11,14 @@ import pytest
 import polhode as ph
 from each_system import EVERY
 from loads_by_hand import top_commutator, top_loads
+from polhode.arguments.words import Function
 from polhode.capabilities import CAPABILITIES, Capability, in_order, known, listed, stated
 from polhode.errors import InvalidInput
 from polhode.methods import METHODS, Method, MethodSpec, method
 from polhode.methods.record import CompiledMethod, Promises
-from polhode.systems import PROBLEMS, SYSTEMS, System, provided_by
+from polhode.systems import PROBLEMS, SYSTEMS, System
 from polhode.systems.record import DERIVED
-from polhode.systems.words import Function
+from polhode.systems.registry import provided_by
 
 BODY = (1.0, 2.0, 2.5)
 SPIN = {"angular_velocity": (0.3, 0.4, 0.5)}

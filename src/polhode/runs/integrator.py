@@ -17,8 +17,9 @@ from polhode.kernel.sampling import held
 from polhode.kernel.signatures import EVENT, LOADS
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
 from polhode.runs.thread_pool import ThreadPool
-from polhode.systems import SYSTEMS, System, provided_by
+from polhode.systems import SYSTEMS, System
 from polhode.systems.loads_roles import compiled_between
+from polhode.systems.registry import provided_by
 
 
 def goes_on(system: System, y: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from polhode.arguments import numbers
 from polhode.errors import InvalidInput, unknown_name
 from polhode.systems import SYSTEMS, System
-from polhode.systems.controllers import with_functions
+from polhode.systems.registry import with_functions
 
 FUNCTIONS = ("torque", "force", "load", "potential", "reported_energy")
 """Arguments that are functions of the user."""

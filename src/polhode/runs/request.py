@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import UNKNOWN, choice, has_quantity, in_unit, number, truth
+from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, PolhodeError, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.methods import Method, MethodSpec
@@ -29,10 +30,9 @@ from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, 
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned
 from polhode.runs.tangent.words import wanted
 from polhode.systems import SYSTEMS, System, built
-from polhode.systems.controllers import named_now, recorded_functions
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.loads_roles import no_loads
-from polhode.systems.record import plain
+from polhode.systems.registry import named_now, recorded_functions
 from polhode.systems.user.remembering import check_shared
 from polhode.trajectory import UNITS
 from polhode.trajectory.schema import trajectory

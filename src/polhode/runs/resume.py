@@ -21,7 +21,7 @@ from polhode.runs.rows import Record
 from polhode.runs.settings import only_functions
 from polhode.runs.store import LiveStore, Store
 from polhode.systems import System
-from polhode.systems.controllers import named_now, recorded_functions, without_functions
+from polhode.systems.registry import named_now, recorded_functions, without_functions
 from polhode.trajectory import files
 
 

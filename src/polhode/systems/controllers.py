@@ -15,17 +15,19 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.arguments import UNKNOWN, array, in_unit, number, text
+from polhode.arguments.recorded import called, plain
+from polhode.arguments.words import Form, Function, NumberOrNumbers, Time
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel.sampling import COPY, NOISE
 from polhode.systems.pulsed_thrusters import PulsedThrusters
-from polhode.systems.record import AuxiliaryVariable, System, called, plain
+from polhode.systems.record import AuxiliaryVariable, System
+from polhode.systems.registry import key_of
 from polhode.systems.sampling import Sampled
 from polhode.systems.states import States, states_of
-from polhode.systems.user import ACTS, FORMS, UserFunction
+from polhode.systems.user import FORMS, UserFunction
 from polhode.systems.user.roles import Form as FunctionForm
 from polhode.systems.user.roles import states_set
 from polhode.systems.user.states import Sizes, sizes_read
-from polhode.systems.words import Form, Function, NumberOrNumbers, Time
 
 UNLIMITED = 1e300
 MOST_DELAY = 1000
@@ -266,11 +268,6 @@ def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()
     )
 
 
-def key_of(k: int, count: int) -> str:
-    """By what the function of a controller is handed in again."""
-    return "command" if count == 1 else f"command_{k}"
-
-
 def controlled(
     system: System, controllers: Sequence[Controller], states: Any = None, pulses: PulsedThrusters | None = None
 ) -> System:
@@ -355,51 +352,3 @@ def _each(given: Any, count: int, name: str) -> list[float]:
             raise InvalidInput(f"{name} has {len(given)} numbers, but the controller sets {count}; give one for each")
         return list(given)
     return [given or 0.0] * count
-
-
-# ------------------------------------------------------------------ functions by the names by which they are handed in
-def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a system with the user's functions in their places."""
-    found, functions = named_now(system, arguments, functions)
-    given = found.get("controllers") or ()
-    keys = [key_of(k, len(given)) for k in range(len(given))]
-    if given:
-        found["controllers"] = [
-            {**one, "command": functions[key]} if key in functions and isinstance(one, Mapping) else one
-            for key, one in zip(keys, given, strict=True)
-        ]
-    return found | {name: one for name, one in functions.items() if name not in keys}
-
-
-def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The records of the user's functions among recorded arguments, by the names by which they are handed in again."""
-    found = {key: value for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
-    given = arguments.get("controllers") or ()
-    return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
-
-
-REPORTED = ("rigid_body", "particle", "orbit", "spacecraft")
-"""Systems of which a potential beside a load was only reported, before there was ``reported_energy``."""
-
-
-def named_now(
-    name: str, arguments: Mapping[str, Any], functions: Mapping[str, Any]
-) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Recorded arguments of a system, and functions handed in again, by their present names: a potential beside a load
-    was only reported, where its record does not say that it acts."""
-    records = recorded_functions(arguments)
-    before = records.get("potential")
-    acts = before is None or before.items() >= ACTS.items() or not {"torque", "force", "load"} & records.keys()
-    if acts or name not in REPORTED:
-        return dict(arguments), functions
-    new = {"potential": "reported_energy"}
-    both = ({new.get(key, key): value for key, value in one.items()} for one in (arguments, functions))
-    return next(both), next(both)
-
-
-def without_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Recorded arguments but for the records of functions."""
-    kept = {key: value for key, value in arguments.items() if not (isinstance(value, dict) and "sha256" in value)}
-    if kept.get("controllers"):
-        kept["controllers"] = [{k: v for k, v in one.items() if k != "command"} for one in kept["controllers"]]
-    return kept

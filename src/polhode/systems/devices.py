@@ -17,6 +17,8 @@ import numpy as np
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.arguments import UNKNOWN, array, in_unit, number, vector
+from polhode.arguments.recorded import called, plain
+from polhode.arguments.words import Form, Length, Position, Positions, Rate, Rows, Time, Times, Unit, Vector
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3
@@ -26,8 +28,6 @@ from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.forces.sums import MU, OWN
 from polhode.systems.nrlmsis import AirByModel
 from polhode.systems.paths import Circle, unit_vector
-from polhode.systems.record import called, plain
-from polhode.systems.words import Form, Length, Position, Positions, Rate, Rows, Time, Times, Unit, Vector
 
 GRADIENT, AIR_AT, LIGHT_AT, THRUSTERS, PLATES, FIRST_WORK, ROTORS, FIELD_AT, DIPOLES = range(9)
 TORQUERS, PULSED, POINTS, DEVICES = range(9, 13)

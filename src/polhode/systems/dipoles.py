@@ -31,6 +31,8 @@ from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import cross
 from polhode.arguments import UNKNOWN, in_unit, number
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Form, Inertia, NumberOrNumbers, Permittivity, VectorOrVectors
 from polhode.errors import InvalidInput, answering, naming
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
@@ -49,8 +51,7 @@ from polhode.systems.molecules import (
     surroundings,
     thermodynamics,
 )
-from polhode.systems.record import System, plain
-from polhode.systems.words import Form, Inertia, NumberOrNumbers, Permittivity, VectorOrVectors
+from polhode.systems.record import System
 
 STRENGTH, SQUARE, ATTRACTED, REACTION = (
     FIRST_PARAMETER,

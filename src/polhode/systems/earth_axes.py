@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from polhode.arguments import choice, number
+from polhode.arguments.words import Time
 from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering
-from polhode.systems.words import Time
 
 JD_2000 = 2451545.0
 ARC = pi / 648000.0

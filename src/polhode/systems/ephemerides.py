@@ -21,13 +21,13 @@ import numpy as np
 
 from polhode import reading
 from polhode.arguments import array, choice, number, path, text
+from polhode.arguments.frozen import AsMade, frozen
+from polhode.arguments.recorded import called
+from polhode.arguments.words import Length, TableOf, Time
 from polhode.epochs import CENTURY, J2000, Epoch, epoch_of, tdb_less_tt
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.programs.tracer import array_of, holds_tracers
 from polhode.systems import planets
-from polhode.systems.frozen import AsMade, frozen
-from polhode.systems.record import called
-from polhode.systems.words import Length, TableOf, Time
 
 BODIES: Mapping[str, float] = {
     "sun": planets.SUN.mu, "moon": planets.MOON.mu, "mercury": 2.2031868551e13, "venus": 3.24858592e14,

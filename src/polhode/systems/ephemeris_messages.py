@@ -26,9 +26,9 @@ import numpy as np
 from scipy.interpolate import KroghInterpolator
 
 from polhode.arguments import array, number
+from polhode.arguments.frozen import frozen
 from polhode.epochs import Epoch
 from polhode.errors import InvalidInput, answering, shown
-from polhode.systems.frozen import frozen
 from polhode.systems.message_text import Message, Part, asked, interpolation, read, scale_of, usable
 
 KM = 1e3

@@ -35,6 +35,8 @@ import numpy as np
 
 from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, number, truth
+from polhode.arguments.recorded import called, plain
+from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector, arguments_of
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -44,12 +46,11 @@ from polhode.kernel.signatures import EVENT
 from polhode.plugins import Registry
 from polhode.systems.ephemerides import Ephemerides
 from polhode.systems.paths import Circle, path_to_sun, place_at, unit_vector
-from polhode.systems.record import System, Watch, called, plain
+from polhode.systems.record import System, Watch
 from polhode.systems.user import FORMS, UserFunction, event_function
 from polhode.systems.user.added import takes_states
 from polhode.systems.user.roles import event_with_states
 from polhode.systems.user.states import VALUE, sizes_read
-from polhode.systems.words import Function, Length, Position, Positions, Times, Vector, arguments_of
 
 __all__ = ["Event", "add_event", "altitude", "apsis", "eclipse", "node", "user"]
 
@@ -401,7 +402,7 @@ def add_event(build: Callable[..., Event]) -> Callable[..., Event]:
     ----------
     build : function
         Returns what one of the functions above makes, as ``user`` of a function of time and state. Its arguments are
-        annotated with words of ``polhode.systems.words``.
+        annotated with words of ``polhode.arguments.words``.
 
     Raises
     ------

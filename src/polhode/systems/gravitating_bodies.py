@@ -24,13 +24,14 @@ import numpy as np
 
 from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import has_quantity, number, numbers
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Numbers
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import inlined
 from polhode.systems.between_orbits import between_orbits, commutator_between_orbits, memory_of, tables
-from polhode.systems.record import IDENTITY, System, plain
-from polhode.systems.words import Numbers
+from polhode.systems.record import IDENTITY, System
 
 SMALLEST = 1e-100
 """Smallest mass and gravity parameter of a body; the largest is its inverse."""

@@ -24,6 +24,8 @@ import numpy as np
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, cross, dot, scale, times
 from polhode.arguments import array, in_unit
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering
 from polhode.flows.gimbals import (
     COUNT,
@@ -45,8 +47,7 @@ from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, hole
 from polhode.systems.events import WHEEL
 from polhode.systems.paths import unit_vectors
-from polhode.systems.record import AuxiliaryVariable, Watch, plain
-from polhode.systems.words import Form, Unit
+from polhode.systems.record import AuxiliaryVariable, Watch
 
 inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without gyros.")
 gyros_at = hole("gyros_at(parameters) -> int", "Where the table of gyros begins.")

@@ -22,6 +22,8 @@ import numpy as np
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, dot, scale
 from polhode.arguments import choice, in_unit, number, numbers, truth, vector
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Acceleration, Function, Inertia, ListOf, Mass, Newtons, Numbers, Position, States
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
@@ -36,10 +38,9 @@ from polhode.systems.inertia import (
     parallel_axis_inverse,
     principal,
 )
-from polhode.systems.record import AuxiliaryVariable, System, plain
+from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import states_of
 from polhode.systems.user import Behind, added_functions, torque_added
-from polhode.systems.words import Acceleration, Function, Inertia, ListOf, Mass, Newtons, Numbers, Position, States
 
 STANDARD_GRAVITY = 9.81
 POINTS = ("fixed_point", "center_of_mass")

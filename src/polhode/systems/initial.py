@@ -28,13 +28,13 @@ import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate
 from polhode.arguments import NO_WHOLE, UNKNOWN, array, number, room_for, truth, whole
+from polhode.arguments.words import Beside, Cells, Indices, Length, Seed
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.recipes import add_recipe
 from polhode.systems.record import System
-from polhode.systems.words import Beside, Cells, Indices, Length, Seed
 
 __all__ = ["Lattice", "add_recipe", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
 

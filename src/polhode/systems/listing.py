@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-import numpy as np
-
+from polhode.arguments.words import arguments_of, summary
 from polhode.capabilities import CAPABILITIES, in_order
-from polhode.html import Table, Tables, facts
-from polhode.systems.words import arguments_of, summary
-
-if TYPE_CHECKING:
-    from polhode.systems.record import System
-
-FEW = 4
-"""Most bodies whose moments are written out."""
-LONGEST = 90
-"""Most characters of the value of an argument."""
+from polhode.html import Table, Tables
+from polhode.systems.forces import FORCES
+from polhode.systems.problems import PROBLEMS
+from polhode.systems.registry import SYSTEMS, provided_by
 
 
 def system_facts() -> dict[str, Any]:
     """Systems, forces, problems and capabilities in JSON's types."""
-    from polhode.systems import PROBLEMS, SYSTEMS, provided_by
-    from polhode.systems.forces import FORCES
-
     provided = {name: in_order(provided_by(build) or ()) for name, build in SYSTEMS.items()}
     systems = [listed(name, build) | {"provides": provided[name]} for name, build in SYSTEMS.items()]
     forces = [listed(name, build) for name, build in FORCES.items()]
@@ -85,46 +75,3 @@ def system_tables() -> Tables:
     about = "polhode.problem(NAME) builds one: system, initial state, step and end of a paper."
     tables.append(Table("Problems", about, ("name", "what", "step", "t_end", "cite"), tuple(short)))
     return Tables(tuple(tables))
-
-
-def system_html(system: System) -> str:
-    """A system for a notebook: arguments, inertia, loads, and what it conserves."""
-    from polhode.systems import SYSTEMS
-
-    build = SYSTEMS.get(system.name)
-    pairs: list[tuple[str, Any]] = [(name, _shown(value)) for name, value in system.arguments.items()]
-    pairs += [(name, "your function") for name in system.functions if name not in system.arguments]
-    count = len(system.mass)
-    moments = np.asarray(system.moments, dtype=float)
-    turning = np.isfinite(moments).any(axis=-1)
-    if turning.any():
-        same = bool((moments == moments[0]).all())
-        each = [moments[0]] if same else list(moments[:FEW])
-        words = "; ".join(", ".join(f"{value:g}" for value in one) for one in each)
-        pairs.append(("principal moments", words + (" each" if same and count > 1 else "") +
-                      (" ..." if not same and count > FEW else "")))  # fmt: skip
-    pairs.append(("bodies", f"{count}{'' if turning.any() else ', points'}"))
-    pairs.append(("conserves", ", ".join(system.conserves).replace("_", " ") or "nothing that is known"))
-    pairs.append(("method unless you name one", system.recommended))
-    about = summary(build).replace("``", "") if build is not None else ""
-    return facts(system.name, about, pairs)
-
-
-def _shown(value: Any) -> str:
-    """The value of an argument in a few words."""
-    if value is None:
-        return "not given"
-    if isinstance(value, Mapping) and "function" in value:
-        return f"your function {value['function']}"
-    if isinstance(value, Mapping):
-        kind = value.get("kind", "")
-        others = ", ".join(f"{name} {_shown(one)}" for name, one in value.items() if name != "kind")
-        return f"{kind}: {others}" if kind else others
-    if isinstance(value, list | tuple) and any(isinstance(one, Mapping) for one in value):
-        return "; ".join(str(one.get("kind", _shown(one))) if isinstance(one, Mapping) else str(one) for one in value)
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    if isinstance(value, list | tuple) and value and all(isinstance(one, float) for one in value):
-        return ", ".join(_shown(one) for one in value)
-    text = "none" if isinstance(value, list | tuple) and not value else str(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."

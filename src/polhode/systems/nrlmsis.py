@@ -23,13 +23,13 @@ import numpy as np
 from polhode.algebra.so3 import axpy, cross, dot
 from polhode.algebra.so3 import scale as times
 from polhode.arguments import array, number
+from polhode.arguments.frozen import AsMade, frozen
+from polhode.arguments.recorded import called
+from polhode.arguments.words import TableOf, Time
 from polhode.epochs import epoch_of, instants, texts, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.access import get3, segment
-from polhode.systems.frozen import AsMade, frozen
 from polhode.systems.planets import earth_rotation_angle
-from polhode.systems.record import called
-from polhode.systems.words import TableOf, Time
 
 SPIN, ANGLE, RATE, SCALE, BELOW, ABOVE, TOP, COUNT, ROWS = 0, 3, 4, 5, 6, 7, 8, 9, 10
 """Numbers of drag in this air: rotation; direction of the mean Sun at time 0 and its rate; half the coefficient; rates

@@ -34,6 +34,8 @@ import numpy as np
 
 from polhode.algebra.so3 import scale
 from polhode.arguments import in_unit, number, numbers, truth
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Forces, Function, GravitationalParameter, Length, ListOf, Masses, Numbers, States
 from polhode.capabilities import stated
 from polhode.errors import answering
 from polhode.kernel import layout as L
@@ -43,7 +45,7 @@ from polhode.systems.controllers import controlled, controller, controllers_of, 
 from polhode.systems.forces.sums import ACCELERATION, LEVEL, WORKS, roles
 from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
 from polhode.systems.planets import ground_of
-from polhode.systems.record import IDENTITY, System, plain
+from polhode.systems.record import IDENTITY, System
 from polhode.systems.states import states_of
 from polhode.systems.user import (
     Behind,
@@ -52,7 +54,6 @@ from polhode.systems.user import (
     position_gradient_added,
     position_potential_added,
 )
-from polhode.systems.words import Forces, Function, GravitationalParameter, Length, ListOf, Masses, Numbers, States
 
 acceleration = hole(ACCELERATION, "The sum over the forces, and their works.")
 level = hole(LEVEL, "The sum of the potentials.")

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.arguments import number
+from polhode.arguments.recorded import called
+from polhode.arguments.words import Angle, TableOf, Vector
 from polhode.errors import InvalidInput, shown
 from polhode.systems.earth_axes import earth_orientation
 from polhode.systems.paths import unit_vector
-from polhode.systems.record import called
-from polhode.systems.words import Angle, TableOf, Vector
 
 Orientation = Annotated[Mapping[str, Any], TableOf(earth_orientation)]
 

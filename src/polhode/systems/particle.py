@@ -20,12 +20,14 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.arguments import array, in_unit, number, numbers, truth, vector
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Function, ListOf, Mass, NumberOrVector, Numbers, States, Vector
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.loads_roles import no_loads
-from polhode.systems.record import IDENTITY, AuxiliaryVariable, System, plain
+from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.systems.states import states_of
 from polhode.systems.user import (
     CACHE_SIZE,
@@ -37,7 +39,6 @@ from polhode.systems.user import (
     position_potential,
     records_of,
 )
-from polhode.systems.words import Function, ListOf, Mass, NumberOrVector, Numbers, States, Vector
 
 # parameters of the built-in loads: stiffness (3), weight (3)
 

@@ -17,12 +17,12 @@ import numpy as np
 
 from polhode.algebra.so3 import add, axpy, dot, scale
 from polhode.arguments import UNKNOWN, array, choice, number, numbers, vector
+from polhode.arguments.recorded import called, plain
+from polhode.arguments.words import Angle, Length, TableOf, Time, Vector
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.access import get3, segment
 from polhode.kernel.jit import helper, inlined
 from polhode.systems.ephemerides import ephemeris_of
-from polhode.systems.record import called, plain
-from polhode.systems.words import Angle, Length, TableOf, Time, Vector
 
 AT_REST, ON_CIRCLE, TABLE = range(3)
 """Forms of a path, its first number. Behind it: three coordinates; rate, phase and the radius times two unit vectors;

@@ -24,6 +24,8 @@ import numpy as np
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import add, dot, scale, times
 from polhode.arguments import UNKNOWN, array, in_unit, number
+from polhode.arguments.recorded import called, plain
+from polhode.arguments.words import Form, Time, Unit
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -32,10 +34,9 @@ from polhode.kernel.jit import bind, hole
 from polhode.kernel.sampling import PULSE
 from polhode.systems.equipment import Fitting
 from polhode.systems.paths import unit_vectors
-from polhode.systems.record import AuxiliaryVariable, Watch, called, plain
+from polhode.systems.record import AuxiliaryVariable, Watch
 from polhode.systems.sampling import Sampled
 from polhode.systems.user.states import Sizes
-from polhode.systems.words import Form, Time, Unit
 
 COUNT, FIRST, WORK, ROWS = range(4)
 ROW = 6

@@ -10,7 +10,7 @@
 A recipe is a function of the system, where it has an argument ``state`` also of what the file and other recipes say,
 where it has an argument ``epoch`` of the instant at which the run starts, and of keys of ``[initial]``. It is carried
 out where its first key is given; the others are optional. Its annotated signature and the section Parameters of its
-docstring are all that is said about the keys, see ``polhode.systems.words``.
+docstring are all that is said about the keys, see ``polhode.arguments.words``.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from types import FunctionType
 from typing import Any
 
 from polhode.arguments import choice
+from polhode.arguments.words import Argument, Form, arguments_of
 from polhode.errors import InvalidInput, shown
 from polhode.plugins import Registry
-from polhode.systems.words import Argument, Form, arguments_of
 
 SUPPLIED = ("system", "state", "epoch")
 """Arguments of a recipe that are no keys."""
@@ -81,7 +81,7 @@ def add_recipe(build: Callable[..., Any], sets: Iterable[str] = ()) -> Callable[
         all bodies. With an argument ``state`` it is also given what the file and the other recipes say, as such a
         mapping, and comes after them; with an argument ``epoch`` the instant at which the run starts, an ``Epoch``, or
         None where the file has none. What it returns beyond ``sets`` holds where the file does not say it. Its keys
-        are annotated with words of ``polhode.systems.words``.
+        are annotated with words of ``polhode.arguments.words``.
     sets : iterable of str
         Which of these quantities it sets.
 

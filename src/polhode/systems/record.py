@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
@@ -12,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.errors import NumbaError
 
-from polhode.arguments import UNKNOWN, array, mapping
+from polhode.arguments.frozen import frozen
 from polhode.capabilities import known, stated
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput
 from polhode.flows.gyrostat import wheels_in
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -23,11 +22,12 @@ from polhode.programs.dynamics import Dynamics
 from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
 from polhode.systems.from_potential import Derived, from_potential, is_derived
-from polhode.systems.frozen import frozen
 from polhode.systems.inertia import turning
 from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
 from polhode.systems.planets import Ground
+from polhode.systems.registry import SYSTEMS, built
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
+from polhode.systems.shown import system_html
 from polhode.systems.user import UserFunction, dynamics_of_roles
 from polhode.systems.written import by_parts, commutator_role, loads_role
 
@@ -338,8 +338,6 @@ class System:
         return from_potential(self.name, self.potential, moves, turns, self.parameters, frozenset(changing))  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
-        from polhode.systems.listing import system_html
-
         return system_html(self)
 
     @property
@@ -650,8 +648,6 @@ class System:
             The system cannot be rebuilt by a function of polhode from its arguments, or another process cannot import a
             user's function.
         """
-        from polhode.systems import SYSTEMS, built
-
         functions = {key: user.function for key, user in self.functions.items()}
         for key, function in functions.items():
             try:
@@ -677,30 +673,3 @@ class System:
 
 LONGEST = 400
 """Longest ``repr`` of an argument that is shown in full, in characters."""
-
-
-def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Call a function with a mapping of its arguments.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown or missing argument, or what the function itself raises.
-    """
-    known = inspect.signature(make).parameters
-    for name in mapping(arguments, "arguments"):
-        if name not in known:
-            raise unknown_name(f"argument of {make.__name__}", name, known)
-    for name, parameter in known.items():
-        if parameter.default is parameter.empty and name not in arguments:
-            raise InvalidInput(f"{name} is missing; {make.__name__} needs it")
-    return make(**arguments)
-
-
-def plain(value: Any, name: str = "an argument") -> Any:
-    """``value`` in JSON types."""
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner, name) for key, inner in value.items()}
-    return array(value, name, UNKNOWN).tolist()

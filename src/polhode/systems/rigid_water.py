@@ -36,6 +36,8 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.arguments import choice, in_unit, number
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import NumberOrNumbers, Permittivity
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
@@ -45,8 +47,7 @@ from polhode.kernel.pairs import apart, bound, switched
 from polhode.kernel.simd import load4, roots, transposed
 from polhode.systems.dipoles import reaction
 from polhode.systems.molecules import constants_of, count, edges_of, overlapping, surroundings, thermodynamics
-from polhode.systems.record import System, plain
-from polhode.systems.words import NumberOrNumbers, Permittivity
+from polhode.systems.record import System
 
 COULOMB = 138.935457644
 """1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""

@@ -44,6 +44,21 @@ from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse, to_matrix
 from polhode.algebra.so3 import add, dot, scale, times
 from polhode.arguments import array, in_unit, number, numbers, truth
+from polhode.arguments.frozen import read_only
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import (
+    Forces,
+    Form,
+    Function,
+    GravitationalParameter,
+    Inertia,
+    Length,
+    ListOf,
+    Numbers,
+    States,
+    TableOf,
+    Unit,
+)
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
@@ -97,7 +112,7 @@ from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, t
 from polhode.systems.magnetic import field_of, magnetic_field
 from polhode.systems.planets import ground_of
 from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
-from polhode.systems.record import Switch, System, plain
+from polhode.systems.record import Switch, System
 from polhode.systems.rotors import rotors_of
 from polhode.systems.states import states_of
 from polhode.systems.torquers import magnetic_torquers, torquers_of
@@ -108,23 +123,9 @@ from polhode.systems.user import (
     load_added,
     place_gradient_added,
     place_potential_added,
-    read_only,
     torque_added,
 )
 from polhode.systems.wheels import reaction_wheels, with_wheels
-from polhode.systems.words import (
-    Forces,
-    Form,
-    Function,
-    GravitationalParameter,
-    Inertia,
-    Length,
-    ListOf,
-    Numbers,
-    States,
-    TableOf,
-    Unit,
-)
 
 __all__ = ["plate", "spacecraft", "thruster"]
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from polhode import reading
+from polhode.arguments.words import File
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput
 from polhode.systems.ephemeris_messages import attitude_message, orbit_message
@@ -18,7 +19,6 @@ from polhode.systems.omm import omm as mean_elements_message
 from polhode.systems.recipes import add_recipe
 from polhode.systems.record import System
 from polhode.systems.tle import tle
-from polhode.systems.words import File
 
 NAME = "epoch of the start of the run"
 NEAR = 30 * 86400.0

@@ -24,6 +24,8 @@ import numpy as np
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.arguments import array, in_unit
+from polhode.arguments.recorded import called, plain
+from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -32,9 +34,8 @@ from polhode.kernel.jit import bind, hole
 from polhode.systems.equipment import Fitting
 from polhode.systems.forces.sums import MU
 from polhode.systems.paths import unit_vectors
-from polhode.systems.record import AuxiliaryVariable, Watch, called, plain
+from polhode.systems.record import AuxiliaryVariable, Watch
 from polhode.systems.user.states import Sizes
-from polhode.systems.words import Form, Unit
 
 COUNT, FIRST, WORK, FIELD, ROWS = range(5)
 ROW, LIMIT = 4, 3

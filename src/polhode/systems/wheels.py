@@ -32,6 +32,8 @@ import numpy as np
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.arguments import array, choice, in_unit
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Form, NumberOrNumbers, Unit
 from polhode.errors import InvalidInput, answering
 from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, OF_WHEEL
 from polhode.kernel import jit
@@ -39,8 +41,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.systems.paths import unit_vectors
-from polhode.systems.record import AuxiliaryVariable, plain
-from polhode.systems.words import Form, NumberOrNumbers, Unit
+from polhode.systems.record import AuxiliaryVariable
 
 INERTIA, MOST_TORQUE, VISCOUS, COULOMB, SMOOTH, GAIN, FREE = range(OF_WHEEL)
 """Numbers of a wheel: moment about its axis; largest torque of the motor; viscous friction, torque per speed; Coulomb

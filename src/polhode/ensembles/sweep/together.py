@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments.words import arguments_of
 from polhode.ensembles.ensemble import ensemble
 from polhode.ensembles.members import Varied
 from polhode.ensembles.sweep.members import ALWAYS, OK, WORST, Block, noted
@@ -24,7 +25,6 @@ from polhode.runs.scenario import Scenario
 from polhode.runs.scenario.changes import with_changes
 from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
 from polhode.runs.scenario.record import has_step_density
-from polhode.systems.words import arguments_of
 
 FEWEST = 4
 """Members that are worth an ensemble."""

@@ -8,14 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.epochs import Epoch
-from polhode.kernel import layout as L
-from polhode.runs.initial_state import start_state
-from polhode.runs.state import ANGLES, ATTITUDES, TURNING, as_kept
-from polhode.systems import System
-from polhode.systems import initial as initial  # which adds its recipes
-from polhode.systems.recipes import RECIPES, keys_of_recipes
-from polhode.systems.words import (
+from polhode.arguments.words import (
     AngularMomenta,
     AngularVelocities,
     Argument,
@@ -29,6 +22,13 @@ from polhode.systems.words import (
     Velocities,
     arguments_of,
 )
+from polhode.epochs import Epoch
+from polhode.kernel import layout as L
+from polhode.runs.initial_state import start_state
+from polhode.runs.state import ANGLES, ATTITUDES, TURNING, as_kept
+from polhode.systems import System
+from polhode.systems import initial as initial  # which adds its recipes
+from polhode.systems.recipes import RECIPES, keys_of_recipes
 
 AS_GIVEN = ("coordinates", "clock", "thermostat", "compensation")
 """Of these numbers the method knows more; runs that go on from others have them."""

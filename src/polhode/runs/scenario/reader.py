@@ -23,6 +23,7 @@ from polhode import reading
 from polhode.algebra import orbits
 from polhode.arguments import mapping, truth
 from polhode.arguments import path as checked_path
+from polhode.arguments.words import Form, ListOf, arguments_of
 from polhode.epochs import Epoch, epoch_of
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.methods import method as find_method
@@ -42,7 +43,6 @@ from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, inertia, problem, start_files
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
-from polhode.systems.words import Form, ListOf, arguments_of
 from polhode.trajectory import suffix_of
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
+from polhode.arguments.words import Unit
 from polhode.methods import options_by_name
 from polhode.runs.scenario.signatures import event_tables, initial_table, one_of, option_fields, system_tables
 from polhode.runs.scenario.units import unit_keys
@@ -20,7 +21,6 @@ from polhode.runs.scenario.values import (
     Time,
     tables_of,
 )
-from polhode.systems.words import Unit
 from polhode.trajectory import UNITS
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
+from polhode.arguments.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, summary
 from polhode.methods import options_by_name
 from polhode.methods.record import Option
 from polhode.runs.scenario.initial_state import given_state, keys
@@ -33,7 +34,6 @@ from polhode.runs.scenario.values import (
 from polhode.systems import SYSTEMS
 from polhode.systems.events import EVENTS
 from polhode.systems.forces import FORCES
-from polhode.systems.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, summary
 
 TYPES: dict[Any, Any] = {
     float: Number, Form.NUMBER: Number, Form.NUMBER_OR_INFINITY: float, Form.NUMBERS: Numbers,
@@ -44,7 +44,7 @@ TYPES: dict[Any, Any] = {
     Form.WORDS: str | list[str], Form.FILE: str,
     Form.STATES: dict[str, int | float | list[float] | dict[str, Any]],
 }  # fmt: skip
-"""What checks a value, for each word of ``polhode.systems.words`` that is no plain type."""
+"""What checks a value, for each word of ``polhode.arguments.words`` that is no plain type."""
 SPELLED = {
     Form.INERTIA: "or a shape such as { box = { mass, sides } }",
     Form.FUNCTION: "written 'file.py:function', a Python file beside the scenario",

@@ -14,15 +14,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polhode.arguments import choice
+from polhode.arguments.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, sample_value, summary
 from polhode.errors import InvalidInput
 from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
 from polhode.runs.scenario.schema import Output, Run
 from polhode.runs.scenario.signatures import SPELLED as WRITTEN
 from polhode.runs.scenario.units import marks_of
-from polhode.systems import SYSTEMS, System, sample_arguments, start_files
+from polhode.systems import SYSTEMS, System, start_files
 from polhode.systems.forces import FORCES
 from polhode.systems.recipes import keys_of_recipes
-from polhode.systems.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, sample_value, summary
+from polhode.systems.registry import sample_arguments
 
 WIDTH = 100
 ABOUT = {"t0": "time at the start"}

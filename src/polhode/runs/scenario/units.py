@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from polhode.systems.words import Unit
+from polhode.arguments.words import Unit
 
 IN_SI: dict[str, dict[str, Decimal | float]] = {
     "m": {"m": Decimal(1), "km": Decimal(1000)},

@@ -47,6 +47,8 @@ from types import FunctionType
 from typing import Any
 
 from polhode.arguments import choice
+from polhode.arguments.recorded import called
+from polhode.arguments.words import arguments_of
 from polhode.errors import InvalidInput, shown
 from polhode.plugins import Registry
 from polhode.systems.forces.air import standard_air
@@ -59,8 +61,6 @@ from polhode.systems.forces.third_body import third_body
 from polhode.systems.forces.thrust import thrust
 from polhode.systems.forces.uniform import uniform
 from polhode.systems.forces.zonal import zonal
-from polhode.systems.record import called
-from polhode.systems.words import arguments_of
 
 __all__ = [
     "Force",
@@ -94,7 +94,7 @@ def add_force(build: Callable[..., Force]) -> Callable[..., Force]:
     ----------
     build : function
         Returns a ``Force`` whose ``kind`` is the name of the function, or what another of these functions makes. Its
-        arguments are annotated with words of ``polhode.systems.words`` and described in the section Parameters of its
+        arguments are annotated with words of ``polhode.arguments.words`` and described in the section Parameters of its
         docstring.
 
     Raises

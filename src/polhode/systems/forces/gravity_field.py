@@ -8,6 +8,8 @@ import numpy as np
 
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.arguments import number, text, whole
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Angle, Rate, Vector
 from polhode.errors import InvalidInput, answering, naming
 from polhode.kernel.access import get3, in_kernels
 from polhode.kernel.jit import helper, inlined
@@ -15,8 +17,6 @@ from polhode.systems.earth_axes import equator
 from polhode.systems.forces.record import Force
 from polhode.systems.gravity_fields import gravity_field_of
 from polhode.systems.orientation import Orientation, oriented
-from polhode.systems.record import plain
-from polhode.systems.words import Angle, Rate, Vector
 
 # Numbers: two unit vectors of the equator and the pole, the first from where angles are measured; rotation rate and
 # angle at time 0; gravity parameter and radius of the field; degree; order; then, column by column of the order m, from

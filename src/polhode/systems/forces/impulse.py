@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode.arguments import array, choice, number, vector
+from polhode.arguments.words import Form, Time, Unit
 from polhode.errors import InvalidInput, answering
 from polhode.systems.forces.record import Force
-from polhode.systems.words import Form, Time, Unit
 
 FRAMES = {
     "inertial": "impulse in a fixed direction",

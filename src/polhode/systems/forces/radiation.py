@@ -9,6 +9,7 @@ import numpy as np
 
 from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, number
+from polhode.arguments.words import Acceleration, Length, Position, Positions, Times, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.jit import helper
 from polhode.systems.ephemerides import Ephemerides
@@ -16,7 +17,6 @@ from polhode.systems.events import CYLINDER, PENUMBRA, WITHIN
 from polhode.systems.forces.record import Force
 from polhode.systems.paths import Circle, path_to_sun, place_at, velocity_at
 from polhode.systems.record import Watch
-from polhode.systems.words import Acceleration, Length, Position, Positions, Times, Vector
 
 DISTANCE, FAR, LIT, BODY, SUN, PATH = range(1, 7)
 """Indices among the numbers, behind the acceleration: distance at which it holds or 0; 1 if the Sun is infinitely far

@@ -6,11 +6,11 @@ import numpy as np
 
 from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import number
+from polhode.arguments.words import GravitationalParameter, Position, Positions, Times
 from polhode.errors import InvalidInput, answering
 from polhode.systems.ephemerides import Ephemerides, ephemeris_of
 from polhode.systems.forces.record import Force
 from polhode.systems.paths import Circle, path_of, place_at, receding_at, square_at, velocity_at
-from polhode.systems.words import GravitationalParameter, Position, Positions, Times
 
 # Numbers: the gravity parameter of the body, then its path.
 

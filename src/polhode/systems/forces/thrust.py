@@ -9,13 +9,14 @@ import numpy as np
 
 from polhode.algebra.so3 import dot, scale
 from polhode.arguments import choice, number
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Acceleration, Newtons, Speed, Time, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.systems.forces.record import Force
 from polhode.systems.paths import unit_vector
-from polhode.systems.record import Switch, plain
-from polhode.systems.words import Acceleration, Newtons, Speed, Time, Vector
+from polhode.systems.record import Switch
 
 STANDARD_GRAVITY = 9.80665
 """m/s^2, by definition: exhaust velocity in m/s over specific impulse in s."""

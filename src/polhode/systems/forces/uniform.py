@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from polhode.algebra.so3 import dot
 from polhode.arguments import vector
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Form, Unit
 from polhode.errors import answering
 from polhode.kernel.access import get3
 from polhode.systems.forces.record import Force
-from polhode.systems.record import plain
-from polhode.systems.words import Form, Unit
 
 
 def uniform_potential(p, at, mu, t, r):

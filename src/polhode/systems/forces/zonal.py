@@ -6,13 +6,13 @@ import numpy as np
 
 from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import number
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Length, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3
 from polhode.kernel.jit import inlined
 from polhode.systems.forces.record import Force
 from polhode.systems.paths import unit_vector
-from polhode.systems.record import plain
-from polhode.systems.words import Length, Vector
 
 RADIUS, DEGREE, FIRST = 3, 4, 5
 """Indices among the numbers, behind the axis: radius, highest degree n, J_2."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from polhode.systems.user.added import ACTS, AddedFunctions, Behind, added_functions, records_of
 from polhode.systems.user.dynamics import dynamics_of_roles
-from polhode.systems.user.function import UserFunction, read_only, repeated
+from polhode.systems.user.function import UserFunction, repeated
 from polhode.systems.user.roles import (
     CACHE_SIZE,
     FORMS,
@@ -39,5 +39,5 @@ __all__ = [
     "CACHE_SIZE", "dynamics_of_roles", "effective_torque", "event_function", "force_added", "force_loads", "FORMS",
     "general_loads", "load_added", "load_with_states_added", "loads_with_states", "place_gradient_added",
     "place_potential_added", "position_gradient_added", "position_gradient_loads", "position_potential",
-    "position_potential_added", "read_only", "records_of", "repeated", "torque_added", "torque_loads", "UserFunction",
+    "position_potential_added", "records_of", "repeated", "torque_added", "torque_loads", "UserFunction",
 ]  # fmt: skip

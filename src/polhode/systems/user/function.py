@@ -21,6 +21,7 @@ import numpy as np
 
 from polhode import errors
 from polhode.algebra.quaternion import multiply
+from polhode.arguments.frozen import read_only
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError, shown
 from polhode.kernel import jit
 from polhode.kernel import layout as slots
@@ -39,13 +40,6 @@ HERE = str(Path(__file__).parents[2]) + os.sep
 NAMES = {name for form in FORMS.values() for name in form.arguments.split(", ")}
 """Names of all arguments of functions."""
 TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
-
-
-def read_only(array: Any) -> Any:
-    """A read-only copy."""
-    copy = np.array(array)
-    copy.setflags(write=False)
-    return copy
 
 
 class Looked(NamedTuple):

@@ -10,7 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from polhode.errors import InvalidInput
-from polhode.systems.user import read_only
+
+
+def read_only(array: Any) -> Any:
+    """A read-only copy."""
+    copy = np.array(array)
+    copy.setflags(write=False)
+    return copy
 
 
 def _refuse(self: Any, *_: Any, **__: Any) -> Any:

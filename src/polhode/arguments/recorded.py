@@ -1,0 +1,37 @@
+"""Arguments as records keep them: in JSON's types, and handed to a function again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from polhode.arguments import UNKNOWN, array, mapping
+from polhode.errors import InvalidInput, unknown_name
+
+
+def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """Call a function with a mapping of its arguments.
+
+    Raises
+    ------
+    InvalidInput
+        An unknown or missing argument, or what the function itself raises.
+    """
+    known = inspect.signature(make).parameters
+    for name in mapping(arguments, "arguments"):
+        if name not in known:
+            raise unknown_name(f"argument of {make.__name__}", name, known)
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            raise InvalidInput(f"{name} is missing; {make.__name__} needs it")
+    return make(**arguments)
+
+
+def plain(value: Any, name: str = "an argument") -> Any:
+    """``value`` in JSON types."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner, name) for key, inner in value.items()}
+    return array(value, name, UNKNOWN).tolist()

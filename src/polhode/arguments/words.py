@@ -1,0 +1,239 @@
+"""Annotations for the arguments of systems, forces, events and recipes of initial states: what a scenario may give for
+each, and its unit.
+
+    def toy(mass: Mass = 1.0, field: Vector | None = None, torque: Function | None = None) -> System:
+
+A builder's annotated signature, with the section Parameters of its docstring, is all that is said about its arguments:
+the tables of scenarios that check them, the JSON schema, keys with a unit such as ``mass_kg`` and ``polhode systems``
+follow from it. Beside the words below, ``float``, ``int``, ``bool``, ``str`` and ``Literal`` of strings are understood,
+each also with ``| None``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from polhode.errors import InvalidInput
+
+
+class Form(Enum):
+    """What a scenario may give for an argument that no plain type describes."""
+
+    NUMBER = "a number"
+    NUMBER_OR_INFINITY = "a number, or inf"
+    NUMBERS = "a list of numbers"
+    NUMBER_OR_NUMBERS = "a number, or a list of numbers"
+    ROWS = "a list of lists of numbers"
+    VECTOR = "3 numbers"
+    NUMBER_OR_VECTOR = "a number, or 3 numbers"
+    VECTORS = "a list of vectors"
+    VECTOR_OR_VECTORS = "3 numbers, or a list of vectors"
+    INERTIA = "3 principal moments in any order, a 3x3 tensor, or a shape such as { box = { mass, sides } }"
+    FUNCTION = "'file.py:function', a Python file beside the scenario"
+    FORCES = "a list of tables with a kind"
+    QUATERNIONS = "4 numbers (w, x, y, z), or a list of them"
+    VELOCITIES = "3 numbers, a list of vectors, or 0"
+    NUMBERS_OR_ROWS = "a list of numbers, or a list of such lists"
+    CELLS = "a whole number, or 3 whole numbers"
+    INDICES = "a list of whole numbers"
+    SEED = "a whole number, 0 or more"
+    WORDS = "a word, or a list of words"
+    FILE = "the name of a file, relative to the scenario"
+    STATES = "a table of names to a whole number, to a list of numbers, or to a table with size or start, and unit"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The SI unit of an argument, as keys of a scenario spell it: ``m3_s2``, ``per_m``."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Beside:
+    """An argument means something beside one of these others only."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list of what a function makes, or of its arguments."""
+
+    build: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class TableOf:
+    """The arguments of a function, as one mapping."""
+
+    build: Callable[..., Any]
+
+
+Mass = Annotated[float, Unit("kg")]
+Length = Annotated[float, Unit("m")]
+Time = Annotated[float, Unit("s")]
+Speed = Annotated[float, Unit("m_s")]
+Acceleration = Annotated[float, Unit("m_s2")]
+Newtons = Annotated[float, Unit("N")]
+Angle = Annotated[float, Unit("rad")]
+Rate = Annotated[float, Unit("rad_s")]
+GravitationalParameter = Annotated[float, Unit("m3_s2")]
+Permittivity = Annotated[float, Form.NUMBER_OR_INFINITY]
+Numbers = Annotated[Any, Form.NUMBERS]
+Rows = Annotated[Any, Form.ROWS]
+NumberOrNumbers = Annotated[Any, Form.NUMBER_OR_NUMBERS]
+Masses = Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("kg")]
+Vector = Annotated[Any, Form.VECTOR]
+NumberOrVector = Annotated[Any, Form.NUMBER_OR_VECTOR]
+Position = Annotated[Any, Form.VECTOR, Unit("m")]
+Positions = Annotated[Any, Form.VECTORS, Unit("m")]
+Times = Annotated[Any, Form.NUMBERS, Unit("s")]
+VectorOrVectors = Annotated[Any, Form.VECTOR_OR_VECTORS]
+Inertia = Annotated[Any, Form.INERTIA, Unit("kg_m2")]
+Places = Annotated[Any, Form.VECTOR_OR_VECTORS, Unit("m")]
+Velocities = Annotated[Any, Form.VELOCITIES, Unit("m_s")]
+Momenta = Annotated[Any, Form.VECTOR_OR_VECTORS, Unit("kg_m_s")]
+AngularVelocities = Annotated[Any, Form.VECTOR_OR_VECTORS, Unit("rad_s")]
+AngularMomenta = Annotated[Any, Form.VECTOR_OR_VECTORS, Unit("kg_m2_s")]
+Quaternions = Annotated[Any, Form.QUATERNIONS]
+NumbersOrRows = Annotated[Any, Form.NUMBERS_OR_ROWS]
+Cells = Annotated[Any, Form.CELLS]
+Indices = Annotated[Sequence[int], Form.INDICES]
+Seed = Annotated[Any, Form.SEED]
+States = Annotated[Mapping[str, Any], Form.STATES]
+File = Annotated[str, Form.FILE]
+Function = Annotated[Callable[..., Any], Form.FUNCTION]
+Forces = Annotated[Sequence[Any], Form.FORCES]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a builder.
+
+    Attributes
+    ----------
+    name : str
+    type : Form, ListOf, TableOf, type or typing.Literal
+        What a scenario may give: a form, a list of what a function makes, a table of its arguments, ``float``, ``int``,
+        ``bool``, ``str``, or one of some strings.
+    unit : str or None
+        SI unit, as in the ending of its keys.
+    description : str
+        One sentence or more, without the final stop.
+    required : bool
+        Whether it has no default.
+    default : Any
+        Its default; None where it has none, or is left out by default.
+    beside : tuple of str
+        Other arguments, of which it needs one; empty where it stands alone.
+    """
+
+    name: str
+    type: Any
+    unit: str | None
+    description: str
+    required: bool
+    default: Any
+    beside: tuple[str, ...] = ()
+
+
+@cache
+def arguments_of(build: Callable[..., Any], supplied: tuple[str, ...] = ()) -> dict[str, Argument]:
+    """The arguments of a builder by name, from its annotated signature and its docstring.
+
+    Parameters
+    ----------
+    build : function
+        The builder.
+    supplied : tuple of str
+        Arguments that polhode hands over itself; they are left out.
+
+    Raises
+    ------
+    InvalidInput
+        An argument whose annotation is neither a word of this file nor a plain type.
+    """
+    signature = inspect.signature(build)
+    hints, described = get_type_hints(build, include_extras=True), descriptions(build)
+    found = {}
+    for name, parameter in signature.parameters.items():
+        if name in supplied:
+            continue
+        kind, marks = _unwrapped(hints.get(name, Any))
+        forms = [mark for mark in marks if isinstance(mark, Form | ListOf | TableOf)]
+        unit = next((mark.name for mark in marks if isinstance(mark, Unit)), None)
+        if forms:
+            kind = forms[0]
+        elif kind not in (float, int, bool, str) and get_origin(kind) is not Literal:
+            raise InvalidInput(
+                f"argument {name!r} of {_name(build)} is annotated as {_shown(hints.get(name))}, which says nothing to "
+                "a scenario; annotate it with a word of polhode.arguments.words, such as Mass or Vector, or with "
+                "float, int, bool, str or a Literal"
+            )
+        needed = parameter.default is parameter.empty
+        default = None if needed else parameter.default
+        beside = next((mark.names for mark in marks if isinstance(mark, Beside)), ())
+        found[name] = Argument(name, kind, unit, described.get(name, ""), needed, default, beside)
+    return found
+
+
+def sample_value(argument: Argument) -> Any:
+    """A value of the kind that an argument takes; None where there is none, as for a function."""
+    if get_origin(argument.type) is Literal:
+        return get_args(argument.type)[0]
+    return SAMPLES.get(argument.type)
+
+
+SAMPLES: dict[Any, Any] = {
+    float: 1.0, int: 1, bool: False, Form.NUMBER: 1.0, Form.NUMBER_OR_INFINITY: 1.0, Form.NUMBERS: (1.0, 2.0),
+    Form.NUMBER_OR_NUMBERS: 1.0, Form.ROWS: ((1.0, 2.0), (3.0, 4.0)), Form.VECTOR: (0.0, 0.0, 1.0),
+    Form.NUMBER_OR_VECTOR: 1.0, Form.VECTORS: ((0.0, 0.0, 1.0),), Form.VECTOR_OR_VECTORS: (0.0, 0.0, 1.0),
+    Form.INERTIA: (1.0, 1.2, 2.0), Form.FORCES: (), Form.CELLS: 2, Form.INDICES: (0,), Form.SEED: 0,
+}  # fmt: skip
+"""A value of each type of argument, with which a system is built to see what it provides."""
+
+
+def descriptions(function: Callable[..., Any]) -> dict[str, str]:
+    """What the section Parameters of a docstring says of each argument, in one line, without marks and final stop."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", inspect.getdoc(function) or "", re.M | re.S)
+    lines = section[1] if section else ""
+    found: dict[str, str] = {}
+    for entry in re.finditer(r"^(\w[^\n:]*)(?: :[^\n]*)?\n((?:[ \t]+[^\n]*\n?|\n)*)", lines, re.M):
+        text = " ".join(entry[2].replace("``", "").split()).removesuffix(".")
+        text = re.sub("; (an astropy quantity is [a-z ]+ SI|or)$", "", text)  # what a scenario has not, or comes next
+        found |= {name.strip(): text for name in entry[1].split(",")}
+    return found
+
+
+def summary(function: Callable[..., Any]) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(function) or "").split("\n")[0]
+
+
+def _unwrapped(annotation: Any) -> tuple[Any, list[Any]]:
+    """The type within ``Annotated`` and ``| None``, and all marks on the way."""
+    if get_origin(annotation) is Annotated:
+        kind, *marks = get_args(annotation)
+        kind, inner = _unwrapped(kind)
+        return kind, marks + inner
+    if get_origin(annotation) in (Union, UnionType):
+        inside = [part for part in get_args(annotation) if part is not NoneType]
+        if len(inside) == 1:
+            return _unwrapped(inside[0])
+    return annotation, []
+
+
+def _name(build: Callable[..., Any]) -> str:
+    return getattr(build, "__name__", repr(build))
+
+
+def _shown(annotation: Any) -> str:
+    return "nothing" if annotation is None else getattr(annotation, "__name__", str(annotation))

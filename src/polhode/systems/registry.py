@@ -1,0 +1,153 @@
+"""The systems by name, how one is added, and how one is built again from what its record keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from polhode.arguments.words import arguments_of, sample_value
+from polhode.capabilities import known
+from polhode.errors import InvalidInput, shown
+from polhode.plugins import Registry
+from polhode.systems.user.added import ACTS
+
+if TYPE_CHECKING:
+    from polhode.systems.record import System
+
+SYSTEMS: dict[str, Callable[..., System]] = Registry({})
+"""The systems by the name of the function that builds them."""
+
+
+def add_system(build: Callable[..., System]) -> Callable[..., System]:
+    """Add a system of one's own under the name of the function that builds it; returns the function.
+
+    From then on scenarios, their schema, ``polhode systems`` and ``rerun`` know it, and ``polhode.<name>`` is the
+    function. Adding the same function twice does nothing.
+
+    Parameters
+    ----------
+    build : function
+        Its arguments are annotated with words of ``polhode.arguments.words`` and described in the section Parameters of
+        its docstring. The ``System`` it returns has its name, and the arguments from which it builds the same again.
+
+    Raises
+    ------
+    InvalidInput
+        Not a function, a name that another system has, or an argument whose annotation says nothing to a scenario.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from polhode.arguments.words import Acceleration, Mass
+    >>> def falling(mass: Mass, gravity: Acceleration = 9.81) -> System:
+    ...     made = particle(mass, gravity=(0.0, 0.0, -gravity))
+    ...     return replace(made, name="falling", arguments={"mass": mass, "gravity": gravity})
+    >>> add_system(falling)(2.0).conserves  # doctest: +SKIP
+    ('energy',)
+    """
+    name = build.__name__ if isinstance(build, FunctionType) else ""
+    if not name.isidentifier():
+        raise InvalidInput(f"build must be a function that returns a System, not {shown(build)}")
+    if SYSTEMS.get(name, build) is not build:
+        raise InvalidInput(f"there is already a system {name!r}; give the function another name")
+    arguments_of(build)
+    SYSTEMS[name] = build
+    return build
+
+
+SAMPLES: dict[str, Any] = {"radius": 2.0, "n": 8}
+"""Values of required arguments by name, with which ``sample_of`` builds a system; of others by their types."""
+ONE_OF_TWO: dict[str, dict[str, Any]] = {
+    "heavy_top": {"center_of_mass": (0.0, 0.0, 1.0), "weight": 1.0}, "gravitating_bodies": {"mass": (1.0, 2.0)},
+}  # fmt: skip
+"""The same of systems that need arguments with a default, because another argument may take their place."""
+
+
+def provided_by(build: Callable[..., System]) -> frozenset[str] | None:
+    """Capabilities of the systems that a function builds without its optional arguments; None where that fails.
+
+    They are those of ``build.provides`` where the function has this attribute, as one may for which no arguments are
+    found.
+    """
+    stated: Any = getattr(build, "provides", None)
+    if stated is not None:
+        return known(stated)
+    try:
+        return frozenset(build(**sample_arguments(build)).provides)
+    except InvalidInput:
+        return None
+
+
+def sample_arguments(build: Callable[..., System]) -> dict[str, Any]:
+    """Values for the required arguments of a function that builds a system.
+
+    Raises
+    ------
+    InvalidInput
+        It requires something of which there is no sample, such as a function.
+    """
+    needed = {name: argument for name, argument in arguments_of(build).items() if argument.required}
+    given = {name: SAMPLES.get(name, sample_value(argument)) for name, argument in needed.items()}
+    missing = [name for name, value in given.items() if value is None]
+    if missing:
+        raise InvalidInput(f"there is no sample of argument {missing[0]!r} of {getattr(build, '__name__', build)}")
+    return given | ONE_OF_TWO.get(getattr(build, "__name__", ""), {})
+
+
+def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
+    """Rebuild a system from its name, its recorded arguments and the user's functions by keyword."""
+    return SYSTEMS[name](**with_functions(name, arguments, functions))
+
+
+# ------------------------------------------------------------------ functions by the names by which they are handed in
+def key_of(k: int, count: int) -> str:
+    """By what the function of a controller is handed in again."""
+    return "command" if count == 1 else f"command_{k}"
+
+
+def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a system with the user's functions in their places."""
+    found, functions = named_now(system, arguments, functions)
+    given = found.get("controllers") or ()
+    keys = [key_of(k, len(given)) for k in range(len(given))]
+    if given:
+        found["controllers"] = [
+            {**one, "command": functions[key]} if key in functions and isinstance(one, Mapping) else one
+            for key, one in zip(keys, given, strict=True)
+        ]
+    return found | {name: one for name, one in functions.items() if name not in keys}
+
+
+def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The records of the user's functions among recorded arguments, by the names by which they are handed in again."""
+    found = {key: value for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
+    given = arguments.get("controllers") or ()
+    return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
+
+
+REPORTED = ("rigid_body", "particle", "orbit", "spacecraft")
+"""Systems of which a potential beside a load was only reported, before there was ``reported_energy``."""
+
+
+def named_now(
+    name: str, arguments: Mapping[str, Any], functions: Mapping[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Recorded arguments of a system, and functions handed in again, by their present names: a potential beside a load
+    was only reported, where its record does not say that it acts."""
+    records = recorded_functions(arguments)
+    before = records.get("potential")
+    acts = before is None or before.items() >= ACTS.items() or not {"torque", "force", "load"} & records.keys()
+    if acts or name not in REPORTED:
+        return dict(arguments), functions
+    new = {"potential": "reported_energy"}
+    both = ({new.get(key, key): value for key, value in one.items()} for one in (arguments, functions))
+    return next(both), next(both)
+
+
+def without_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Recorded arguments but for the records of functions."""
+    kept = {key: value for key, value in arguments.items() if not (isinstance(value, dict) and "sha256" in value)}
+    if kept.get("controllers"):
+        kept["controllers"] = [{k: v for k, v in one.items() if k != "command"} for one in kept["controllers"]]
+    return kept
