@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 
 import polhode as ph
-from polhode.systems.inertia import principal, principal_of_many
+from polhode.bodies.inertia import principal, principal_of_many
 
 SPIN = {"angular_velocity": (0.1, 0.2, 3.0)}
 ORBIT = {"position": (7.0e6, 0.0, 0.0), "velocity": (0.0, 7500.0, 100.0)}

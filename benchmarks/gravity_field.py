@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 import polhode as ph
-from polhode.systems.gravity_fields import GravityField
+from polhode.surroundings.gravity_fields import GravityField
 
 MU = 3.986004415e14
 START = {"position": (7e6, 0.0, 1e5), "velocity": (0.0, 5400.0, 5400.0)}

@@ -37,10 +37,10 @@ _HOMES = {
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
-    "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
+    "rotation": "algebra.rotation", "inertia": "bodies.inertia", "plots": "plots",
     "initial": "systems.initial", "systems": "systems", "methods": "methods",
     "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
-    "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
+    "planets": "surroundings.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
     "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
     "sampling": "ensembles.sampling", "reduce": "ensembles.reductions", "estimation": "estimation", "chaos": "chaos",
     "gradients": "gradients",

@@ -129,11 +129,11 @@ def test_every_public_name_has_its_place_in_the_reference(generate, tmp_path):
 
 def test_constants_have_their_own_words(generate):
     """Not those of their type, such as "Convert a string or number to an integer"."""
-    directive = generate.reference.public("systems.planets", "ASTRONOMICAL_UNIT", "planets")
+    directive = generate.reference.public("surroundings.planets", "ASTRONOMICAL_UNIT", "planets")
     assert directive.startswith(".. py:data:: polhode.planets.ASTRONOMICAL_UNIT\n   :value: 149597870700")
     assert "metres" in directive.lower() or " m" in directive
     with pytest.raises(LookupError, match="no docstring"):
-        generate.reference.described("nothing", "systems.planets")
+        generate.reference.described("nothing", "surroundings.planets")
 
 
 def test_names_of_others_are_on_the_page_of_methods(generate, tmp_path):

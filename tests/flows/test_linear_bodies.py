@@ -8,8 +8,8 @@ from scipy.integrate import solve_ivp
 
 import polhode as ph
 from polhode.algebra import rotation
+from polhode.bodies.inertia import principal
 from polhode.errors import InvalidInput
-from polhode.systems.inertia import principal
 
 ROD = ph.inertia.thin_rod(1.0, 2.0).inertia
 OMEGA = np.array([0.8, -1.1, 0.0])

@@ -1,6 +1,6 @@
 """Loads as they were written by hand, in plain Python of numbers of any kind (mpmath's too)."""
 
-from polhode.systems.paths import place_at, velocity_at
+from polhode.surroundings.paths import place_at, velocity_at
 
 
 def dot(a, b):

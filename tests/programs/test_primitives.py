@@ -18,7 +18,7 @@ from polhode.programs.series import Series
 from polhode.programs.text import function
 from polhode.programs.trace import trace
 from polhode.programs.written import module_of
-from polhode.systems.paths import path_of, place_at, velocity_at
+from polhode.surroundings.paths import path_of, place_at, velocity_at
 
 TIMES = np.array([0.0, 1.0, 2.5, 3.0, 4.5])
 PLACES = np.column_stack([np.cos(TIMES), np.sin(TIMES), TIMES**2])

@@ -171,8 +171,14 @@ def test_what_is_no_system_is_not_added():
         ph.systems.add_system(orbit)
     with pytest.raises(InvalidInput, match="'mass' of odd is annotated as nothing, which says nothing to a scenario"):
         ph.systems.add_system(odd)
-    with pytest.raises(InvalidInput, match=r"annotate it with a word of polhode\.systems\.words, such as Mass"):
+    with pytest.raises(InvalidInput, match=r"annotate it with a word of polhode\.arguments\.words, such as Mass"):
         ph.systems.add_system(strange)
     with pytest.raises(InvalidInput, match="build must be a function that returns a System, not 3"):
         ph.systems.add_system(3)
     assert not {"odd", "strange"} & set(SYSTEMS)
+
+
+def test_words_have_moved_and_say_where_to():
+    with pytest.warns(DeprecationWarning, match="write: from polhode.arguments.words import Mass"):
+        from polhode.systems.words import Mass as before
+    assert before is Mass

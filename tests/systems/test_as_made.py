@@ -8,8 +8,8 @@ import pytest
 
 import polhode as ph
 from polhode.errors import InvalidInput
+from polhode.surroundings.nrlmsis import Air
 from polhode.systems.magnetic import field_of
-from polhode.systems.nrlmsis import Air
 
 EARTH = ph.planets.EARTH
 EPOCH = "2026-03-20T12:00:00 UTC"
@@ -50,7 +50,7 @@ def test_a_gravity_field_changed_in_memory_is_run_but_not_repeated():
 def test_a_gravity_field_of_ones_own_making_is_not_repeated():
     C = np.zeros((3, 3))
     C[2, 0] = -4.8e-4
-    own = ph.systems.gravity_fields.GravityField("mine", EARTH.mu, 6.378e6, C, np.zeros((3, 3)), source="egm2008")
+    own = ph.surroundings.gravity_fields.GravityField("mine", EARTH.mu, 6.378e6, C, np.zeros((3, 3)), source="egm2008")
     with pytest.raises(InvalidInput, match="changed in memory or made there"):
         ph.rerun(run(orbit(ph.forces.gravity_field(own))))
 

@@ -9,7 +9,7 @@ import pytest
 import polhode as ph
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.runs.scenario import read_scenario
-from polhode.systems.earth_axes import equator
+from polhode.surroundings.earth_axes import equator
 
 EPOCH = "2026-03-20T12:00:00 UTC"
 EARTH = ph.planets.EARTH

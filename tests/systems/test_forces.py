@@ -20,7 +20,7 @@ from polhode import forces
 from polhode.algebra.so3 import axpy, dot, scale
 from polhode.errors import InvalidInput
 from polhode.kernel.jit import disabled
-from polhode.systems import paths
+from polhode.surroundings import paths
 from polhode.systems.forces.sums import Kind, kinds_of
 from polhode.systems.record import Switch
 from test_orbit import CIRCLE, PLACES, SAMPLES, TIMES, R, V, load, potential

@@ -8,9 +8,9 @@ import mpmath
 import numpy as np
 import pytest
 
+from polhode.bodies import inertia as mass_of
+from polhode.bodies.inertia import MassProperties, principal, principal_axes
 from polhode.errors import InvalidInput
-from polhode.systems import inertia as mass_of
-from polhode.systems.inertia import MassProperties, principal, principal_axes
 
 ULP = np.finfo(float).eps
 

@@ -17,7 +17,7 @@ from polhode.checks import load_caller
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.programs.parts import PARTS
-from polhode.systems.paths import path_of
+from polhode.surroundings.paths import path_of
 from polhode.systems.written import loads_role
 
 EARTH, F = ph.planets.EARTH, ph.forces

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import polhode as ph
 from polhode.errors import InvalidInput
-from polhode.systems.nrlmsis import log_density
+from polhode.surroundings.nrlmsis import log_density
 
 pymsis = pytest.importorskip("pymsis")
 EPOCH = "2026-06-21T05:30:00 UTC"

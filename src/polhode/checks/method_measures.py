@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.bodies.inertia import principal
 from polhode.checks.loads import energies, load_array, load_caller
 from polhode.checks.problems import ORDER_SPAN, START, SWITCHES, suited, trial_problem
 from polhode.checks.steps import (
@@ -27,7 +28,6 @@ from polhode.checks.steps import (
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
 from polhode.systems import System, heavy_top
-from polhode.systems.inertia import principal
 
 
 # ------------------------------------------------------------------ order

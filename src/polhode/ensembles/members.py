@@ -18,6 +18,7 @@ import numpy as np
 
 from polhode.algebra.short_rows import all_of, any_of
 from polhode.arguments import UNKNOWN, array, has, has_quantity, mapping, whole
+from polhode.bodies.inertia import principal_of_many
 from polhode.ensembles.sampling import Distribution, Members
 from polhode.ensembles.sampling import members as drawn_members
 from polhode.ensembles.tables import MEMBER, is_table
@@ -30,7 +31,6 @@ from polhode.runs.parameters import arguments_of, system_with
 from polhode.runs.request import Request
 from polhode.runs.state import FORMS, OF_METHODS, STATE_WORDS, as_kept
 from polhode.systems import System
-from polhode.systems.inertia import principal_of_many
 from polhode.systems.user import UserFunction
 from polhode.systems.user.derived import program_of
 from polhode.trajectory.quantities import Constants

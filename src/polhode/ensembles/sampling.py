@@ -30,11 +30,11 @@ from numpy.typing import ArrayLike
 
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array, mapping, number, room_for, truth, whole
+from polhode.bodies.inertia import RELATIVE_TOLERANCE, principal, second_moments_from_inertia
+from polhode.bodies.inertia.checks import KG_M2
 from polhode.ensembles.designs import Design
 from polhode.ensembles.tables import is_table, member_array, read_table
 from polhode.errors import InvalidInput, answering, naming, shown, unknown_name
-from polhode.systems.inertia import RELATIVE_TOLERANCE, principal, second_moments_from_inertia
-from polhode.systems.inertia.checks import KG_M2
 
 __all__ = [
     "Distribution", "Members", "attitude", "choice", "from_record", "inertia", "lognormal", "members", "normal",

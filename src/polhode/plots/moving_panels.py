@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.bodies.inertia import principal
 from polhode.errors import InvalidInput
 from polhode.errors import shown as quoted
 from polhode.plots import solids, style
@@ -17,7 +18,6 @@ from polhode.plots.film_frames import Frames, attitudes, directions, of_body, po
 from polhode.plots.rows import scattered
 from polhode.plots.sphere_panels import inverse_inertia, level_curves
 from polhode.plots.style import BLUE, COLOURS, GREY, INK, VERMILION
-from polhode.systems.inertia import principal
 from polhode.trajectory.surroundings import centre, recorded
 
 if TYPE_CHECKING:

@@ -207,7 +207,7 @@ STAND_INS = {
     ("polhode.kernel.jit", "_viewed"): view,
     ("polhode.kernel.jit", "_leading"): view,
     ("polhode.systems.user.roles", "effective_torque"): effective_torque,
-    ("polhode.systems.paths", "inside"): inside,
+    ("polhode.surroundings.paths", "inside"): inside,
 }
 """What a role calls in the place of functions of memory, by module and name."""
 

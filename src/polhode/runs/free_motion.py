@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from polhode.algebra import rotation
 from polhode.algebra.vectorised import leading_axes, plain
 from polhode.arguments import array, number, room_for, truth
+from polhode.bodies.inertia import RELATIVE_TOLERANCE, principal
 from polhode.errors import InvalidInput
 from polhode.flows import free_rotation
 from polhode.kernel import drive
 from polhode.kernel import layout as slots
 from polhode.kernel.jit import disabled
 from polhode.runs.state import FORMS, State, as_kept
-from polhode.systems.inertia import RELATIVE_TOLERANCE, principal
 
 Array = NDArray[np.float64]
 

@@ -14,6 +14,7 @@ from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.algebra.short_rows import any_of, largest, smallest
 from polhode.algebra.vectorised import plain
 from polhode.arguments import UNKNOWN, array, vector
+from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION, OF_POINTS
 from polhode.kernel import layout as L
@@ -21,7 +22,6 @@ from polhode.kernel.jit import python_of
 from polhode.methods import CompiledMethod, MethodSpec
 from polhode.runs.integrator import extended
 from polhode.systems import System
-from polhode.systems.inertia import RELATIVE_TOLERANCE
 
 LARGEST = 1e60
 """Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""

@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from polhode.algebra import rotation
 from polhode.algebra.vectorised import LARGEST
 from polhode.arguments import array
+from polhode.bodies.inertia import principal, turning
 from polhode.errors import InvalidInput, naming
-from polhode.systems.inertia import principal, turning
 
 Array = NDArray[np.float64]
 

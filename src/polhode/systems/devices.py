@@ -23,11 +23,11 @@ from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper, hole, inlined
-from polhode.systems.ephemerides import Ephemerides
+from polhode.surroundings.ephemerides import Ephemerides
+from polhode.surroundings.nrlmsis import AirByModel
+from polhode.surroundings.paths import Circle, unit_vector
 from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.forces.sums import MU, OWN
-from polhode.systems.nrlmsis import AirByModel
-from polhode.systems.paths import Circle, unit_vector
 
 GRADIENT, AIR_AT, LIGHT_AT, THRUSTERS, PLATES, FIRST_WORK, ROTORS, FIELD_AT, DIPOLES = range(9)
 TORQUERS, PULSED, POINTS, DEVICES = range(9, 13)

@@ -33,6 +33,7 @@ from polhode.algebra.so3 import cross
 from polhode.arguments import UNKNOWN, in_unit, number
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Inertia, NumberOrNumbers, Permittivity, VectorOrVectors
+from polhode.bodies.inertia import mass_of, principals
 from polhode.errors import InvalidInput, answering, naming
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
@@ -40,7 +41,6 @@ from polhode.kernel.jit import inlined
 from polhode.kernel.neighbours import FIRST_PARAMETER, parameters_of
 from polhode.kernel.pairs import apart, bound, switched
 from polhode.kernel.simd import load4, roots, transposed
-from polhode.systems.inertia import mass_of, principals
 from polhode.systems.molecules import (
     constants_of,
     count,

@@ -44,8 +44,8 @@ from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT
 from polhode.plugins import Registry
-from polhode.systems.ephemerides import Ephemerides
-from polhode.systems.paths import Circle, path_to_sun, place_at, unit_vector
+from polhode.surroundings.ephemerides import Ephemerides
+from polhode.surroundings.paths import Circle, path_to_sun, place_at, unit_vector
 from polhode.systems.record import System, Watch
 from polhode.systems.user import FORMS, UserFunction, event_function
 from polhode.systems.user.added import takes_states

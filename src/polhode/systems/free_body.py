@@ -14,8 +14,8 @@ import numpy as np
 from polhode.arguments import in_unit, truth
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Inertia
+from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
-from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import System
 

@@ -21,10 +21,10 @@ from polhode.algebra.so3 import dot, scale, times
 from polhode.arguments import in_unit, number
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import GravitationalParameter, Inertia, Length
+from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System
 
 # parameters: k = 3 mu / radius^3. In the principal frame u x I u has differences of moments as factors, which are

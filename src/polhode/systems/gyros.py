@@ -45,8 +45,8 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, hole
+from polhode.surroundings.paths import unit_vectors
 from polhode.systems.events import WHEEL
-from polhode.systems.paths import unit_vectors
 from polhode.systems.record import AuxiliaryVariable, Watch
 
 inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without gyros.")

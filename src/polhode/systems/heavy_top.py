@@ -24,12 +24,7 @@ from polhode.algebra.so3 import cross, dot, scale
 from polhode.arguments import choice, in_unit, number, numbers, truth, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Acceleration, Function, Inertia, ListOf, Mass, Newtons, Numbers, Position, States
-from polhode.capabilities import stated
-from polhode.errors import InvalidInput, answering
-from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3
-from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.inertia import (
+from polhode.bodies.inertia import (
     KG_M2,
     RELATIVE_TOLERANCE,
     MassProperties,
@@ -38,6 +33,11 @@ from polhode.systems.inertia import (
     parallel_axis_inverse,
     principal,
 )
+from polhode.capabilities import stated
+from polhode.errors import InvalidInput, answering
+from polhode.kernel import layout as L
+from polhode.kernel.access import get3, get4, put3
+from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import states_of
 from polhode.systems.user import Behind, added_functions, torque_added

@@ -29,9 +29,9 @@ from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Angle, Form, Length, Numbers, Rate, Vector
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.programs.tracer import array_of, holds_tracers
-from polhode.systems.earth_axes import equator
+from polhode.surroundings.earth_axes import equator
+from polhode.surroundings.orientation import Orientation, oriented
 from polhode.systems.forces.record import Force
-from polhode.systems.orientation import Orientation, oriented
 
 FRAME, RATE, ANGLE, RADIUS, DEGREE, TERMS, TERM = 0, 9, 10, 11, 12, 13, 6
 """Slots of the numbers: rows of the frame, rotation rate, angle at time 0, reference radius, highest degree, and six

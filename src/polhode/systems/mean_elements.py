@@ -15,7 +15,7 @@ import numpy as np
 
 from polhode.arguments import array, choice
 from polhode.errors import InvalidInput, MissingExtra
-from polhode.systems.earth_axes import to_j2000
+from polhode.surroundings.earth_axes import to_j2000
 
 FRAMES = ("J2000", "TEME")
 DAY = 86400.0

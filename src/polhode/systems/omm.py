@@ -19,7 +19,7 @@ from polhode import reading
 from polhode.arguments import path as checked_path
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, answering, shown
-from polhode.systems.earth_axes import days_of_ut
+from polhode.surroundings.earth_axes import days_of_ut
 from polhode.systems.mean_elements import MeanElements, satrec
 
 NUMBERS = {

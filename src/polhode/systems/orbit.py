@@ -41,10 +41,10 @@ from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import hole
+from polhode.surroundings.planets import ground_of
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.forces.sums import ACCELERATION, LEVEL, WORKS, roles
 from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
-from polhode.systems.planets import ground_of
 from polhode.systems.record import IDENTITY, System
 from polhode.systems.states import states_of
 from polhode.systems.user import (

@@ -32,8 +32,8 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole
 from polhode.kernel.sampling import PULSE
+from polhode.surroundings.paths import unit_vectors
 from polhode.systems.equipment import Fitting
-from polhode.systems.paths import unit_vectors
 from polhode.systems.record import AuxiliaryVariable, Watch
 from polhode.systems.sampling import Sampled
 from polhode.systems.user.states import Sizes

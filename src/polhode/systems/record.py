@@ -12,6 +12,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from polhode.arguments.frozen import frozen
+from polhode.bodies.inertia import turning
 from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput
 from polhode.flows.gyrostat import wheels_in
@@ -21,10 +22,9 @@ from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
+from polhode.surroundings.planets import Ground
 from polhode.systems.from_potential import Derived, from_potential, is_derived
-from polhode.systems.inertia import turning
 from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
-from polhode.systems.planets import Ground
 from polhode.systems.registry import SYSTEMS, built
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
 from polhode.systems.shown import system_html

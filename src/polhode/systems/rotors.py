@@ -17,6 +17,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.arguments.recorded import called
+from polhode.bodies.inertia import principal
 from polhode.errors import InvalidInput
 from polhode.flows.gyrostat import AXES, AXIS, GYROS, OF_WHEEL
 from polhode.kernel import jit
@@ -26,7 +27,6 @@ from polhode.kernel.jit import bind, hole, inlined
 from polhode.systems.equipment import Fitting, sizes_of
 from polhode.systems.events import WHEEL
 from polhode.systems.gyros import Gyros, control_moment_gyros, gyros_of_body
-from polhode.systems.inertia import principal
 from polhode.systems.record import AuxiliaryVariable, Watch
 from polhode.systems.user.states import Sizes
 from polhode.systems.wheels import FREE, Wheels, imbalance_of_body, reaction_wheels, wheels_of_body

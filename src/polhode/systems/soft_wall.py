@@ -23,10 +23,10 @@ from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, in_unit
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Inertia
+from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System
 
 SIGNS = {"printed": 1.0, "physical": -1.0}

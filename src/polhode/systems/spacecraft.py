@@ -59,6 +59,7 @@ from polhode.arguments.words import (
     TableOf,
     Unit,
 )
+from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal, turning
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
@@ -70,6 +71,7 @@ from polhode.programs.attitude import ROWS
 from polhode.programs.text import function
 from polhode.programs.trace import trace
 from polhode.programs.written import module_of
+from polhode.surroundings.planets import ground_of
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.devices import (
     AIR_AT,
@@ -108,9 +110,7 @@ from polhode.systems.gradient_of_forces import (
 )
 from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.gyros import control_moment_gyros
-from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, turning
 from polhode.systems.magnetic import field_of, magnetic_field
-from polhode.systems.planets import ground_of
 from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
 from polhode.systems.record import Switch, System
 from polhode.systems.rotors import rotors_of

@@ -31,9 +31,9 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole
+from polhode.surroundings.paths import unit_vectors
 from polhode.systems.equipment import Fitting
 from polhode.systems.forces.sums import MU
-from polhode.systems.paths import unit_vectors
 from polhode.systems.record import AuxiliaryVariable, Watch
 from polhode.systems.user.states import Sizes
 

@@ -40,7 +40,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, helper, hole, inlined
-from polhode.systems.paths import unit_vectors
+from polhode.surroundings.paths import unit_vectors
 from polhode.systems.record import AuxiliaryVariable
 
 INERTIA, MOST_TORQUE, VISCOUS, COULOMB, SMOOTH, GAIN, FREE = range(OF_WHEEL)

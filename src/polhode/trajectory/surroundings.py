@@ -16,7 +16,7 @@ import numpy as np
 
 from polhode.arguments import number, vector
 from polhode.errors import InvalidInput
-from polhode.systems import paths, planets
+from polhode.surroundings import paths, planets
 from polhode.trajectory.schema import trajectory
 
 if TYPE_CHECKING:

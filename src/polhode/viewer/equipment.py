@@ -10,9 +10,9 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments.recorded import called
 from polhode.errors import PolhodeError
+from polhode.surroundings.paths import unit_vectors
 from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.magnetic import field_of
-from polhode.systems.paths import unit_vectors
 from polhode.trajectory.frames import pointing_error
 from polhode.trajectory.surroundings import place_of_sun, sun_is_far
 from polhode.viewer.arrays import COARSE, DRAWN, Arrays

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.bodies.inertia import parallel_axis, principal
 from polhode.errors import PolhodeError
-from polhode.systems.inertia import parallel_axis, principal
 
 if TYPE_CHECKING:
     import xarray as xr

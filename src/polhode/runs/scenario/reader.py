@@ -24,6 +24,7 @@ from polhode.algebra import orbits
 from polhode.arguments import mapping, truth
 from polhode.arguments import path as checked_path
 from polhode.arguments.words import Form, ListOf, arguments_of
+from polhode.bodies import inertia
 from polhode.epochs import Epoch, epoch_of
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.methods import method as find_method
@@ -40,7 +41,7 @@ from polhode.runs.scenario.toml_lines import Key, deepest, key_lines, line_of_ma
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
 from polhode.runs.steps import checked_breaks, sample_times
-from polhode.systems import SYSTEMS, System, inertia, problem, start_files
+from polhode.systems import SYSTEMS, System, problem, start_files
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
 from polhode.trajectory import suffix_of

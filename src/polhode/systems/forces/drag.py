@@ -13,9 +13,9 @@ from polhode.arguments.recorded import plain
 from polhode.arguments.words import Length, Rate, Rows, Unit, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, segment
+from polhode.surroundings.nrlmsis import ROTATION, Air, AirByModel, air_of, drag_in_air
+from polhode.surroundings.paths import table_of_rows, unit_vector
 from polhode.systems.forces.record import Force
-from polhode.systems.nrlmsis import ROTATION, Air, AirByModel, air_of, drag_in_air
-from polhode.systems.paths import table_of_rows, unit_vector
 
 COUNT, ROWS, ROW = 3, 4, 3
 """Behind the rotation: number of rows; index of the first, size of each (radius, k there, rate of log k by radius)."""

@@ -13,10 +13,10 @@ from polhode.arguments.words import Angle, Rate, Vector
 from polhode.errors import InvalidInput, answering, naming
 from polhode.kernel.access import get3, in_kernels
 from polhode.kernel.jit import helper, inlined
-from polhode.systems.earth_axes import equator
+from polhode.surroundings.earth_axes import equator
+from polhode.surroundings.gravity_fields import gravity_field_of
+from polhode.surroundings.orientation import Orientation, oriented
 from polhode.systems.forces.record import Force
-from polhode.systems.gravity_fields import gravity_field_of
-from polhode.systems.orientation import Orientation, oriented
 
 # Numbers: two unit vectors of the equator and the pole, the first from where angles are measured; rotation rate and
 # angle at time 0; gravity parameter and radius of the field; degree; order; then, column by column of the order m, from

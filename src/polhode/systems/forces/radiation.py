@@ -12,10 +12,10 @@ from polhode.arguments import choice, number
 from polhode.arguments.words import Acceleration, Length, Position, Positions, Times, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.jit import helper
-from polhode.systems.ephemerides import Ephemerides
+from polhode.surroundings.ephemerides import Ephemerides
+from polhode.surroundings.paths import Circle, path_to_sun, place_at, velocity_at
 from polhode.systems.events import CYLINDER, PENUMBRA, WITHIN
 from polhode.systems.forces.record import Force
-from polhode.systems.paths import Circle, path_to_sun, place_at, velocity_at
 from polhode.systems.record import Watch
 
 DISTANCE, FAR, LIT, BODY, SUN, PATH = range(1, 7)

@@ -16,11 +16,11 @@ import numpy as np
 from polhode.arguments import array, number
 from polhode.errors import InvalidInput, shown
 from polhode.kernel import layout as L
+from polhode.surroundings.planets import ALIKE
 from polhode.systems.forces import FORCES, force_of
 from polhode.systems.forces.impulse import Impulse
 from polhode.systems.forces.record import Force, is_own
 from polhode.systems.forces.sums import COUNT, ROW, ROWS, Kind, kinds_of
-from polhode.systems.planets import ALIKE
 from polhode.systems.record import AuxiliaryVariable, Switch, Watch
 
 

@@ -8,9 +8,9 @@ from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import number
 from polhode.arguments.words import GravitationalParameter, Position, Positions, Times
 from polhode.errors import InvalidInput, answering
-from polhode.systems.ephemerides import Ephemerides, ephemeris_of
+from polhode.surroundings.ephemerides import Ephemerides, ephemeris_of
+from polhode.surroundings.paths import Circle, path_of, place_at, receding_at, square_at, velocity_at
 from polhode.systems.forces.record import Force
-from polhode.systems.paths import Circle, path_of, place_at, receding_at, square_at, velocity_at
 
 # Numbers: the gravity parameter of the body, then its path.
 

@@ -14,8 +14,8 @@ from polhode.arguments.words import Acceleration, Newtons, Speed, Time, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
+from polhode.surroundings.paths import unit_vector
 from polhode.systems.forces.record import Force
-from polhode.systems.paths import unit_vector
 from polhode.systems.record import Switch
 
 STANDARD_GRAVITY = 9.80665

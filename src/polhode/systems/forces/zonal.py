@@ -11,8 +11,8 @@ from polhode.arguments.words import Length, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3
 from polhode.kernel.jit import inlined
+from polhode.surroundings.paths import unit_vector
 from polhode.systems.forces.record import Force
-from polhode.systems.paths import unit_vector
 
 RADIUS, DEGREE, FIRST = 3, 4, 5
 """Indices among the numbers, behind the axis: radius, highest degree n, J_2."""

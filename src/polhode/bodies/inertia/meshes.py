@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.arguments import array, in_unit, number
+from polhode.bodies.inertia.checks import EPSILON, Array, bounded
+from polhode.bodies.inertia.mass_properties import MassProperties
+from polhode.bodies.inertia.second_moments import inertia_from_second_moments
 from polhode.errors import InvalidInput, answering
-from polhode.systems.inertia.checks import EPSILON, Array, bounded
-from polhode.systems.inertia.mass_properties import MassProperties
-from polhode.systems.inertia.second_moments import inertia_from_second_moments
 
 
 @answering

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode.arguments import array, vector
-from polhode.errors import InvalidInput
-from polhode.systems.inertia.checks import (
+from polhode.bodies.inertia.checks import (
     KG_M2,
     LARGEST,
     RELATIVE_TOLERANCE,
@@ -19,6 +18,7 @@ from polhode.systems.inertia.checks import (
     symmetric,
     tensor_from,
 )
+from polhode.errors import InvalidInput
 
 
 def second_moments_from_inertia(inertia: ArrayLike) -> Array:

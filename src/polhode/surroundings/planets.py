@@ -30,7 +30,7 @@ from math import pi, sqrt
 
 from polhode.arguments import number
 from polhode.errors import InvalidInput
-from polhode.systems.earth_axes import earth_orientation, earth_rotation_angle
+from polhode.surroundings.earth_axes import earth_orientation, earth_rotation_angle
 
 __all__ = [
     "ASTRONOMICAL_UNIT", "EARTH", "EUROPA", "MARS", "MOON", "SOLAR_PRESSURE", "SUN", "Planet", "earth_orientation",

@@ -22,7 +22,7 @@ from polhode.arguments.words import Angle, Length, TableOf, Time, Vector
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.access import get3, segment
 from polhode.kernel.jit import helper, inlined
-from polhode.systems.ephemerides import ephemeris_of
+from polhode.surroundings.ephemerides import ephemeris_of
 
 AT_REST, ON_CIRCLE, TABLE = range(3)
 """Forms of a path, its first number. Behind it: three coordinates; rate, phase and the radius times two unit vectors;

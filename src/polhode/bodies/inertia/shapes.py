@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode.arguments import array, number
+from polhode.bodies.inertia.checks import bounded, length_from, mass_from, position_from
+from polhode.bodies.inertia.mass_properties import MassProperties
+from polhode.bodies.inertia.second_moments import inertia_from_d, inertia_from_second_moments
 from polhode.errors import InvalidInput, answering
-from polhode.systems.inertia.checks import bounded, length_from, mass_from, position_from
-from polhode.systems.inertia.mass_properties import MassProperties
-from polhode.systems.inertia.second_moments import inertia_from_d, inertia_from_second_moments
 
 
 def _symmetric_body(mass: float, d: ArrayLike) -> MassProperties:

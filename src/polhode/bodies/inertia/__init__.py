@@ -14,12 +14,12 @@ I_i <= I_j + I_k. Any consistent set of units; quaternions are scalar first (w, 
 
 from __future__ import annotations
 
-from polhode.systems.inertia.checks import KG_M2 as KG_M2
-from polhode.systems.inertia.checks import RELATIVE_TOLERANCE as RELATIVE_TOLERANCE
-from polhode.systems.inertia.mass_properties import MassProperties, mass_of
-from polhode.systems.inertia.meshes import mesh
-from polhode.systems.inertia.principal_axes import Principal, principal, principal_of_many, principals, turning
-from polhode.systems.inertia.second_moments import (
+from polhode.bodies.inertia.checks import KG_M2 as KG_M2
+from polhode.bodies.inertia.checks import RELATIVE_TOLERANCE as RELATIVE_TOLERANCE
+from polhode.bodies.inertia.mass_properties import MassProperties, mass_of
+from polhode.bodies.inertia.meshes import mesh
+from polhode.bodies.inertia.principal_axes import Principal, principal, principal_of_many, principals, turning
+from polhode.bodies.inertia.second_moments import (
     d_from_inertia,
     inertia_from_d,
     inertia_from_second_moments,
@@ -27,7 +27,7 @@ from polhode.systems.inertia.second_moments import (
     parallel_axis_inverse,
     second_moments_from_inertia,
 )
-from polhode.systems.inertia.shapes import box, cylinder, disk, ellipsoid, point_masses, sphere, thin_rod
+from polhode.bodies.inertia.shapes import box, cylinder, disk, ellipsoid, point_masses, sphere, thin_rod
 
 __all__ = [
     "Principal", "principal", "principal_of_many", "principals", "turning", "second_moments_from_inertia",

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from polhode.algebra.quaternion import to_matrix
 from polhode.arguments import array
-from polhode.errors import InvalidInput
-from polhode.systems.inertia.checks import (
+from polhode.bodies.inertia.checks import (
     LARGEST,
     RELATIVE_TOLERANCE,
     Array,
@@ -20,7 +19,8 @@ from polhode.systems.inertia.checks import (
     position_from,
     tensor_from,
 )
-from polhode.systems.inertia.second_moments import parallel_axis, point_inertia, second_moments_from_inertia
+from polhode.bodies.inertia.second_moments import parallel_axis, point_inertia, second_moments_from_inertia
+from polhode.errors import InvalidInput
 
 
 @dataclass(frozen=True, eq=False)

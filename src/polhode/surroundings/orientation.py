@@ -11,8 +11,8 @@ from polhode.arguments import number
 from polhode.arguments.recorded import called
 from polhode.arguments.words import Angle, TableOf, Vector
 from polhode.errors import InvalidInput, shown
-from polhode.systems.earth_axes import earth_orientation
-from polhode.systems.paths import unit_vector
+from polhode.surroundings.earth_axes import earth_orientation
+from polhode.surroundings.paths import unit_vector
 
 Orientation = Annotated[Mapping[str, Any], TableOf(earth_orientation)]
 

@@ -16,7 +16,7 @@ from polhode import reading
 from polhode.arguments import number, path, whole
 from polhode.arguments.frozen import AsMade, frozen
 from polhode.errors import InvalidInput, answering, shown
-from polhode.systems import planets
+from polhode.surroundings import planets
 
 FOLDER = Path(__file__).with_name("fields")
 SHIPPED = ("egm2008",)

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from polhode.algebra.short_rows import all_of, folded, largest
 from polhode.arguments import LONGEST_WORD, array, room_for, text, truth, whole
+from polhode.bodies.inertia.checks import EPSILON, KG_M2, RELATIVE_TOLERANCE, Array, check_triangle, tensor_from
 from polhode.errors import InvalidInput
 from polhode.kernel.access import put4
 from polhode.kernel.jit import compile_kernel, inlined, pointer
-from polhode.systems.inertia.checks import EPSILON, KG_M2, RELATIVE_TOLERANCE, Array, check_triangle, tensor_from
 
 SURELY = 1e-12
 """Determinant of a tensor scaled to unit diagonal beyond which it is positive definite whatever its round-off."""

@@ -1,0 +1,1 @@
+"""Bodies: mass, moments of inertia and shape, without what acts on them."""
