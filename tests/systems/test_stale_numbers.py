@@ -100,3 +100,26 @@ def test_every_role_reads_what_is_there_now():
     u, time, energy = run()
     assert before == pytest.approx((1.0, 0.1, 1.0), abs=1e-3) and (u, energy) == (2.0, 2.0)
     assert time == pytest.approx(0.1, abs=1e-3)
+
+
+class AnyAttribute:
+    """As mocks and delayed values are: each attribute is another such object, which knows the one before."""
+
+    __slots__ = ("before", "gain")
+
+    def __init__(self):
+        self.gain = 1.0
+
+    def __getattr__(self, name):
+        found = AnyAttribute()
+        found.before = self
+        return found
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
+def test_an_object_that_has_any_attribute_is_read_by_those_it_was_given():
+    thing = AnyAttribute()
+    system = ph.particle(force=lambda t, x, v, p: (thing.gain, 0.0, 0.0), work=False)
+    assert drift(system) == pytest.approx(1.0, rel=1e-14)
+    thing.gain = 2.0
+    assert drift(system) == pytest.approx(2.0, rel=1e-14)

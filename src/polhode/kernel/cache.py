@@ -45,7 +45,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-ROOMS = ("kernel", "programs", "algebra", "flows", "systems", "methods")
+ROOMS = ("kernel", "programs", "algebra", "flows", "bodies", "surroundings", "systems", "methods")
 KEPT_GENERATIONS = 4
 KEPT_FILES = 1500
 DAY = 86400.0

@@ -299,7 +299,8 @@ def address_of(function: Any, signature: Any) -> Any:
 
 def python_of(function) -> FunctionType:
     """The plain Python function of ``function``, which may be compiled."""
-    return getattr(function, "py_func", function)
+    plain = getattr(function, "py_func", None)
+    return plain if isinstance(plain, FunctionType) else function  # there are objects that have any attribute
 
 
 LOAD_GLOBAL, LOAD_NAME, EXTENDED_ARG = (dis.opmap[name] for name in ("LOAD_GLOBAL", "LOAD_NAME", "EXTENDED_ARG"))
@@ -430,9 +431,9 @@ CLEAR = (FunctionType, ModuleType, list, tuple, dict, set, frozenset)
 
 def _feed(total, value, seen, live, names=frozenset()) -> None:
     """Add a value to the digest ``total``; ``live``: by the rules of ``Made``; ``names``: attributes to be read."""
-    if hasattr(value, "targetoptions"):  # a compiled function
-        total.update(repr(value.targetoptions).encode())
-    value = python_of(value)
+    if (plain := python_of(value)) is not value:  # a compiled function
+        total.update(repr(getattr(value, "targetoptions", "")).encode())
+    value = plain
     total.update(f"{type(value).__module__}.{type(value).__qualname__}:".encode())
     if isinstance(value, PLAIN):
         text = repr(value).encode()
