@@ -17,6 +17,7 @@ import ctypes
 import dis
 import functools
 import hashlib
+import inspect
 import re
 import threading
 import warnings
@@ -517,13 +518,16 @@ def _feed_object(total, value, seen, names) -> None:
     total.update(f"{id(value)}:".encode())
     if not isinstance(value, type) and type(value).__repr__ is not object.__repr__:  # type: ignore[comparison-overlap]
         total.update(repr(value).encode())
-    owners = (value, *(value.__mro__ if isinstance(value, type) else type(value).__mro__))
+    kinds = value.__mro__ if isinstance(value, type) else type(value).__mro__
+    held = [vars(one) for one in kinds]
+    if inspect.getattr_static(value, "__dict__", None) is not None:  # not what its __getattr__ makes up
+        held.insert(0, vars(value))
     wanted: set[str] = {*names, "__call__", "__getitem__", "__getattr__"}
     done: set[str] = set()
     while wanted - done:
         name = min(wanted - done)
         done.add(name)
-        found = next((vars(one)[name] for one in owners if name in getattr(one, "__dict__", {})), None)
+        found = next((own[name] for own in held if name in own), None)
         if found is None:
             continue
         if isinstance(found, MemberDescriptorType) and not isinstance(value, type):  # of __slots__
