@@ -31,6 +31,7 @@ ROOMS = {
     "ensembles.ensemble": "Many members",
     "ensembles.of_scenario": "Many members",
     "systems": "Systems",
+    "bodies.body": "Systems",
     "programs.tracer": "Systems",
     "methods": "Methods",
     "trajectory": "Trajectories and citations",
@@ -60,6 +61,7 @@ MODULES = {
     "inertia": "Inertia",
     "initial": "Initial states of many bodies",
     "kepler": "Two-body orbits",
+    "loads": "Loads of a system",
     "observables": "Observables",
     "planets": "Constants of planets",
     "plots": "Pictures",
@@ -134,6 +136,8 @@ def public(home: str, name: str, module: str = "") -> str:
     """The directive that documents one public name, of polhode itself or of a module of it."""
     thing = getattr(getattr(polhode, module), name) if module else getattr(polhode, name)
     known_as = f"polhode.{module}.{name}" if module else f"polhode.{name}"
+    if inspect.ismodule(thing):  # a room that is called like a function
+        known_as, thing = f"polhode.{name}.{name}", thing.__call__
     if inspect.isclass(thing):
         fields = ", ".join(field.name for field in dataclasses.fields(thing)) if dataclasses.is_dataclass(thing) else ""
         fields = ", ".join(getattr(thing, "_fields", ())) or fields

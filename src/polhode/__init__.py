@@ -17,7 +17,8 @@ from typing import Any
 from polhode.in_xarray import whenever_imported as _whenever_imported
 
 _HOMES = {
-    "problem": "systems", "thruster": "systems", "plate": "systems", "reaction_wheels": "systems",
+    "body": "bodies.body", "bodies": "bodies.body",
+    "system": "systems", "problem": "systems", "thruster": "systems", "plate": "systems", "reaction_wheels": "systems",
     "controller": "systems", "gravity_field": "systems",
     "magnetic_field": "systems", "magnetic_dipole": "systems", "magnetic_torquers": "systems",
     "control_moment_gyros": "systems", "nrlmsis": "systems", "pulsed_thrusters": "systems",
@@ -39,7 +40,7 @@ _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
     "rotation": "algebra.rotation", "inertia": "bodies.inertia", "plots": "plots",
     "initial": "systems.initial", "systems": "systems", "methods": "methods",
-    "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
+    "variational": "algebra.variational", "forces": "systems.forces", "loads": "loads", "events": "systems.events",
     "planets": "surroundings.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
     "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
     "sampling": "ensembles.sampling", "reduce": "ensembles.reductions", "estimation": "estimation", "chaos": "chaos",

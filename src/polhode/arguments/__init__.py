@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import keyword
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -332,6 +333,18 @@ def text(value: Any, name: str, most: float = np.inf) -> str:
     if len(value) > most:
         raise InvalidInput(f"{name} is {shown(value)}, of {len(value)} characters; take at most {most:g}")
     return value
+
+
+def identifier(value: Any, name: str) -> str:
+    """``value`` as a name that Python could have, not a keyword and without a leading underscore.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if text(value, name, LONGEST_WORD).isidentifier() and not keyword.iskeyword(value) and not value.startswith("_"):
+        return str(value)
+    raise InvalidInput(f"{name} must be an identifier such as 'a' or 'main_body', not {shown(value)}")
 
 
 def truth(value: Any, name: str) -> bool:

@@ -27,11 +27,12 @@ from polhode.checks.system_measures import (
     series_defect,
     velocity_defect,
 )
-from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
 from polhode.runs.state import STATE_WORDS
 from polhode.systems import System
+from polhode.systems.record import present_system
 
 CONSERVED = (
     "energy",
@@ -249,8 +250,7 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     --------
     check_method : whether a method does what its row promises.
     """
-    if not isinstance(system, System):
-        raise InvalidInput(f"check_system takes a system such as polhode.free_body(...), not {shown(system)}")
+    system = present_system(system)
     for name in start:
         if name not in STATE_WORDS:
             raise unknown_name("argument of check_system", name, ("states", "span", "seed", *STATE_WORDS))

@@ -12,7 +12,7 @@ import numpy as np
 from polhode.arguments import room_for
 from polhode.ensembles.members import Kind, Names, Varied, kind_of, sorted_out, states_of, system_of
 from polhode.ensembles.tables import MEMBER
-from polhode.errors import InvalidInput, shown
+from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
 from polhode.methods import Method
 from polhode.methods import method as find_method
@@ -21,6 +21,7 @@ from polhode.runs.request import ARGUMENTS, MEASURED, Request, check_options, in
 from polhode.runs.state import OF_METHODS, STATE_WORDS, State, refuse_own_states, state_of
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
+from polhode.systems.record import present_system
 from polhode.systems.sampling import cut_by
 
 BETWEEN = 8
@@ -211,8 +212,7 @@ def planned(
     InvalidInput
         What varies is wrong, or given for all members too.
     """
-    if not isinstance(system, System):
-        raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(system)}")
+    system = present_system(system)
     if given.get("parameters") is not None:
         system = with_parameters(system, given["parameters"])
     varied = Varied.of(members)

@@ -25,6 +25,7 @@ from polhode.runs.parameters import with_parameters
 from polhode.runs.state import State
 from polhode.runs.steps import Tolerance, check_told_apart
 from polhode.systems import System
+from polhode.systems.record import present_system
 
 ESTIMATED = "the noise is estimated from the residuals"
 MUCH_BETTER = 1e-3
@@ -220,8 +221,7 @@ def one_body(system: Any) -> None:
     ------
     InvalidInput
     """
-    if not isinstance(system, System):
-        raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(system)}")
+    system = present_system(system)
     if system.N != 1:
         raise InvalidInput(f"fits are of one body, but {system.name!r} has {system.N}; fit the motion of one of them")
 

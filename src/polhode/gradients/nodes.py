@@ -17,6 +17,7 @@ from polhode.gradients.rows import ROTATION, TRANSLATION
 from polhode.runs.parameters import system_with, value_at
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
+from polhode.systems.record import present_system
 
 RATES = {"angular_velocity": "rotates", "velocity": "translates"}
 
@@ -33,9 +34,7 @@ class Node:
     """
 
     def __init__(self, system: Any, method: Any, words: Mapping[str, Any]) -> None:
-        if not isinstance(system, System):
-            raise InvalidInput(f"a system such as polhode.free_body(...) is needed, not {shown(system)}")
-        self.system, self.method, self.words = system, method, dict(words)
+        self.system, self.method, self.words = present_system(system), method, dict(words)
         if self.words.get("wrt") is None:
             raise InvalidInput("wrt must name the arguments of the run's function, such as ['angular_velocity']")
         self.names = names_of(self.words.pop("wrt"), system)

@@ -23,6 +23,7 @@ from polhode.runs.state import State
 from polhode.runs.steps import Tolerance
 from polhode.runs.tangent.backwards import Backwards
 from polhode.systems import System
+from polhode.systems.record import present_system
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -105,8 +106,7 @@ class Reverse:
     """
 
     def __init__(self, system: Any, method: Any, given: dict[str, Any], options: Any, wrt: Any, final: bool) -> None:
-        if not isinstance(system, System):
-            raise InvalidInput(f"a system such as polhode.free_body(...) is needed, not {shown(system)}")
+        system = present_system(system)
         self.names = names_of(wrt, system)
         request = requested(system, method, given, options)
         if final:

@@ -15,12 +15,12 @@ from polhode.programs import derive
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
+from polhode.programs.roles import behind, of_flat_memory
 from polhode.programs.text import Lines, matrix_rows
 
 PARTS = (L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING)
 ATTITUDES = ("qw", "qx", "qy", "qz")
 """Variables of the quaternion."""
-VALUES = ("F0", "F1", "F2", "T0", "T1", "T2")
 
 
 class Loads(NamedTuple):
@@ -103,7 +103,10 @@ def _powers(g: Graph, branches: Sequence[set[int]], shared: set[int]) -> dict[in
     return {b: set().union(*sets) for b, sets in found.items() if len(sets) > 1}
 
 
-def text(g: Graph, branches: Mapping[str, Loads], count: int, several: bool, name: str = "loads") -> str:
+def text(
+    g: Graph, branches: Mapping[str, Loads], count: int, several: bool, name: str = "loads", bodies: int = 1,
+    before: int = 0,
+) -> str:  # fmt: skip
     """The text of a role that adds up loads.
 
     Parameters
@@ -117,17 +120,23 @@ def text(g: Graph, branches: Mapping[str, Loads], count: int, several: bool, nam
         Of each of N bodies in turn, not of one.
     name : str
         Name of the function.
+    bodies : int
+        How many bodies the loads are on, which are written out; one, if of each in turn.
+    before : int
+        Number of auxiliary variables before those that are the inputs aux0, aux1, ...
     """
     flat = factored(g, [a for loads in branches.values() for a in loads.rows])
-    width = 6 + count
+    width = L.LOAD * bodies + count
     rows = [flat[k : k + width] for k in range(0, len(flat), width)]
     needed = [set(g.needed(one)) for one in rows]
     shared = sorted(a for a in set().union(*needed) if sum(a in one for one in needed) > 1)
-    read, given = _expressions(g.names(flat), several)
+    read, given = _expressions(g.names(flat), several) if bodies == 1 else of_flat_memory(g.names(flat), bodies)
+    given |= behind(g.names(flat), bodies, before) if before else {}
     body = Lines(g, flat, given, at_once=False)
     body.write(shared)
     body.prepare(_powers(g, needed, set(shared)))
-    values = [*VALUES, *(f"W{k}" for k in range(count))]
+    acting = [f"{one}{k}" for one in "FT" for k in range(3 * bodies)]
+    values = [*acting, *(f"W{k}" for k in range(count))]
     lines = [*read, *body.lines, *(f"{one} = 0.0" for one in values)]
     for condition, outputs in zip(branches, rows, strict=True):
         own = body.branch()
@@ -137,14 +146,15 @@ def text(g: Graph, branches: Mapping[str, Loads], count: int, several: bool, nam
         ]
         lines += adding and [f"if {condition}:", *(f"    {line}" for line in [*own.lines, *adding])]
     at = "c + " if several else ""
-    lines += [f"out[{at}{k}] = {one}" for k, one in enumerate(VALUES)]
+    places = [L.LOAD * (k // 3) + 3 * turns + k % 3 for turns in range(2) for k in range(3 * bodies)]
+    lines += [f"out[{at}{k}] = {one}" for k, one in zip(places, acting, strict=True)]
     if several:
         lines += [f"out[6 * N + {k}] = out[6 * N + {k}] + W{k}" for k in range(count)]
         lines = [f"a = {L.BODY} * i", f"b = {L.CONSTANTS} * i", f"c = {L.LOAD} * i", *lines]
         lines = ["for i in range(N):", *(f"    {line}" for line in lines)]
         lines = [*(f"out[6 * N + {k}] = 0.0" for k in range(count)), *lines]
     else:
-        lines += [f"out[{6 + k}] = W{k}" for k in range(count)]
+        lines += [f"out[{L.LOAD * bodies + k}] = W{k}" for k in range(count)]
     head = f"def {name}(part, t, N, y, bodies, parameters, out):"
     return "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
 

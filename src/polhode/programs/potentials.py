@@ -12,7 +12,7 @@ from polhode.programs import derive
 from polhode.programs.attitude import ROWS
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
-from polhode.programs.roles import of_flat_memory
+from polhode.programs.roles import of_each, of_flat_memory, plain
 from polhode.programs.text import Lines
 
 Turns = Sequence[Sequence[bool]]
@@ -101,13 +101,16 @@ def moving_inputs(names: Sequence[str]) -> list[str]:
     return [name for name in names if name[0] in "vm" and not name.startswith("mass")]
 
 
-def potential_text(g: Graph, potential: int, N: int, name: str) -> str:
-    """The text of a role of signature POTENTIAL."""
+def potential_text(g: Graph, potential: int, N: int, name: str, each: bool = False) -> str:
+    """The text of a role of signature POTENTIAL; of each of many bodies in turn, whose program is that of one."""
     (row,) = factored(g, [potential])
-    read, given = of_flat_memory(g.names([row]), N)
+    read, given = of_flat_memory(g.names([row]), N, of_each if each else plain)
     body = Lines(g, [row], given)
-    lines = [f"def {name}(t, N, y, bodies, parameters):", *read, *body.lines, f"return {body.names[row]}"]
-    return "\n    ".join(lines) + "\n"
+    lines = [*read, *body.lines, f"return {body.names[row]}"]
+    if each:
+        lines[-1] = f"total = total + {body.names[row]}"
+        lines = ["total = 0.0", "for i in range(N):", *(f"    {one}" for one in lines), "return total"]
+    return "\n    ".join([f"def {name}(t, N, y, bodies, parameters):", *lines]) + "\n"
 
 
 def text(g: Graph, loads: Mapping[str, Loads], recorded: bool) -> str:

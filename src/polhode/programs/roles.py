@@ -15,6 +15,21 @@ def plain(array: str, k: int) -> str:
     return f"{array}[{k}]"
 
 
+def of_each(array: str, k: int) -> str:
+    """The same of body i of N, of numbers that belong to a body."""
+    if array == "y":
+        return f"y[{L.BODY} * i + {k}]"
+    if array == "bodies":
+        inner = k - L.CONSTANTS
+        return f"bodies[{L.CONSTANTS} * i + {k}]" if inner < 0 else f"bodies[{L.CONSTANTS} * N + 4 * i + {inner}]"
+    return f"{array}[{k}]"
+
+
+def behind(names: Iterable[str], N: int, before: int) -> dict[str, str]:
+    """Expressions of the auxiliary variables behind the first few."""
+    return {one: f"y[{L.BODY * N + before + int(one[3:])}]" for one in names if one.startswith("aux")}
+
+
 def of_flat_memory(
     names: Iterable[str], N: int = 1, at: Callable[[str, int], str] = plain, language: Language = PYTHON
 ) -> tuple[list[str], dict[str, str]]:

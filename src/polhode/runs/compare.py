@@ -24,12 +24,13 @@ from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
 from polhode.runs.initial_state import OVERFLOWING
 from polhode.runs.integrate import integrate
-from polhode.runs.request import in_units_of, no_system
+from polhode.runs.request import in_units_of
 from polhode.runs.result import release
 from polhode.runs.settings import Settings, refuse_moved
 from polhode.runs.state import State, refuse_own_states, state_of
 from polhode.runs.steps import span
 from polhode.systems import System
+from polhode.systems.record import present_system
 from polhode.trajectory.convergence import errors_between, observed_order
 from polhode.trajectory.schema import CONVENTIONS, trajectory
 
@@ -149,8 +150,7 @@ def compare(
             return compare(
                 system, methods, steps, t_end=t_end, start=start, reference=reference, progress=told_by, **arguments
             )
-    if not isinstance(system, System):
-        raise no_system(system)
+    system = present_system(system)
     names: list[Any] = list(methods) if isinstance(methods, list | tuple) else [methods]
     refuse_moved(arguments)
     state, settings = _common_start(system, start), Settings.of(arguments.get("settings"))

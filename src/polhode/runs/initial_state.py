@@ -15,7 +15,7 @@ from polhode.algebra.short_rows import any_of, largest, smallest
 from polhode.algebra.vectorised import plain
 from polhode.arguments import UNKNOWN, array, vector
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, unknown_name
 from polhode.flows.sums import COMPENSATION, OF_POINTS
 from polhode.kernel import layout as L
 from polhode.kernel.jit import python_of
@@ -29,7 +29,11 @@ OVERFLOWING = 1e100
 """Numbers of a start beyond this would overflow when squared; distances from a centre below its inverse."""
 UNIT = 1e-14
 """Squared lengths of quaternions this near 1 are those of attitudes a run has had."""
-STATE_WORDS = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
+UNITS_OF_STATE = {
+    "attitude": "", "angular_velocity": "rad / s", "angular_momentum": "kg m**2 / s", "position": "m",
+    "velocity": "m / s", "momentum": "kg m / s",
+}  # fmt: skip
+STATE_WORDS = tuple(UNITS_OF_STATE)
 
 
 def of_one_body(
@@ -163,6 +167,38 @@ def start_state(
         given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
         raise InvalidInput(f"position {given}; say where the orbit begins")
     return y
+
+
+def rows_by_name(system: System, start: Any) -> Any:
+    """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is.
+
+    Raises
+    ------
+    InvalidInput
+        A body that is not there, or a word of a body that is none of a start.
+    """
+    if (
+        not system.names
+        or not isinstance(start, Mapping)
+        or not any(isinstance(one, Mapping) for one in start.values())
+    ):
+        return start
+    found: dict[str, Any] = {}
+    for name, one in start.items():
+        if name in STATE_WORDS or not isinstance(one, Mapping):
+            found[name] = one
+            continue
+        if name not in system.names:
+            raise unknown_name(f"body of {system.name}, given in start", name, system.names)
+        for word, value in one.items():
+            if word not in STATE_WORDS:
+                raise unknown_name(f"word in start.{name}", word, STATE_WORDS)
+            if word in start:
+                raise InvalidInput(f"start has {word} of all bodies and of {name!r}; keep one of them")
+            width = 4 if word == "attitude" else 3
+            rows = found.setdefault(word, np.tile([1.0, 0.0, 0.0, 0.0] if width == 4 else [0.0] * 3, (system.N, 1)))
+            rows[system.names.index(name)] = vector(value, f"{word} of {name}", width, UNITS_OF_STATE[word])
+    return found
 
 
 def check_moving(attracted: bool, velocity: Any, momentum: Any) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from polhode.arguments import numbers
 from polhode.errors import InvalidInput, unknown_name
-from polhode.systems import SYSTEMS, System
-from polhode.systems.registry import with_functions
+from polhode.systems import System
+from polhode.systems.registry import builder, with_functions
 
 FUNCTIONS = ("torque", "force", "load", "potential", "reported_energy")
 """Arguments that are functions of the user."""
@@ -21,14 +21,19 @@ FUNCTIONS = ("torque", "force", "load", "potential", "reported_energy")
 
 def arguments_of(system: System) -> list[str]:
     """Names of the arguments, but functions, of the function that builds a system."""
-    if system.name not in SYSTEMS:
+    if (build := builder(system.name)) is None:
         return ["parameters"]
-    return list(_arguments_of(SYSTEMS[system.name]))
+    names = _arguments_of(build)
+    return list(system.arguments if names is None else names)
 
 
 @cache
-def _arguments_of(build: Callable[..., System]) -> tuple[str, ...]:
-    return tuple(name for name in inspect.signature(build).parameters if name not in FUNCTIONS)
+def _arguments_of(build: Callable[..., System]) -> tuple[str, ...] | None:
+    """None for a sum, which has arguments by the names of what is summed."""
+    known = inspect.signature(build).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        return None
+    return tuple(name for name in known if name not in FUNCTIONS)
 
 
 def system_with(system: System, values: Mapping[str, Any], given: str = "tangent") -> System:
@@ -42,7 +47,7 @@ def system_with(system: System, values: Mapping[str, Any], given: str = "tangent
     """
     if not values:
         return system
-    if system.name not in SYSTEMS:
+    if builder(system.name) is None:
         numbers = np.array(system.parameters)
         for path, value in values.items():
             _put({"parameters": numbers}, path, value, given) if "." in path else numbers.__setitem__(
@@ -69,7 +74,7 @@ def value_at(system: System, path: str, given: str = "tangent") -> Any:
     InvalidInput
         A path that leads nowhere.
     """
-    if system.name not in SYSTEMS:
+    if builder(system.name) is None:
         inner: Any = {"parameters": system.parameters}
     else:
         inner = {name: _thawed(value) for name, value in system.arguments.items()}
@@ -127,13 +132,14 @@ def with_parameters(system: System, parameters: Any) -> System:
     """
     functions = {name: one.function for name, one in system.functions.items()}
     if isinstance(parameters, Mapping):
-        if system.name not in SYSTEMS:
+        build, known = builder(system.name), arguments_of(system)
+        if build is None:
             raise InvalidInput(
                 f"parameters is a mapping, but no function of polhode builds the system {system.name!r}; give its "
                 f"{len(system.parameters)} parameters as a sequence"
             )
-        build = SYSTEMS[system.name]
-        known = _arguments_of(build)
+        if any("." in name for name in parameters):
+            return system_with(system, parameters, "parameters")
         for name in parameters:
             if name not in known:
                 raise unknown_name(f"parameter of {system.name}", name, known)
@@ -143,7 +149,7 @@ def with_parameters(system: System, parameters: Any) -> System:
         return build(**with_functions(system.name, {**system.arguments, **changes}, functions))
     if functions:
         return with_parameters(system, {"parameters": parameters})
-    if system.name in SYSTEMS:
+    if builder(system.name) is not None:
         named = [name for name in system.arguments if system.arguments[name] is not None]
         raise InvalidInput(
             f"{system.name} has no function that takes numbers; give parameters as a mapping by name, of "

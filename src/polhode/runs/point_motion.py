@@ -31,9 +31,9 @@ from polhode.kernel import layout as L
 from polhode.kernel.signatures import A1, A2, LOADS, types  # type: ignore[attr-defined]
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import rebuild
-from polhode.systems import SYSTEMS, System
 from polhode.systems.events import compiled_events, table_of
-from polhode.systems.record import IDENTITY
+from polhode.systems.record import IDENTITY, System, present_system
+from polhode.systems.registry import builder
 from polhode.trajectory.schema import AXES, UNITS, trajectory, unit_of
 
 ACCELERATION = {"consistent": "length / time2", "SI": "m s-2"}
@@ -151,7 +151,7 @@ def _system_of(ds: Any, system: System | None, functions: dict[str, Callable[...
     if system is None:
         if not recipe:
             raise InvalidInput("this Dataset records no run: it has no attribute 'run'; hand in the system: system=...")
-        if recipe["system"]["name"] not in SYSTEMS:
+        if builder(recipe["system"]["name"]) is None:
             raise InvalidInput(
                 f"no function of polhode builds the system {recipe['system']['name']!r}; hand it in again: system=..."
             )
@@ -159,9 +159,7 @@ def _system_of(ds: Any, system: System | None, functions: dict[str, Callable[...
             system = rebuild(recipe["system"], functions)
         except InvalidInput as refused:
             raise InvalidInput(str(refused).replace("rerun(ds, ", "point_motion(ds, point, ")) from None
-    elif not isinstance(system, System):
-        raise InvalidInput(f"system must be a system such as polhode.free_body(...), not {shown(system)}")
-    elif functions:
+    elif (system := present_system(system, "system")) and functions:
         raise InvalidInput(f"a system brings its own functions; leave {', '.join(sorted(functions))} out beside it")
     elif "parameters" in recipe and recipe["system"]["name"] == system.name:
         system = with_parameters(system, recipe["parameters"])

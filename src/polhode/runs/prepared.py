@@ -17,13 +17,14 @@ from polhode.methods import method as find_method
 from polhode.runs.initial_state import InitialState, initial_state
 from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
 from polhode.runs.repeated import STATE_SET, Repeated
-from polhode.runs.request import ARGUMENTS, Request, check_options, for_tolerance, no_system, requested
+from polhode.runs.request import ARGUMENTS, Request, check_options, for_tolerance, requested
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
 from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
+from polhode.systems.record import present_system
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 
 if TYPE_CHECKING:
@@ -299,8 +300,7 @@ def prepare(
     >>> [prepared.run({"angular_velocity": (0, 0, w)}).energy[-1].round(12).item() for w in (1, 2)]
     [1.5, 6.0]
     """
-    if not isinstance(system, System):
-        raise no_system(system)
+    system = present_system(system)
     words = {"step": step, "steps": steps, "t_end": t_end, "every": every, "settings": settings}
     for name in options:
         if name in ARGUMENTS:

@@ -17,22 +17,23 @@ import numpy as np
 
 from polhode.arguments import UNKNOWN, choice, has_quantity, in_unit, number, truth
 from polhode.arguments.recorded import plain
-from polhode.errors import InvalidInput, PolhodeError, shown, unknown_name
+from polhode.errors import InvalidInput, PolhodeError, unknown_name
 from polhode.kernel import layout as L
 from polhode.methods import Method, MethodSpec
 from polhode.methods import method as find_method
 from polhode.runs.event_detection import check_span
-from polhode.runs.initial_state import InitialState, check_sums, initial_state, numbers_of, of_one_body
+from polhode.runs.initial_state import InitialState, check_sums, initial_state, numbers_of, of_one_body, rows_by_name
 from polhode.runs.integrator import check_estimate, extended
-from polhode.runs.parameters import with_parameters
+from polhode.runs.parameters import value_at, with_parameters
 from polhode.runs.settings import Settings, unknown_argument
 from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, State, as_kept, record_of, state_of
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned
 from polhode.runs.tangent.words import wanted
-from polhode.systems import SYSTEMS, System, built
+from polhode.systems import System, built
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.loads_roles import no_loads
-from polhode.systems.registry import named_now, recorded_functions
+from polhode.systems.record import present_system
+from polhode.systems.registry import builder, named_now, recorded_functions
 from polhode.systems.user.remembering import check_shared
 from polhode.trajectory import UNITS
 from polhode.trajectory.schema import trajectory
@@ -329,11 +330,6 @@ def for_tolerance(system: System) -> str:
     return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
 
 
-def no_system(given: Any) -> InvalidInput:
-    """The error for what is no system."""
-    return InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(given)}")
-
-
 def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Request:
     """The request of a call of ``polhode.integrate``, all of it checked.
 
@@ -351,8 +347,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     InvalidInput
         An argument is wrong; the sentence names it.
     """
-    if not isinstance(system, System):
-        raise no_system(system)
+    system = present_system(system)
     key = None if options else _key_of(method, given)
     if key is not None:
         before, request = system.__dict__.get("_request", (None, None))
@@ -364,7 +359,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     if parameters is not None:
         system = with_parameters(system, parameters)
         by_name = isinstance(parameters, Mapping)
-        parameters = {k: system.arguments[k] for k in parameters} if by_name else plain(parameters)
+        parameters = {k: value_at(system, k) for k in parameters} if by_name else plain(parameters)
     settings, kept = Settings.of(given.get("settings")), record_of(given.get("start"))
     if given.get("step") is None and not isinstance(given.get("steps"), Tolerance):
         given |= {name: kept[name] for name in ("step",) if name in kept}
@@ -391,7 +386,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         settings = _going_on(given, kept, settings, system)
         state = State.of(given["start"], method=chosen)
     else:
-        state = state_of(given.get("start"))
+        state = state_of(rows_by_name(system, given.get("start")))
     given |= _started(state, {name: given.get(name) for name in STATE_WORDS})
     if "sequence" in options and given["sequence"] is None and any(given[name] is not None for name in ANGLES):
         given["sequence"] = options["sequence"]
@@ -610,9 +605,9 @@ def _rebuilt(
 
 def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], call: str = "rerun(ds, ") -> System:
     """The system of a recipe, with the user's functions handed in again."""
-    if recipe["name"] not in SYSTEMS and not call.startswith("rerun"):
+    if builder(recipe["name"]) is None and not call.startswith("rerun"):
         raise InvalidInput(f"no function of polhode builds the system {recipe['name']!r}; hand it in: {call}system=s)")
-    if recipe["name"] not in SYSTEMS:
+    if builder(recipe["name"]) is None:
         raise InvalidInput(f"no function of polhode builds the system {recipe['name']!r}; use integrate instead")
     arguments, functions = named_now(recipe["name"], recipe["arguments"], functions)
     if recipe["name"] in ("orbit", "spacecraft"):

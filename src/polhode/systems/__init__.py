@@ -31,11 +31,12 @@ from polhode.systems.particle import particle
 from polhode.systems.problems import PROBLEMS, ReadyMade, problem
 from polhode.systems.pulsed_thrusters import pulsed_thrusters
 from polhode.systems.record import System
-from polhode.systems.registry import SYSTEMS, add_system, built
+from polhode.systems.registry import BUILDERS, SYSTEMS, add_system, built
 from polhode.systems.rigid_body import rigid_body
 from polhode.systems.rigid_water import rigid_water
 from polhode.systems.soft_wall import soft_wall
 from polhode.systems.spacecraft import plate, spacecraft, thruster
+from polhode.systems.sum import system
 from polhode.systems.torquers import magnetic_torquers
 from polhode.systems.wheels import reaction_wheels
 
@@ -69,6 +70,7 @@ __all__ = [
     "rigid_water",
     "soft_wall",
     "spacecraft",
+    "system",
     "thruster",
 ]
 
@@ -79,6 +81,7 @@ SYSTEMS |= {
         dipoles, rigid_water,
     )
 }  # fmt: skip
+BUILDERS["system"] = system
 
 
 class _Module(ModuleType):

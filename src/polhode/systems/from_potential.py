@@ -53,6 +53,8 @@ def energy_as_load(part, t, N, y, bodies, parameters, out):
 
 _traceable = lru_cache(jit.KEPT_KERNELS)(lambda potential: jit.bind(energy_as_load, energy=potential))
 _kept: OrderedDict[Any, tuple[Any, Derived]] = OrderedDict()
+_written: dict[Any, tuple[Any, Any, Derived]] = {}
+"""Of potentials that were written here: which bodies move and turn, and what followed from them."""
 
 
 def is_derived(role: Any) -> bool:
@@ -91,10 +93,25 @@ def from_potential(
     InvalidInput
         The potential cannot be traced, depends on velocities, jumps at some time, or is too long.
     """
+    known = _written.get(potential)
+    if known is not None and known[:2] == (tuple(moves), tuple(map(tuple, turns))):
+        return known[2]
     made = dynamics_of_roles(_traceable(potential), None, tuple(turns), 0, parameters, changing, L.ALL)
     if made.reason:
         raise _refused(name, made.reason)
-    g, row = made.graph, made.force[0]
+    return derived(name, replace(made, potential=made.force[0]), moves, turns)
+
+
+def derived(name: str, made: Dynamics, moves: Sequence[bool], turns: Sequence[Sequence[bool]]) -> Derived:
+    """The roles of a system from the program of its potential.
+
+    Raises
+    ------
+    InvalidInput
+        As ``from_potential``.
+    """
+    g, row = made.graph, made.potential
+    assert row is not None
     key = (id(g), row, tuple(moves))
     if key in _kept:
         _kept.move_to_end(key)
@@ -113,8 +130,9 @@ def from_potential(
     dynamics = replace(made, force=tuple(loads.force), torque=tuple(loads.torque), rates=rates, potential=row)
     found = Derived(module.loads_of_potential, module.commutator_of_potential, module.potential, dynamics)
     while len(_kept) >= jit.KEPT_KERNELS:
-        _kept.popitem(last=False)
+        _written.pop(_kept.popitem(last=False)[1][1].potential, None)
     _kept[key] = (g, found)  # which keeps the graph, so that no other gets its id
+    _written[found.potential] = (tuple(moves), tuple(map(tuple, turns)), found)
     return found
 
 

@@ -16,16 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.algebra.so3 import dot, scale, times
+from polhode.algebra.quaternion import rotate
 from polhode.arguments import in_unit, number
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import GravitationalParameter, Inertia, Length
+from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.access import get3, put3
+from polhode.loads.load import made
 from polhode.systems.record import System
+from polhode.systems.sum import IDENTITY, sum_of
 
 # parameters: k = 3 mu / radius^3. In the principal frame u x I u has differences of moments as factors, which are
 # exact for a nearly spherical body too.
@@ -44,10 +46,10 @@ def gradient_series(part, t, k, u, bodies, parameters, out):
     put3(out, 0, (s * (I[2] - I[1]) * x, s * (I[0] - I[2]) * y, s * (I[1] - I[0]) * z))
 
 
-def gradient_potential(t, N, y, bodies, parameters):
+def gradient_level(body, strength):
     """k u . I u / 2."""
-    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
-    return dot(scale(0.5 * parameters[0], u), times(get3(bodies, L.INERTIA), u))
+    u = body.in_body((0.0, 0.0, 1.0))
+    return (0.5 * strength * u) @ (body.moments * u)
 
 
 def axis_of_symmetry(moments: Any, frame: Any) -> Any:
@@ -91,15 +93,17 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
     # Divided three times, because the cube may overflow where the quotient does not.
     strength = number(3.0 * mu / radius / radius / radius, "3 mu / radius^3", positive=True)
     axis = axis_of_symmetry(moments, frame)
+    acting = made(gradient_level, "gradient", strength=strength)
+    whole = sum_of([Body("body", np.inf, tuple(moments), IDENTITY)], [acting])
     return System(
         name="gravity_gradient",
         arguments={"inertia": plain(inertia), "mu": mu, "radius": radius},
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
-        potential=gradient_potential,
+        potential=whole.structure().potential,
         series=gradient_series,
-        parameters=np.array([strength]),
+        parameters=whole.parameters,
         conserves=("energy", "vertical_angular_momentum") + (() if axis is None else ("axial_angular_momentum",)),
         axis=axis,
         recommended="aba10_6_4",

@@ -19,11 +19,13 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from polhode import loads
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.algebra.so3 import cross, dot, scale
+from polhode.algebra.so3 import cross, scale
 from polhode.arguments import choice, in_unit, number, numbers, truth, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Acceleration, Function, Inertia, ListOf, Mass, Newtons, Numbers, Position, States
+from polhode.bodies.body import Body
 from polhode.bodies.inertia import (
     KG_M2,
     RELATIVE_TOLERANCE,
@@ -35,11 +37,11 @@ from polhode.bodies.inertia import (
 )
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
-from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.access import get3, put3
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import states_of
+from polhode.systems.sum import IDENTITY, sum_of
 from polhode.systems.user import Behind, added_functions, torque_added
 
 STANDARD_GRAVITY = 9.81
@@ -51,18 +53,6 @@ POINTS = ("fixed_point", "center_of_mass")
 def top_series(part, t, k, u, bodies, parameters, out):
     """Taylor coefficient of the torque, which is linear in u."""
     put3(out, 0, scale(-parameters[0], cross(get3(parameters, 1), get3(u, 3 * k))))
-
-
-def top_loads(part, t, N, y, bodies, parameters, out):
-    """The torque of the weight, where another is added to it; alone it follows from the potential."""
-    weight = parameters[0] if part & L.POTENTIAL_PART != 0 else 0.0
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, scale(-weight, cross(get3(parameters, 1), rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0)))))
-
-
-def top_potential(t, N, y, bodies, parameters):
-    """Weight times the height of the centre of mass."""
-    return parameters[0] * dot(get3(parameters, 1), rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0)))
 
 
 def symmetry_axis(inertia: Any, center: Any) -> Any:
@@ -185,8 +175,10 @@ def heavy_top(
         )
     worked, steered = truth(work, "work"), controllers_of(controllers)
     held, rated = parted(states_of(states), steered)
+    alone = sum_of([Body("top", np.inf, tuple(moments), IDENTITY)], [loads.weight(weight, at=inside)])
+    weighed = alone.structure()
     added = added_functions(
-        {"torque": (torque, torque_added)}, top_loads, top_potential, np.concatenate([[weight], inside]), 0,
+        {"torque": (torque, torque_added)}, weighed.loads, weighed.potential, alone.parameters, 0,
         None if parameters is None else numbers(parameters, "parameters"),
         frame=(float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])), record_work=worked,
         states=Behind(held.sizes, rated.sizes, len(held.auxiliary), bool(steered)),
@@ -207,7 +199,7 @@ def heavy_top(
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
-        potential=top_potential,
+        potential=weighed.potential,
         auxiliary=(*(AuxiliaryVariable("work", name) for name in added.work), *held.auxiliary, *rated.auxiliary),
         parameters=added.parameters,
         records_work=worked or not added.given,

@@ -34,7 +34,7 @@ from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.recipes import add_recipe
-from polhode.systems.record import System
+from polhode.systems.record import System, present_system
 
 __all__ = ["Lattice", "add_recipe", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
 
@@ -529,8 +529,7 @@ def _stream(seed: Any, stream: int | None = None) -> np.random.Generator:
 
 
 def _system(system: Any) -> None:
-    if not isinstance(system, System):
-        raise InvalidInput(f"system must be a system such as polhode.dipoles(...), not {shown(system)}")
+    present_system(system, "system", "polhode.dipoles(...)")
 
 
 def _unit(rows: Any) -> Any:

@@ -14,7 +14,7 @@ from numba.core.errors import NumbaError
 from polhode.arguments.frozen import frozen
 from polhode.bodies.inertia import turning
 from polhode.capabilities import known, stated
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, shown
 from polhode.flows.gyrostat import wheels_in
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -25,9 +25,9 @@ from polhode.programs.slopes import slopes_role
 from polhode.surroundings.planets import Ground
 from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
-from polhode.systems.registry import SYSTEMS, built
+from polhode.systems.registry import builder, built
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
-from polhode.systems.shown import system_html
+from polhode.systems.shown import sum_text, system_html
 from polhode.systems.user import UserFunction, dynamics_of_roles
 from polhode.systems.written import by_parts, commutator_role, loads_role
 
@@ -206,7 +206,7 @@ class System:
         ``total_momentum``, ``total_angular_momentum``.
     axis : array (3,) or None
         The body's symmetry axis (user's frame), for ``axial_angular_momentum``.
-    functions : mapping of str to UserFunction
+    functions : mapping of str to UserFunction, or to what has its ``function``, ``made`` and ``described``
         The user's functions by keyword.
     each_alone : bool
         Whether the loads honour ``split_loads``, and those of one body neither depend on another nor on its number: the
@@ -236,6 +236,13 @@ class System:
         Index in the parameters of the table of wheels (``flows.gyrostat``); -1 without wheels.
     samples_at, sampled : int, tuple of polhode.systems.sampling.Sampled
         Index in the parameters of the table of controllers (``kernel.sampling``), -1 without; and its rows.
+    names : tuple of str
+        Names of the bodies, if they have some.
+    decided : frozenset of int
+        Indices of the parameters by which functions of the user's decided when the roles were written.
+    made_again : function or None
+        ``made_again(system)``: the system as the functions it was built from are now, of one whose programs hold what
+        these read; itself where nothing has changed.
     """
 
     name: str
@@ -261,7 +268,7 @@ class System:
     constants: Mapping[str, tuple[tuple[str, ...], Any]] = field(default_factory=dict)
     conserves: tuple[str, ...] = ()
     axis: Any = None
-    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    functions: Mapping[str, Any] = field(default_factory=dict)
     each_alone: bool = False
     all_potential: bool = False
     switches: tuple[Switch, ...] = ()
@@ -274,6 +281,9 @@ class System:
     wheels_at: int = -1
     samples_at: int = -1
     sampled: tuple[Any, ...] = ()
+    names: tuple[str, ...] = ()
+    decided: frozenset[int] = frozenset()
+    made_again: Callable[[System], System] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "moments", turning(np.asarray(self.moments, dtype=float)))
@@ -385,7 +395,7 @@ class System:
         """Indices of the parameters by which the roles decide, so far as they are known: other values make others."""
         parts = (L.ALL, *PARTS) if self.each_alone else (L.ALL,)
         made = [self.dynamics_of(part) for part in parts]
-        return frozenset(int(name[1:]) for one in made if one.traced for name in one.fixed)
+        return self.decided | {int(name[1:]) for one in made if one.traced for name in one.fixed}
 
     @property
     def watched(self) -> bool:
@@ -655,7 +665,7 @@ class System:
             except Exception as refused:
                 raise InvalidInput(f"{self.name} cannot be pickled, for its function {key!r} cannot ({refused}); "
                                    "define it at the top of a file that can be imported") from None  # fmt: skip
-        again = built(self.name, self.arguments, functions) if self.name in SYSTEMS else None
+        again = built(self.name, self.arguments, functions) if builder(self.name) else None
         arrays = ("mass", "moments", "frames", "parameters")
         if again is None or not all(np.array_equal(getattr(self, name), getattr(again, name)) for name in arrays):
             raise InvalidInput(f"{self.name} cannot be pickled: no function of polhode builds it from its arguments; "
@@ -667,9 +677,24 @@ class System:
             text = repr(value)
             return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}...]"
 
+        if self.names:
+            return sum_text(self)
         inside = ", ".join(f"{key}={short(value)}" for key, value in self.arguments.items() if value is not None)
         return f"{self.name}({inside})"
 
 
 LONGEST = 400
 """Longest ``repr`` of an argument that is shown in full, in characters."""
+
+
+def present_system(value: Any, argument: str = "the first argument", such: str = "polhode.free_body(...)") -> System:
+    """A system as it is at present.
+
+    Raises
+    ------
+    InvalidInput
+        Something else.
+    """
+    if not isinstance(value, System):
+        raise InvalidInput(f"{argument} must be a system such as {such}, not {shown(value)}")
+    return value if value.made_again is None else value.made_again(value)

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 SYSTEMS: dict[str, Callable[..., System]] = Registry({})
 """The systems by the name of the function that builds them."""
+BUILDERS: dict[str, Callable[..., System]] = {}
+"""Functions that build systems of further names, which no scenario knows."""
+
+
+def builder(name: str) -> Callable[..., System] | None:
+    """The function that builds systems of a name; None for one that was put together by hand."""
+    return SYSTEMS.get(name) or BUILDERS.get(name)
 
 
 def add_system(build: Callable[..., System]) -> Callable[..., System]:
@@ -97,7 +104,10 @@ def sample_arguments(build: Callable[..., System]) -> dict[str, Any]:
 
 def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
     """Rebuild a system from its name, its recorded arguments and the user's functions by keyword."""
-    return SYSTEMS[name](**with_functions(name, arguments, functions))
+    build = builder(name)
+    if build is None:
+        raise KeyError(name)
+    return build(**with_functions(name, arguments, functions))
 
 
 # ------------------------------------------------------------------ functions by the names by which they are handed in
@@ -116,14 +126,21 @@ def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping
             {**one, "command": functions[key]} if key in functions and isinstance(one, Mapping) else one
             for key, one in zip(keys, given, strict=True)
         ]
-    return found | {name: one for name, one in functions.items() if name not in keys}
+    of_loads = {name: {**found[name], "function": one} for name, one in functions.items() if is_load(found.get(name))}
+    return found | {name: one for name, one in functions.items() if name not in keys} | of_loads
 
 
 def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The records of the user's functions among recorded arguments, by the names by which they are handed in again."""
     found = {key: value for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
+    found |= {key: value["function"] for key, value in arguments.items() if is_load(value)}
     given = arguments.get("controllers") or ()
     return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
+
+
+def is_load(record: Any) -> bool:
+    """Whether an argument is the record of a load with a function of the user's."""
+    return isinstance(record, Mapping) and isinstance(record.get("function"), Mapping)
 
 
 REPORTED = ("rigid_body", "particle", "orbit", "spacecraft")
@@ -148,6 +165,7 @@ def named_now(
 def without_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Recorded arguments but for the records of functions."""
     kept = {key: value for key, value in arguments.items() if not (isinstance(value, dict) and "sha256" in value)}
+    kept |= {key: {k: v for k, v in one.items() if k != "function"} for key, one in kept.items() if is_load(one)}
     if kept.get("controllers"):
         kept["controllers"] = [{k: v for k, v in one.items() if k != "command"} for one in kept["controllers"]]
     return kept

@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.arguments.words import summary
 from polhode.html import facts
-from polhode.systems.registry import SYSTEMS
+from polhode.systems.registry import builder
 
 if TYPE_CHECKING:
     from polhode.systems.record import System
@@ -22,8 +22,9 @@ LONGEST = 90
 
 def system_html(system: System) -> str:
     """A system for a notebook: arguments, inertia, loads, and what it conserves."""
-    build = SYSTEMS.get(system.name)
+    build = builder(system.name)
     pairs: list[tuple[str, Any]] = [(name, _shown(value)) for name, value in system.arguments.items()]
+    pairs = list(summands(system)) if system.names else pairs
     pairs += [(name, "your function") for name in system.functions if name not in system.arguments]
     count = len(system.mass)
     moments = np.asarray(system.moments, dtype=float)
@@ -59,3 +60,27 @@ def _shown(value: Any) -> str:
         return ", ".join(_shown(one) for one in value)
     text = "none" if isinstance(value, list | tuple) and not value else str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
+
+
+def summands(system: System) -> list[tuple[str, str]]:
+    """Name of each body and load of a sum, and what it is."""
+    found = []
+    for name, record in system.arguments.items():
+        told = {key: _shown(value) for key, value in record.items() if key not in ("kind", "on", "function", "states")}
+        inside = ", ".join(f"{key} {value}" for key, value in told.items())
+        if record.get("kind") == "body":
+            found.append((name, f"body{', ' * bool(inside)}{inside}"))
+            continue
+        what = record.get("kind") or f"your function {record['function']['function']}"
+        on = ", ".join(record.get("on", ())) or "every body"
+        brings = "; state " + ", ".join(record["states"]) if record.get("states") else ""
+        found.append((name, f"{what} on {on}{': ' * bool(inside)}{inside}{brings}"))
+    return found
+
+
+def sum_text(system: System) -> str:
+    """A sum as it reads: a line for each body and load, and what is conserved."""
+    kept = ", ".join(system.conserves).replace("_", " ") or "nothing that is known"
+    work = ", ".join(own.label for own in system.auxiliary if own.quantity == "work")
+    lines = [f"  {name}: {what}" for name, what in summands(system)]
+    return "\n".join(["system", *lines, f"  conserves {kept}{f'; the work of {work} is recorded' if work else ''}"])

@@ -18,16 +18,19 @@ from typing import Literal
 
 import numpy as np
 
-from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, in_unit
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Inertia
+from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.access import get3, put3
+from polhode.loads.load import made
 from polhode.systems.record import System
+from polhode.systems.sum import IDENTITY, sum_of
 
 SIGNS = {"printed": 1.0, "physical": -1.0}
 
@@ -57,10 +60,10 @@ def wall_series(part, t, k, u, bodies, parameters, out):
     put3(out, 0, scale(parameters[0], cross(s, e)))
 
 
-def wall_potential(t, N, y, bodies, parameters):
+def wall_level(body, sign, third):
     """Potential energy of Coulomb force and wall."""
-    d = 1.1 + rotate(get4(y, L.ATTITUDE), get3(parameters, 1))[2]
-    return parameters[0] * (1.0 / d - 0.001 * d**-10)
+    d = 1.1 + body.in_space(third)[2]
+    return sign * (1.0 / d - 0.001 * d**-10)
 
 
 @answering
@@ -87,15 +90,17 @@ def soft_wall(inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "phys
     moments, frame = principal(inertia)
     choice(sign, "sign", SIGNS)
     third = np.array(rotate_inverse(tuple(frame), (0.0, 0.0, 1.0)))
+    acting = made(wall_level, "wall", sign=SIGNS[sign], third=third)
+    whole = sum_of([Body("body", np.inf, tuple(moments), IDENTITY)], [acting])
     return System(
         name="soft_wall",
         arguments={"inertia": plain(inertia), "sign": sign},
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
-        potential=wall_potential,
+        potential=whole.structure().potential,
         series=wall_series,
-        parameters=np.concatenate([[SIGNS[sign]], third]),
+        parameters=whole.parameters,
         conserves=("energy", "vertical_angular_momentum"),
         recommended="fg6_5",
     )

@@ -215,6 +215,8 @@ def dataset(
         for name in ("energy", "energy_error", "energy_change"):
             variables[name][2]["note"] = note
     labels: list[tuple[str, tuple[Any, ...]]] = [("axis", tuple(AXES))]
+    if system.names and N > 1:
+        labels.append(("body", system.names))
     if work_columns:
         labels.append(("force", tuple(system.auxiliary[k].label for k in work_columns)))
     labels += alongside

@@ -198,18 +198,7 @@ class UserFunction:
 
     def record(self) -> dict[str, str]:
         """Name, source and digest, for the record only; the source is never executed."""
-        function = python_of(self.function)
-        code = getattr(function, "__code__", None)
-        kept = _sources.get(id(code))
-        if code is not None and kept is not None and kept[0] is code:
-            source = kept[1]
-        else:
-            try:
-                source = textwrap.dedent(inspect.getsource(function))
-            except (OSError, TypeError):
-                source = f"(no source: {self.name})"
-            _remember(_sources, id(code), (code, source))
-        return {"function": self.name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
+        return record_of(self.function)
 
     @property
     def velocity_dependent(self) -> bool:
@@ -559,6 +548,22 @@ class UserFunction:
 @functools.lru_cache(jit.KEPT_KERNELS)
 def _findings(made: Any) -> tuple[Finding, ...]:
     return findings(made.function if isinstance(made, jit.Made) else made.value)
+
+
+def record_of(function: Any) -> dict[str, str]:
+    """Name, source and digest of a function, for the record only; the source is never executed."""
+    function = python_of(function)
+    name, code = getattr(function, "__name__", type(function).__name__), getattr(function, "__code__", None)
+    kept = _sources.get(id(code))
+    if code is not None and kept is not None and kept[0] is code:
+        source = kept[1]
+    else:
+        try:
+            source = textwrap.dedent(inspect.getsource(function))
+        except (OSError, TypeError):
+            source = f"(no source: {name})"
+        _remember(_sources, id(code), (code, source))
+    return {"function": name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
 
 
 # ------------------------------------------------------------------ cached roles, shared by systems

@@ -1,0 +1,19 @@
+"""What acts on bodies: loads of your own by ``of`` and ``acceleration``, and those of polhode, one short function each.
+
+ph.loads.of(spring, stiffness=3.0).on("a", "b"), ph.loads.weight(), ph.loads.tether(5.0, 100.0).on("a", "b")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from polhode.loads.gravity import central, gravity_gradient, mutual_gravity, weight, zonal
+from polhode.loads.load import Load, acceleration, of
+from polhode.loads.springs import tether
+
+__all__ = ["Load", "acceleration", "central", "gravity_gradient", "mutual_gravity", "of", "tether", "weight", "zonal"]
+
+LOADS: dict[str, Callable[..., Load]] = {
+    build.__name__: build for build in (weight, central, zonal, gravity_gradient, mutual_gravity, tether)
+}
+"""The loads of polhode by the name of the function that makes them."""

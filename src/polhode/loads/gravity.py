@@ -1,0 +1,195 @@
+"""Gravity: of a uniform field, of a centre, of its oblateness, and on the extent of a body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polhode.arguments import number, vector
+from polhode.errors import InvalidInput, answering
+from polhode.loads.load import Load, made
+
+
+# ------------------------------------------------------------------ functions
+def weight_of(body, gravity):
+    """m g z."""
+    return body.mass * gravity * body.position[2]
+
+
+def weight_at(body, newtons, at):
+    """Weight times the height of a point of the body."""
+    return newtons * body.point(at)[2]
+
+
+def attraction(body, mu):
+    """-m mu / r."""
+    return -body.mass * mu * (body.position @ body.position) ** -0.5
+
+
+def oblate(body, mu, radius, J2):
+    """m mu J2 R^2 (3 z^2/r^2 - 1) / (2 r^3)."""
+    s = body.position @ body.position
+    return 0.5 * body.mass * mu * J2 * radius**2 * s**-1.5 * (3.0 * body.position[2] ** 2 / s - 1.0)
+
+
+def on_extent(body, mu):
+    """-mu (tr I - 3 n . I n) / (2 r^3), n = r/|r|."""
+    s = body.position @ body.position
+    return -0.5 * mu * s**-1.5 * body.gradient_of_inertia(body.position * s**-0.5)
+
+
+def between(a, b, G):
+    """-G m_a m_b / d, and the same of their extents to second order in size over distance."""
+    d = b.position - a.position
+    s = d @ d
+    n = d * s**-0.5
+    extents = b.mass * a.gradient_of_inertia(n) + a.mass * b.gradient_of_inertia(n)
+    return -G * s**-0.5 * (a.mass * b.mass + 0.5 * extents / s)
+
+
+# ------------------------------------------------------------------ loads
+@answering
+def weight(newtons: Any = None, *, gravity: Any = None, at: Any = None) -> Load:
+    """The weight of bodies, along -z in space.
+
+    Parameters
+    ----------
+    newtons : float, optional
+        The weight (N), of a body that is pinned; give ``at`` too.
+    gravity : float, optional
+        Acceleration of gravity (m/s2) of bodies that move, 9.81 unless given; their weight is mass times that.
+    at : array_like (3,), optional
+        The centre of mass of a pinned body (m, its own axes, from its pin).
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        ``newtons`` without ``at`` or the other way round, or both kinds.
+
+    Examples
+    --------
+    >>> weight(20.0, at=(0, 0, 1))
+    load weight(newtons=20.0, at=[0.0, 0.0, 1.0])
+    """
+    if (newtons is None) != (at is None) or (newtons is not None and gravity is not None):
+        raise InvalidInput("weight takes newtons and at (the centre of mass of a pinned body), or gravity for bodies "
+                           "that move; give one of both")  # fmt: skip
+    if newtons is None:
+        return made(weight_of, "weight", gravity=number(9.81 if gravity is None else gravity, "gravity", "m / s**2"))
+    return made(weight_at, "weight", newtons=number(newtons, "newtons", "N"), at=vector(at, "at", unit="m"))
+
+
+@answering
+def central(mu: Any) -> Load:
+    """The gravity of a centre at the origin.
+
+    On every body it is what methods with ``/kepler`` solve exactly.
+
+    Parameters
+    ----------
+    mu : float
+        Gravity parameter of the centre (m3/s2).
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        No positive number.
+
+    Examples
+    --------
+    >>> central(3.986004415e14).name
+    'central'
+    """
+    return made(attraction, "central", mu=number(mu, "mu", "m**3 / s**2", positive=True))
+
+
+@answering
+def zonal(mu: Any, radius: Any, J2: Any) -> Load:
+    """The oblateness of a centre at the origin, whose axis is z.
+
+    Parameters
+    ----------
+    mu : float
+        Gravity parameter of the centre (m3/s2).
+    radius : float
+        Its equatorial radius (m).
+    J2 : float
+        Its zonal coefficient of degree 2, unnormalised.
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        A number that is not positive where it must be.
+
+    Examples
+    --------
+    >>> zonal(3.986004415e14, 6378136.3, 1.08262668e-3).name
+    'zonal'
+    """
+    return made(oblate, "zonal", mu=number(mu, "mu", "m**3 / s**2", positive=True),
+                radius=number(radius, "radius", "m", positive=True), J2=number(J2, "J2"))  # fmt: skip
+
+
+@answering
+def gravity_gradient(mu: Any) -> Load:
+    """The gravity gradient of a centre at the origin on the extent of bodies: a torque, and the force that belongs to
+    it.
+
+    Parameters
+    ----------
+    mu : float
+        Gravity parameter of the centre (m3/s2).
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        No positive number.
+
+    Examples
+    --------
+    >>> gravity_gradient(3.986004415e14).name
+    'gravity_gradient'
+    """
+    return made(on_extent, "gravity_gradient", mu=number(mu, "mu", "m**3 / s**2", positive=True))
+
+
+@answering
+def mutual_gravity(G: Any = 6.6743e-11) -> Load:
+    """The gravity of two bodies on each other, to second order in their size over their distance.
+
+    Parameters
+    ----------
+    G : float
+        Constant of gravitation (m3/(kg s2)).
+
+    Returns
+    -------
+    Load
+        On two bodies: say which with ``.on``.
+
+    Raises
+    ------
+    InvalidInput
+        No positive number.
+
+    Examples
+    --------
+    >>> mutual_gravity().on("alpha", "beta").bodies
+    ('alpha', 'beta')
+    """
+    return made(between, "mutual_gravity", G=number(G, "G", "m**3 / (kg s**2)", positive=True))

@@ -1,0 +1,276 @@
+"""Loads: functions of bodies that return a potential energy, or forces, torques and rates of states.
+
+    def tether(a, b, stiffness, length):
+        stretch = np.linalg.norm(b.position - a.position) - length
+        return 0.5 * stiffness * ph.where(stretch > 0, stretch, 0.0)**2
+
+    ph.loads.of(tether, stiffness=5.0, length=100.0).on("a", "b")
+
+The first arguments are the bodies that the load is on; every other is found by its name: ``t`` is the time, then there
+are the parameters given to ``of``, and the states of the system. What a body offers is listed at ``of``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from polhode.arguments import UNKNOWN, array, function, identifier
+from polhode.arguments.recorded import plain
+from polhode.errors import InvalidInput, answering, shown
+
+RESERVED = ("t", "kind", "function", "on", "states", "name")
+"""Names that no parameter of a load can have."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What acts on bodies; made by ``polhode.loads.of`` and its like.
+
+    Attributes
+    ----------
+    function : function
+        Returns a potential, or forces, torques and rates by name.
+    name : str
+        Its name in the system.
+    parameters : mapping
+        Its numbers by name.
+    bodies : tuple of str
+        Names of the bodies it is on; empty for every body in turn.
+    kind : str
+        The function of ``polhode.loads`` that makes it again, "" for one of the user's own.
+    acceleration : bool
+        Whether it returns an acceleration, not a force.
+    starts : mapping
+        The states that it brings, with their values at the start.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    bodies: tuple[str, ...] = ()
+    kind: str = ""
+    acceleration: bool = False
+    starts: Mapping[str, Any] = field(default_factory=dict)
+
+    @answering
+    def on(self, *bodies: str) -> Load:
+        """The same load on these bodies; without, a load acts on every body in turn.
+
+        Parameters
+        ----------
+        *bodies : str
+            Their names, in the order of the first arguments of its function.
+
+        Returns
+        -------
+        Load
+
+        Raises
+        ------
+        InvalidInput
+            Another number of bodies than the function takes, or one twice.
+
+        Examples
+        --------
+        >>> from polhode import loads
+        >>> loads.weight().on("lower").bodies
+        ('lower',)
+        """
+        for one in bodies:
+            identifier(one, f"name of a body that load {self.name!r} is on")
+        if len(set(bodies)) < len(bodies):
+            raise InvalidInput(f"load {self.name!r} is on a body twice: {', '.join(bodies)}; name each once")
+        return replace(self, bodies=tuple(bodies)).checked()
+
+    @answering
+    def named(self, name: str) -> Load:
+        """The same load under another name: two loads of one function need two.
+
+        Parameters
+        ----------
+        name : str
+            An identifier.
+
+        Returns
+        -------
+        Load
+
+        Raises
+        ------
+        InvalidInput
+            No identifier.
+
+        Examples
+        --------
+        >>> from polhode import loads
+        >>> loads.weight().named("pull").name
+        'pull'
+        """
+        return replace(self, name=identifier(name, "name of a load"))
+
+    @answering
+    def states(self, **starts: Any) -> Load:
+        """The same load with states of its own, which its function reads by name and whose rates it returns by name.
+
+        Parameters
+        ----------
+        **starts : float, array_like or mapping
+            Their values at the start, or a mapping with ``size`` or ``start``, and ``unit``, as of ``rigid_body``.
+
+        Returns
+        -------
+        Load
+
+        Raises
+        ------
+        InvalidInput
+            A name that is taken.
+
+        Examples
+        --------
+        >>> from polhode import loads
+        >>> def friction(body, wear, rate):
+        ...     return {"torque": -rate * body.angular_velocity, "wear": rate}
+        >>> loads.of(friction, rate=0.1).states(wear=0.0).starts
+        {'wear': 0.0}
+        """
+        return replace(self, starts={**self.starts, **starts}).checked()
+
+    def checked(self) -> Load:
+        """Itself, if its names agree with the arguments of its function.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        for name in (*self.parameters, *self.starts):
+            if name in RESERVED:
+                raise InvalidInput(
+                    f"load {self.name!r} has a parameter {name!r}, a name that is taken; call it otherwise"
+                )
+        both = set(self.parameters) & set(self.starts)
+        if both:
+            raise InvalidInput(f"load {self.name!r} has {sorted(both)[0]!r} as parameter and as state; keep one")
+        places = self.takes
+        for name in self.parameters:
+            if name not in inspect.signature(self.function).parameters:
+                raise InvalidInput(f"{self.described} has no argument {name!r}; its arguments are "
+                                   f"{', '.join(inspect.signature(self.function).parameters)}")  # fmt: skip
+        if self.bodies and len(self.bodies) > len(places):
+            raise InvalidInput(f"{self.described} takes {len(places)} bodies, but is on {', '.join(self.bodies)}")
+        return self
+
+    @property
+    def takes(self) -> list[str]:
+        """The names of the arguments of its function that nothing is known of yet: bodies first, then what the system
+        gives by name."""
+        known = {"t", *self.parameters, *self.starts}
+        return [name for name in inspect.signature(self.function).parameters if name not in known]
+
+    @property
+    def described(self) -> str:
+        """The load for messages."""
+        code = self.function.__code__
+        where = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})"
+        return f"load {self.name!r}" + (where if not self.kind else "")
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What it is made from again, in JSON types, but for the record of a function of the user's."""
+        found: dict[str, Any] = {"kind": self.kind} if self.kind else {}
+        found |= {"acceleration": True} if self.acceleration else {}
+        found |= {name: plain(value) for name, value in self.parameters.items()}
+        found |= {"on": list(self.bodies)} if self.bodies else {}
+        return found | ({"states": {name: plain(one) for name, one in self.starts.items()}} if self.starts else {})
+
+    def __repr__(self) -> str:
+        inside = [f"{name}={shown(value)}" for name, value in self.arguments.items() if name != "on"]
+        there = f".on({', '.join(map(repr, self.bodies))})" if self.bodies else ""
+        return f"load {self.name}({', '.join(inside)}){there}"
+
+
+def made(act: Callable[..., Any], kind: str, **parameters: Any) -> Load:
+    """A load of polhode's own."""
+    return Load(act, kind, {name: np.asarray(value, dtype=float) for name, value in parameters.items()}, kind=kind)
+
+
+def _given(act: Any, parameters: Mapping[str, Any], acceleration: bool) -> Load:
+    if not isinstance(function(act, "function of a load"), FunctionType):
+        raise InvalidInput(f"a load is a plain Python function, not {shown(act)}")
+    name = act.__name__ if act.__name__.isidentifier() else "load"
+    numbers = {key: array(value, f"{key} of load {name!r}", UNKNOWN) for key, value in parameters.items()}
+    return Load(act, name, numbers, acceleration=acceleration).checked()
+
+
+@answering
+def of(function: Callable[..., Any], /, **parameters: Any) -> Load:
+    """A load of your own.
+
+    Parameters
+    ----------
+    function : function
+        Its first arguments are the bodies it is on; the others are found by name: ``t`` (s), a parameter, a state. It
+        returns a number, its potential (J); or a mapping of ``"force"`` (N, space) and ``"torque"`` (N m, about the
+        centre of mass, body axes), 3 numbers for each body, one row a body if there are several, and of names of
+        states to their rates.
+
+        A body has ``position``, ``velocity`` (space), ``attitude`` (quaternion w, x, y, z, body to space),
+        ``angular_velocity`` (body axes), ``mass``, ``inertia`` (3 x 3, body axes); ``point(x)`` is the place in space
+        of a point x of its axes, ``in_space(v)`` and ``in_body(v)`` turn a vector.
+    **parameters : float or array_like
+        Its numbers by name, in SI unless all else is in other units.
+
+    Returns
+    -------
+    Load
+        On every body in turn; say ``.on("a", "b")`` otherwise.
+
+    Raises
+    ------
+    InvalidInput
+        No plain function, a parameter that it does not take, or no numbers.
+
+    Examples
+    --------
+    >>> def spring(body, stiffness):
+    ...     return 0.5 * stiffness * body.position @ body.position
+    >>> of(spring, stiffness=3.0)
+    load spring(stiffness=3.0)
+    """
+    return _given(function, parameters, False)
+
+
+@answering
+def acceleration(function: Callable[..., Any], /, **parameters: Any) -> Load:
+    """A load of your own that is an acceleration: what acts on the body is its mass times that.
+
+    Parameters
+    ----------
+    function : function
+        As of ``of``; it returns the 3 numbers of an acceleration (m/s2, space).
+    **parameters : float or array_like
+        Its numbers by name.
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        As ``of``.
+
+    Examples
+    --------
+    >>> def wind(body, t, strength):
+    ...     return strength * np.cos(t) * np.array([1.0, 0.0, 0.0])
+    >>> acceleration(wind, strength=1e-3).acceleration
+    True
+    """
+    return _given(function, parameters, True)

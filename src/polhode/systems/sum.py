@@ -1,0 +1,284 @@
+"""Systems as sums: bodies, and what acts on them.
+
+    pair = ph.system(ph.body("a", 100.0, (20, 30, 25)), ph.body("b", 10.0, (1, 1, 1)),
+                     ph.loads.tether(5.0, 100.0).on("a", "b"), ph.loads.central(mu))
+
+Names of bodies, loads and states are one space of names. Equations of motion: those of each body under the sum of all
+forces and torques; loads that are potentials act by their derivatives, and a potential that reads the time does work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from polhode.arguments import mapping
+from polhode.arguments.recorded import called
+from polhode.bodies.body import Body, body
+from polhode.capabilities import stated
+from polhode.errors import InvalidInput, answering, shown, unknown_name
+from polhode.kernel import jit
+from polhode.loads import LOADS, Load
+from polhode.loads.load import of
+from polhode.programs.purity import findings
+from polhode.systems.loads_roles import no_loads, no_series
+from polhode.systems.record import AuxiliaryVariable, System
+from polhode.systems.states import States, states_of
+from polhode.systems.structure import Structure, Sum, Summand
+from polhode.systems.user.function import record_of
+from polhode.systems.user.remembering import refusal
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+@answering
+def system(*summands: Any, **recorded: Any) -> System:
+    """A system as the sum of bodies and of what acts on them.
+
+    Parameters
+    ----------
+    *summands : Body, Load, or lists of them
+        From ``polhode.body``, ``polhode.bodies`` and ``polhode.loads``, in any order; the order of the bodies is that
+        of the rows of states. A load says by ``.on`` which bodies it is on; without, it is on every body in turn.
+    **recorded : mapping
+        The same as in ``arguments`` of a system: by name, a mapping with ``kind`` and the arguments.
+
+    Returns
+    -------
+    System
+        Energy is conserved if all loads are potentials that do not read the time; the work of others is recorded.
+
+    Raises
+    ------
+    InvalidInput
+        No body, a name twice, a load on a body that is not there, or a function that cannot be a load.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> pair = ph.system(ph.body("a", 2.0), ph.body("b", 1.0), ph.loads.tether(5.0, 1.0).on("a", "b"))
+    >>> ds = ph.integrate(pair, step=0.01, steps=100, position=[(0, 0, 0), (1.2, 0, 0)])
+    >>> ds.sel(body="b").position[-1].values.round(3)
+    array([0.667, 0.   , 0.   ])
+    """
+    parts = list(_flat(summands)) + [_part(name, given) for name, given in recorded.items()]
+    bodies = [one for one in parts if isinstance(one, Body)]
+    loads = [one for one in parts if isinstance(one, Load)]
+    if not bodies:
+        raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
+    named: set[str] = set()
+    for one in parts:
+        if one.name in named:
+            raise InvalidInput(f"there are two summands called {one.name!r}; name one of them otherwise"
+                               + (" with .named" if isinstance(one, Load) else ""))  # fmt: skip
+        named.add(one.name)
+    starts: dict[str, Any] = {}
+    for load in loads:
+        for name, start in load.starts.items():
+            if name in starts or name in named:
+                raise InvalidInput(f"load {load.name!r} has a state {name!r}, as something else is called; bodies, "
+                                   "loads and states have names of their own")  # fmt: skip
+            starts[name] = start
+    functions = {load.name: _checked(load) for load in loads if not load.kind}
+    arguments = {one.name: {"kind": "body", **one.arguments} for one in bodies}
+    for load in loads:
+        record = {} if load.kind else {"function": record_of(load.function)}
+        arguments[load.name] = record | load.arguments
+    states = states_of(starts)
+    whole = sum_of(bodies, loads, states)
+    structure = whole.structure()
+    return System(
+        name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
+        moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
+        parameters=whole.parameters, names=whole.names, functions=functions,
+        made_again=Again(whole, structure, states) if functions else None, **_roles(structure, states),
+    )  # fmt: skip
+
+
+def _flat(summands: Iterable[Any]) -> Iterable[Any]:
+    """Bodies and loads, from lists too."""
+    for one in summands:
+        if isinstance(one, Body | Load):
+            yield one
+        elif isinstance(one, list | tuple):
+            yield from _flat(one)
+        elif callable(one):
+            raise InvalidInput(f"a summand is the function {shown(one)}; make a load of it: polhode.loads.of(...)")
+        else:
+            raise InvalidInput(f"a summand must be a body or a load (polhode.body, polhode.loads), not {shown(one)}")
+
+
+def _part(name: str, given: Any) -> Body | Load:
+    """A summand from its record.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    told = dict(mapping(given, name))
+    kind = told.pop("kind", "")
+    if kind == "body":
+        return called(body, {"name": name, **told})  # type: ignore[no-any-return]
+    on, starts, accelerates = told.pop("on", ()), told.pop("states", {}), told.pop("acceleration", False)
+    if kind:
+        if kind not in LOADS:
+            raise unknown_name(f"kind of {name}", kind, ["body", *LOADS])
+        made: Load = called(LOADS[kind], told)
+    else:
+        function = told.pop("function", None)
+        if not callable(function):
+            raise InvalidInput(
+                f"load {name!r} is a function of yours, which no record keeps; hand it in again: {name}=..."
+            )
+        made = replace(of(function, **told), acceleration=bool(accelerates))
+    made = replace(made, name=name).states(**mapping(starts, "states"))
+    return made.on(*on) if on else made
+
+
+# ------------------------------------------------------------------ numbers of a sum
+NO_STATES = States((), (), {})
+
+
+def sum_of(bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES) -> Sum:
+    """The sum of bodies and loads, its numbers one after another: the gravity parameter of a centre, then those of each
+    load.
+
+    Raises
+    ------
+    InvalidInput
+        A body that is not there, or two centres at the origin.
+    """
+    centres = [load for load in loads if load.kind == "central" and not load.bodies]
+    if len(centres) > 1:
+        raise InvalidInput(f"loads {centres[0].name!r} and {centres[1].name!r} are two centres at the origin; add up "
+                           "their gravity parameters")  # fmt: skip
+    at = {one.name: i for i, one in enumerate(bodies)}
+    numbers = [float(one.parameters["mu"]) for one in centres]
+    summands = []
+    for load in loads:
+        places = {}
+        for key, value in load.parameters.items():
+            central = any(load is one for one in centres)
+            places[key] = (0 if central else len(numbers), np.shape(value))
+            numbers += [] if central else np.ravel(value).tolist()
+        summands.append(Summand(load, _places(load, at), places))
+    return Sum(
+        tuple(at), tuple(bool(np.isfinite(one.mass)) for one in bodies),
+        tuple((isfinite(x), isfinite(y), isfinite(z)) for x, y, z in (one.moments for one in bodies)),
+        tuple(one.frame != IDENTITY for one in bodies), tuple(summands),
+        tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers or [0.0]),
+    )  # fmt: skip
+
+
+def _roles(structure: Structure, states: States) -> dict[str, Any]:
+    """The attributes of a system that follow from its structure."""
+    auxiliary = tuple(AuxiliaryVariable("work", name) for name in structure.work)
+    found: dict[str, Any] = {
+        "potential": structure.potential, "auxiliary": (*auxiliary, *states.auxiliary),
+        "conserves": ("energy",) * structure.conservative + structure.conserves,
+        "decided": frozenset(int(name[1:]) for name in structure.fixed),
+    }  # fmt: skip
+    if structure.potential is None:  # free
+        return found | {"commutator": no_loads, "series": no_series if structure.alone else None,
+                        "provides": stated(velocity_independent=True)}  # fmt: skip
+    if structure.conservative and not (
+        structure.centred or structure.each or states.sizes
+    ):  # loads and commutator follow from it
+        return found | {"loads": no_loads, "commutator": None}
+    alone = (structure.alone or structure.each) and structure.conservative and not states.sizes
+    return found | {
+        "loads": structure.loads, "each_alone": alone, "all_potential": structure.conservative,
+        "provides": stated(
+            central_gravity=structure.centred, only_central_gravity=structure.centre_alone, split_loads=True,
+            velocity_independent=not structure.moving and not states.sizes,
+        ),
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LoadFunction:
+    """A function of the user's in a load, as a system keeps it.
+
+    Attributes
+    ----------
+    function : function
+        It.
+    described : str
+        What it is, for messages.
+    """
+
+    function: Any
+    described: str
+    logs = False
+    untraced = ""
+    autonomous = True
+
+    @property
+    def made(self) -> Any:
+        """What it compiles to at present, for comparison."""
+        return jit.Made(self.function)
+
+
+def _checked(load: Load) -> LoadFunction:
+    """The function of a load of the user's.
+
+    Raises
+    ------
+    InvalidInput
+        It remembers, prints or writes, or does what no program can.
+    """
+    for one in findings(load.function):
+        if one.kind in ("memory", "outside"):
+            raise InvalidInput(refusal(load.described, one, False))
+        raise InvalidInput(f"{load.described} cannot be a part of a sum: it {one.what}, {one.line}; leave that out")
+    return LoadFunction(load.function, load.described)
+
+
+@dataclass(frozen=True)
+class Again:
+    """A system made again where its functions read other things than before.
+
+    Attributes
+    ----------
+    sum : Sum
+        What it is made from.
+    structure : Structure
+        That of the system.
+    states : States
+        Its states.
+    """
+
+    sum: Sum
+    structure: Structure
+    states: States
+
+    def __call__(self, system: System) -> System:
+        """The system at present: the last one made for a structure."""
+        structure = self.sum.structure()
+        if structure is self.structure:
+            return system
+        made: dict[int, System] = system.__dict__.setdefault("_again", {})
+        if id(structure) not in made:
+            made.clear()
+            again = Again(self.sum, structure, self.states)
+            made[id(structure)] = replace(system, **_roles(structure, self.states), made_again=again)
+        return made[id(structure)]
+
+
+def _places(load: Load, at: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
+    """Numbers of the bodies of each call of the function of a load.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    for one in load.bodies:
+        if one not in at:
+            raise unknown_name(f"body that load {load.name!r} is on", one, at)
+    if load.bodies:
+        return (tuple(at[one] for one in load.bodies),)
+    return tuple((i,) for i in at.values())

@@ -1,0 +1,319 @@
+"""Systems as sums: the same numbers as systems that are built in, and as equations written by hand."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import polhode as ph
+from polhode.errors import InvalidInput, PolhodeError
+
+MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
+TENSOR = [[5.0, 0.1, 0.0], [0.1, 4.0, 0.2], [0.0, 0.2, 3.0]]
+TOP = {"attitude": ph.rotation.exp_quaternion((0.3, 0.0, 0.0)), "angular_velocity": (0.0, 0.1, 5.0)}
+LOW = {"position": (6878136.3, 0.0, 0.0), "velocity": (0.0, 5383.0, 5383.0)}
+
+
+def spring(body, stiffness):
+    return 0.5 * stiffness * body.position @ body.position
+
+
+def drag(body, rate):
+    return {"force": -rate * body.velocity}
+
+
+def tether(a, b, stiffness, length):
+    stretch = np.linalg.norm(b.position - a.position) - length
+    return 0.5 * stiffness * ph.where(stretch > 0.0, stretch, 0.0) ** 2
+
+
+def top_of(inertia=(5.0, 5.0, 1.0), weight=20.0, at=(0.0, 0.0, 1.0)):
+    return ph.system(ph.body("top", inertia=inertia, pinned=True), ph.loads.weight(weight, at=at))
+
+
+@pytest.mark.parametrize("method", ["v2", "fg6_5", "rkn6_14a", "mkrk:gauss4", "mkrk:cv8", "trap", "dmv4"])
+def test_the_heavy_top_is_that_of_polhode_bit_for_bit(method):
+    both = [ph.integrate(one, method, step=1e-2, steps=100, every=20, **TOP)
+            for one in (ph.heavy_top((5.0, 5.0, 1.0), (0.0, 0.0, 1.0), 20.0), top_of())]  # fmt: skip
+    for name in ("attitude", "angular_velocity", "energy"):
+        assert np.array_equal(both[0][name], both[1][name]), name
+
+
+def test_a_body_in_axes_of_its_own_is_that_of_polhode():
+    def torque(t, q, omega, parameters):
+        return (0.3 - 0.1 * omega[0], -0.1 * omega[1], 0.2 * np.cos(t))
+
+    def motor(body, t, damping):
+        w = body.angular_velocity
+        return {"torque": [0.3 - damping * w[0], -damping * w[1], 0.2 * np.cos(t)]}
+
+    run = {"step": 0.02, "steps": 200, "every": 20, "angular_velocity": (1.0, 0.1, 2.0)}
+    before = ph.integrate(ph.rigid_body(TENSOR, torque=torque), "mkrk:cv8", **run)
+    ours = ph.system(ph.body("body", inertia=TENSOR, pinned=True), ph.loads.of(motor, damping=0.1))
+    after = ph.integrate(ours, "mkrk:cv8", **run)
+    for name in ("attitude", "angular_velocity", "work"):
+        assert abs(before[name].values - after[name].values).max() < 1e-13, name
+    assert float(abs(after.energy_error).max()) < 1e-11
+
+
+def test_a_craft_in_orbit_is_that_of_polhode():
+    ours = ph.system(ph.body("craft", 120.0, TENSOR), ph.loads.central(MU), ph.loads.zonal(MU, RADIUS, J2),
+                     ph.loads.gravity_gradient(MU))  # fmt: skip
+    built = ph.spacecraft(TENSOR, MU, 120.0, forces=[ph.forces.zonal(J2=J2, radius=RADIUS)])
+    assert ours.recommended == built.recommended == "rkn6_14a/kepler"
+    start = {**LOW, "angular_velocity": (0.02, 0.03, -0.01)}
+    for method in ("rkn6_14a/kepler", "mkrk:cv8"):
+        a, b = (ph.integrate(one, method, step=2.0, steps=500, every=100, **start) for one in (built, ours))
+        assert abs(a.position.values - b.position.values).max() < 1e-13 * RADIUS
+        assert abs(a.attitude.values - b.attitude.values).max() < 1e-12
+    assert ours.conserves == ("energy", "vertical_angular_momentum")
+
+
+def test_two_bodies_are_as_their_equations_say():
+    """A tether with points of both bodies off their centres, against quaternions in DOP853."""
+    of_a, of_b, k, length = np.array([0.0, 0.3, 1.0]), np.array([0.2, 0.0, -0.3]), 5.0, 2.0
+    I_a, I_b, masses = np.array([2.0, 3.0, 2.5]), np.array([0.5, 0.4, 0.6]), (10.0, 2.0)
+    pair = ph.system(ph.body("a", masses[0], I_a), ph.body("b", masses[1], I_b),
+                     ph.loads.tether(k, length, of_a, of_b).on("a", "b"))  # fmt: skip
+    start = {
+        "a": {"angular_velocity": (0.1, 0.2, -0.3)},
+        "b": {"position": (0.5, 0.0, 4.5), "velocity": (0.1, 0.0, 0.2), "angular_velocity": (0.3, 0.0, 0.1)},
+    }
+    ds = ph.integrate(pair, "mkrk:cv8", step=0.005, steps=100, every=100, start=start)  # while it is taut
+
+    def rates(t, y):
+        bodies = y.reshape(2, 13)
+        R = [ph.rotation.matrix_from_quaternion(one[6:10] / np.linalg.norm(one[6:10])) for one in bodies]
+        arms = [R[0] @ of_a, R[1] @ of_b]
+        d = bodies[1, :3] + arms[1] - bodies[0, :3] - arms[0]
+        F = k * max(np.linalg.norm(d) - length, 0.0) * d / np.linalg.norm(d)
+        out = np.empty((2, 13))
+        for i, (one, force, I) in enumerate(zip(bodies, (F, -F), (I_a, I_b), strict=True)):
+            w, (a, b, c, e) = one[10:], one[6:10]
+            out[i, :3], out[i, 3:6] = one[3:6], force / masses[i]
+            out[i, 6:10] = 0.5 * np.array([-b * w[0] - c * w[1] - e * w[2], a * w[0] + c * w[2] - e * w[1],
+                                           a * w[1] + e * w[0] - b * w[2], a * w[2] + b * w[1] - c * w[0]])  # fmt: skip
+            out[i, 10:] = (np.cross(I * w, w) + R[i].T @ np.cross(arms[i], force)) / I
+        return out.ravel()
+
+    y = np.zeros((2, 13))
+    y[:, 6], y[0, 10:], y[1, 10:] = 1.0, (0.1, 0.2, -0.3), (0.3, 0.0, 0.1)
+    y[1, :6] = (0.5, 0.0, 4.5, 0.1, 0.0, 0.2)
+    end = solve_ivp(rates, (0.0, 0.5), y.ravel(), method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1].reshape(2, 13)
+    assert abs(ds.position.values[-1] - end[:, :3]).max() < 1e-11
+    assert abs(ds.attitude.values[-1] - end[:, 6:10]).max() < 1e-11
+    assert abs(ds.angular_velocity.values[-1] - end[:, 10:]).max() < 1e-11
+    assert pair.conserves == ("energy", "total_momentum", "total_angular_momentum")
+    for name in ("total_momentum", "total_angular_momentum"):
+        assert abs(ds[name].values[-1] - ds[name].values[0]).max() < 1e-12
+
+
+def test_a_binary_keeps_what_it_must():
+    alpha, beta = ph.body("alpha", 2.2e12, (1.7e17, 1.8e17, 2.0e17)), ph.body("beta", 1.3e11, (1.9e14, 2.4e14, 2.6e14))
+    binary = ph.system(alpha, beta, ph.loads.mutual_gravity().on("alpha", "beta"))
+    v = np.sqrt(6.6743e-11 * 2.33e12 / 2500.0)
+    start = {
+        "alpha": {"position": (-139.5, 0, 0), "velocity": (0, -v * 0.0558, 0), "angular_velocity": (0, 0, 6e-4)},
+        "beta": {"position": (2360.5, 0, 0), "velocity": (0, v * 0.9442, 0), "angular_velocity": (1e-5, 0, 1.2e-4)},
+    }
+    ds = ph.integrate(binary, "rkn6_14a", step=60.0, steps=1000, every=100, start=start)
+    assert float(abs(ds.energy_error).max()) < 1e-12
+    momentum = ds.total_angular_momentum.values
+    assert abs(momentum - momentum[0]).max() < 1e-13 * abs(momentum).max()
+    assert list(ds.body.values) == ["alpha", "beta"]
+
+
+def test_forces_work_and_potentials_that_read_the_time_do_too():
+    def swing(body, t, stiffness):
+        return 0.5 * stiffness * (1.0 + 0.5 * np.sin(t)) * body.position @ body.position
+
+    both = ph.system(ph.body("p", 2.0), ph.loads.of(swing, stiffness=3.0), ph.loads.of(drag, rate=0.1))
+    ds = ph.integrate(both, step=0.01, steps=1000, every=100, position=(1.0, 0.2, 0.0))
+    assert sorted(ds.force.values) == ["drag", "potential"] and float(abs(ds.work).max()) > 0.1
+    assert float(abs(ds.energy_error).max()) < 1e-12
+
+
+def test_states_follow_their_rates_in_every_method_that_carries_them():
+    def warming(body, rate, heat):
+        return {"heat": rate - 0.1 * heat}
+
+    def push(body, heat):
+        return {"force": heat * np.array([1.0, 0.0, 0.0])}
+
+    craft = ph.system(ph.body("a", 2.0), ph.loads.of(warming, rate=1.0).states(heat=0.5), ph.loads.of(push))
+    exact = 10.0 - 9.5 * np.exp(-1.0)
+    for method in ("s6_10", "mkrk:cv8", "mkrk:gauss6", "taylor"):
+        how = {"steps": ph.Tolerance(1e-12), "t_end": 10.0} if method == "taylor" else {"step": 0.1, "steps": 100}
+        ds = ph.integrate(craft, method, **how)
+        assert float(ds.heat[-1]) == pytest.approx(exact, rel=1e-11), method
+        assert float(abs(ds.energy_error).max()) < 1e-12
+
+
+K = [3.0]
+
+
+class Gains:
+    gain = 3.0
+
+
+def test_what_functions_read_is_read_anew():
+    def listed(body):
+        return 0.5 * K[0] * body.position @ body.position
+
+    def held(body):
+        return 0.5 * Gains.gain * body.position @ body.position
+
+    run = {"step": 0.01, "steps": 100, "position": (1.0, 0.0, 0.0)}
+    for load, change in ((listed, lambda x: K.__setitem__(0, x)), (held, lambda x: setattr(Gains, "gain", x))):
+        one = ph.system(ph.body("p", 1.0), ph.loads.of(load))
+        prepared = ph.prepare(one, "rkn6_14a", step=0.01, steps=100)
+        for stiffness in (3.0, 12.0, 3.0):
+            change(stiffness)
+            for system in (one, ph.system(ph.body("p", 1.0), ph.loads.of(load))):
+                x = float(ph.integrate(system, **run).position[-1, 0])
+                assert x == pytest.approx(np.cos(np.sqrt(stiffness)), rel=1e-9), load
+            again = prepared.run({"position": (1.0, 0.0, 0.0)}).position[-1, 0]
+            assert again == pytest.approx(np.cos(np.sqrt(stiffness)), rel=1e-9), load
+
+
+def test_a_sum_is_repeated_from_its_record(tmp_path):
+    one = ph.system(ph.body("p", 2.0, TENSOR), ph.loads.of(spring, stiffness=3.0), ph.loads.of(drag, rate=0.1))
+    run = {"step": 0.02, "steps": 100, "position": (1.0, 0.0, 0.0), "angular_velocity": (0.1, 0.0, 0.0)}
+    ds = ph.integrate(one, **run)
+    ph.save(ds, tmp_path / "one.nc")
+    again = ph.rerun(ph.load(tmp_path / "one.nc"), spring=spring, drag=drag)
+    assert np.array_equal(again.position, ds.position) and np.array_equal(again.attitude, ds.attitude)
+    with pytest.raises(InvalidInput, match=r"hand it in again: rerun\(ds, drag=drag\)"):
+        ph.rerun(ds)
+    with pytest.raises(PolhodeError, match="spring"):
+        ph.rerun(ds, spring=tether, drag=drag)
+    stored = ph.integrate(one, **run, store=tmp_path / "one.zarr")
+    assert np.array_equal(stored.position, ds.position)
+    assert np.array_equal(ph.load(tmp_path / "one.zarr", spring=spring, drag=drag).position, ds.position)
+    kept = pickle.loads(pickle.dumps(one))
+    assert np.array_equal(ph.integrate(kept, **run).position, ds.position)
+
+
+def test_every_number_of_a_summand_may_vary():
+    one = ph.system(ph.body("p", 2.0), ph.loads.of(spring, stiffness=3.0), ph.loads.of(drag, rate=0.1))
+    run = {"step": 0.02, "steps": 50, "position": (1.0, 0.0, 0.0)}
+
+    def of(stiffness, mass):
+        other = ph.system(ph.body("p", mass), ph.loads.of(spring, stiffness=stiffness), ph.loads.of(drag, rate=0.1))
+        return ph.integrate(other, "mkrk:cv8", **run).position.values[-1]
+
+    values = {"spring.stiffness": [3.0, 4.0, 5.0], "p.mass": [2.0, 1.0, 4.0]}
+    expected = [of(*both) for both in zip(*values.values(), strict=True)]
+    for engine in ("threads", "lanes"):
+        ds = ph.ensemble(one, "mkrk:cv8", engine=engine, members=values, **run)
+        assert abs(ds.position.values[:, -1] - expected).max() < 1e-13, engine
+    changed = ph.integrate(one, "mkrk:cv8", parameters={"spring.stiffness": 4.0, "p.mass": 1.0}, **run)
+    assert np.array_equal(changed.position.values[-1], expected[1])
+    assert np.array_equal(ph.rerun(changed, spring=spring, drag=drag).position, changed.position)
+    h = 1e-5
+    slope = (of(3.0 + h, 2.0) - of(3.0 - h, 2.0)) / (2.0 * h)
+    ds = ph.integrate(one, "mkrk:cv8", tangent=["spring.stiffness"], **run)
+    assert abs(ds.state_transition.values[-1][:3, -1] - slope).max() < 1e-9
+    found = ph.gradient(lambda rows: rows.position[0], one, "mkrk:cv8", wrt=["spring.stiffness"], **run)
+    assert float(found.by["spring.stiffness"]) == pytest.approx(slope[0], rel=1e-8)
+
+
+def test_a_number_by_which_a_function_decides_decides_for_each_member():
+    def one_sided(body, side):
+        return 2.0 * body.position[0] ** 2 if side > 0 else 0.5 * body.position[0] ** 2
+
+    one = ph.system(ph.body("p", 1.0), ph.loads.of(one_sided, side=1.0))
+    members = {"one_sided.side": [1.0, -1.0, 2.0]}
+    ds = ph.ensemble(one, "rkn6_14a", step=0.01, steps=100, members=members, start={"position": (1.0, 0.0, 0.0)})
+    assert ds.position.values[:, -1, 0] == pytest.approx(np.cos([2.0, 1.0, 2.0]), rel=1e-9)
+
+
+def test_the_same_sum_is_put_together_again_without_tracing(monkeypatch):
+    first = top_of(weight=20.0)
+    monkeypatch.setattr("polhode.systems.structure._Tracing", None)
+    other = top_of(weight=30.0, at=(0.0, 0.1, 1.0))
+    assert other.potential is first.potential and list(other.parameters) == [30.0, 0.0, 0.1, 1.0]
+
+
+def test_loads_on_each_of_many_bodies_are_a_loop():
+    n, each = 200, ph.bodies(200, 2.0, TENSOR)
+    many = ph.system(each, ph.loads.central(MU), ph.loads.zonal(MU, RADIUS, J2), ph.loads.gravity_gradient(MU),
+                     ph.loads.of(drag, rate=1e-7))  # fmt: skip
+    one = ph.system(each[0], ph.loads.central(MU), ph.loads.zonal(MU, RADIUS, J2), ph.loads.gravity_gradient(MU),
+                    ph.loads.of(drag, rate=1e-7))  # fmt: skip
+    r = np.array([LOW["position"]]) * (1.0 + 1e-3 * np.arange(n)[:, None])
+    run = {"step": 5.0, "steps": 20, "every": 20}
+    ds = ph.integrate(many, "rkn6_14a/kepler", position=r, velocity=[LOW["velocity"]] * n, **run)
+    for k in (0, 7, n - 1):
+        alone = ph.integrate(one, "rkn6_14a/kepler", position=r[k], velocity=LOW["velocity"], **run)
+        assert abs(ds.position.values[-1, k] - alone.position.values[-1]).max() < 1e-8
+        assert abs(ds.attitude.values[-1, k] - alone.attitude.values[-1]).max() < 1e-14
+    assert float(abs(ds.energy_error).max()) < 1e-13 and float(ds.work[-1, 0]) < 0.0
+    free = ph.system(ph.bodies(5, 1.0), ph.loads.of(spring, stiffness=1.0))
+    for method in ("rkn6_14a", "fg6_5", "mkrk:gauss4"):
+        ds = ph.integrate(free, method, step=0.01, steps=100, position=np.eye(5, 3) + 1.0)
+        assert ds.position.values[-1] == pytest.approx(np.cos(1.0) * (np.eye(5, 3) + 1.0), rel=1e-8)
+        assert float(abs(ds.energy_error).max()) < 1e-8
+
+
+def refused():
+    a = ph.body("a", 1.0)
+
+    def remembers(body, seen=[]):  # noqa: B006
+        seen.append(1)
+        return 0.5 * len(seen) * body.position[0] ** 2
+
+    def jumps(body, t):
+        return ph.where(t < 1.0, 1.0, 0.0) * body.position[0]
+
+    return {
+        "needs a body": lambda: ph.system(ph.loads.weight()),
+        "two summands called 'a'": lambda: ph.system(a, ph.body("a", 2.0)),
+        "polhode.loads.of": lambda: ph.system(a, spring),
+        "asks for 'b', which nothing gives": lambda: ph.system(a, ph.loads.of(tether, stiffness=1, length=1)),
+        "no argument 'rate'": lambda: ph.loads.of(spring, rate=1.0),
+        "is on 'c'; known: a": lambda: ph.system(a, ph.loads.of(spring, stiffness=1.0).on("c")),
+        "has no mass": lambda: ph.body("b"),
+        "must be an identifier": lambda: ph.body("2b", 1.0),
+        "takes newtons and at": lambda: ph.loads.weight(20.0),
+        "is pinned": lambda: ph.system(ph.body("t", inertia=(1, 1, 1), pinned=True), ph.loads.weight()),
+        "numbers of shape (3,) as its potential": lambda: ph.system(a, ph.loads.of(lambda body: (1, 2, 3))),
+        "returns 'forse'": lambda: ph.system(a, ph.loads.of(lambda body: {"forse": (1, 2, 3)})),
+        "as its force": lambda: ph.system(a, ph.loads.of(lambda body: {"force": (1, 2)})),
+        "as its acceleration": lambda: ph.system(a, ph.loads.acceleration(lambda body: 1.0)),
+        "it prints": lambda: ph.system(a, ph.loads.of(lambda body: [print("x"), body.position[0]][1])),
+        "remembers from call to call": lambda: ph.system(a, ph.loads.of(remembers)),
+        "depends on velocities": lambda: ph.system(a, ph.loads.of(lambda body: body.velocity @ body.velocity)),
+        "reads 'speed' of a body, which has": lambda: ph.system(a, ph.loads.of(lambda body: body.speed)),
+        "decides by the time": lambda: ph.system(a, ph.loads.of(jumps)),
+        "is nan": lambda: ph.loads.of(spring, stiffness=np.nan),
+        "are two centres": lambda: ph.system(a, ph.loads.central(1.0), ph.loads.central(2.0).named("other")),
+        "names of their own": lambda: ph.system(a, ph.loads.of(spring, stiffness=1.0).states(a=0.0)),
+        "unknown body of system, given in start 'c'": lambda: ph.integrate(
+            ph.system(a), step=1.0, steps=1, start={"c": {"position": (0, 0, 0)}}
+        ),
+        "unknown word in start.a 'place'": lambda: ph.integrate(
+            ph.system(a), step=1.0, steps=1, start={"a": {"place": (0, 0, 0)}}
+        ),
+        "hand it in again: spring=": lambda: ph.system(p={"kind": "body", "mass": 1.0}, spring={"stiffness": 1.0}),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("said", refused())
+def test_what_is_no_sum_is_said_in_a_sentence(said):
+    with pytest.raises(PolhodeError) as told:
+        refused()[said]()
+    assert said in str(told.value) and "\n" not in str(told.value)
+
+
+def test_a_sum_reads_as_the_sum_it_is():
+    pair = ph.system(ph.body("a", 2.0, (1, 2, 2.5)), ph.bodies(2, 1.0, name="b"),
+                     ph.loads.tether(3.0, 1.0).on("a", "b0"), ph.loads.of(drag, rate=0.1).on("b1"))  # fmt: skip
+    text = repr(pair)
+    for part in ("a: body, mass 2, inertia 1, 2, 2.5", "tether on a, b0: stiffness 3",
+                 "your function drag on b1: rate 0.1", "the work of drag is recorded"):  # fmt: skip
+        assert part in text
+    assert "tether on a, b0" in pair._repr_html_()
