@@ -16,6 +16,7 @@ from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
 from polhode.methods import Method
 from polhode.methods import method as find_method
+from polhode.runs.initial_state import rows_by_name
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, MEASURED, Request, check_options, in_units_of, requested
 from polhode.runs.state import OF_METHODS, STATE_WORDS, State, refuse_own_states, state_of
@@ -226,7 +227,7 @@ def planned(
     names = sorted_out(varied, system, row.options)
     words = {name: value for name, value in given.items() if name != "parameters"}
     refuse_own_states(system, start, "members")
-    common = _start(start)
+    common = _start(system, start)
     for name in names.starting:
         if common.get(name) is not None or words.get(name) is not None:
             raise InvalidInput(f"{name} varies among the members, and is given for all too; keep one of them")
@@ -245,7 +246,7 @@ def planned(
     return Plan(system, method, varied, names, words, common, dict(options))
 
 
-def _start(start: Any) -> dict[str, Any]:
+def _start(system: System, start: Any) -> dict[str, Any]:
     """The words of a start that all members have."""
     if hasattr(type(start), "isel"):
         if MEMBER in start.dims:
@@ -254,4 +255,4 @@ def _start(start: Any) -> dict[str, Any]:
                 "members"
             )
         return dict(State.of(start).given)
-    return dict(state_of(start).given)
+    return dict(state_of(rows_by_name(system, start)).given)

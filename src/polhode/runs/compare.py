@@ -22,7 +22,7 @@ from polhode.errors import (
 )
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
-from polhode.runs.initial_state import OVERFLOWING
+from polhode.runs.initial_state import OVERFLOWING, rows_by_name
 from polhode.runs.integrate import integrate
 from polhode.runs.request import in_units_of
 from polhode.runs.result import release
@@ -203,7 +203,7 @@ def _common_start(system: System, start: Any) -> State:
     """The start of all methods, which must not have numbers of one of them."""
     refuse_own_states(system, start, "these runs")
     if not hasattr(type(start), "isel"):
-        return state_of(start)
+        return state_of(rows_by_name(system, start))
     if trajectory(start).attrs.get("system") != system.name:
         raise InvalidInput(
             f"start is a trajectory of {start.attrs.get('system')!r}, but the runs are of {system.name!r}"
