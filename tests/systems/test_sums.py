@@ -259,6 +259,61 @@ def test_loads_on_each_of_many_bodies_are_a_loop():
         assert float(abs(ds.energy_error).max()) < 1e-8
 
 
+def apart(a, b):
+    return (b.position - a.position) @ (b.velocity - a.velocity)
+
+
+def far(a, b, most):
+    d = b.position - a.position
+    return d @ d - most**2
+
+
+def bond(a, b, stiffness):
+    d = b.position - a.position
+    return 0.5 * stiffness * d @ d
+
+
+def test_events_are_of_bodies_by_their_names():
+    pair = ph.system(
+        ph.body("a", 2.0), ph.body("b", 1.0, (1.0, 2.0, 2.5)), ph.loads.of(bond, stiffness=3.0).on("a", "b")
+    )
+    run = {"start": {"b": {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 0.5, 0.0)}}, "step": 0.01, "steps": 500}
+    closest = ph.events.of(apart, direction=1, name="closest approach").on("a", "b")
+    quarter = 0.5 * np.pi / np.sqrt(3.0 * 1.5)
+    for method in ("rkn6_14a", "mkrk:cv8"):
+        ds = ph.integrate(pair, method, events=[closest], **run)
+        assert list(ds.event_kind.values) == ["closest approach"] * 3
+        assert ds.event_time.values == pytest.approx(quarter * np.array([1.0, 3.0, 5.0]), abs=1e-12)
+        assert ds.event_position.dims == ("event", "body", "axis") and ds.event_attitude.shape == (3, 2, 4)
+        d = ds.event_position.sel(body="b") - ds.event_position.sel(body="a")
+        assert np.linalg.norm(d, axis=-1) == pytest.approx(0.5 / np.sqrt(4.5), rel=1e-9)
+    crossed = ph.events.of(far, direction=-1, terminal=True, most=0.9).on("a", "b")
+    ds = ph.integrate(pair, events=[crossed], **run)
+    d = ds.position.sel(body="b") - ds.position.sel(body="a")
+    assert (
+        float(np.linalg.norm(d[-1])) == pytest.approx(0.9, rel=1e-13)
+        and "stopped by the event 'far'" in ds.attrs["stopped"]
+    )
+    again = ph.rerun(ds, bond=bond, far=far)
+    assert np.array_equal(again.position, ds.position)
+    with pytest.raises(InvalidInput, match=r"the event 'far'; hand it in again: rerun\(ds, far=far\)"):
+        ph.rerun(ds, bond=bond)
+    for wrong, said in ((ph.events.of(far, most=1.0), "say which with .on"), ("apsis", "polhode.events.of"),
+                        (ph.events.of(far, most=1.0).on("a", "c"), "'c'; known: a, b"),
+                        (ph.events.of(far).on("a", "b"), "asks for 'most'"),
+                        (ph.events.of(lambda a, b: a.position).on("a", "b"), "one number")):  # fmt: skip
+        with pytest.raises(PolhodeError, match=said):
+            ph.integrate(pair, events=[wrong], **run)
+
+
+def test_an_event_of_the_one_body_reads_what_loads_read():
+    orbit = ph.orbit(1.0)
+    run = {"step": 0.01, "steps": 700, "position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.1, 0.0)}
+    ours = ph.integrate(orbit, events=[ph.events.of(lambda body: body.position @ body.velocity, name="apsis")], **run)
+    built = ph.integrate(orbit, events=["apsis"], **run)
+    assert ours.event_time.values == pytest.approx(built.event_time.values, abs=1e-14)
+
+
 def refused():
     a = ph.body("a", 1.0)
 

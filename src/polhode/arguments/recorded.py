@@ -19,11 +19,12 @@ def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
         An unknown or missing argument, or what the function itself raises.
     """
     known = inspect.signature(make).parameters
+    more = [name for name, parameter in known.items() if parameter.kind is parameter.VAR_KEYWORD]
     for name in mapping(arguments, "arguments"):
-        if name not in known:
+        if name not in known and not more:
             raise unknown_name(f"argument of {make.__name__}", name, known)
     for name, parameter in known.items():
-        if parameter.default is parameter.empty and name not in arguments:
+        if name not in more and parameter.default is parameter.empty and name not in arguments:
             raise InvalidInput(f"{name} is missing; {make.__name__} needs it")
     return make(**arguments)
 

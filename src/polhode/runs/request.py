@@ -574,7 +574,7 @@ def _rebuilt(
 ) -> tuple[System, MethodSpec, list[Event]]:
     events, rest = [], dict(functions)
     for given in recipe.get("events", ()):
-        if given["kind"] == "user":
+        if given["kind"] in ("user", "of"):
             name = given["name"]
             if name not in functions:
                 raise InvalidInput(f"this run used a function for the event {name!r}; hand it in again: "

@@ -34,7 +34,7 @@ from typing import Any, Literal
 import numpy as np
 
 from polhode.algebra.so3 import axpy, cross, dot, scale
-from polhode.arguments import choice, number, truth
+from polhode.arguments import choice, number, text, truth
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector, arguments_of
 from polhode.errors import InvalidInput, answering, shown
@@ -43,12 +43,17 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT
+from polhode.loads.load import of as load_of
 from polhode.plugins import Registry
+from polhode.programs.purity import findings
 from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.paths import Circle, path_to_sun, place_at, unit_vector
 from polhode.systems.record import System, Watch
+from polhode.systems.structure import number_of
 from polhode.systems.user import FORMS, UserFunction, event_function
 from polhode.systems.user.added import takes_states
+from polhode.systems.user.function import record_of
+from polhode.systems.user.remembering import refusal
 from polhode.systems.user.roles import event_with_states
 from polhode.systems.user.states import VALUE, sizes_read
 
@@ -119,6 +124,16 @@ others = jit.hole("others(k, t, N, y, bodies, parameters, table) -> float", "The
 which = jit.hole("which", "Number of the user's event.")
 
 
+of_bodies = jit.hole("of_bodies(t, N, y, bodies, table, at) -> float", "A function of bodies by their names.")
+
+
+def either_of_bodies(k, t, N, y, bodies, parameters, table):
+    """The EVENT role with a function of bodies for event number ``which``."""
+    if k == which:
+        return of_bodies(t, N, y, bodies, table, int(table[2 * k + 1]))
+    return others(k, t, N, y, bodies, parameters, table)
+
+
 def either_value(k, t, N, y, bodies, parameters, table):
     """The EVENT role with a user's function for event number ``which``."""
     if k == which:
@@ -146,8 +161,42 @@ class Event:
     watches: tuple[Watch, ...]
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items() if key != "kind")
+        inside = ", ".join(
+            f"{key}={value!r}" for key, value in self.arguments.items() if key not in ("kind", "function")
+        )
         return f"{self.kind}({inside})"
+
+    @answering
+    def on(self, *bodies: str) -> Event:
+        """The event of ``of`` on these bodies of a system.
+
+        Parameters
+        ----------
+        *bodies : str
+            Their names, in the order of the first arguments of its function.
+
+        Returns
+        -------
+        Event
+
+        Raises
+        ------
+        InvalidInput
+            Another kind of event, another number of bodies than the function takes, or one twice.
+
+        Examples
+        --------
+        >>> def far(a, b, most):
+        ...     d = b.position - a.position
+        ...     return d @ d - most**2
+        >>> of(far, most=3.0).on("a", "b").arguments["on"]
+        ['a', 'b']
+        """
+        watch = self.watches[0]
+        if watch.of is None:
+            raise InvalidInput(f"an event {self.kind!r} is that of the one body; polhode.events.of takes a function of "
+                               "several")  # fmt: skip
+        return Event(self.kind, {**self.arguments, "on": list(bodies)}, (replace(watch, of=watch.of.on(*bodies)),))
 
 
 @answering
@@ -340,8 +389,7 @@ def user(
     InvalidInput
         Naming the argument that is wrong.
     """
-    if isinstance(direction, bool) or not isinstance(direction, int | np.integer) or direction not in (0, 1, -1):
-        raise InvalidInput(f"direction is {shown(direction)}; it must be 0 (both), 1 (rising) or -1 (falling)")
+    _direction(direction)
     form, role = FORMS["event"], event_function
     if takes_states(form, function):
         form = replace(form, arguments=f"{form.arguments}, states", states=((VALUE, 0),), sets=(VALUE,))
@@ -360,6 +408,72 @@ def user(
     )
     given = {"kind": "user", "function": made.record(), "direction": int(direction), "terminal": terminal}
     return Event("user", given | {"name": label}, (watch,))
+
+
+@answering
+def of(
+    function: Function,
+    direction: Literal[-1, 0, 1] = 0,
+    terminal: bool = False,
+    name: str | None = None,
+    on: Any = (),
+    **parameters: Any,
+) -> Event:
+    """Where a function of bodies changes sign.
+
+    Parameters
+    ----------
+    function : function
+        As of ``polhode.loads.of``: bodies first, then by name the time, parameters, states; it returns one number.
+    direction : {0, 1, -1}
+        All sign changes, only rising ones, or only falling ones.
+    terminal : bool
+        Whether the run ends at the first such event.
+    name : str, optional
+        Name of the event; by default that of the function.
+    on : sequence of str, optional
+        The bodies, as of ``.on``.
+    **parameters : float or array_like
+        Numbers of the function by name.
+
+    Returns
+    -------
+    Event
+        Of the one body of a system; say ``.on("a", "b")`` otherwise.
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> def apart(a, b):
+    ...     return (b.position - a.position) @ (b.velocity - a.velocity)
+    >>> of(apart, direction=1, name="closest approach").on("a", "b")
+    of(direction=1, terminal=False, name='closest approach', on=['a', 'b'])
+    """
+    _direction(direction)
+    watched = load_of(function, **parameters)
+    label = watched.name if name is None else text(name, "name of an event")
+    watched = replace(watched, name=label)
+    told = findings(watched.function)
+    if told and told[0].kind in ("memory", "outside"):
+        raise InvalidInput(refusal(f"event {label!r}", told[0], False))
+    numbers = tuple(np.concatenate([np.zeros(0), *(np.ravel(one) for one in watched.parameters.values())]).tolist())
+    watch = Watch(
+        USER, numbers, label if direction >= 0 else "", label if direction <= 0 else "", truth(terminal, "terminal"),
+        of=watched,
+    )  # fmt: skip
+    given = {"kind": "of", "function": record_of(watched.function), "direction": int(direction), "terminal": terminal}
+    given |= {"name": label} | {key: plain(value) for key, value in watched.parameters.items()}
+    made = Event("of", given, (watch,))
+    return made.on(*on) if on else made
+
+
+def _direction(direction: Any) -> None:
+    if isinstance(direction, bool) or not isinstance(direction, int | np.integer) or direction not in (0, 1, -1):
+        raise InvalidInput(f"direction is {shown(direction)}; it must be 0 (both), 1 (rising) or -1 (falling)")
 
 
 def _made(kind: str, given: dict[str, Any], *functions: tuple[Any, ...]) -> Event:
@@ -438,6 +552,8 @@ def event_of(description: Any) -> Event:
         )
     arguments = dict(description)
     kind = arguments.pop("kind", None)
+    if kind == "of":  # which no scenario knows
+        return called(of, arguments)  # type: ignore[no-any-return]
     choice(kind, "kind of event", EVENTS)
     return called(EVENTS[kind], arguments)
 
@@ -481,6 +597,12 @@ def table_of(watches: Sequence[Watch]) -> Any:
 
 
 @lru_cache(jit.KEPT_KERNELS)
+def _with_bodies(function: Any, others: Any, which: int) -> Any:
+    """The EVENT role ``others`` with a function of bodies for event ``which``."""
+    return jit.compile_kernel(jit.bind(either_of_bodies, of_bodies=function, others=others, which=which), EVENT)
+
+
+@lru_cache(jit.KEPT_KERNELS)
 def _with_function(function: Any, others: Any, which: int) -> Any:
     """The EVENT role ``others`` with a function for event ``which``: (role, "") or (None, reason)."""
     return jit.compile_uncached(jit.bind(either_value, user_event=function, others=others, which=which), EVENT)
@@ -496,11 +618,18 @@ def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) 
     """
     table = table_of(watches)
     for k, watch in enumerate(watches):
-        if watch.function is None and event_value(k, t, 1, y, system.bodies, system.parameters, table) is NO_LEVEL:
+        if (
+            watch.function is None
+            and watch.of is None
+            and event_value(k, t, 1, y, system.bodies, system.parameters, table) is NO_LEVEL
+        ):
             raise InvalidInput(f"no function is known for the event {watch.rising or watch.falling!r}")
     role = jit.compile_kernel(event_value, EVENT)
     w, x, y3, z = (float(q) for q in system.frames[0])
     for k, watch in enumerate(watches):
+        if watch.of is not None:
+            names = system.names or ("body",) * (system.N == 1)
+            role = _with_bodies(number_of(watch.of, names, system), role, k)
         if watch.function is not None:
             event = replace(watch.function, frame=(w, x, y3, z), parameters=system.parameters)
             if event.form.states:

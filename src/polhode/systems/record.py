@@ -19,6 +19,7 @@ from polhode.flows.gyrostat import wheels_in
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
+from polhode.loads.load import Load
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
@@ -27,7 +28,7 @@ from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
 from polhode.systems.registry import builder, built
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
-from polhode.systems.shown import sum_text, system_html
+from polhode.systems.shown import system_html, system_text
 from polhode.systems.user import UserFunction, dynamics_of_roles
 from polhode.systems.written import by_parts, commutator_role, loads_role
 
@@ -107,6 +108,8 @@ class Watch:
         Index of the system parameter that is 1 while the function is positive and 0 while it is negative; -1 if none.
     function : UserFunction, optional
         The user's function, instead of the one with this code.
+    of : Load, optional
+        Likewise, a function of bodies by their names.
     """
 
     code: int
@@ -117,6 +120,7 @@ class Watch:
     cuts: bool = False
     flag: int = -1
     function: UserFunction | None = None
+    of: Load | None = None
 
 
 FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions", "direct")
@@ -414,8 +418,11 @@ class System:
 
     def refuses(self, event: Any) -> str:
         """Why an event is none of this system, in words; empty where it is."""
+        if event.kind == "of":
+            return ""
         if self.N != 1:
-            return f"events are those of one body, but {self.name!r} has {self.N}"
+            return (f"an event {event.kind!r} is that of one body, but {self.name!r} has {self.N}; take "
+                    "polhode.events.of(function).on(...)")  # fmt: skip
         if event.kind != "user" and not self.translates:
             return (f"the body of {self.name!r} does not move through space; it has no {event.kind}, but events.user "
                     "takes a function of its attitude")  # fmt: skip
@@ -673,18 +680,7 @@ class System:
         return built, (self.name, dict(self.arguments), functions)
 
     def __repr__(self) -> str:
-        def short(value: Any) -> str:
-            text = repr(value)
-            return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}...]"
-
-        if self.names:
-            return sum_text(self)
-        inside = ", ".join(f"{key}={short(value)}" for key, value in self.arguments.items() if value is not None)
-        return f"{self.name}({inside})"
-
-
-LONGEST = 400
-"""Longest ``repr`` of an argument that is shown in full, in characters."""
+        return system_text(self)
 
 
 def present_system(value: Any, argument: str = "the first argument", such: str = "polhode.free_body(...)") -> System:

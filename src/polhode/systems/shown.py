@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 FEW = 4
 """Most bodies whose moments are written out."""
 LONGEST = 90
-"""Most characters of the value of an argument."""
+"""Most characters of the value of an argument in a table."""
+MOST = 400
+"""Longest ``repr`` of an argument that is shown in full, in characters."""
 
 
 def system_html(system: System) -> str:
@@ -78,8 +80,12 @@ def summands(system: System) -> list[tuple[str, str]]:
     return found
 
 
-def sum_text(system: System) -> str:
-    """A sum as it reads: a line for each body and load, and what is conserved."""
+def system_text(system: System) -> str:
+    """A system as the call that builds it; a sum with a line for each body and load, and what is conserved."""
+    if not system.names:
+        given = ((key, repr(value)) for key, value in system.arguments.items() if value is not None)
+        parts = [f"{key}={value if len(value) <= MOST else f'{value[: MOST // 2]}...]'}" for key, value in given]
+        return f"{system.name}({', '.join(parts)})"
     kept = ", ".join(system.conserves).replace("_", " ") or "nothing that is known"
     work = ", ".join(own.label for own in system.auxiliary if own.quantity == "work")
     lines = [f"  {name}: {what}" for name, what in summands(system)]

@@ -16,19 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import InvalidInput, UserFunctionError
+from polhode.errors import InvalidInput, UserFunctionError, unknown_name
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.loads import Load
 from polhode.programs.attitude import attitude, conjugate, matrix_of, multiply, vector
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.dynamics import Dynamics
+from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Values
 from polhode.programs.parts import Loads, added, text
 from polhode.programs.potentials import loads_of, moving_inputs, potential_text
 from polhode.programs.raising import swallowed
 from polhode.programs.rewire import rewired
+from polhode.programs.roles import behind, of_flat_memory, plain
+from polhode.programs.text import Lines
 from polhode.programs.trace import MEMORY, called, flat, shape_of
 from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, array_of, row_of
 from polhode.programs.written import module_of
@@ -364,8 +367,14 @@ class _Tracing:
                 raise InvalidInput(f"{load.described} asks for {name!r}, which nothing gives; there are {known}")
         return found
 
-    def _add(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> None:
-        """Add what a load comes to on some bodies."""
+    def rows(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> dict[str, list[int]]:
+        """What a function returns for some bodies: rows by name, "" for one number.
+
+        Raises
+        ------
+        InvalidInput
+            It cannot be traced.
+        """
         g, load = self.g, one.load
         given, bodies = self._given(one, on), [self.bodies[i] for i in on]
         layout: list[Any] = []
@@ -389,10 +398,14 @@ class _Tracing:
         *rows, raised = rows
         if g.value(raised) != 0.0:
             rows[0] = g.fun("choose", raised, g.nan(), rows[0])
-        at = 0
-        parts: dict[str, list[int]] = {}
+        at, parts = 0, dict[str, list[int]]()
         for key, count in layout[0]:
             parts[key], at = rows[at : at + count], at + count
+        return parts
+
+    def _add(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> None:
+        """Add what a load comes to on some bodies."""
+        g, load, parts = self.g, one.load, self.rows(one, on, decisions)
         if "" in parts:
             (self.centre if load.kind == "central" and self.sum.centred else self.potential).append((parts[""][0], 1.0))
             if moving_inputs(g.names(parts[""])) or any(name.startswith("aux") for name in g.names(parts[""])):
@@ -464,3 +477,63 @@ class _Tracing:
 
 def _refused(load: Load, why: str) -> InvalidInput:
     return InvalidInput(f"{load.described} cannot be a part of a sum: {why}; write it with numbers, arrays and numpy")
+
+
+# ------------------------------------------------------------------ a number of bodies
+def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., Any]:
+    """What the function of an event returns, as ``value(t, N, y, bodies, table, at)`` with its parameters from
+    ``table[at]`` on.
+
+    Parameters
+    ----------
+    load : Load
+        The function with its parameters and the names of its bodies.
+    names : sequence of str
+        Names of the bodies of the system.
+    system : System
+        The system.
+
+    Raises
+    ------
+    InvalidInput
+        A body that is not there, a function that cannot be traced, or that returns something else than one number.
+    """
+    places, first = {}, 0
+    for key, value in load.parameters.items():
+        places[key], first = (first, np.shape(value)), first + np.size(value)
+    for one in load.bodies:
+        if one not in names:
+            raise unknown_name(f"body that event {load.name!r} is of", one, names)
+    if not load.bodies and len(names) > 1:
+        raise InvalidInput(f"event {load.name!r} is of one of {len(names)} bodies; say which with .on")
+    on = tuple(names.index(one) for one in load.bodies) or (0,)
+    read = system.auxiliary[system.read_from :]
+    sizes: dict[str, int] = {}
+    for own in read:
+        sizes[own.quantity] = sizes.get(own.quantity, 0) + bool(own.label)
+    numbers = np.concatenate([np.zeros(0), *(np.ravel(one) for one in load.parameters.values())])
+    frames = tuple(tuple(row) != (1.0, 0.0, 0.0, 0.0) for row in np.asarray(system.frames).tolist())
+    sum = Sum(
+        tuple(names), tuple(np.isfinite(system.mass).tolist()), tuple(map(tuple, np.isfinite(system.moments).tolist())),
+        frames, (Summand(load, (on,), places),), tuple((key, (size,) if size else ()) for key, size in sizes.items()),
+        False, numbers,
+    )  # fmt: skip
+    tracing = _Tracing(sum)
+    decisions = Decisions(Values(numbers.tolist(), ()))
+    with tracing.g.asking(decisions):
+        parts = tracing.rows(sum.summands[0], on, decisions)
+    if [*parts] != [""]:
+        raise UserFunctionError(f"event {load.name!r} returns {', '.join(parts)}; it must return one number")
+    (row,) = factored(tracing.g, parts[""])
+    inputs, N = tracing.g.names([row]), len(names)
+    lines, given = of_flat_memory(
+        inputs, N, lambda array, k: f"table[at + {k}]" if array == "parameters" else plain(array, k)
+    )
+    body = Lines(tracing.g, [row], given | behind(inputs, N, system.read_from))
+    lines = ["def value(t, N, y, bodies, table, at):", *lines, *body.lines, f"return {body.names[row]}"]
+    return module_of("\n    ".join(lines) + "\n").value  # type: ignore[no-any-return]
+
+
+def _of_table(array: str, k: int) -> str:
+    """As ``roles.plain``; parameters are in the table of the event."""
+    return f"table[at + {k}]" if array == "parameters" else plain(array, k)

@@ -377,25 +377,24 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
     quantities: dict[str, Any] = {"event_time": found["time"], "event_kind": found["kind"]}
     bodies = {"event_": found["state"], "event_before_": found["before"]}
     for prefix in states:
-        body = bodies[prefix].reshape(n, system.N, L.BODY)[:, 0]
+        body = bodies[prefix].reshape(n, system.N, L.BODY)
         if system.translates:
-            quantities[f"{prefix}velocity"] = body[:, L.MOMENTUM : L.MOMENTUM + 3] / system.mass[0]
+            quantities[f"{prefix}velocity"] = body[..., L.MOMENTUM : L.MOMENTUM + 3] / system.mass[:, None]
             if prefix == "event_":
-                quantities["event_position"] = body[:, L.POSITION : L.POSITION + 3]
+                quantities["event_position"] = body[..., L.POSITION : L.POSITION + 3]
         if system.rotates and prefix == "event_":
-            frame = system.frames[0]
-            attitude = rotation.multiply(body[:, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frame))
+            frames = np.asarray(system.frames)
+            attitude = rotation.multiply(body[..., L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frames))
             quantities["event_attitude"] = attitude
-            quantities["event_angular_velocity"] = rotation.rotate(
-                frame, body[:, L.ANGULAR : L.ANGULAR + 3] / system.moments[0]
-            )
+            quantities["event_angular_velocity"] = rotation.rotate(frames, body[..., L.ANGULAR :] / system.moments)
     if system.impulses:
         quantities["event_work"] = found["work"]
     variables = {}
     for name, values in quantities.items():
         dims = ["event"]
-        if values.ndim == 2:
-            dims.append("quaternion" if name == "event_attitude" else "axis")
+        if values.ndim == 3:
+            dims += ["body"] * (system.N > 1) + ["quaternion" if name == "event_attitude" else "axis"]
+            values = values if system.N > 1 else values[:, 0]
         words = {"long_name": MEANING[name]}
         if name != "event_kind":
             words["units"] = UNITS[units][name]

@@ -198,8 +198,8 @@ class Scenario:
         found = {name: user.function for name, user in self.system.functions.items()}
         for event in self.arguments.get("events", ()):
             for watch in event.watches:
-                if watch.function is not None:
-                    found[event.arguments["name"]] = watch.function.function
+                if (one := watch.function or watch.of) is not None:
+                    found[event.arguments["name"]] = one.function
         return found
 
 
