@@ -1,0 +1,138 @@
+"""Everything that a run can do, a sum can do: kinds of runs times five sums; what is refused is a sentence."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.errors import PolhodeError
+
+MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
+
+
+def spring(body, stiffness):
+    return 0.5 * stiffness * body.position @ body.position
+
+
+def drag(body, rate):
+    return {"force": -rate * body.velocity}
+
+
+def warming(body, heat, power):
+    return {"heat": power - 0.1 * heat}
+
+
+def push(body, heat):
+    return {"force": heat * np.array([1.0, 0.0, 0.0])}
+
+
+def bond(a, b, stiffness, length):
+    d = b.position - a.position
+    return 0.5 * stiffness * (np.sqrt(d @ d) - length) ** 2
+
+
+def case(system, start, step, number, *functions):
+    return SimpleNamespace(system=system, start=start, step=step, number=number, by={f.__name__: f for f in functions})
+
+
+SUMS = {
+    "pinned": lambda: case(
+        ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True), ph.loads.weight(20.0, at=(0, 0, 1))),
+        {"angular_velocity": (0.0, 0.1, 5.0)}, 1e-2, "weight.newtons",
+    ),
+    "in orbit": lambda: case(
+        ph.system(ph.body("craft", 120.0, (5.0, 4.0, 3.0)), ph.loads.central(MU), ph.loads.zonal(MU, RADIUS, J2),
+                  ph.loads.gravity_gradient(MU)),
+        {"position": (6878136.3, 0.0, 0.0), "velocity": (0.0, 5383.0, 5383.0), "angular_velocity": (0.02, 0.03, -0.01)},
+        2.0, "zonal.J2",
+    ),
+    "two bodies": lambda: case(
+        ph.system(ph.body("a", 2.0, (1, 2, 2.5)), ph.body("b", 1.0),
+                  ph.loads.of(bond, stiffness=3.0, length=1.0).on("a", "b")),
+        {"b": {"position": (1.2, 0.1, 0.0), "velocity": (0.0, 0.1, 0.0)}, "a": {"angular_velocity": (0.0, 0.1, 1.0)}},
+        1e-2, "bond.stiffness", bond,
+    ),
+    "with a state": lambda: case(
+        ph.system(ph.body("a", 2.0), ph.loads.of(warming, power=1.0).states(heat=0.5), ph.loads.of(push),
+                  ph.loads.of(drag, rate=0.1)),
+        {"velocity": (0.0, 1.0, 0.0)}, 1e-2, "drag.rate", warming, push, drag,
+    ),
+    "many": lambda: case(
+        ph.system(ph.bodies(5, 1.0), ph.loads.of(spring, stiffness=2.0)), {"position": np.eye(5, 3) + 1.0}, 1e-2,
+        "spring.stiffness", spring,
+    ),
+}  # fmt: skip
+
+
+def kinds(one, folder):
+    s, start, h = one.system, one.start, one.step
+    run = {"step": h, "steps": 20, "start": start}
+    tight = {"steps": ph.Tolerance(1e-10), "t_end": 20 * h, "start": start}
+
+    def base(method=None, **more):
+        return ph.integrate(s, method, **run, **more)
+
+    def first(rows):
+        return (rows.position if s.translates else rows.angular_velocity).ravel()[0]
+
+    def resumed():
+        base(store=folder / "run.zarr")
+        return ph.load(folder / "run.zarr", **one.by)
+
+    def saved():
+        ph.save(base(), folder / "run.nc")
+        return ph.load(folder / "run.nc")
+
+    def moved(*bodies):
+        return bodies[0].position[0] - 0.5 + bodies[0].angular_velocity[0]
+
+    names = list(s.names)[:1]
+    return {
+        "splitting": lambda: base("v2"), "Kepler splitting": lambda: base("v2/kepler"),
+        "gradient splitting": lambda: base("fg6_5"), "Runge-Kutta": lambda: base("mkrk:cv8"),
+        "implicit": lambda: base("mkrk:gauss4"), "Krysl": lambda: base("trap"), "variational": lambda: base("v2/dmv2"),
+        "Taylor": lambda: ph.integrate(s, "taylor", **tight),
+        "chosen steps": lambda: ph.integrate(s, "mkrk:dp8", **tight),
+        "compensated": lambda: base(settings={"compensated": True}),
+        "backwards": lambda: ph.integrate(s, step=h, t_end=-5 * h, start=start),
+        "reversible": lambda: base("reversible:v2"),
+        "tangent": lambda: base(tangent=[one.number]),
+        "gradient": lambda: ph.gradient(first, s, "mkrk:cv8", wrt=[one.number], **run),
+        "chaos": lambda: ph.chaos.megno(s, **run),
+        "threads": lambda: ph.ensemble(s, engine="threads", members={one.number: [1.0, 2.0]}, **run),
+        "lanes": lambda: ph.ensemble(s, engine="lanes", members={one.number: [1.0, 2.0]}, **run),
+        "lanes of Taylor": lambda: ph.ensemble(s, "taylor", members={one.number: [1.0, 1.1]}, **tight),
+        "prepared": lambda: ph.prepare(s, step=h, steps=20).run(start), "rerun": lambda: ph.rerun(base(), **one.by),
+        "store": resumed, "saved": saved, "goes on": lambda: ph.integrate(s, steps=10, start=base()),
+        "from a row": lambda: ph.integrate(s, step=h, steps=10, start=ph.State.of(base(), -1)),
+        "compared": lambda: ph.compare(s, ["v2", "mkrk:cv8"], steps=[h, h / 2], t_end=10 * h, start=start),
+        "event": lambda: base(events=[ph.events.of(moved).on(*names)]),
+        "seen": lambda: ph.view(base()), "drawn": lambda: ph.plots.dashboard(base()),
+    }  # fmt: skip
+
+
+REFUSED = {
+    ("Kepler splitting", "pinned"): "a centre", ("Kepler splitting", "two bodies"): "a centre",
+    ("Kepler splitting", "with a state"): "a centre", ("Kepler splitting", "many"): "a centre",
+    ("reversible", "two bodies"): "about each other", ("Krysl", "with a state"): "does not carry",
+    ("reversible", "with a state"): "does not carry", ("chaos", "with a state"): "without them",
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+@pytest.mark.parametrize("name", SUMS)
+def test_a_sum_runs_in_every_way(name, tmp_path):
+    one = SUMS[name]()
+    told = {}
+    for kind, run in kinds(one, tmp_path).items():
+        try:
+            run()
+        except PolhodeError as refused:
+            told[kind] = str(refused)
+    wanted = {kind: said for (kind, of), said in REFUSED.items() if of == name}
+    for kind, sentence in told.items():
+        assert wanted.get(kind, "?") in sentence, (kind, sentence)
+    assert set(wanted) == set(told)
