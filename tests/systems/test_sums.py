@@ -126,6 +126,63 @@ def test_a_binary_keeps_what_it_must():
     assert list(ds.body.values) == ["alpha", "beta"]
 
 
+def test_mutual_gravity_is_that_of_the_points_bodies_are_made_of():
+    """Two clouds of points: what is left falls as the fourth power of size over distance, beside the mass terms."""
+    draw = np.random.default_rng(3)
+    clouds = [draw.normal(size=(8, 3)) * (1.0, 0.7, 0.4) for _ in range(2)]
+    clouds = [one - one.mean(axis=0) for one in clouds]
+    masses = [3.0, 2.0]
+    inertias = [m / 8 * (np.trace(c.T @ c) * np.eye(3) - c.T @ c) for m, c in zip(masses, clouds, strict=True)]
+    two = ph.system(ph.body("a", masses[0], inertias[0]), ph.body("b", masses[1], inertias[1]),
+                    ph.loads.mutual_gravity(G=1.0).on("a", "b"))  # fmt: skip
+    turns = [ph.rotation.exp_quaternion(v) for v in ((0.3, 0.2, -0.5), (-0.4, 0.1, 0.2))]
+    left = []
+    for distance in (10.0, 20.0, 40.0):
+        places = [np.zeros(3), distance * np.array([0.6, 0.48, 0.64])]
+        ds = ph.integrate(two, "v2", step=1e-9, steps=1, position=places, attitude=turns)
+        there = [x + ph.rotation.rotate(q, c) for x, q, c in zip(places, turns, clouds, strict=True)]
+        d = np.linalg.norm(there[0][:, None] - there[1][None], axis=-1)
+        exact = -masses[0] * masses[1] / 64 * (1.0 / d).sum()
+        left.append(abs(float(ds.potential_energy[0]) - exact) / abs(exact + masses[0] * masses[1] / distance))
+    assert left[1] < left[0] / 1.7 and left[2] < left[1] / 1.7 and left[2] < 0.05
+
+
+def test_what_a_body_offers_a_load_is_what_it_is():
+    seen = {
+        "inertia": lambda body: {"force": body.inertia @ np.array([1.0, 2.0, 3.0])},
+        "point": lambda body: {"force": body.point((0.1, 0.2, 0.3))},
+        "in_body": lambda body: {"force": body.in_body(body.velocity)},
+        "angular_velocity": lambda body: {"force": body.mass * body.angular_velocity},
+        "attitude": lambda body: {"force": body.attitude[1:]},
+    }
+    q = ph.rotation.exp_quaternion((0.3, -0.2, 0.5))
+    R = ph.rotation.matrix_from_quaternion(q)
+    x, v, w = np.array([1.0, 2.0, -1.0]), np.array([0.3, 0.1, -0.2]), np.array([0.2, -0.4, 0.6])
+    wanted = {"inertia": np.array(TENSOR) @ [1.0, 2.0, 3.0], "point": x + R @ [0.1, 0.2, 0.3], "in_body": R.T @ v,
+              "angular_velocity": 2.0 * w, "attitude": q[1:]}  # fmt: skip
+    h = 1e-4
+    for name, load in seen.items():
+        one = ph.system(ph.body("a", 2.0, TENSOR), ph.loads.of(load))
+        ends = [ph.integrate(one, "mkrk:cv8", step=h, t_end=end, position=x, velocity=v, attitude=q, angular_velocity=w)
+                for end in (h, -h)]  # fmt: skip
+        force = 2.0 * (ends[0].velocity.values[-1] - ends[1].velocity.values[-1]) / (2.0 * h)
+        assert force == pytest.approx(wanted[name], rel=1e-6, abs=1e-6), name
+
+
+def test_an_acceleration_is_one_whatever_the_mass():
+    def wind(body, t, strength):
+        return strength * np.array([np.cos(t), 0.0, 0.1])
+
+    for mass in (1.0, 50.0):
+        ds = ph.integrate(
+            ph.system(ph.body("a", mass), ph.loads.acceleration(wind, strength=2.0)), step=0.01, steps=100
+        )
+        assert ds.velocity.values[-1] == pytest.approx([2.0 * np.sin(1.0), 0.0, 0.2], rel=1e-12)
+        assert float(abs(ds.energy_error).max()) < 1e-13
+    fallen = ph.integrate(ph.system(ph.body("a", 3.0), ph.loads.weight()), step=0.01, steps=100)
+    assert float(fallen.position[-1, 2]) == pytest.approx(-9.81 / 2.0, rel=1e-13)
+
+
 def test_forces_work_and_potentials_that_read_the_time_do_too():
     def swing(body, t, stiffness):
         return 0.5 * stiffness * (1.0 + 0.5 * np.sin(t)) * body.position @ body.position
