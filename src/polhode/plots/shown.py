@@ -182,6 +182,8 @@ class Shown:
     @property
     def of_body(self) -> str:
         """Ending of a title that says which body of several is drawn."""
+        if "body" in self.ds.coords:  # bodies have names
+            return f", body {str(self.ds['body'].values[0])!r} of {self.bodies}"
         return f", body 1 of {self.bodies}" if self.bodies > 1 else ""
 
 
