@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from array import array
 
 import numpy as np
 import pytest
@@ -212,6 +213,8 @@ def test_states_follow_their_rates_in_every_method_that_carries_them():
 
 
 K = [3.0]
+CELLS = array("d", [3.0])
+VIEW = memoryview(CELLS)  # whose contents no digest sees
 
 
 class Gains:
@@ -225,8 +228,12 @@ def test_what_functions_read_is_read_anew():
     def held(body):
         return 0.5 * Gains.gain * body.position @ body.position
 
+    def viewed(body):
+        return 0.5 * VIEW[0] * body.position @ body.position
+
     run = {"step": 0.01, "steps": 100, "position": (1.0, 0.0, 0.0)}
-    for load, change in ((listed, lambda x: K.__setitem__(0, x)), (held, lambda x: setattr(Gains, "gain", x))):
+    for load, change in ((listed, lambda x: K.__setitem__(0, x)), (held, lambda x: setattr(Gains, "gain", x)),
+                         (viewed, lambda x: CELLS.__setitem__(0, x))):  # fmt: skip
         one = ph.system(ph.body("p", 1.0), ph.loads.of(load))
         prepared = ph.prepare(one, "rkn6_14a", step=0.01, steps=100)
         for stiffness in (3.0, 12.0, 3.0):

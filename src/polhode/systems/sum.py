@@ -219,8 +219,9 @@ class LoadFunction:
 
     @property
     def made(self) -> Any:
-        """What it compiles to at present, for comparison."""
-        return jit.Made(self.function)
+        """What it compiles to at present, for comparison; nothing else is the same where a digest may not see all."""
+        made = jit.Made(self.function)
+        return (made, object()) if made.opaque else made
 
 
 def _checked(load: Load) -> LoadFunction:
