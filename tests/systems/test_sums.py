@@ -295,6 +295,11 @@ def test_a_number_by_which_a_function_decides_decides_for_each_member():
     members = {"one_sided.side": [1.0, -1.0, 2.0]}
     ds = ph.ensemble(one, "rkn6_14a", step=0.01, steps=100, members=members, start={"position": (1.0, 0.0, 0.0)})
     assert ds.position.values[:, -1, 0] == pytest.approx(np.cos([2.0, 1.0, 2.0]), rel=1e-9)
+    run = {"step": 0.01, "steps": 100, "position": (1.0, 0.0, 0.0)}
+    with pytest.raises(InvalidInput, match=r"one_sided\.side decides what the loads"):
+        ph.integrate(one, "mkrk:cv8", tangent=["one_sided.side"], **run)
+    with pytest.raises(InvalidInput, match="decides by numbers that vary"):
+        ph.ensemble(one, "rkn6_14a", engine="lanes", members=members, **run)
 
 
 def test_the_same_sum_is_put_together_again_without_tracing(monkeypatch):
