@@ -186,6 +186,15 @@ def test_an_acceleration_is_one_whatever_the_mass():
     assert float(fallen.position[-1, 2]) == pytest.approx(-9.81 / 2.0, rel=1e-13)
 
 
+def test_what_is_nearly_conserved_is_not_said_to_be():
+    def leaning(body, lean):
+        return 1.5 * body.position @ body.position + lean * body.position[0] * body.position[1]
+
+    assert ph.system(ph.body("a", 1.0), ph.loads.of(leaning, lean=1e-6)).conserves == ("energy",)
+    round_one = ph.system(ph.body("a", 1.0), ph.loads.of(spring, stiffness=3.0))
+    assert round_one.conserves == ("energy", "angular_momentum_space")
+
+
 def test_forces_work_and_potentials_that_read_the_time_do_too():
     def swing(body, t, stiffness):
         return 0.5 * stiffness * (1.0 + 0.5 * np.sin(t)) * body.position @ body.position
