@@ -183,15 +183,15 @@ TOGETHER = """
     from numba.core.event import install_recorder
     from polhode.kernel import cache, jit
     from polhode.kernel.signatures import POTENTIAL
-    from polhode.systems.heavy_top import top_potential
+    from polhode.systems.particle import field_potential
 
     here = Path({here!r})
     (here / "ready{k}").touch()
     while len(list(here.glob("ready*"))) < 2:
         time.sleep(0.01)
     with install_recorder("numba:compile") as recorder:
-        jit.compile_kernel(top_potential, POTENTIAL)
-    print(json.dumps(any(event.data["dispatcher"].py_func is top_potential for _, event in recorder.buffer)))
+        jit.compile_kernel(field_potential, POTENTIAL)
+    print(json.dumps(any(event.data["dispatcher"].py_func is field_potential for _, event in recorder.buffer)))
 """
 
 

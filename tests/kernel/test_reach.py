@@ -256,16 +256,18 @@ KNOWN = """
     from polhode.kernel import drive, jit, pairs, reach
     from polhode.methods import method
     from polhode.systems.events import either_value, event_value
-    from polhode.systems.gravity_gradient import gradient_series, gradient_potential
-    from polhode.systems.heavy_top import top_series, top_potential
+    from polhode.systems.gravitating_bodies import gravity_potential
+    from polhode.systems.gravity_gradient import gradient_series
+    from polhode.systems.heavy_top import top_series
+    from polhode.systems.particle import field_potential
 
     asked = []
     jit.compile_kernel = lambda function, signature: asked.append(function)
     for name in (methods := ("forward_euler_m", "trapm", "taylor8")):
         drive.loop_for(method(name).prepare().step)
     names = dict(zip(methods, asked, strict=True))
-    names |= {one.__name__: one for one in (top_series, top_potential, gradient_series, gradient_potential)}
-    names["bound"] = jit.bind(either_value, user_event=top_potential, others=event_value, which=0)
+    names |= {one.__name__: one for one in (top_series, field_potential, gradient_series, gravity_potential)}
+    names["bound"] = jit.bind(either_value, user_event=field_potential, others=event_value, which=0)
     rows = {"first": vectorised.read3, "second": vectorised.number, "write": vectorised.write1}
     names["lanes"] = jit.bind(vectorised.each_2, formula=pairs.load4, **rows)
     print(json.dumps({name: reach.digest_of(one, {}).hex() for name, one in names.items()}))
@@ -316,12 +318,12 @@ def test_an_edit_concerns_what_reaches_it(sources, python):
     assert changed(before, after) == {"top_series"}
     sources("kernel/simd.py", "overload(sum4)(lambda a: lambda a: _sum4(a))",
             "overload(sum4)(lambda a: lambda a: _roots(a))")  # fmt: skip
-    sources("systems/gravity_gradient.py", "scale(0.5 * parameters[0], u)", "scale(0.6 * parameters[0], u)")
+    sources("systems/gravitating_bodies.py", "total -= parameters[i] *", "total -= 2.0 * parameters[i] *")
     before, after = after, ask()
-    assert changed(before, after) == {"gradient_potential", "lanes", "taylor8"}
+    assert changed(before, after) == {"gravity_potential", "lanes", "taylor8"}
     sources("algebra/so3.py", "def dot(a, b):", "def dot(a, b, more=0.0):")
     before, after = after, ask()
-    not_called = {"top_series", "gradient_series", "lanes", "taylor8"}
+    not_called = {"top_series", "gradient_series", "field_potential", "lanes", "taylor8"}
     assert changed(before, after) == before.keys() - not_called
 
 
@@ -330,12 +332,14 @@ COMPILED = """
     from numba.core.event import install_recorder
     from polhode.kernel import drive, jit
     from polhode.kernel.signatures import LOADS, POTENTIAL
-    from polhode.systems.gravity_gradient import gradient_series, gradient_potential
-    from polhode.systems.heavy_top import top_series, top_potential
+    from polhode.systems.gravitating_bodies import gravity_potential
+    from polhode.systems.gravity_gradient import gradient_series
+    from polhode.systems.heavy_top import top_series
+    from polhode.systems.particle import field_potential
 
     done = {}
-    for role, signature in ((top_series, LOADS), (top_potential, POTENTIAL),
-                            (gradient_potential, POTENTIAL), (None, None)):
+    for role, signature in ((top_series, LOADS), (field_potential, POTENTIAL),
+                            (gravity_potential, POTENTIAL), (None, None)):
         with install_recorder("numba:compile") as recorder:
             drive.energy_loop() if role is None else jit.compile_kernel(role, signature)
         done[role.__name__ if role else "loop"] = bool(recorder.buffer)
@@ -348,14 +352,14 @@ def test_only_what_was_changed_is_compiled(sources, python, tmp_path):
     def compiled():
         return python(COMPILED, POLHODE_CACHE_DIR=str(tmp_path / "kernels"), **sources.environment)
 
-    assert compiled() == ["top_series", "top_potential", "gradient_potential", "loop"]
+    assert compiled() == ["top_series", "field_potential", "gravity_potential", "loop"]
     comment_on_everything(sources.root)
     assert compiled() == []
     sources("algebra/so3.py", "def dot(a, b):", "def dot(a, b, more=0.0):")
-    assert compiled() == ["top_potential", "gradient_potential"]
-    sources("systems/heavy_top.py", "return parameters[0] * dot", "return 2.0 * parameters[0] * dot")
-    assert compiled() == ["top_potential"]
-    sources("systems/heavy_top.py", "return 2.0 * parameters[0] * dot", "return parameters[0] * dot")
+    assert compiled() == ["gravity_potential"]
+    sources("systems/particle.py", "(0.5 * parameters[k]", "(1.5 * parameters[k]")
+    assert compiled() == ["field_potential"]
+    sources("systems/particle.py", "(1.5 * parameters[k]", "(0.5 * parameters[k]")
     assert compiled() == []  # both are kept
 
 
