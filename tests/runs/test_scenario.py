@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.arguments import words
 from polhode.errors import InvalidInput
 from polhode.methods import options_by_name
 from polhode.runs import scenario as scenarios
@@ -19,7 +20,7 @@ from polhode.runs.scenario import key_lines, read_scenario
 from polhode.runs.scenario.schema import scenario_file
 from polhode.runs.scenario.signatures import initial_table
 from polhode.runs.scenario.values import models_in
-from polhode.systems import SYSTEMS, words
+from polhode.systems import SYSTEMS
 from polhode.systems.initial import on_lattice
 from polhode.systems.recipes import RECIPES
 

@@ -14,7 +14,7 @@ from polhode.systems import System
 
 STEP = 0.0123456789
 SOURCE = str(Path(ph.__file__).parent)
-READERS = "arguments.py"
+READERS = "arguments/__init__.py"
 """Reads all numbers of all users."""
 MOST = 12
 

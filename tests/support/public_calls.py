@@ -25,7 +25,7 @@ Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5],
 TURN = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 NO_FUNCTIONS = {
     "Progress", "System", "Method", "Scheme", "Force", "Impulse", "Event", "Planet", "Lattice", "Principal",
-    "Distribution", "Members", "Reduction", "Running", "Fit", "Convergence", "Measurement", "Unobservable",
+    "Load", "Distribution", "Members", "Reduction", "Running", "Fit", "Convergence", "Measurement", "Unobservable",
     "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements",
 }  # fmt: skip
 """Records, which users read and do not make; their numbers are checked where they are handed in."""
@@ -330,6 +330,19 @@ CALLS = {
         {"command": command, "every": 0.1, "sets": ["push"], "keeps": ["memory"], "phase": 0.05, "delay": 0.2,
          "limit": 3.0, "resolution": 0.01},
     ],
+    "body": [{"name": "a", "mass": 2.0, "inertia": INERTIA, "pinned": False, "physical": True}],
+    "bodies.bodies": [{"n": 3, "mass": 2.0, "inertia": INERTIA, "name": "b", "physical": True}],
+    "system": [{"a": {"kind": "body", "mass": 2.0, "inertia": INERTIA}, "pull": {"kind": "weight", "gravity": 9.81}}],
+    "loads.of": [{"function": lambda body, k: 0.5 * k * body.position @ body.position, "k": 3.0}],
+    "loads.acceleration": [{"function": lambda body, k: k * body.velocity, "k": 3.0}],
+    "loads.weight": [{"newtons": 20.0, "at": LENGTH}, {"gravity": 9.81}],
+    "loads.central": [{"mu": MU}],
+    "loads.zonal": [{"mu": MU, "radius": 6.378e6, "J2": 1.08e-3}],
+    "loads.gravity_gradient": [{"mu": MU}],
+    "loads.mutual_gravity": [{"G": 6.674e-11}],
+    "loads.tether": [{"stiffness": 3.0, "length": 2.0, "of_a": LENGTH, "of_b": LENGTH}],
+    "events.of": [{"function": lambda body, k: body.position[0] - k, "direction": 1, "terminal": True, "name": "x",
+                   "on": ["a"], "k": 3.0}],
     "gravitating_bodies": [{"mu": [1.0, 2.0]}, {"mass": [1.0, 2.0], "G": 6.674e-11}],
     "dipoles": [{"n": 8, "mass": 2.0, "inertia": INERTIA, "dipole": [0, 0, 1.0], "sigma": 1.5, "epsilon": 2.0,
                  "attraction": True, "cutoff": 3.0, "switch": 2.5, "skin": 0.5, "box": 9.0, "reaction_field": 80.0}],

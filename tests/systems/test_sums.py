@@ -427,7 +427,7 @@ def refused():
         "is nan": lambda: ph.loads.of(spring, stiffness=np.nan),
         "are two centres": lambda: ph.system(a, ph.loads.central(1.0), ph.loads.central(2.0).named("other")),
         "names of their own": lambda: ph.system(a, ph.loads.of(spring, stiffness=1.0).states(a=0.0)),
-        "unknown body of system, given in start 'c'": lambda: ph.integrate(
+        "unknown body of the system, given in start 'c'": lambda: ph.integrate(
             ph.system(a), step=1.0, steps=1, start={"c": {"position": (0, 0, 0)}}
         ),
         "unknown word in start.a 'place'": lambda: ph.integrate(

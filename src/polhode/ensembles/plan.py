@@ -255,4 +255,4 @@ def _start(system: System, start: Any) -> dict[str, Any]:
                 "members"
             )
         return dict(State.of(start).given)
-    return dict(state_of(rows_by_name(system, start)).given)
+    return dict(state_of(rows_by_name(system.names, start)).given)

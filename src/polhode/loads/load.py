@@ -195,6 +195,19 @@ class Load:
         return f"load {self.name}({', '.join(inside)}){there}"
 
 
+def bodies_of(given: Any) -> tuple[str, ...]:
+    """Names of bodies, or one, as an argument ``on``.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    named = (given,) if isinstance(given, str) else given
+    if not isinstance(named, list | tuple) or not all(isinstance(one, str) for one in named):
+        raise InvalidInput(f"on must be names of bodies, such as ('a', 'b'), not {shown(given)}")
+    return tuple(named)
+
+
 def made(act: Callable[..., Any], kind: str, **parameters: Any) -> Load:
     """A load of polhode's own."""
     return Load(act, kind, {name: np.asarray(value, dtype=float) for name, value in parameters.items()}, kind=kind)
@@ -209,7 +222,7 @@ def _given(act: Any, parameters: Mapping[str, Any], acceleration: bool) -> Load:
 
 
 @answering
-def of(function: Callable[..., Any], /, **parameters: Any) -> Load:
+def of(function: Callable[..., Any], **parameters: Any) -> Load:
     """A load of your own.
 
     Parameters
@@ -247,7 +260,7 @@ def of(function: Callable[..., Any], /, **parameters: Any) -> Load:
 
 
 @answering
-def acceleration(function: Callable[..., Any], /, **parameters: Any) -> Load:
+def acceleration(function: Callable[..., Any], **parameters: Any) -> Load:
     """A load of your own that is an acceleration: what acts on the body is its mass times that.
 
     Parameters

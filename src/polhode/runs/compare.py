@@ -203,7 +203,7 @@ def _common_start(system: System, start: Any) -> State:
     """The start of all methods, which must not have numbers of one of them."""
     refuse_own_states(system, start, "these runs")
     if not hasattr(type(start), "isel"):
-        return state_of(rows_by_name(system, start))
+        return state_of(rows_by_name(system.names, start))
     if trajectory(start).attrs.get("system") != system.name:
         raise InvalidInput(
             f"start is a trajectory of {start.attrs.get('system')!r}, but the runs are of {system.name!r}"

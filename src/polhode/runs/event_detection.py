@@ -110,7 +110,8 @@ class EventDetection:
         self.system, self.t0, self.final, self.cut_at = request.system, request.t0, request.final, request.breaks
         self.direction, self.over = copysign(1.0, self.final - self.t0), request.since is not None
         h = request.steps.h if isinstance(request.steps, FixedStep) else None
-        self.sampled = () if h is None else cut_by(self.system.sampled, self.t0, h, self.final)
+        sampled = self.system.sampled if h is not None else ()  # chosen steps end there within the loop
+        self.sampled = cut_by(sampled, self.t0, h, self.final) if sampled else ()
         asked = [watch for event in request.events for watch in event.watches]
         self.watches, self.asked = sorted([*self.system.watches, *asked], key=lambda watch: not watch.cuts), len(asked)
         self.found: list[Found] = []

@@ -169,7 +169,7 @@ def start_state(
     return y
 
 
-def rows_by_name(system: System, start: Any) -> Any:
+def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
     """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is.
 
     Raises
@@ -177,27 +177,23 @@ def rows_by_name(system: System, start: Any) -> Any:
     InvalidInput
         A body that is not there, or a word of a body that is none of a start.
     """
-    if (
-        not system.names
-        or not isinstance(start, Mapping)
-        or not any(isinstance(one, Mapping) for one in start.values())
-    ):
+    if not names or not isinstance(start, Mapping) or not any(isinstance(one, Mapping) for one in start.values()):
         return start
     found: dict[str, Any] = {}
     for name, one in start.items():
         if name in STATE_WORDS or not isinstance(one, Mapping):
             found[name] = one
             continue
-        if name not in system.names:
-            raise unknown_name(f"body of {system.name}, given in start", name, system.names)
+        if name not in names:
+            raise unknown_name("body of the system, given in start", name, names)
         for word, value in one.items():
             if word not in STATE_WORDS:
                 raise unknown_name(f"word in start.{name}", word, STATE_WORDS)
             if word in start:
                 raise InvalidInput(f"start has {word} of all bodies and of {name!r}; keep one of them")
             width = 4 if word == "attitude" else 3
-            rows = found.setdefault(word, np.tile([1.0, 0.0, 0.0, 0.0] if width == 4 else [0.0] * 3, (system.N, 1)))
-            rows[system.names.index(name)] = vector(value, f"{word} of {name}", width, UNITS_OF_STATE[word])
+            rows = found.setdefault(word, np.tile([1.0, 0.0, 0.0, 0.0] if width == 4 else [0.0] * 3, (len(names), 1)))
+            rows[names.index(name)] = vector(value, f"{word} of {name}", width, UNITS_OF_STATE[word])
     return found
 
 

@@ -138,7 +138,7 @@ def with_parameters(system: System, parameters: Any) -> System:
                 f"parameters is a mapping, but no function of polhode builds the system {system.name!r}; give its "
                 f"{len(system.parameters)} parameters as a sequence"
             )
-        if any("." in name for name in parameters):
+        if any(isinstance(name, str) and "." in name for name in parameters):
             return system_with(system, parameters, "parameters")
         for name in parameters:
             if name not in known:

@@ -347,7 +347,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     InvalidInput
         An argument is wrong; the sentence names it.
     """
-    system = present_system(system)
+    if type(system) is not System or system.made_again is not None:
+        system = present_system(system)
     key = None if options else _key_of(method, given)
     if key is not None:
         before, request = system.__dict__.get("_request", (None, None))
@@ -386,7 +387,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         settings = _going_on(given, kept, settings, system)
         state = State.of(given["start"], method=chosen)
     else:
-        state = state_of(rows_by_name(system, given.get("start")))
+        state = state_of(rows_by_name(system.names, given.get("start")))
     given |= _started(state, {name: given.get(name) for name in STATE_WORDS})
     if "sequence" in options and given["sequence"] is None and any(given[name] is not None for name in ANGLES):
         given["sequence"] = options["sequence"]

@@ -43,6 +43,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT
+from polhode.loads.load import bodies_of
 from polhode.loads.load import of as load_of
 from polhode.plugins import Registry
 from polhode.programs.purity import findings
@@ -57,7 +58,7 @@ from polhode.systems.user.remembering import refusal
 from polhode.systems.user.roles import event_with_states
 from polhode.systems.user.states import VALUE, sizes_read
 
-__all__ = ["Event", "add_event", "altitude", "apsis", "eclipse", "node", "user"]
+__all__ = ["Event", "add_event", "altitude", "apsis", "eclipse", "node", "of", "user"]
 
 APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER, WHEEL = range(9)
 """Codes of the events in the compiled role. WITHIN: one disc covers the other, in the umbra or an annular eclipse."""
@@ -468,7 +469,8 @@ def of(
     given = {"kind": "of", "function": record_of(watched.function), "direction": int(direction), "terminal": terminal}
     given |= {"name": label} | {key: plain(value) for key, value in watched.parameters.items()}
     made = Event("of", given, (watch,))
-    return made.on(*on) if on else made
+    named = bodies_of(on)
+    return made.on(*named) if named else made
 
 
 def _direction(direction: Any) -> None:

@@ -23,7 +23,7 @@ from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import jit
 from polhode.loads import LOADS, Load
-from polhode.loads.load import of
+from polhode.loads.load import bodies_of, of
 from polhode.programs.purity import findings
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import AuxiliaryVariable, System
@@ -123,7 +123,7 @@ def _part(name: str, given: Any) -> Body | Load:
     kind = told.pop("kind", "")
     if kind == "body":
         return called(body, {"name": name, **told})  # type: ignore[no-any-return]
-    on, starts, accelerates = told.pop("on", ()), told.pop("states", {}), told.pop("acceleration", False)
+    on, starts, accelerates = bodies_of(told.pop("on", ())), told.pop("states", {}), told.pop("acceleration", False)
     if kind:
         if kind not in LOADS:
             raise unknown_name(f"kind of {name}", kind, ["body", *LOADS])
