@@ -203,6 +203,10 @@ def test_forces_work_and_potentials_that_read_the_time_do_too():
     ds = ph.integrate(both, step=0.01, steps=1000, every=100, position=(1.0, 0.2, 0.0))
     assert sorted(ds.force.values) == ["drag", "potential"] and float(abs(ds.work).max()) > 0.1
     assert float(abs(ds.energy_error).max()) < 1e-12
+    of_one_name = ph.system(ph.body("p", 2.0), ph.loads.of(swing, stiffness=3.0),
+                            ph.loads.of(drag, rate=0.1).named("potential"))  # fmt: skip
+    ds = ph.integrate(of_one_name, step=0.01, steps=1000, every=100, position=(1.0, 0.2, 0.0))
+    assert list(ds.force.values) == ["potential"] and float(abs(ds.energy_error).max()) < 1e-12
 
 
 def test_states_follow_their_rates_in_every_method_that_carries_them():
@@ -219,6 +223,32 @@ def test_states_follow_their_rates_in_every_method_that_carries_them():
         ds = ph.integrate(craft, method, **how)
         assert float(ds.heat[-1]) == pytest.approx(exact, rel=1e-11), method
         assert float(abs(ds.energy_error).max()) < 1e-12
+
+
+def test_a_fast_state_sets_the_steps_of_a_tolerance():
+    def turning(body, u, v, rate):
+        return {"u": rate * v, "v": -rate * u}
+
+    one = ph.system(ph.body("a", 1.0), ph.loads.of(turning, rate=50.0).states(u=1.0, v=0.0))
+    for method in ("taylor", "mkrk:dp8"):
+        ds = ph.integrate(one, method, steps=ph.Tolerance(1e-10), t_end=2.0, velocity=(1.0, 0.0, 0.0))
+        assert float(ds.u[-1]) == pytest.approx(np.cos(100.0), abs=1e-8), method
+
+
+def test_a_state_without_a_rate_stays():
+    one = ph.system(ph.body("a", 1.0), ph.loads.of(lambda body, x: {"x": 0.0}).states(x=1.5))
+    for method in ("v2", "mkrk:cv8"):
+        ds = ph.integrate(one, method, step=0.1, steps=3, velocity=(1.0, 0.0, 0.0))
+        assert list(ds.x.values) == [1.5] * 4 and float(ds.position[-1, 0]) == pytest.approx(0.3)
+
+
+def test_an_argument_with_a_default_keeps_it():
+    def lean(body, stiffness=2.0):
+        return 0.5 * stiffness * body.position @ body.position
+
+    for load, stiffness in ((ph.loads.of(lean), 2.0), (ph.loads.of(lean, stiffness=3.0), 3.0)):
+        ds = ph.integrate(ph.system(ph.body("a", 1.0), load), step=0.01, steps=100, position=(1.0, 0.0, 0.0))
+        assert float(ds.position[-1, 0]) == pytest.approx(np.cos(np.sqrt(stiffness)), rel=1e-9)
 
 
 K = [3.0]

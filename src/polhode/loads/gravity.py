@@ -112,7 +112,8 @@ def central(mu: Any) -> Load:
 
 @answering
 def zonal(mu: Any, radius: Any, J2: Any) -> Load:
-    """The oblateness of a centre at the origin, whose axis is z.
+    """The oblateness of a centre at the origin, whose axis is z: ``mass mu J2 radius^2 (3 z^2/r^2 - 1) / (2 r^3)``
+    [vallado2013, ch. 8], z and r in space from the centre.
 
     Parameters
     ----------
@@ -146,6 +147,9 @@ def gravity_gradient(mu: Any) -> Load:
     """The gravity gradient of a centre at the origin on the extent of bodies: a torque, and the force that belongs to
     it.
 
+    Both follow from ``-mu (tr I - 3 n . I n) / (2 r^3)``, n the direction of the body from the centre
+    [hughes1986, ch. 8], the leading term in size over distance.
+
     Parameters
     ----------
     mu : float
@@ -171,6 +175,9 @@ def gravity_gradient(mu: Any) -> Load:
 @answering
 def mutual_gravity(G: Any = 6.6743e-11) -> Load:
     """The gravity of two bodies on each other, to second order in their size over their distance.
+
+    ``-G (m_a m_b / d + (m_b (tr I_a - 3 n . I_a n) + m_a (tr I_b - 3 n . I_b n)) / (2 d^3))``, the term of
+    [hughes1986, ch. 8] for each; what is left out falls as the next power of size over distance.
 
     Parameters
     ----------

@@ -342,7 +342,7 @@ class _Tracing:
             made = loads_of(g, level, self.sum.moves, self.sum.turns)
             parts[part] = Loads(tuple(made.force), tuple(made.torque), ())
             if g.value(made.rate) != 0.0:
-                self.work["potential"] = [(made.rate, 1.0)]
+                self.work.setdefault("potential", []).append((made.rate, 1.0))
         behind = [g.sum(*power) for power in self.work.values()] + [a for rows in self.rates.values() for a in rows]
         still = tuple(self.zero for _ in behind)
         for part, (force, torque) in self.parts.items():
@@ -353,7 +353,7 @@ class _Tracing:
         """What a function is given by name."""
         g, load = self.g, one.load
         found: dict[str, Any] = {}
-        for name in list(inspect.signature(load.function).parameters)[len(on) :]:
+        for name, argument in list(inspect.signature(load.function).parameters.items())[len(on) :]:
             if name == "t":
                 found[name] = Tracer(g, g.input("t"), True)
             elif name in one.parameters:
@@ -362,7 +362,7 @@ class _Tracing:
                 found[name] = array_of(rows).reshape(shape) if shape else rows[0]
             elif name in self.states:
                 found[name] = self.states[name]
-            else:
+            elif argument.default is argument.empty:
                 known = ", ".join(sorted({"t", *one.parameters, *self.states}))
                 raise InvalidInput(f"{load.described} asks for {name!r}, which nothing gives; there are {known}")
         return found

@@ -182,7 +182,7 @@ def _roles(structure: Structure, states: States) -> dict[str, Any]:
         "conserves": ("energy",) * structure.conservative + structure.conserves,
         "decided": frozenset(int(name[1:]) for name in structure.fixed),
     }  # fmt: skip
-    if structure.potential is None:  # free
+    if structure.potential is None and not states.sizes:  # free
         return found | {"commutator": no_loads, "series": no_series if structure.alone else None,
                         "provides": stated(velocity_independent=True)}  # fmt: skip
     if structure.conservative and not (
