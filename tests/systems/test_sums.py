@@ -478,7 +478,7 @@ def test_a_sum_reads_as_the_sum_it_is():
     pair = ph.system(ph.body("a", 2.0, (1, 2, 2.5)), ph.bodies(2, 1.0, name="b"),
                      ph.loads.tether(3.0, 1.0).on("a", "b0"), ph.loads.of(drag, rate=0.1).on("b1"))  # fmt: skip
     text = repr(pair)
-    for part in ("a: body, mass 2, inertia 1, 2, 2.5", "tether on a, b0: stiffness 3",
+    for part in ("a: body, mass 2, inertia (1, 2, 2.5)", "tether on a, b0: stiffness 3, length 1, of_a (0, 0, 0)",
                  "your function drag on b1: rate 0.1", "the work of drag is recorded"):  # fmt: skip
         assert part in text
     assert "tether on a, b0" in pair._repr_html_()

@@ -68,8 +68,11 @@ def summands(system: System) -> list[tuple[str, str]]:
     """Name of each body and load of a sum, and what it is."""
     found = []
     for name, record in system.arguments.items():
-        told = {key: _shown(value) for key, value in record.items() if key not in ("kind", "on", "function", "states")}
-        inside = ", ".join(f"{key} {value}" for key, value in told.items())
+        told = {key: value for key, value in record.items() if key not in ("kind", "on", "function", "states")}
+        several = {key: isinstance(value, list | tuple) for key, value in told.items()}
+        inside = ", ".join(
+            f"{key} ({_shown(one)})" if several[key] else f"{key} {_shown(one)}" for key, one in told.items()
+        )
         if record.get("kind") == "body":
             found.append((name, f"body{', ' * bool(inside)}{inside}"))
             continue
