@@ -343,7 +343,7 @@ def test_a_number_by_which_a_function_decides_decides_for_each_member():
 
 def test_the_same_sum_is_put_together_again_without_tracing(monkeypatch):
     first = top_of(weight=20.0)
-    monkeypatch.setattr("polhode.systems.structure._Tracing", None)
+    monkeypatch.setattr("polhode.systems.structure.Tracing", None)
     other = top_of(weight=30.0, at=(0.0, 0.1, 1.0))
     assert other.potential is first.potential and list(other.parameters) == [30.0, 0.0, 0.1, 1.0]
 

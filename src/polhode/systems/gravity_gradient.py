@@ -27,6 +27,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.loads.load import made
 from polhode.systems.record import System
+from polhode.systems.structure import structure_of
 from polhode.systems.sum import IDENTITY, sum_of
 
 # parameters: k = 3 mu / radius^3. In the principal frame u x I u has differences of moments as factors, which are
@@ -101,7 +102,7 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
-        potential=whole.structure().potential,
+        potential=structure_of(whole).potential,
         series=gradient_series,
         parameters=whole.parameters,
         conserves=("energy", "vertical_angular_momentum") + (() if axis is None else ("axial_angular_momentum",)),

@@ -41,6 +41,7 @@ from polhode.kernel.access import get3, put3
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import states_of
+from polhode.systems.structure import structure_of
 from polhode.systems.sum import IDENTITY, sum_of
 from polhode.systems.user import Behind, added_functions, torque_added
 
@@ -176,7 +177,7 @@ def heavy_top(
     worked, steered = truth(work, "work"), controllers_of(controllers)
     held, rated = parted(states_of(states), steered)
     alone = sum_of([Body("top", np.inf, tuple(moments), IDENTITY)], [loads.weight(weight, at=inside)])
-    weighed = alone.structure()
+    weighed = structure_of(alone)
     added = added_functions(
         {"torque": (torque, torque_added)}, weighed.loads, weighed.potential, alone.parameters, 0,
         None if parameters is None else numbers(parameters, "parameters"),

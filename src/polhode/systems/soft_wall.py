@@ -30,6 +30,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.loads.load import made
 from polhode.systems.record import System
+from polhode.systems.structure import structure_of
 from polhode.systems.sum import IDENTITY, sum_of
 
 SIGNS = {"printed": 1.0, "physical": -1.0}
@@ -98,7 +99,7 @@ def soft_wall(inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "phys
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
-        potential=whole.structure().potential,
+        potential=structure_of(whole).potential,
         series=wall_series,
         parameters=whole.parameters,
         conserves=("energy", "vertical_angular_momentum"),

@@ -28,7 +28,8 @@ from polhode.programs.purity import findings
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
-from polhode.systems.structure import Structure, Sum, Summand
+from polhode.systems.structure import structure_of
+from polhode.systems.summands import Structure, Sum, Summand
 from polhode.systems.user.function import record_of
 from polhode.systems.user.remembering import refusal
 
@@ -90,7 +91,7 @@ def system(*summands: Any, **recorded: Any) -> System:
         arguments[load.name] = record | load.arguments
     states = states_of(starts)
     whole = sum_of(bodies, loads, states)
-    structure = whole.structure()
+    structure = structure_of(whole)
     return System(
         name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
         moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
@@ -259,7 +260,7 @@ class Again:
 
     def __call__(self, system: System) -> System:
         """The system at present: the last one made for a structure."""
-        structure = self.sum.structure()
+        structure = structure_of(self.sum)
         if structure is self.structure:
             return system
         made: dict[int, System] = system.__dict__.setdefault("_again", {})

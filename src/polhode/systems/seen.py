@@ -1,0 +1,109 @@
+"""A body as the function of a load or event sees it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from polhode.programs.attitude import attitude, conjugate, matrix_of, multiply, vector
+from polhode.programs.graph import Graph
+from polhode.programs.tracer import NotTraceable, Tracer, array_of
+from polhode.systems.summands import Sum
+
+
+class Seen:
+    """A body as a load sees it; one that is pinned stays at the origin, a point does not turn."""
+
+    def __init__(self, g: Graph, i: int, sum: Sum) -> None:
+        self.g, self.i, self.name, self.turned = g, i, sum.names[i], sum.turned[i]
+        self.moves, self.turns = sum.moves[i], any(sum.turns[i])
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotTraceable(f"it reads {name!r} of a body, which has {', '.join(OFFERED)}")
+
+    def _vector(self, name: str, there: bool) -> Any:
+        """Three inputs, or nothing."""
+        return vector(self.g, name, 3, 3 * self.i) if there else array_of([0.0, 0.0, 0.0])
+
+    @cached_property
+    def position(self) -> Any:
+        """Place of the centre of mass, in space."""
+        return self._vector("r", self.moves)
+
+    @cached_property
+    def velocity(self) -> Any:
+        """Its velocity, in space."""
+        return self._vector("v", self.moves)
+
+    @cached_property
+    def principal(self) -> Any:
+        """The attitude of the principal frame."""
+        return attitude(self.g, "q", body=self.i) if self.turns else array_of([1.0, 0.0, 0.0, 0.0])
+
+    @cached_property
+    def frame(self) -> Any:
+        """Quaternion from the principal frame to the body's axes."""
+        return vector(self.g, "f", 4, 4 * self.i)
+
+    @cached_property
+    def to_body(self) -> Any:
+        """Its matrix; None where both are one."""
+        return matrix_of(self.frame) if self.turned else None
+
+    @cached_property
+    def attitude(self) -> Any:
+        """Quaternion, body to space."""
+        return multiply(self.principal, conjugate(self.frame)) if self.turned else self.principal
+
+    @cached_property
+    def moments(self) -> Any:
+        """Principal moments."""
+        return self._vector("I", self.turns)
+
+    @cached_property
+    def turning(self) -> Any:
+        """Angular velocity in the principal frame."""
+        return self._vector("j", self.turns) * self._vector("m", self.turns)
+
+    @cached_property
+    def angular_velocity(self) -> Any:
+        """Angular velocity in the body's axes."""
+        return self.to_body @ self.turning if self.turned else self.turning
+
+    @property
+    def mass(self) -> Any:
+        """The mass."""
+        if not self.moves:
+            raise NotTraceable(f"it reads the mass of {self.name!r}, which is pinned")
+        return Tracer(self.g, self.g.input(f"mass{self.i}"))
+
+    @property
+    def inertia(self) -> Any:
+        """The inertia tensor in the body's axes."""
+        diagonal = array_of([[self.moments[k] if k == n else 0.0 for n in range(3)] for k in range(3)])
+        return self.to_body @ diagonal @ self.to_body.T if self.turned else diagonal
+
+    def in_space(self, v: Any) -> Any:
+        """A vector of the body's axes in space."""
+        return matrix_of(self.attitude) @ array_of(v) if self.turns else array_of(v)
+
+    def in_body(self, v: Any) -> Any:
+        """A vector of space in the body's axes."""
+        return matrix_of(self.attitude).T @ array_of(v) if self.turns else array_of(v)
+
+    def point(self, x: Any) -> Any:
+        """The place in space of a point of the body's axes; of a point mass the place where it is."""
+        return self.position + self.in_space(x) if self.turns else self.position
+
+    def gradient_of_inertia(self, n: Any) -> Any:
+        """trace(I) - 3 n . I n for a unit vector n in space, by differences of moments."""
+        if not self.turns:
+            return 0.0
+        u, I = matrix_of(self.principal).T @ array_of(n), self.moments
+        D = (I[0] - I[2], I[1] - I[2])
+        return D[0] + D[1] - 3.0 * (D[0] * u[0] ** 2 + D[1] * u[1] ** 2)
+
+
+OFFERED = ("position", "velocity", "attitude", "angular_velocity", "mass", "inertia", "name", "point(x)", "in_space(v)",
+           "in_body(v)", "gradient_of_inertia(n)")  # fmt: skip
+"""What a load may read of a body."""

@@ -1,0 +1,122 @@
+"""The records of a sum: its summands, what it is made from, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from polhode.kernel import jit
+from polhode.loads import Load
+
+Shape = tuple[int, ...]
+MOST_WRITTEN_OUT = 3
+"""Most bodies whose loads are written out; those on each of more bodies are a loop."""
+
+
+@dataclass(frozen=True)
+class Summand:
+    """A load where it acts.
+
+    Attributes
+    ----------
+    load : Load
+        The load.
+    on : tuple of tuple of int
+        Numbers of the bodies of each call of its function.
+    parameters : mapping of str to (int, tuple)
+        Where its numbers stand among the parameters, and their shapes.
+    """
+
+    load: Load
+    on: tuple[tuple[int, ...], ...]
+    parameters: Mapping[str, tuple[int, Shape]]
+
+    def key(self) -> Any:
+        """What its program depends on, but for numbers."""
+        load = self.load
+        act = load.function if load.kind else jit.Made(load.function)
+        return act, load.name, load.acceleration, self.on, tuple(self.parameters.items())
+
+
+@dataclass(frozen=True)
+class Structure:
+    """All of a sum but its numbers.
+
+    Attributes
+    ----------
+    loads, potential : function
+        The roles; no potential where nothing acts.
+    work : tuple of str
+        Names of the loads whose work is recorded, in order.
+    moving : bool
+        Whether loads depend on velocities or on states.
+    conservative : bool
+        Whether all forces and torques follow from the potential, which does not read the time.
+    alone, each : bool
+        Whether there is one body, or the loads are those of one in a loop.
+    centred, centre_alone : bool
+        Whether a centre at the origin attracts all bodies, and whether nothing else acts.
+    fixed : mapping of str to float
+        Parameters by which functions decide: it is the structure for these values of theirs.
+    conserves : tuple of str
+        What is conserved beside the energy.
+    """
+
+    loads: Callable[..., Any]
+    potential: Callable[..., Any] | None
+    work: tuple[str, ...]
+    moving: bool
+    conservative: bool
+    alone: bool
+    each: bool
+    centred: bool
+    centre_alone: bool
+    fixed: Mapping[str, float]
+    conserves: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What a structure is made from.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the bodies.
+    moves, turns : tuple (N,) and (N, 3) of bool
+        Which of them move through space, and about which principal axes they turn.
+    turned : tuple (N,) of bool
+        Whose principal axes are not the body's own axes.
+    summands : tuple of Summand
+        The loads.
+    states : tuple of (str, tuple)
+        Names and shapes of the states, in order.
+    centred : bool
+        Whether a centre at the origin attracts all bodies, its gravity parameter being the first parameter.
+    parameters : array
+        Values of the parameters.
+    """
+
+    names: tuple[str, ...]
+    moves: tuple[bool, ...]
+    turns: tuple[tuple[bool, bool, bool], ...]
+    turned: tuple[bool, ...]
+    summands: tuple[Summand, ...]
+    states: tuple[tuple[str, Shape], ...]
+    centred: bool
+    parameters: Any
+
+    @property
+    def each(self) -> bool:
+        """Whether all loads are on each of many bodies of one kind, so that they are a loop."""
+        same = all(len(set(one)) == 1 for one in (self.moves, self.turns, self.turned))
+        apart = all(not one.load.bodies for one in self.summands)
+        return len(self.names) > MOST_WRITTEN_OUT and same and apart and not self.states
+
+    @property
+    def of_first(self) -> Sum:
+        """The sum of the first body alone."""
+        first = tuple(replace(one, on=one.on[:1]) for one in self.summands)
+        return replace(self, names=self.names[:1], moves=self.moves[:1], turns=self.turns[:1], turned=self.turned[:1],
+                       summands=first)  # fmt: skip

@@ -1,0 +1,235 @@
+"""The rows that the loads of a sum add up to.
+
+Each load is traced once for each time that it acts; potentials are added up and derived, forces, torques and rates of
+states are added by the parts that roles are asked for.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput, UserFunctionError
+from polhode.kernel import layout as L
+from polhode.loads import Load
+from polhode.programs.decisions import Decisions, TooManyWays
+from polhode.programs.dynamics import Dynamics
+from polhode.programs.graph import Graph
+from polhode.programs.memory import Values
+from polhode.programs.parts import Loads, added, text
+from polhode.programs.potentials import loads_of, moving_inputs, potential_text
+from polhode.programs.raising import swallowed
+from polhode.programs.rewire import rewired
+from polhode.programs.trace import MEMORY, called, flat, shape_of
+from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, array_of, row_of
+from polhode.programs.written import module_of
+from polhode.systems.conserved import conserved
+from polhode.systems.from_potential import derived
+from polhode.systems.seen import Seen
+from polhode.systems.summands import Shape, Structure, Sum, Summand
+from polhode.systems.user.derived import jumps
+
+
+class Tracing:
+    """The rows that loads add up to."""
+
+    def __init__(self, sum: Sum, each: bool = False) -> None:
+        self.sum, self.each, self.g = sum, each, Graph()
+        g, N = self.g, len(sum.names)
+        self.N, self.zero = N, g.const(0.0)
+        self.bodies = [Seen(g, i, sum) for i in range(N)]
+        self.states, self.rates, k = {}, {}, 0
+        for name, shape in sum.states:
+            n = int(np.prod(shape))
+            rows = [Tracer(g, g.input(f"aux{k + j}")) for j in range(n)]
+            self.states[name] = array_of(rows).reshape(shape) if shape else rows[0]
+            self.rates[name], k = [self.zero] * n, k + n
+        self.potential: list[tuple[int, float]] = []
+        self.centre: list[tuple[int, float]] = []
+        self.parts = {part: [[self.zero] * (3 * N), [self.zero] * (3 * N)] for part in (L.RESTING, L.MOVING)}
+        self.work: dict[str, list[tuple[int, float]]] = {}
+
+    def structure(self) -> Structure:
+        """The roles.
+
+        Raises
+        ------
+        InvalidInput
+            A load cannot be part of a sum, or the potential jumps at some time.
+        """
+        g, sum = self.g, self.sum
+        decisions = Decisions(Values(sum.parameters, ()))
+        with g.asking(decisions):
+            for one in sum.summands:
+                for on in one.on:
+                    self._add(one, on, decisions)
+        fixed = {name: decisions.values[name] for name in sorted(decisions.asked)}
+        depth, centre = (g.sum(*one) if one else self.zero for one in (self.potential, self.centre))
+        parts = self._parts(depth, centre)
+        acting = {part: one for part, one in parts.items() if any(g.value(a) != 0.0 for a in one.rows)}
+        conditions = {f"part & {part} != 0": one for part, one in acting.items()}
+        module = module_of(
+            text(g, conditions, len(parts[L.MOVING].rates), self.each, bodies=self.N, before=len(self.work))
+        )
+        potential = None
+        if {*acting} == {L.POTENTIAL_PART} and not self.each:  # loads and commutator follow from the potential
+            program = Dynamics(g, self.N, potential=depth, fixed=fixed)
+            potential = derived("system", program, sum.moves, sum.turns).potential
+        elif acting:
+            level = g.sum((depth, 1.0), (centre, 1.0))
+            if jumps(g, [level]):
+                raise InvalidInput("the potential of the system decides by the time, and may jump, so that its work "
+                                   "cannot be recorded; make it a force")  # fmt: skip
+            potential = module_of(potential_text(g, level, self.N, "potential", self.each)).potential
+        total = added(g, list(parts.values()))
+        return Structure(
+            module.loads, potential, tuple(self.work), L.MOVING in acting, not self.work,
+            self.N == 1, self.each, sum.centred, {*acting} == {L.ATTRACTION}, fixed,
+            () if self.each else conserved(g, sum.moves, sum.turns, total.force, total.torque, sum.parameters),
+        )  # fmt: skip
+
+    def _parts(self, depth: int, centre: int) -> dict[int, Loads]:
+        """The loads by the parts that roles are asked for; rates of work and states are behind what moves."""
+        g, parts = self.g, dict[int, Loads]()
+        for part, level in ((L.ATTRACTION, centre), (L.POTENTIAL_PART, depth)):
+            made = loads_of(g, level, self.sum.moves, self.sum.turns)
+            parts[part] = Loads(tuple(made.force), tuple(made.torque), ())
+            if g.value(made.rate) != 0.0:
+                self.work.setdefault("potential", []).append((made.rate, 1.0))
+        behind = [g.sum(*power) for power in self.work.values()] + [a for rows in self.rates.values() for a in rows]
+        still = tuple(self.zero for _ in behind)
+        for part, (force, torque) in self.parts.items():
+            parts[part] = Loads(tuple(force), tuple(torque), ())
+        return {part: one._replace(rates=tuple(behind) if part == L.MOVING else still) for part, one in parts.items()}
+
+    def _given(self, one: Summand, on: tuple[int, ...]) -> dict[str, Any]:
+        """What a function is given by name."""
+        g, load = self.g, one.load
+        found: dict[str, Any] = {}
+        for name, argument in list(inspect.signature(load.function).parameters.items())[len(on) :]:
+            if name == "t":
+                found[name] = Tracer(g, g.input("t"), True)
+            elif name in one.parameters:
+                first, shape = one.parameters[name]
+                rows = [Tracer(g, g.input(f"p{first + j}")) for j in range(int(np.prod(shape)))]
+                found[name] = array_of(rows).reshape(shape) if shape else rows[0]
+            elif name in self.states:
+                found[name] = self.states[name]
+            elif argument.default is argument.empty:
+                known = ", ".join(sorted({"t", *one.parameters, *self.states}))
+                raise InvalidInput(f"{load.described} asks for {name!r}, which nothing gives; there are {known}")
+        return found
+
+    def rows(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> dict[str, list[int]]:
+        """What a function returns for some bodies: rows by name, "" for one number.
+
+        Raises
+        ------
+        InvalidInput
+            It cannot be traced.
+        """
+        g, load = self.g, one.load
+        given, bodies = self._given(one, on), [self.bodies[i] for i in on]
+        layout: list[Any] = []
+
+        def once() -> list[int]:
+            g.raising.clear()
+            found = self._read(load, on, called(lambda: act(*bodies, **given), load.described))
+            layout[:] = [[(key, len(rows)) for key, rows in found]]
+            rows = [a for _, part in found for a in part]
+            return [*rows, swallowed(g, g.raising, rows)]
+
+        try:
+            act = rewired(load.function)
+            rows = decisions.followed(g, once)
+            if rows != decisions.followed(g, once):
+                raise NotTraceable(MEMORY)
+        except TooManyWays:
+            raise _refused(load, DECIDES) from None
+        except NotTraceable as problem:
+            raise _refused(load, str(problem)) from None
+        *rows, raised = rows
+        if g.value(raised) != 0.0:
+            rows[0] = g.fun("choose", raised, g.nan(), rows[0])
+        at, parts = 0, dict[str, list[int]]()
+        for key, count in layout[0]:
+            parts[key], at = rows[at : at + count], at + count
+        return parts
+
+    def _add(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> None:
+        """Add what a load comes to on some bodies."""
+        g, load, parts = self.g, one.load, self.rows(one, on, decisions)
+        if "" in parts:
+            (self.centre if load.kind == "central" and self.sum.centred else self.potential).append((parts[""][0], 1.0))
+            if moving_inputs(g.names(parts[""])) or any(name.startswith("aux") for name in g.names(parts[""])):
+                raise InvalidInput(f"{load.described} returns one number, a potential, that depends on velocities or "
+                                   "states; return {'force': ..., 'torque': ...}")  # fmt: skip
+            return
+        names = g.names([a for key in ("force", "torque") for a in parts.get(key, ())])
+        moving = bool(moving_inputs(names)) or any(name.startswith("aux") for name in names)
+        for key, mine in parts.items():
+            if key in self.rates:
+                self.rates[key] = [g.sum((a, 1.0), (b, 1.0)) for a, b in zip(self.rates[key], mine, strict=True)]
+                continue
+            to = self.parts[L.MOVING if moving else L.RESTING][key == "torque"]
+            for n, i in enumerate(on):
+                acting = mine[3 * n : 3 * n + 3]
+                rate = self.bodies[i].turning if key == "torque" else self.bodies[i].velocity
+                for k, a in enumerate(acting):
+                    to[3 * i + k] = g.sum((to[3 * i + k], 1.0), (a, 1.0))
+                    self.work.setdefault(load.name, []).append((g.mul(a, row_of(g, rate[k])), 1.0))
+
+    def _read(self, load: Load, on: tuple[int, ...], result: Any) -> list[tuple[str, list[int]]]:
+        """Names and rows of what a function returns; "" is a potential."""
+        g, n = self.g, len(on)
+        if load.acceleration:
+            self._check(load, "acceleration", result, [(3,)] if n == 1 else [(n, 3)])
+            masses = [self.bodies[i].mass for i in on for _ in range(3)]
+            result = {"force": [a * m for a, m in zip(flat(result), masses, strict=True)]}
+            n = 0
+        if not isinstance(result, Mapping):
+            self._check(load, "potential", result, [(), (1,)])
+            return [("", [row_of(g, flat(result)[0])])]
+        found = []
+        for key, value in result.items():
+            if key in ("force", "torque"):
+                if n:
+                    self._check(load, key, value, [(3,), (1, 3)] if n == 1 else [(n, 3), (3 * n,)])
+                numbers = flat(value)
+                if key == "torque":
+                    numbers = [x for j, i in enumerate(on) for x in self._principal(i, numbers[3 * j : 3 * j + 3])]
+            elif key in self.rates:
+                shape = dict(self.sum.states)[key]
+                self._check(load, key, value, [shape])
+                numbers = flat(value)
+            else:
+                raise UserFunctionError(
+                    f"{load.described} returns {key!r}; it may return 'force', 'torque'"
+                    f"{', ' * bool(self.rates)}{', '.join(map(repr, self.rates))}, or one number, a potential"
+                )
+            found.append((key, [row_of(g, x) for x in numbers]))
+        if not found:
+            raise UserFunctionError(f"{load.described} returns an empty mapping; leave the load out")
+        return found
+
+    def _principal(self, i: int, torque: Sequence[Any]) -> list[Any]:
+        """A torque in the principal frame, without its parts about axes that the body does not turn about."""
+        to_body = self.bodies[i].to_body
+        inside = torque if to_body is None else to_body.T @ array_of(torque)
+        return [x if turns else 0.0 for x, turns in zip(inside, self.sum.turns[i], strict=True)]
+
+    @staticmethod
+    def _check(load: Load, what: str, value: Any, shapes: Sequence[Shape]) -> None:
+        """Refuse numbers of another shape."""
+        found = shape_of(value)
+        if found not in shapes:
+            wanted = "one number" if shapes[0] == () else f"numbers of shape {shapes[0]}"
+            given = "no numbers" if found is None else "one number" if found == () else f"numbers of shape {found}"
+            raise UserFunctionError(f"{load.described} returns {given} as its {what}; it must be {wanted}")
+
+
+def _refused(load: Load, why: str) -> InvalidInput:
+    return InvalidInput(f"{load.described} cannot be a part of a sum: {why}; write it with numbers, arrays and numpy")
