@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.integrate import solve_ivp
 
 import polhode as ph
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
+from polhode.systems.controllers import controlled
 
 MOMENTS = np.array([1.0, 2.0, 3.0])
 START = {"angular_velocity": (0.1, 0.2, -0.3), "attitude": (0.8, 0.6, 0.0, 0.0)}
@@ -260,3 +262,12 @@ def test_a_loop_is_stable_up_to_the_sampling_time_of_theory(every, grows):
     ds = ph.integrate(system, "s4_6", step=every / 4, steps=160, attitude=(np.cos(5e-3), 0.0, 0.0, np.sin(5e-3)))
     rate = abs(ds.angular_velocity.values[::4, 2])
     assert (rate[40] > rate[20]) == grows
+
+
+def test_functions_that_see_one_body_are_refused_for_several():
+    """Their roles write behind the loads of one body, where nothing would read what they set."""
+    one = body()
+    two = replace(ph.gravitating_bodies((1.0, 2.0)), auxiliary=one.auxiliary, loads=lambda *given: None, series=None,
+                  commutator=None, provides=())  # fmt: skip
+    with pytest.raises(InvalidInput, match="are those of one body, but it has 2; make it"):
+        controlled(two, [ph.controller(pd, 0.1, "command")])

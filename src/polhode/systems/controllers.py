@@ -12,24 +12,21 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import Annotated, Any
 
-import numpy as np
-
 from polhode.arguments import UNKNOWN, array, in_unit, number, text
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, Function, NumberOrNumbers, Time
 from polhode.errors import InvalidInput, answering, shown, unknown_name
-from polhode.kernel.sampling import COPY, NOISE
 from polhode.systems.pulsed_thrusters import PulsedThrusters
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.registry import key_of
-from polhode.systems.sampling import Sampled
+from polhode.systems.sample_table import controller_rows, noise_rows, register_of, registers, with_table
+from polhode.systems.sampling import CommandFunction
 from polhode.systems.states import States, states_of
 from polhode.systems.user import FORMS, UserFunction
 from polhode.systems.user.roles import Form as FunctionForm
 from polhode.systems.user.roles import states_set
 from polhode.systems.user.states import Sizes, sizes_read
 
-UNLIMITED = 1e300
 MOST_DELAY = 1000
 """Longest delay in samples."""
 WHOLE = 1e-9
@@ -247,21 +244,11 @@ def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()
         into[0].append((name, size))
         into[1].extend(groups[name])
     for one in controllers:
-        whole, beyond = one.late
         for name in one.sets:
-            slots = (whole + (beyond > 0.0)) * (known[name] or 1)
-            if not slots:
-                continue
-            width = known[name] or 1
-            starts = [variable.start for variable in groups.get(name, [])] or [0.0] * width
-            register = f"{name}_delayed"
-            held[0].append((register, slots))
-            first = [k // whole if k < whole * width else k - whole * width for k in range(slots)]
-            words = f"values of {name!r} on their way"
-            held[1].extend(
-                AuxiliaryVariable(register, str(k), True, True, starts[n], f"{register}_component", "", words)
-                for k, n in enumerate(first)
-            )
+            starts = [variable.start for variable in groups.get(name, [])] or [0.0] * (known[name] or 1)
+            if own_registers := registers(one, name, starts):
+                held[0].append((register_of(name), len(own_registers)))
+                held[1].extend(own_registers)
     return (
         States(tuple(held[0]), tuple(held[1]), states.arguments),
         States(tuple(rated[0]), tuple(rated[1]), states.arguments),
@@ -276,11 +263,15 @@ def controlled(
     Raises
     ------
     InvalidInput
-        A function takes other arguments, or there are other limits than numbers.
+        A function takes other arguments, or there are other limits than numbers; or there are several bodies, of which
+        functions of this form see the first one only.
     """
     noises = states_of(states).noises if states else ()
     if not controllers and not noises and pulses is None:
         return system
+    if system.N != 1:
+        raise InvalidInput(f"controllers and noise of {system.name!r} are those of one body, but it has {system.N}; "
+                           "make it by polhode.system, where a controller says by .on which bodies it reads")  # fmt: skip
     read = system.auxiliary[system.read_from :]
     at: dict[str, list[int]] = {}
     for k, variable in enumerate(read, system.read_from):
@@ -292,15 +283,9 @@ def controlled(
     w, x, y, z = map(float, system.frames[0])
     frame = (w, x, y, z)
     load = FORMS["load"]
-    rows: list[list[float]] = []
-    sampled: list[Sampled] = []
+    rows = noise_rows(noises, at)
     functions: dict[str, UserFunction] = {}
     records = []
-    for stream, (name, noise) in enumerate(noises):
-        drawn = [[index, index, noise.kept, noise.fresh, noise.seed, 2**20 * stream + n]
-                 for n, index in enumerate(at[name])]  # fmt: skip
-        rows.append([noise.every, noise.phase, NOISE, len(drawn), *np.ravel(drawn)])
-        sampled.append(Sampled(noise.every, noise.phase, None))
     for k, one in enumerate(controllers):
         names = one.sets + one.keeps
         returns = f"the new value of {names[0]}" if len(names) == 1 else f"a tuple of new values: {', '.join(names)}"
@@ -311,44 +296,10 @@ def controlled(
         )  # fmt: skip
         functions[key_of(k, len(controllers))] = user
         records.append(one.arguments | {"command": user.record()})
-        whole, beyond = one.late
-        own = [index for name in one.sets for index in at[name]]
-        limits, steps = (_each(value, len(own), f"controllers[{k}]: {word}") for value, word in (
-            (one.limit, "limit"), (one.resolution, "resolution")))  # fmt: skip
-        now, later = [], []
-        slot = 0
-        for name in one.sets:
-            size = len(at[name])
-            register = at.get(f"{name}_delayed", [0])[0] if whole or beyond else 0
-            for n, index in enumerate(at[name]):
-                limit, step = limits[slot] or UNLIMITED, steps[slot]
-                slot += 1
-                mine = register + n * whole
-                pending = register + size * whole + n  # the last registers hold what is set later
-                now.append([index, pending if beyond else index, limit, step, whole, mine])
-                later.append([pending, index, UNLIMITED, 0.0, 0, 0])
-        now += [[index, index, UNLIMITED, 0.0, 0, 0] for name in one.keeps for index in at[name]]
-        rows.append([one.every, one.phase, k, len(now), *np.ravel(now)])
-        sampled.append(Sampled(one.every, one.phase, user))
-        if beyond:
-            rows.append([one.every, one.phase + beyond, COPY, len(later), *np.ravel(later)])
-            sampled.append(Sampled(one.every, one.phase + beyond, None))
+        rows += controller_rows(one, k, CommandFunction(user), at, f"controllers[{k}]")
     if pulses is not None:
-        row, own_row = pulses.sampled(at)
-        rows.append(row)
-        sampled.append(own_row)
-    table = np.array([float(len(rows)), *(x for row in rows for x in row)])
+        rows.append(pulses.sampled(at))
     return replace(
         system, arguments={**system.arguments, **({"controllers": records} if records else {})},
-        parameters=np.concatenate([numbers, table]), samples_at=len(numbers), sampled=tuple(sampled),
-        functions={**system.functions, **functions},
+        functions={**system.functions, **functions}, **with_table(numbers, rows),
     )  # fmt: skip
-
-
-def _each(given: Any, count: int, name: str) -> list[float]:
-    """A number for each; 0 without."""
-    if isinstance(given, tuple):
-        if len(given) != count:
-            raise InvalidInput(f"{name} has {len(given)} numbers, but the controller sets {count}; give one for each")
-        return list(given)
-    return [given or 0.0] * count

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import floor
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
@@ -48,6 +48,84 @@ def command_of_program(part, t, N, y, bodies, parameters, out):
     put_set(out, call(t, get3(y, L.POSITION), v, q, w, shifted(parameters, first), states_in(y)))
 
 
+class Command(Protocol):
+    """A function that sets states, as runs ask for it. Its roles are called as loads, and write the new values behind
+    the 6 N numbers of the loads, where the rates of these states would stand."""
+
+    cached: ClassVar[bool]
+    """Whether what is compiled with its role is kept on disk."""
+
+    @property
+    def function(self) -> Any:
+        """The function that the user wrote."""
+
+    def compile(self, t: float, y: Any, bodies: Any, warn: bool) -> Callable[..., Any]:
+        """The role for a compiled loop, tried out at this time and state; whether it warns of slow functions."""
+
+    def bridge(self) -> Callable[..., Any]:
+        """The role with the function as plain Python."""
+
+    def for_derivatives(self, name: str) -> Callable[..., Any]:
+        """The role for kernels with derivatives, a template; InvalidInput where the system ``name`` has none."""
+
+    def check(self, t: float, y: Any, bodies: Any) -> None:
+        """Say by a UserFunctionError what is wrong with what it sets at this time and state."""
+
+
+@dataclass(frozen=True, eq=False)
+class CommandFunction:
+    """A function of the form (t, position, velocity, q, omega, parameters, states), of one body.
+
+    Attributes
+    ----------
+    user : UserFunction
+        It.
+    """
+
+    user: UserFunction
+    cached: ClassVar[bool] = False
+
+    @property
+    def function(self) -> Any:
+        """The function that the user wrote."""
+        return self.user.function
+
+    def compile(self, t: float, y: Any, bodies: Any, warn: bool) -> Callable[..., Any]:
+        """The role for a compiled loop."""
+        return self.user.compile(t, y, bodies, warn)
+
+    def bridge(self) -> Callable[..., Any]:
+        """The role with the function as plain Python."""
+        return self.user.bridge()
+
+    def for_derivatives(self, name: str) -> Callable[..., Any]:
+        """The role of its program.
+
+        Raises
+        ------
+        InvalidInput
+            It is no program.
+        """
+        one = self.user
+        program = program_of(one).program
+        if program is None:
+            raise InvalidInput(f"runs of {name!r} have no derivatives, because its {one.untraced}")
+        access, turns = one.form.access(one.states_at), one.frame != (1.0, 0.0, 0.0, 0.0)
+        return jit.bind(  # type: ignore[no-any-return]
+            command_of_program, **helpers_of(one, program), states_in=access["states_in"], put_set=access["put_set"],
+            first=one.first, turned=turns,
+        )  # fmt: skip
+
+    def check(self, t: float, y: Any, bodies: Any) -> None:
+        """Call the function as plain Python, which says what is wrong.
+
+        Raises
+        ------
+        UserFunctionError
+        """
+        self.user._in_python(t, y, bodies)
+
+
 @dataclass(frozen=True, eq=False)
 class Sampled:
     """A row of the table: a controller, or what sets its states with a delay.
@@ -56,7 +134,7 @@ class Sampled:
     ----------
     every, phase : float
         Time between samples, and a sampling time.
-    command : UserFunction or None
+    command : Command or None
         The function; None of a row without: what is set with a delay, noise, valves.
     pulses : bool
         Whether it opens valves, which close between samples.
@@ -64,7 +142,7 @@ class Sampled:
 
     every: float
     phase: float
-    command: UserFunction | None
+    command: Command | None
     pulses: bool = False
 
     def after(self, t: float) -> float:
@@ -95,11 +173,12 @@ def with_commands(loads: Any, commands: Sequence[Any]) -> Callable[..., Any]:
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def _compiled(loads: Any, commands: tuple[Any, ...]) -> Callable[..., Any]:
-    return jit.compile_uncached(with_commands(loads, commands), LOADS)[0]  # type: ignore[no-any-return]
+def _compiled(loads: Any, commands: tuple[Any, ...], cached: bool) -> Callable[..., Any]:
+    role = with_commands(loads, commands)
+    return jit.compile_kernel(role, LOADS) if cached else jit.compile_uncached(role, LOADS)[0]  # type: ignore[no-any-return]
 
 
-def functions_of(sampled: Sequence[Sampled]) -> list[UserFunction]:
+def commands_of(sampled: Sequence[Sampled]) -> list[Command]:
     """The functions, in the order of their numbers."""
     return [one.command for one in sampled if one.command is not None]
 
@@ -109,15 +188,17 @@ def compiled_with_commands(
 ) -> Callable[..., Any]:
     """Compiled loads that answer for controllers, whose functions are tried out at this time and state; nothing is said
     of those ``told`` before."""
-    functions = functions_of(sampled)
-    roles = tuple(one.compile(t, y, bodies, warn=id(one.function) not in told) for one in functions)
-    told |= {id(one.function) for one in functions}
-    return _compiled(loads, roles)
+    commands = commands_of(sampled)
+    if not commands:
+        return loads  # type: ignore[no-any-return]
+    roles = tuple(one.compile(t, y, bodies, id(one.function) not in told) for one in commands)
+    told |= {id(one.function) for one in commands}
+    return _compiled(loads, roles, all(one.cached for one in commands))
 
 
 def bridged_with_commands(loads: Any, sampled: Sequence[Sampled]) -> Any:
     """The same with functions that run as plain Python."""
-    return _compiled(loads, tuple(one.bridge() for one in functions_of(sampled)))
+    return _compiled(loads, tuple(one.bridge() for one in commands_of(sampled)), False)
 
 
 def loads_for_derivatives(loads: Any, sampled: Sequence[Sampled], name: str) -> Any:
@@ -128,18 +209,7 @@ def loads_for_derivatives(loads: Any, sampled: Sequence[Sampled], name: str) -> 
     InvalidInput
         A function is no program.
     """
-    found = []
-    for one in functions_of(sampled):
-        program = program_of(one).program
-        if program is None:
-            raise InvalidInput(f"runs of {name!r} have no derivatives, because its {one.untraced}")
-        access = one.form.access(one.states_at)
-        turns = one.frame != (1.0, 0.0, 0.0, 0.0)
-        found.append(jit.bind(
-            command_of_program, **helpers_of(one, program), states_in=access["states_in"], put_set=access["put_set"],
-            first=one.first, turned=turns,
-        ))  # fmt: skip
-    return with_commands(loads, found)
+    return with_commands(loads, [one.for_derivatives(name) for one in commands_of(sampled)])
 
 
 def check_commands(sampled: Sequence[Sampled], t: float, y: Any, bodies: Any) -> None:
@@ -153,4 +223,4 @@ def check_commands(sampled: Sequence[Sampled], t: float, y: Any, bodies: Any) ->
     for one in sampled:
         at = one.phase + one.every * floor((t - one.phase) / one.every + 0.5)
         if one.command is not None and abs(t - at) <= SLACK * max(abs(t), abs(one.phase), one.every):
-            one.command._in_python(at, y, bodies)
+            one.command.check(at, y, bodies)
