@@ -271,7 +271,7 @@ def controlled(
         return system
     if system.N != 1:
         raise InvalidInput(f"controllers and noise of {system.name!r} are those of one body, but it has {system.N}; "
-                           "make it by polhode.system, where a controller says by .on which bodies it reads")  # fmt: skip
+                           "make it by polhode.system, where controllers say by .on which they are on")  # fmt: skip
     read = system.auxiliary[system.read_from :]
     at: dict[str, list[int]] = {}
     for k, variable in enumerate(read, system.read_from):
