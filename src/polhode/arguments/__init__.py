@@ -249,6 +249,36 @@ def vector(value: Any, name: str, length: int = 3, unit: str = "") -> Array:
     return a.copy() if a is value or a.base is not None else a
 
 
+def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
+    """A vector of any length, normalised.
+
+    Raises
+    ------
+    InvalidInput
+        As ``vector``, or zero.
+    """
+    v = vector(value, name, unit=UNKNOWN)
+    if not v.any():
+        raise InvalidInput(f"{name} is zero; give a direction")
+    v /= np.abs(v).max()  # so that the square does not overflow
+    x, y, z = (v / np.linalg.norm(v)).tolist()
+    return (x, y, z)
+
+
+def unit_vectors(value: Any, name: str) -> Any:
+    """One vector or several, normalised, as an array (n, 3).
+
+    Raises
+    ------
+    InvalidInput
+        As ``unit_vector``, or another shape.
+    """
+    rows = np.atleast_2d(array(value, name, UNKNOWN))
+    if rows.ndim != 2 or rows.shape[1] != 3 or not len(rows):
+        raise InvalidInput(f"{name} must be one or more rows of 3 numbers, but has shape {rows.shape}")
+    return np.array([unit_vector(row, f"{name}[{k}]") for k, row in enumerate(rows)])
+
+
 def number(
     value: Any, name: str, unit: str = "", *, positive: bool = False, zero: bool = False, most: float = np.inf
 ) -> float:

@@ -213,7 +213,7 @@ class Problem:
                 if one.name == "mass" and "velocity" in start:
                     inputs[at_block["momentum"], at] += start["velocity"][:, None]
         if self.wheels:
-            by_momentum = wheels_by_momentum(system) @ _matrix_of(system).T
+            by_momentum = wheels_by_momentum(system)[:, 0] @ _matrix_of(system).T
             inputs[[at_column[name] for name in self.wheels]] = by_momentum @ inputs[at_block["angular_momentum"]]
         return inputs
 

@@ -33,10 +33,20 @@ LEFT = 2.0**-57
 """Size of the first terms that are left out, relative."""
 MOST_PIECES = 10000
 COUNT, FIRST, GYROS, AXES, AXIS, OF_WHEEL = 0, 1, 2, 3, 3, 7
-"""The table of wheels in the parameters, from ``step_info[WHEELS_AT]`` on: how many there are, the auxiliary variable
-that is the momentum of the first, where the table of gyros is (``flows.gimbals``; 0 without), and the axes of the
-wheels, principal frame, AXIS numbers each. Behind it is what loads read (``systems.wheels``): a number, then OF_WHEEL
-for each wheel, the first its moment of inertia about its axis."""
+"""The table of wheels in the parameters, from ``step_info[WHEELS_AT]`` on; of several bodies N numbers there say where
+that of each begins, 0 of one without. It is: how many wheels there are, the auxiliary variable that is the momentum of
+the first, where the table of gyros is (``flows.gimbals``; 0 without), and the axes of the wheels, principal frame, AXIS
+numbers each. Behind it is what loads read (``bodies.wheels``): a number, then OF_WHEEL for each wheel, the first its
+moment of inertia about its axis."""
+
+
+def tables_in(parameters, at, N):
+    """Bodies with wheels or gyros, and where the table of each begins in an array of parameters; ``at``: as WHEELS_AT,
+    less than 0 without any."""
+    if at < 0:
+        return []
+    begins = [at] if N == 1 else [int(x) for x in parameters[at : at + N]]
+    return [(i, begin) for i, begin in enumerate(begins) if N == 1 or begin > 0]
 
 
 def wheels_in(parameters, at):
@@ -53,9 +63,18 @@ without_wheels = hole("without_wheels(i, h, p) -> status", "The free rotation of
 
 
 @inlined
-def momentum_of_rotors(p):
-    """The sum of the angular momenta of the rotors of the one body, principal frame."""
+def table_of(i, p):
+    """Where the table of body i begins, 0 of one of several without."""
     at = int(p.step_info[L.WHEELS_AT])
+    return at if p.N == 1 else int(p.parameters[at + i])
+
+
+@inlined
+def momentum_of_rotors(i, p):
+    """The sum of the angular momenta of the rotors of body i, principal frame."""
+    at = table_of(i, p)
+    if p.N > 1 and at == 0:
+        return (0.0, 0.0, 0.0)
     first = L.BODY * p.N + int(p.parameters[at + FIRST])
     H = (0.0, 0.0, 0.0)
     for k in range(int(p.parameters[at + COUNT])):
@@ -111,7 +130,7 @@ def series(m, H, j, h, p):
 
 def gyrate(i, h, p):
     """Free motion of the gyrostat for the time h; returns a status."""
-    H = momentum_of_rotors(p)
+    H = momentum_of_rotors(i, p)
     if H[0] == 0.0 and H[1] == 0.0 and H[2] == 0.0:
         return without_wheels(i, h, p)
     j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)

@@ -30,7 +30,7 @@ from typing import Any
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import axpy, cross, exp_quaternion, scale, times
 from polhode.flows import gimbals, sums
-from polhode.flows.gyrostat import GYROS
+from polhode.flows.gyrostat import GYROS, table_of
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import apart, bind, helper, hole, inlined, replaceable
@@ -55,9 +55,8 @@ enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable
 
 @replaceable
 @inlined
-def gyros_before(h, s, rule, p):
-    """What ``turn_back`` needs of the gimbals before a kick: by default nothing."""
-    return (0.0, 0.0, 0.0)
+def gyros_before(h, s, rule, to, p):
+    """Write what ``turn_back`` needs of the gimbals before a kick to ``work[to:]``: by default nothing."""
 
 
 @replaceable
@@ -281,14 +280,14 @@ def collocated(asked, t, h, g, s, rule, p):
         status = L.NOT_FINITE
     if status != L.OK:
         return status
-    gyros = gyros_before(h, s, rule, p)
+    gyros_before(h, s, rule, terms, p)
     if split:
         push(h, p.load, 0, p)
         enter(h, p.load, 0, p)
     for i in range(s):
         push(h * p.coefficients[rule + s * s + i], p.work, first + i * width, p)
         enter(h * p.coefficients[rule + s * s + i], p.work, first + i * width, p)
-    turn_back(gyros, p)
+    turn_back(terms, p)
     return L.OK
 
 
@@ -329,30 +328,38 @@ def impulse(t, h, g, s, rules, p):
     return L.OK
 
 
+@inlined
+def gyros_of(i, p):
+    """Where the table of the gyros of body i begins, 0 without."""
+    at = table_of(i, p)
+    return 0 if p.N > 1 and at == 0 else int(p.parameters[at + GYROS])
+
+
 @helper
-def momentum_and_quadrature(h, s, rule, p):
-    """The momentum of the gyros, less what the nodes of a kick make of its change."""
-    at = int(p.parameters[int(p.step_info[L.WHEELS_AT]) + GYROS])
-    if at == 0:
-        return (0.0, 0.0, 0.0)
-    angles = L.BODY * p.N + int(p.parameters[at + gimbals.FIRST])
-    H = gimbals.momentum_of_gyros(p.parameters, at, p.y, angles)
-    for i in range(s):
-        share = 0.0
-        for j in range(s):
-            share += p.coefficients[rule + i * s + j]
-        weight = h * p.coefficients[rule + s * s + i]
-        H = axpy(weight, gimbals.rate_of_gyros(p.parameters, at, p.y, angles, share * h), H)
-    return H
+def momentum_and_quadrature(h, s, rule, to, p):
+    """Write the momenta of the gyros of all bodies, less what the nodes of a kick make of their changes."""
+    for i in range(p.N):
+        at = gyros_of(i, p)
+        if at > 0:
+            angles = L.BODY * p.N + int(p.parameters[at + gimbals.FIRST])
+            H = gimbals.momentum_of_gyros(p.parameters, at, p.y, angles)
+            for n in range(s):
+                share = 0.0
+                for j in range(s):
+                    share += p.coefficients[rule + n * s + j]
+                weight = h * p.coefficients[rule + s * s + n]
+                H = axpy(weight, gimbals.rate_of_gyros(p.parameters, at, p.y, angles, share * h), H)
+            put3(p.work, to + 3 * i, H)
 
 
 def turn_exactly(before, p):
-    """Give the body the change of momentum of the gyros, less that by quadrature, which it has."""
-    at = int(p.parameters[int(p.step_info[L.WHEELS_AT]) + GYROS])
-    if at > 0:
-        angles = L.BODY * p.N + int(p.parameters[at + gimbals.FIRST])
-        H = gimbals.momentum_of_gyros(p.parameters, at, p.y, angles)
-        add3(L.ANGULAR, 1.0, axpy(-1.0, H, before), p)
+    """Give each body the change of momentum of its gyros, less that by quadrature, which it has."""
+    for i in range(p.N):
+        at = gyros_of(i, p)
+        if at > 0:
+            angles = L.BODY * p.N + int(p.parameters[at + gimbals.FIRST])
+            H = gimbals.momentum_of_gyros(p.parameters, at, p.y, angles)
+            add3(L.BODY * i + L.ANGULAR, 1.0, axpy(-1.0, H, get3(p.work, before + 3 * i)), p)
 
 
 @cache

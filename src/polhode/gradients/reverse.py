@@ -128,10 +128,7 @@ class Reverse:
         whole = self.run.backwards(cotangents, direct)
         columns = self.run.columns
         labels, found = list(columns.names), {}
-        by_state = whole[: len(columns.rows)].copy()
-        if self.system.wheels_at >= 0:
-            spin = slice(columns.rows.index("angular_momentum_x"), columns.rows.index("angular_momentum_z") + 1)
-            by_state[spin] += columns.following.T @ by_state
+        by_state = columns.following(whole[: len(columns.rows)])
         by_parameter = whole[len(columns.rows) :].copy()
         for name in self.names:
             if name in STARTS:

@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.arguments import number
+from polhode.arguments import number, unit_vector
 from polhode.arguments.recorded import called
 from polhode.arguments.words import Angle, TableOf, Vector
 from polhode.errors import InvalidInput, shown
 from polhode.surroundings.earth_axes import earth_orientation
-from polhode.surroundings.paths import unit_vector
 
 Orientation = Annotated[Mapping[str, Any], TableOf(earth_orientation)]
 

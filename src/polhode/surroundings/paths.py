@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.algebra.so3 import add, axpy, dot, scale
-from polhode.arguments import UNKNOWN, array, choice, number, numbers, vector
+from polhode.arguments import array, choice, number, numbers, unit_vector, vector
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Angle, Length, TableOf, Time, Vector
 from polhode.errors import InvalidInput, shown
@@ -251,21 +251,3 @@ def table_of_rows(value: Any, name: str, width: int, least: int, unit: str) -> A
     if rows.ndim != 2 or rows.shape[1] != width or len(rows) < least:
         raise InvalidInput(f"{name} must be {least} or more rows of {width} numbers, but has shape {rows.shape}")
     return rows
-
-
-def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
-    """A vector of any length, normalised."""
-    v = vector(value, name, unit=UNKNOWN)
-    if not v.any():
-        raise InvalidInput(f"{name} is zero; give a direction")
-    v /= np.abs(v).max()  # so that the square does not overflow
-    x, y, z = (v / np.linalg.norm(v)).tolist()
-    return (x, y, z)
-
-
-def unit_vectors(value: Any, name: str) -> Any:
-    """One vector or several, normalised, as an array (n, 3)."""
-    rows = np.atleast_2d(array(value, name, UNKNOWN))
-    if rows.ndim != 2 or rows.shape[1] != 3 or not len(rows):
-        raise InvalidInput(f"{name} must be one or more rows of 3 numbers, but has shape {rows.shape}")
-    return np.array([unit_vector(row, f"{name}[{k}]") for k, row in enumerate(rows)])

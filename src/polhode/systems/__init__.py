@@ -13,6 +13,8 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
+from polhode.bodies.gyros import control_moment_gyros
+from polhode.bodies.wheels import reaction_wheels
 from polhode.html import Tables
 from polhode.surroundings.ephemerides import ephemeris
 from polhode.surroundings.gravity_fields import gravity_field
@@ -23,7 +25,6 @@ from polhode.systems.dipoles import dipoles
 from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
 from polhode.systems.gravity_gradient import gravity_gradient
-from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.heavy_top import heavy_top
 from polhode.systems.magnetic import magnetic_field
 from polhode.systems.orbit import orbit
@@ -38,7 +39,6 @@ from polhode.systems.soft_wall import soft_wall
 from polhode.systems.spacecraft import plate, spacecraft, thruster
 from polhode.systems.sum import system
 from polhode.systems.torquers import magnetic_torquers
-from polhode.systems.wheels import reaction_wheels
 
 __all__ = [
     "control_moment_gyros",

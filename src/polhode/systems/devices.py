@@ -16,7 +16,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
-from polhode.arguments import UNKNOWN, array, in_unit, number, vector
+from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vector, vector
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, Length, Position, Positions, Rate, Rows, Time, Times, Unit, Vector
 from polhode.errors import InvalidInput, answering, shown
@@ -25,7 +25,7 @@ from polhode.kernel.access import get3
 from polhode.kernel.jit import helper, hole, inlined
 from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.nrlmsis import AirByModel
-from polhode.surroundings.paths import Circle, unit_vector
+from polhode.surroundings.paths import Circle
 from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.forces.sums import MU, OWN
 

@@ -34,7 +34,7 @@ from typing import Any, Literal
 import numpy as np
 
 from polhode.algebra.so3 import axpy, cross, dot, scale
-from polhode.arguments import choice, number, text, truth
+from polhode.arguments import choice, number, text, truth, unit_vector
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector, arguments_of
 from polhode.errors import InvalidInput, answering, shown
@@ -48,7 +48,7 @@ from polhode.loads.load import of as load_of
 from polhode.plugins import Registry
 from polhode.programs.purity import findings
 from polhode.surroundings.ephemerides import Ephemerides
-from polhode.surroundings.paths import Circle, path_to_sun, place_at, unit_vector
+from polhode.surroundings.paths import Circle, path_to_sun, place_at
 from polhode.systems.record import System, Watch
 from polhode.systems.structure import number_of
 from polhode.systems.user import FORMS, UserFunction, event_function

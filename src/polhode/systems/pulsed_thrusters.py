@@ -23,7 +23,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import add, dot, scale, times
-from polhode.arguments import UNKNOWN, array, in_unit, number
+from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vectors
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, Time, Unit
 from polhode.errors import InvalidInput, answering, shown
@@ -32,7 +32,6 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole
 from polhode.kernel.sampling import PULSE
-from polhode.surroundings.paths import unit_vectors
 from polhode.systems.equipment import Fitting
 from polhode.systems.record import AuxiliaryVariable, Watch
 from polhode.systems.sampling import Sampled

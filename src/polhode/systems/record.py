@@ -15,7 +15,7 @@ from polhode.arguments.frozen import frozen
 from polhode.bodies.inertia import turning
 from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, shown
-from polhode.flows.gyrostat import wheels_in
+from polhode.flows.gyrostat import tables_in, wheels_in
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
@@ -237,7 +237,8 @@ class System:
         Default method of ``integrate``, from the measured tables. Unless given: "exact" without loads, "kepler" if only
         a centre acts, "mkrk:cv8" if loads depend on velocities, else "rkn6_14a", with "/kepler" if a centre attracts.
     wheels_at : int
-        Index in the parameters of the table of wheels (``flows.gyrostat``); -1 without wheels.
+        Index in the parameters of the table of wheels, of several bodies of the indices of their tables
+        (``flows.gyrostat``); -1 without wheels.
     samples_at, sampled : int, tuple of polhode.systems.sampling.Sampled
         Index in the parameters of the table of controllers (``kernel.sampling``), -1 without; and its rows.
     names : tuple of str
@@ -463,9 +464,9 @@ class System:
         """The auxiliary variables (S,) at the start, where the bodies are in the state y. The speed of a wheel is that
         relative to the body, which adds to its momentum."""
         found = np.array([own.start for own in self.auxiliary], dtype=float)
-        if self.wheels_at >= 0:
-            wheels, axes, inertia = wheels_in(self.parameters, self.wheels_at)
-            found[wheels] += inertia * (axes @ (y[L.ANGULAR : L.BODY] / self.moments[0]))
+        for i, at in tables_in(self.parameters, self.wheels_at, self.N):
+            wheels, axes, inertia = wheels_in(self.parameters, at)
+            found[wheels] += inertia * (axes @ (y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)] / self.moments[i]))
         return found
 
     @property

@@ -17,12 +17,13 @@ import numpy as np
 from polhode.arguments import in_unit, number, numbers, truth
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Function, Inertia, ListOf, Mass, Numbers, States, TableOf
+from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, mass_of, principal
+from polhode.bodies.wheels import reaction_wheels
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.equipment import Fitting, cleared, sizes_of
-from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.rotors import Rotors, at_first, rotors_alone, rotors_of
@@ -38,7 +39,6 @@ from polhode.systems.user import (
     records_of,
     torque_added,
 )
-from polhode.systems.wheels import reaction_wheels
 
 
 @answering

@@ -17,7 +17,9 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.arguments.recorded import called
+from polhode.bodies.gyros import Gyros, control_moment_gyros
 from polhode.bodies.inertia import principal
+from polhode.bodies.wheels import FREE, Wheels, reaction_wheels, rest_of
 from polhode.errors import InvalidInput
 from polhode.flows.gyrostat import AXES, AXIS, GYROS, OF_WHEEL
 from polhode.kernel import jit
@@ -26,10 +28,10 @@ from polhode.kernel.access import put3
 from polhode.kernel.jit import bind, hole, inlined
 from polhode.systems.equipment import Fitting, sizes_of
 from polhode.systems.events import WHEEL
-from polhode.systems.gyros import Gyros, control_moment_gyros, gyros_of_body
+from polhode.systems.gyros import gyros_of_body, watches_of
 from polhode.systems.record import AuxiliaryVariable, Watch
 from polhode.systems.user.states import Sizes
-from polhode.systems.wheels import FREE, Wheels, imbalance_of_body, reaction_wheels, wheels_of_body
+from polhode.systems.wheels import imbalance_of_body, wheels_of_body
 
 wheels_at = hole("wheels_at(parameters) -> int", "Where the table of wheels begins.")
 
@@ -134,12 +136,11 @@ class Rotors:
     @property
     def variables(self) -> tuple[AuxiliaryVariable, ...]:
         """Their auxiliary variables."""
-        return (*(() if self.wheels is None else self.wheels.variables),
-                *(() if self.gyros is None else self.gyros.variables))  # fmt: skip
+        return (*variables_of(self.wheels, "wheel"), *variables_of(self.gyros, "gimbal"))
 
     @property
     def _of_wheels(self) -> int:
-        return 0 if self.wheels is None else len(self.wheels.variables)
+        return len(variables_of(self.wheels, "wheel"))
 
     @property
     def _numbers_of_wheels(self) -> int:
@@ -188,12 +189,20 @@ class Rotors:
                     found.append(Watch(WHEEL, (float(L.BODY + first + k), most, float(flag)), rising="wheel_released",
                                        falling="wheel_saturated", cuts=True, flag=flag))  # fmt: skip
         if self.gyros is not None:
-            found += self.gyros.watches(rows + self._numbers_of_wheels, first + self._of_wheels)
+            found += watches_of(self.gyros, rows + self._numbers_of_wheels, first + self._of_wheels)
         return tuple(found)
 
     def spin(self, others: Any = None) -> Spin:
         """The momentum of the whole, from recorded states."""
         return Spin(self.axes, self.gyros, self.frame, self._of_wheels, others)
+
+
+def variables_of(one: Wheels | Gyros | None, dimension: str) -> tuple[AuxiliaryVariable, ...]:
+    """The states of wheels or gyros as auxiliary variables."""
+    return tuple(
+        AuxiliaryVariable(name, str(k), True, True, float(x), dimension, "", words)
+        for name, starts, words in (() if one is None else one.states) for k, x in enumerate(starts)
+    )  # fmt: skip
 
 
 def rotated(frame: Any, axis: Any) -> list[float]:
@@ -226,12 +235,5 @@ def rotors_of(wheels: Any, gyros: Any, inertia: Any, N: int = 1) -> Rotors | Non
     whole = principal(inertia)
     if spun is None:
         return Rotors(None, turned, whole.moments, whole.frame)
-    F = np.array([rotated(whole.frame, e) for e in np.eye(3)])  # rows: user's axes in the principal frame
-    tensor = F @ np.diag(whole.moments) @ F.T
-    rest = tensor - np.einsum("k,ki,kj->ij", spun.inertia, spun.axes, spun.axes)
-    least = float(np.linalg.eigvalsh(rest).min())
-    if not least > 0.0:
-        raise InvalidInput(f"the inertia without that of the wheels about their axes has the moment {least:g}; give "
-                           "the inertia of the whole, wheels included, or smaller wheels")  # fmt: skip
-    parts = principal(rest, triangle=False)
+    parts = rest_of(whole, spun)
     return Rotors(spun, turned, parts.moments, parts.frame)

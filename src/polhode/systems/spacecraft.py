@@ -59,7 +59,9 @@ from polhode.arguments.words import (
     TableOf,
     Unit,
 )
+from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal, turning
+from polhode.bodies.wheels import reaction_wheels
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
@@ -109,7 +111,6 @@ from polhode.systems.gradient_of_forces import (
     potential_of_points,
 )
 from polhode.systems.gravity_gradient import axis_of_symmetry
-from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.magnetic import field_of, magnetic_field
 from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
 from polhode.systems.record import Switch, System
@@ -125,7 +126,7 @@ from polhode.systems.user import (
     place_potential_added,
     torque_added,
 )
-from polhode.systems.wheels import reaction_wheels, with_wheels
+from polhode.systems.wheels import with_wheels
 
 __all__ = ["plate", "spacecraft", "thruster"]
 

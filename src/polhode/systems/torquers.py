@@ -23,7 +23,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
-from polhode.arguments import array, in_unit
+from polhode.arguments import array, in_unit, unit_vectors
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering, shown
@@ -31,7 +31,6 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole
-from polhode.surroundings.paths import unit_vectors
 from polhode.systems.equipment import Fitting
 from polhode.systems.forces.sums import MU
 from polhode.systems.record import AuxiliaryVariable, Watch

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import unit_vectors
 from polhode.arguments.recorded import called
+from polhode.bodies.gyros import control_moment_gyros
 from polhode.errors import PolhodeError
-from polhode.surroundings.paths import unit_vectors
-from polhode.systems.gyros import control_moment_gyros
 from polhode.systems.magnetic import field_of
 from polhode.trajectory.frames import pointing_error
 from polhode.trajectory.surroundings import place_of_sun, sun_is_far

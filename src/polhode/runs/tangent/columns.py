@@ -23,7 +23,7 @@ import numpy as np
 from polhode.algebra.quaternion import multiply, to_matrix
 from polhode.capabilities import listed
 from polhode.errors import InvalidInput, PolhodeError, unknown_name
-from polhode.flows.gyrostat import wheels_in
+from polhode.flows.gyrostat import tables_in, wheels_in
 from polhode.kernel import layout as L
 from polhode.methods.record import CompiledMethod
 from polhode.runs.integrator import extended, goes_on
@@ -153,12 +153,12 @@ def start_of(system: System, prepared: CompiledMethod, values: Any, frames: Any)
 
 
 def wheels_by_momentum(system: System) -> Any:
-    """Derivatives (S, 3) of the states that loads read, where a run starts, by the angular momentum of body 0 in its
-    principal frame: wheels start at speeds relative to the body."""
-    found = np.zeros((len(system.auxiliary), 3))
-    if system.wheels_at >= 0:
-        wheels, axes, inertia = wheels_in(system.parameters, system.wheels_at)  # type: ignore[no-untyped-call]
-        found[wheels] = inertia[:, None] * axes / system.moments[0]
+    """Derivatives (S, N, 3) of the states that loads read, where a run starts, by the angular momenta of the bodies in
+    their principal frames: wheels start at speeds relative to the body."""
+    found = np.zeros((len(system.auxiliary), system.N, 3))
+    for i, at in tables_in(system.parameters, system.wheels_at, system.N):  # type: ignore[no-untyped-call]
+        wheels, axes, inertia = wheels_in(system.parameters, at)  # type: ignore[no-untyped-call]
+        found[wheels, i] = inertia[:, None] * axes / system.moments[i]
     return found[system.read_from :]
 
 
@@ -281,15 +281,15 @@ class Columns:
         read = range(L.BODY * N + system.read_from, L.BODY * N + len(system.auxiliary))
         return read, len(self.rows) - len(read)
 
-    @property
-    def following(self) -> Any:
-        """Derivatives (rows, 3) of the state at the start by the angular momentum of body 0, user's frame, through
-        wheels that start at the speeds which the system gives; zero where a start gave their momenta."""
+    def following(self, by_state: Any) -> Any:
+        """Derivatives (rows,) by the state at the start, where wheels start at the speeds which the system gives and so
+        follow the angular momenta of their bodies; from those by a state of its own for each wheel."""
         _, first = self.read_by_loads
-        found = np.zeros((len(self.rows), 3))
-        if not self.given:
-            slopes = wheels_by_momentum(self.system)
-            found[first:] = slopes @ _matrix(self.system.frames[0]).T
+        found, by_momentum = by_state.copy(), wheels_by_momentum(self.system)
+        for n, (i, quantity) in enumerate(() if self.given else _quantities(self.system)):
+            if quantity == "angular_momentum":
+                slopes = by_momentum[:, i] @ _matrix(self.system.frames[i]).T
+                found[3 * n : 3 * n + 3] += slopes.T @ by_state[first:]
         return found
 
     @property

@@ -8,13 +8,13 @@ import numpy as np
 
 from polhode.algebra.so3 import axpy, cross, dot
 from polhode.algebra.so3 import scale as times
-from polhode.arguments import UNKNOWN, number
+from polhode.arguments import UNKNOWN, number, unit_vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Length, Rate, Rows, Unit, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, segment
 from polhode.surroundings.nrlmsis import ROTATION, Air, AirByModel, air_of, drag_in_air
-from polhode.surroundings.paths import table_of_rows, unit_vector
+from polhode.surroundings.paths import table_of_rows
 from polhode.systems.forces.record import Force
 
 COUNT, ROWS, ROW = 3, 4, 3

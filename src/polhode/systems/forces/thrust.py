@@ -8,13 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from polhode.algebra.so3 import dot, scale
-from polhode.arguments import choice, number
+from polhode.arguments import choice, number, unit_vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Acceleration, Newtons, Speed, Time, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
-from polhode.surroundings.paths import unit_vector
 from polhode.systems.forces.record import Force
 from polhode.systems.record import Switch
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from polhode.algebra.so3 import axpy, dot, scale
-from polhode.arguments import number
+from polhode.arguments import number, unit_vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Length, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3
 from polhode.kernel.jit import inlined
-from polhode.surroundings.paths import unit_vector
 from polhode.systems.forces.record import Force
 
 RADIUS, DEGREE, FIRST = 3, 4, 5
