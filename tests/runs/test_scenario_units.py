@@ -71,7 +71,7 @@ def test_every_unit_is_what_it_says():
              "deg": known.degree, "N": 1.0, "mN": 1e-3, "A": 1.0}  # fmt: skip
     for unit, endings in units.IN_SI.items():
         for ending, factor in endings.items():
-            parts, sign, size = ending.split("_"), 1, 1.0
+            parts, sign, size = ending.replace("_per_", "_").split("_"), 1, 1.0
             sign = -1 if parts[0] == "per" else 1
             for k, part in enumerate(parts[1:] if sign < 0 else parts):
                 power = int(part[-1]) if part[-1].isdigit() else 1

@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode.arguments import identifier, in_unit, number, truth, whole
 from polhode.arguments.recorded import plain
+from polhode.arguments.words import Inertia, Mass
 from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal
 from polhode.errors import InvalidInput, answering
 
@@ -48,7 +49,9 @@ class Body:
 
 
 @answering
-def body(name: str, mass: Any = None, inertia: Any = None, *, pinned: bool = False, physical: bool = True) -> Body:
+def body(
+    name: str, mass: Mass | None = None, inertia: Inertia | None = None, *, pinned: bool = False, physical: bool = True
+) -> Body:
     """A body of a system.
 
     Parameters

@@ -7,13 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from polhode.loads.added import LOADS as LOADS
+from polhode.loads.added import add_load
 from polhode.loads.gravity import central, gravity_gradient, mutual_gravity, weight, zonal
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.springs import tether
 
-__all__ = ["Load", "acceleration", "central", "gravity_gradient", "mutual_gravity", "of", "tether", "weight", "zonal"]
+__all__ = [
+    "Load",
+    "acceleration",
+    "add_load",
+    "central",
+    "gravity_gradient",
+    "mutual_gravity",
+    "of",
+    "tether",
+    "weight",
+    "zonal",
+]
 
-LOADS: dict[str, Callable[..., Load]] = {
-    build.__name__: build for build in (weight, central, zonal, gravity_gradient, mutual_gravity, tether)
-}
-"""The loads of polhode by the name of the function that makes them."""
+LOADS |= {build.__name__: build for build in (weight, central, zonal, gravity_gradient, mutual_gravity, tether)}
+
+
+def __getattr__(name: str) -> Callable[..., Load]:
+    """The loads that were added, as attributes of the module."""
+    if name.startswith("_") or name not in LOADS:
+        raise AttributeError(f"module 'polhode.loads' has no attribute {name!r}")
+    return LOADS[name]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from polhode.arguments import number, vector
+from polhode.arguments.words import Acceleration, GravitationalParameter, Length, Newtons, Position
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
 
@@ -48,7 +47,7 @@ def between(a, b, G):
 
 # ------------------------------------------------------------------ loads
 @answering
-def weight(newtons: Any = None, *, gravity: Any = None, at: Any = None) -> Load:
+def weight(newtons: Newtons | None = None, *, gravity: Acceleration | None = None, at: Position | None = None) -> Load:
     """The weight of bodies, along -z in space.
 
     Parameters
@@ -83,7 +82,7 @@ def weight(newtons: Any = None, *, gravity: Any = None, at: Any = None) -> Load:
 
 
 @answering
-def central(mu: Any) -> Load:
+def central(mu: GravitationalParameter) -> Load:
     """The gravity of a centre at the origin.
 
     On every body it is what methods with ``/kepler`` solve exactly.
@@ -111,7 +110,7 @@ def central(mu: Any) -> Load:
 
 
 @answering
-def zonal(mu: Any, radius: Any, J2: Any) -> Load:
+def zonal(mu: GravitationalParameter, radius: Length, J2: float) -> Load:
     """The oblateness of a centre at the origin, whose axis is z: ``mass mu J2 radius^2 (3 z^2/r^2 - 1) / (2 r^3)``
     [vallado2013, ch. 8], z and r in space from the centre.
 
@@ -143,7 +142,7 @@ def zonal(mu: Any, radius: Any, J2: Any) -> Load:
 
 
 @answering
-def gravity_gradient(mu: Any) -> Load:
+def gravity_gradient(mu: GravitationalParameter) -> Load:
     """The gravity gradient of a centre at the origin on the extent of bodies: a torque, and the force that belongs to
     it.
 
@@ -173,7 +172,7 @@ def gravity_gradient(mu: Any) -> Load:
 
 
 @answering
-def mutual_gravity(G: Any = 6.6743e-11) -> Load:
+def mutual_gravity(G: float = 6.6743e-11) -> Load:
     """The gravity of two bodies on each other, to second order in their size over their distance.
 
     ``-G (m_a m_b / d + (m_b (tr I_a - 3 n . I_a n) + m_a (tr I_b - 3 n . I_b n)) / (2 d^3))``, the term of

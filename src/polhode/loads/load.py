@@ -43,7 +43,7 @@ class Load:
     bodies : tuple of str
         Names of the bodies it is on; empty for every body in turn.
     kind : str
-        The function of ``polhode.loads`` that makes it again, "" for one of the user's own.
+        The function of ``polhode.loads`` that makes it again, "" for one of the user's own that was not added there.
     acceleration : bool
         Whether it returns an acceleration, not a force.
     starts : mapping
@@ -178,7 +178,7 @@ class Load:
         """The load for messages."""
         code = self.function.__code__
         where = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})"
-        return f"load {self.name!r}" + (where if not self.kind else "")
+        return f"load {self.name!r}" + (where if not self.shipped else "")
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -189,8 +189,14 @@ class Load:
         found |= {"on": list(self.bodies)} if self.bodies else {}
         return found | ({"states": {name: plain(one) for name, one in self.starts.items()}} if self.starts else {})
 
+    @property
+    def shipped(self) -> bool:
+        """Whether its function is one of polhode's, which no user changes."""
+        return bool(self.kind) and str(self.function.__module__).startswith("polhode.")
+
     def __repr__(self) -> str:
-        inside = [f"{name}={shown(value)}" for name, value in self.arguments.items() if name != "on"]
+        inside = [f"{name}={shown(value)}" for name, value in self.arguments.items()
+                  if name != "on" and (name, value) != ("kind", self.name)]  # fmt: skip
         there = f".on({', '.join(map(repr, self.bodies))})" if self.bodies else ""
         return f"load {self.name}({', '.join(inside)}){there}"
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from polhode.arguments import number, vector
+from polhode.arguments.words import Length, Position, Stiffness
 from polhode.errors import answering
 from polhode.loads.load import Load, made
 
@@ -17,7 +16,9 @@ def taut(a, b, stiffness, length, of_a, of_b):
 
 
 @answering
-def tether(stiffness: Any, length: Any, of_a: Any = (0.0, 0.0, 0.0), of_b: Any = (0.0, 0.0, 0.0)) -> Load:
+def tether(
+    stiffness: Stiffness, length: Length, of_a: Position = (0.0, 0.0, 0.0), of_b: Position = (0.0, 0.0, 0.0)
+) -> Load:
     """A tether between points of two bodies, which pulls where it is stretched and is slack otherwise.
 
     Parameters

@@ -21,6 +21,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.jit import python_of
 from polhode.methods import CompiledMethod, MethodSpec
 from polhode.runs.integrator import extended
+from polhode.runs.state import FORMS, as_kept
 from polhode.systems import System
 
 LARGEST = 1e60
@@ -169,6 +170,10 @@ def start_state(
     return y
 
 
+OF_BODY = (*FORMS, *STATE_WORDS[3:])
+"""Words that a start has of one body."""
+
+
 def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
     """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is.
 
@@ -181,14 +186,16 @@ def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
         return start
     found: dict[str, Any] = {}
     for name, one in start.items():
-        if name in STATE_WORDS or not isinstance(one, Mapping):
+        if name not in names and (name == "states" or not isinstance(one, Mapping)):
             found[name] = one
             continue
-        if name not in names:
+        if name not in names or not isinstance(one, Mapping):
             raise unknown_name("body of the system, given in start", name, names)
-        for word, value in one.items():
-            if word not in STATE_WORDS:
-                raise unknown_name(f"word in start.{name}", word, STATE_WORDS)
+        for word in one:
+            if word not in OF_BODY:
+                raise unknown_name(f"word in start.{name}", word, OF_BODY)
+        moving = {word: one[word] for word in STATE_WORDS[3:] if one.get(word) is not None}
+        for word, value in (as_kept(one) | moving).items():
             if word in start:
                 raise InvalidInput(f"start has {word} of all bodies and of {name!r}; keep one of them")
             width = 4 if word == "attitude" else 3

@@ -13,7 +13,7 @@ import numpy as np
 from polhode.arguments import numbers
 from polhode.errors import InvalidInput, unknown_name
 from polhode.systems import System
-from polhode.systems.registry import builder, with_functions
+from polhode.systems.registry import builder, handed_in, with_functions
 
 FUNCTIONS = ("torque", "force", "load", "potential", "reported_energy")
 """Arguments that are functions of the user."""
@@ -130,7 +130,7 @@ def with_parameters(system: System, parameters: Any) -> System:
     InvalidInput
         A name that is no such argument, a value the function refuses, another count of numbers.
     """
-    functions = {name: one.function for name, one in system.functions.items()}
+    functions = handed_in(system)
     if isinstance(parameters, Mapping):
         build, known = builder(system.name), arguments_of(system)
         if build is None:

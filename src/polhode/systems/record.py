@@ -26,7 +26,7 @@ from polhode.programs.slopes import slopes_role
 from polhode.surroundings.planets import Ground
 from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
-from polhode.systems.registry import builder, built
+from polhode.systems.registry import builder, built, handed_in
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
 from polhode.systems.shown import system_html, system_text
 from polhode.systems.user import UserFunction, dynamics_of_roles
@@ -666,7 +666,7 @@ class System:
             The system cannot be rebuilt by a function of polhode from its arguments, or another process cannot import a
             user's function.
         """
-        functions = {key: user.function for key, user in self.functions.items()}
+        functions = handed_in(self)
         for key, function in functions.items():
             try:
                 pickle.dumps(function)

@@ -138,6 +138,14 @@ def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
 
 
+def handed_in(system: System) -> dict[str, Callable[..., Any]]:
+    """The user's functions of a system by the names by which they are handed in again; loads that were added are found
+    by their kinds."""
+    by_kind = {name for name, one in system.arguments.items() if isinstance(one, Mapping) and "kind" in one}
+    kept = {name for name in by_kind if "function" not in system.arguments[name]}
+    return {name: user.function for name, user in system.functions.items() if name not in kept}
+
+
 def is_load(record: Any) -> bool:
     """Whether an argument is the record of a load with a function of the user's."""
     return isinstance(record, Mapping) and isinstance(record.get("function"), Mapping)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import mapping
+from polhode.arguments import identifier, mapping
 from polhode.arguments.recorded import called
 from polhode.bodies.body import Body, body
 from polhode.capabilities import stated
@@ -66,7 +66,7 @@ def system(*summands: Any, **recorded: Any) -> System:
     >>> ds.sel(body="b").position[-1].values.round(3)
     array([0.667, 0.   , 0.   ])
     """
-    parts = list(_flat(summands)) + [_part(name, given) for name, given in recorded.items()]
+    parts = list(_flat(summands)) + [summand(name, given) for name, given in recorded.items()]
     bodies = [one for one in parts if isinstance(one, Body)]
     loads = [one for one in parts if isinstance(one, Load)]
     if not bodies:
@@ -84,7 +84,7 @@ def system(*summands: Any, **recorded: Any) -> System:
                 raise InvalidInput(f"load {load.name!r} has a state {name!r}, as something else is called; bodies, "
                                    "loads and states have names of their own")  # fmt: skip
             starts[name] = start
-    functions = {load.name: _checked(load) for load in loads if not load.kind}
+    functions = {load.name: _checked(load) for load in loads if not load.shipped}
     arguments = {one.name: {"kind": "body", **one.arguments} for one in bodies}
     for load in loads:
         record = {} if load.kind else {"function": record_of(load.function)}
@@ -113,21 +113,23 @@ def _flat(summands: Iterable[Any]) -> Iterable[Any]:
             raise InvalidInput(f"a summand must be a body or a load (polhode.body, polhode.loads), not {shown(one)}")
 
 
-def _part(name: str, given: Any) -> Body | Load:
-    """A summand from its record.
+def summand(name: str | None, given: Any) -> Body | Load:
+    """A summand from its record; a load without a name has that of its function.
 
     Raises
     ------
     InvalidInput
     """
-    told = dict(mapping(given, name))
+    told = dict(mapping(given, name or "a load"))
     kind = told.pop("kind", "")
     if kind == "body":
         return called(body, {"name": name, **told})  # type: ignore[no-any-return]
     on, starts, accelerates = bodies_of(told.pop("on", ())), told.pop("states", {}), told.pop("acceleration", False)
     if kind:
         if kind not in LOADS:
-            raise unknown_name(f"kind of {name}", kind, ["body", *LOADS])
+            told_of = str(unknown_name(f"kind of {name}" if name else "kind of load", kind, ["body", *LOADS]))
+            more = "; polhode.loads.add_load makes one of your own known" * ("did you mean" not in told_of)
+            raise InvalidInput(told_of + more)
         made: Load = called(LOADS[kind], told)
     else:
         function = told.pop("function", None)
@@ -136,7 +138,8 @@ def _part(name: str, given: Any) -> Body | Load:
                 f"load {name!r} is a function of yours, which no record keeps; hand it in again: {name}=..."
             )
         made = replace(of(function, **told), acceleration=bool(accelerates))
-    made = replace(made, name=name).states(**mapping(starts, "states"))
+    made = replace(made, name=made.name if name is None else identifier(name, "name of a load"))
+    made = made.states(**mapping(starts, "states")) if starts else made
     return made.on(*on) if on else made
 
 

@@ -35,7 +35,7 @@ class Summand:
     def key(self) -> Any:
         """What its program depends on, but for numbers."""
         load = self.load
-        act = load.function if load.kind else jit.Made(load.function)
+        act = load.function if load.shipped else jit.Made(load.function)
         return act, load.name, load.acceleration, self.on, tuple(self.parameters.items())
 
 

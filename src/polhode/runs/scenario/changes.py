@@ -1,4 +1,4 @@
-"""Values put into a scenario in the place of those of its file, each under the key it has there."""
+"""Values put into a scenario: in the place of those of its file, by their keys; and dates that follow from its run."""
 
 from __future__ import annotations
 
@@ -49,3 +49,26 @@ def _changed(inside: Any, parts: list[str], value: Any, key: str) -> Any:
             "write it as a table"
         )
     return {**inside, name: _changed(inside.get(name, {} if rest else None), rest, value, key)}
+
+
+def dated(part: Any, run: Mapping[str, Any]) -> Any:
+    """Tables in which ephemerides and air have the epoch and the span of the run, where they leave them out."""
+    if isinstance(part, list):
+        return [dated(one, run) for one in part]
+    if not isinstance(part, dict):
+        return part
+    made = {name: dated(one, run) for name, one in part.items()}
+    if isinstance(made.get("orientation"), dict) and run.get("epoch") is not None:
+        made["orientation"] = {"epoch": run["epoch"]} | made["orientation"]
+    if isinstance(made.get("ephemeris"), dict) or isinstance(made.get("air"), dict):
+        start = run.get("t0", 0.0)
+        stop = run.get("t_end")
+        if stop is None and isinstance(run.get("step"), int | float) and isinstance(run.get("steps"), int):
+            stop = start + run["step"] * run["steps"]
+        usual = {"epoch": run.get("epoch"), "start": start, "stop": stop}
+        usual = {name: one for name, one in usual.items() if one is not None}
+        if isinstance(made.get("ephemeris"), dict):
+            made["ephemeris"] = usual | made["ephemeris"]
+        if isinstance(made.get("air"), dict):
+            made["air"] = {name: one for name, one in usual.items() if name != "start"} | made["air"]
+    return made

@@ -10,8 +10,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from polhode.errors import closest, said_of
+from polhode.loads import LOADS
+from polhode.runs.scenario.initial_state import keys
 from polhode.runs.scenario.schema import Output, Run, scenario_file
 from polhode.runs.scenario.signatures import initial_table
+from polhode.runs.scenario.sums import TYPE
 from polhode.runs.scenario.toml_lines import Key
 from polhode.runs.scenario.units import unit_keys
 from polhode.runs.scenario.values import models_in, tags_of
@@ -23,8 +26,10 @@ from polhode.systems.forces import FORCES
 def plain_key(loc: tuple[str | int, ...]) -> Key:
     """Where pydantic found a mistake, without the tags of its unions."""
     key = [part for part in loc if not str(part).startswith("<")]
-    if key[:1] == ["system"] and len(key) > 1 and key[1] in SYSTEMS:
+    if key[:1] == ["system"] and len(key) > 1 and (key[1] in SYSTEMS or key[1] == TYPE):
         del key[1]
+    if key[:2] == ["system", "loads"] and len(key) > 3 and key[3] in LOADS:
+        del key[3]
     if key[:2] == ["system", "forces"] and len(key) > 3 and key[3] in FORCES:
         del key[3]
     if key[:1] == ["events"] and len(key) > 2 and key[2] in EVENTS:
@@ -48,12 +53,15 @@ SHAPES = {
     "model_attributes_type": "a table",
     "dict_type": "a table",
 }
+NO_TABLE = ("model_type", "model_attributes_type")
 
 
 def expected(error: Any) -> str:
     """What a mistake is, in the words of the file."""
     kind, context, found = error["type"], error.get("ctx", {}), as_toml(error["input"])
-    if kind == "extra_forbidden":
+    at = error["loc"]
+    no_body = kind in NO_TABLE and at[:1] == ("initial",) and len(at) == 2 and at[1] not in keys()
+    if kind == "extra_forbidden" or no_body:
         models, wrong = tables_at(error["loc"][:-1]), str(error["loc"][-1])
         known = sorted({name for model in models for name in model.model_fields})
         endings = {key: base for model in models for key, (base, _, _) in unit_keys(model).items()}
@@ -70,13 +78,16 @@ def expected(error: Any) -> str:
         return f"expected {context['expected']} (got {found}){_near(error['input'], context['expected'])}"
     if kind == "union_tag_invalid":
         tags, tag = context["expected_tags"], context["tag"]
+        tags = tags.replace("'<function>'", "'file.py:function'")
         return f"expected {_word(context)} = {tags} (got {as_toml(tag)}){_near(tag, tags)}"
     if kind == "union_tag_not_found":
         word = _word(context)
-        names: Iterable[str] = EVENTS if error["loc"][0] == "events" else SYSTEMS if word == "type" else FORCES
+        names: Iterable[str] = EVENTS if at[0] == "events" else [*SYSTEMS, TYPE] if word == "type" else FORCES
+        if at[:3] == ("system", TYPE, "loads"):
+            names = [*LOADS, "'file.py:function'"]
         return f"expected a key {word}, one of {', '.join(sorted(names))} (got {found})"
     if kind == "string_pattern_mismatch":
-        return f"expected 'file.py:function' (got {found})"
+        return f"expected 'file.py:function' (got {found}), or 'package.module:function'"
     if kind == "greater_than_equal":
         return f"expected a whole number, {context['ge']} or more (got {found})"
     return f"expected {SHAPES.get(kind, error['msg'])} (got {found})"
@@ -92,7 +103,7 @@ def _elsewhere(wrong: str) -> str:
 
 def _word(context: Mapping[str, Any]) -> str:
     """The key that tells tables apart."""
-    return str(context["discriminator"]).strip("'")
+    return str(context["discriminator"]).strip("'()")
 
 
 def _near(found: object, expected: str) -> str:

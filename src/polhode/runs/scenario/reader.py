@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from polhode import reading
@@ -26,24 +23,28 @@ from polhode.arguments import path as checked_path
 from polhode.arguments.words import Form, ListOf, arguments_of
 from polhode.bodies import inertia
 from polhode.epochs import Epoch, epoch_of
-from polhode.errors import InvalidInput, PolhodeError, UserFunctionError, closest
+from polhode.errors import InvalidInput, PolhodeError
 from polhode.methods import method as find_method
-from polhode.runs.initial_state import check_moving, start_state
+from polhode.runs.initial_state import check_moving, rows_by_name, start_state
 from polhode.runs.integrator import check_estimate
 from polhode.runs.request import for_tolerance, grouped, requested
 from polhode.runs.rows import Record
-from polhode.runs.scenario.changes import with_changes
+from polhode.runs.scenario.changes import dated, with_changes
+from polhode.runs.scenario.functions import function_of
 from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
 from polhode.runs.scenario.schema import Elements, Members, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
+from polhode.runs.scenario.sums import TYPE, chosen_of, entries
 from polhode.runs.scenario.toml_lines import Key, deepest, key_lines, line_of_many_parts
 from polhode.runs.scenario.units import in_units_of, unit_keys
-from polhode.runs.scenario.values import Body, models_in, tags_of
+from polhode.runs.scenario.values import Body, models_in
 from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, problem, start_files
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
+from polhode.systems.sum import summand
+from polhode.systems.sum import system as sum_system
 from polhode.trajectory import suffix_of
 
 
@@ -333,7 +334,7 @@ class _Reader:
                            "units = \"SI\", or leave it out")  # fmt: skip
         self.start_files()
         if isinstance(self.raw.get("run"), dict):
-            self.raw = {name: _dated(part, self.raw["run"]) for name, part in self.raw.items()}
+            self.raw = {name: dated(part, self.raw["run"]) for name, part in self.raw.items()}
         try:
             return _validated(self.raw)
         except ValidationError as wrong:
@@ -371,12 +372,12 @@ class _Reader:
     def in_si(self, table: dict[str, Any], models: list[type[BaseModel]], key: Key, written: Key) -> dict[str, Any]:
         """A table with the values of keys that end in a unit turned into SI, under their plain names."""
         made: dict[str, Any] = {}
-        tag = table.get("type", table.get("kind"))
-        models = [model for model in models if tag in tags_of(model)] or models
+        models = chosen_of(models, table)
         endings = {ending: what for model in models for ending, what in unit_keys(model).items()}
         for name, value in table.items():
             fields = [model.model_fields[name] for model in models if name in model.model_fields]
             inside = [inner for field in fields for inner in models_in(field.annotation)]
+            inside = inside if fields else [inner for model in models for inner in getattr(model, "further", ())]
             here, there = (*key, name), (*written, name)
             if not fields and name in endings:
                 base, _, factor = endings[name]
@@ -401,6 +402,8 @@ class _Reader:
     # -------------------------------------------------------------- meaning
     def system(self, table: Any) -> System | None:
         """Build the system of the [system] table from the keys it has."""
+        if table.type == TYPE:
+            return self.sum(table)
         before, build = len(self.problems), SYSTEMS[table.type]
         arguments = {
             name: self.argument(argument.type, ("system", name), getattr(table, name))
@@ -418,6 +421,30 @@ class _Reader:
             return build(**arguments)
         except InvalidInput as refused:
             self.refused(("system",), refused)
+            return None
+
+    def sum(self, table: Any) -> System | None:
+        """Build a sum: each summand by itself, so that what is wrong with one is told at its place."""
+        before, made, at = len(self.problems), [], dict[str, Key]()
+        for key, build, record in entries(table):
+            words = {} if build is None else {name: one.type for name, one in arguments_of(build).items()}
+            told = {name: self.argument(words.get(name), (*key, name), value) for name, value in record.items()}
+            if "function" in told:
+                told["function"] = self.function((*key, "kind"), told["function"])
+            if len(self.problems) > before:
+                continue
+            try:
+                made.append(summand(told.pop("name", None), told))
+                at[made[-1].name] = key
+            except InvalidInput as refused:
+                self.refused(key, refused)
+        if len(self.problems) > before:
+            return None
+        try:
+            return sum_system(*made)
+        except InvalidInput as refused:
+            named = next((name for name in re.findall(r"'(\w+)'", str(refused)) if name in at), "")
+            self.refused(at.get(named, ("system",)), refused)
             return None
 
     def argument(self, kind: Any, key: Key, value: Any) -> Any:
@@ -489,26 +516,11 @@ class _Reader:
 
     def function(self, key: Key, name: str) -> Callable[..., Any] | None:
         """The function ``file.py:function``, loaded when that is allowed."""
-        file, _, wanted = name.partition(":")
-        if not self.allow_code:
-            self.wrong(
-                key,
-                f"{name!r} is Python code, which a scenario runs only when allowed; read {file}, then add --allow-code "
-                "(in Python: allow_code=True)",
-            )
+        try:
+            return function_of(self.path.parent, name, self.allow_code)
+        except InvalidInput as refused:
+            self.wrong(key, str(refused))
             return None
-        source = self.path.parent / file
-        if not source.is_file():
-            self.wrong(key, f"there is no file {str(source)!r}; the path is relative to the scenario")
-            return None
-        module = _load(source)
-        if not callable(getattr(module, wanted, None)):
-            known = [word for word, value in vars(module).items() if callable(value) and not word.startswith("_")]
-            close = closest(wanted, known, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(known) or 'no functions'}"
-            self.wrong(key, f"{file} has no function {wanted!r}{hint}")
-            return None
-        return getattr(module, wanted)  # type: ignore[no-any-return]
 
     def method(self, parsed: ScenarioFile, system: System | None) -> str:
         """The method string, checked."""
@@ -567,6 +579,7 @@ class _Reader:
         at: Key = ("initial",)
         arguments = keys()
         given: dict[str, Any] = {name: getattr(table, name) for name in arguments if name in table.model_fields_set}
+        of_bodies = {name: one.model_dump(exclude_unset=True) for name, one in (table.model_extra or {}).items()}
         before = len(self.problems)
         for group in ways_to_give():
             several = [name for name in group if name in given]
@@ -584,6 +597,8 @@ class _Reader:
         try:
             state = given_state(**{name: value for name, value in given.items() if name in arguments_of(given_state)})
             later = {name: state.pop(name) for name in AS_GIVEN if name in state}
+            if of_bodies and system is not None:
+                state = self.of_bodies(system, state, of_bodies)
             if system is not None:
                 files = [name for name, argument in arguments.items() if name in given and argument.type is Form.FILE]
                 given |= {name: str(self.path.parent / given[name]) for name in files}
@@ -595,6 +610,17 @@ class _Reader:
             self.refused(at, refused)
             return {}
         return state | later
+
+    def of_bodies(self, system: System, state: dict[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+        """The state with that of bodies by their names."""
+        for name in told:
+            if name not in system.names:
+                known = ", ".join(system.names) or "none, for it is no sum"
+                self.wrong(("initial", name), f"there is no body {name!r} in [system]; its bodies are {known}")
+        if not told.keys() <= set(system.names):
+            return state
+        found = rows_by_name(system.names, {**state, **told})
+        return {name: np.asarray(value).tolist() for name, value in found.items()}
 
     def started(self, run: Run) -> Epoch | None:
         """The instant at which the run starts, if its epoch is known."""
@@ -647,50 +673,6 @@ class _Reader:
         elif table.store is not None and table.file is not None and Path(table.store) == Path(table.file):
             self.wrong(("output", "store"), "expected another name than that of file, which is written at the end")
         return Files(*(Path(name) if name else None for name in (table.file, table.picture, table.store)))
-
-
-def _load(source: Path) -> ModuleType:
-    """Run a Python file as a module of its own; its folder can be imported from while it runs."""
-    name = f"polhode_scenario_{source.stem}_{sha256(str(source.resolve()).encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(name, source)
-    assert spec is not None and spec.loader is not None
-    reading.check(source, "python")
-    module = importlib.util.module_from_spec(spec)
-    folder = str(source.parent.resolve())
-    sys.modules[name] = module
-    sys.path.insert(0, folder)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as failed:
-        del sys.modules[name]
-        raise UserFunctionError(f"loading {source} raised {type(failed).__name__}: {failed}") from failed
-    finally:
-        sys.path.remove(folder)
-    return module
-
-
-# ------------------------------------------------------------------ mistakes in words
-def _dated(part: Any, run: Mapping[str, Any]) -> Any:
-    """Tables in which ephemerides and air have the epoch and the span of the run, where they leave them out."""
-    if isinstance(part, list):
-        return [_dated(one, run) for one in part]
-    if not isinstance(part, dict):
-        return part
-    made = {name: _dated(one, run) for name, one in part.items()}
-    if isinstance(made.get("orientation"), dict) and run.get("epoch") is not None:
-        made["orientation"] = {"epoch": run["epoch"]} | made["orientation"]
-    if isinstance(made.get("ephemeris"), dict) or isinstance(made.get("air"), dict):
-        start = run.get("t0", 0.0)
-        stop = run.get("t_end")
-        if stop is None and isinstance(run.get("step"), int | float) and isinstance(run.get("steps"), int):
-            stop = start + run["step"] * run["steps"]
-        usual = {"epoch": run.get("epoch"), "start": start, "stop": stop}
-        usual = {name: one for name, one in usual.items() if one is not None}
-        if isinstance(made.get("ephemeris"), dict):
-            made["ephemeris"] = usual | made["ephemeris"]
-        if isinstance(made.get("air"), dict):
-            made["air"] = {name: one for name, one in usual.items() if name != "start"} | made["air"]
-    return made
 
 
 def _validated(raw: Mapping[str, Any]) -> ScenarioFile:

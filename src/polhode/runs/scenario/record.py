@@ -21,6 +21,7 @@ from polhode.runs.state import State
 from polhode.runs.steps import grid, planned
 from polhode.runs.store import LiveStore, Store
 from polhode.systems import System
+from polhode.systems.registry import handed_in
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ class Scenario:
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
         """The Python functions it names, by what ``rerun`` and ``resume`` call them."""
-        found = {name: user.function for name, user in self.system.functions.items()}
+        found = handed_in(self.system)
         for event in self.arguments.get("events", ()):
             for watch in event.watches:
                 if (one := watch.function or watch.of) is not None:

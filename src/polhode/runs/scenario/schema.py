@@ -12,6 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from polhode.arguments.words import Unit
 from polhode.methods import options_by_name
 from polhode.runs.scenario.signatures import event_tables, initial_table, one_of, option_fields, system_tables
+from polhode.runs.scenario.sums import sum_table
 from polhode.runs.scenario.units import unit_keys
 from polhode.runs.scenario.values import (
     Angle,
@@ -172,7 +173,7 @@ class ScenarioFile(MethodOptions):
 
 def scenario_file() -> type[ScenarioFile]:
     """The model of a whole file, with the systems, forces, events, recipes and methods that are registered now."""
-    return _file_with(system_tables(), event_tables(), initial_table(), option_fields())
+    return _file_with((*system_tables(), sum_table()), event_tables(), initial_table(), option_fields())
 
 
 @lru_cache(maxsize=2)

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, lru_cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import ConfigDict, Field, create_model
 
 from polhode.arguments.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, summary
 from polhode.methods import options_by_name
 from polhode.methods.record import Option
-from polhode.runs.scenario.initial_state import given_state, keys
+from polhode.runs.scenario.initial_state import AS_GIVEN, given_state, keys
 from polhode.runs.scenario.values import (
     Cells,
     Function,
@@ -25,11 +26,13 @@ from polhode.runs.scenario.values import (
     Numbers,
     NumbersOrRows,
     Quaternions,
+    States,
     Table,
     Vector,
     VectorOrList,
     Velocities,
     WholeFromZero,
+    Words,
 )
 from polhode.systems import SYSTEMS
 from polhode.systems.events import EVENTS
@@ -41,10 +44,12 @@ TYPES: dict[Any, Any] = {
     Form.NUMBER_OR_VECTOR: NumberOrVector, Form.VECTORS: list[Vector], Form.VECTOR_OR_VECTORS: VectorOrList,
     Form.INERTIA: Inertia, Form.FUNCTION: Function, Form.QUATERNIONS: Quaternions, Form.VELOCITIES: Velocities,
     Form.NUMBERS_OR_ROWS: NumbersOrRows, Form.CELLS: Cells, Form.INDICES: list[int], Form.SEED: WholeFromZero,
-    Form.WORDS: str | list[str], Form.FILE: str,
-    Form.STATES: dict[str, int | float | list[float] | dict[str, Any]],
+    Form.WORDS: Words, Form.FILE: str,
+    Form.STATES: States,
 }  # fmt: skip
 """What checks a value, for each word of ``polhode.arguments.words`` that is no plain type."""
+OF_ONE = {Form.VECTOR_OR_VECTORS: Form.VECTOR, Form.VELOCITIES: Form.VECTOR}
+"""Words for what is said of one body alone."""
 SPELLED = {
     Form.INERTIA: "or a shape such as { box = { mass, sides } }",
     Form.FUNCTION: "written 'file.py:function', a Python file beside the scenario",
@@ -60,12 +65,12 @@ def system_tables() -> tuple[type[Table], ...]:
 
 def system_table(name: str) -> type[Table]:
     """The table ``[system]`` with ``type = name``."""
-    return _table_of(SYSTEMS[name], "type", "", tuple(FORCES.values()))
+    return table_of(SYSTEMS[name], "type", "", tuple(FORCES.values()))
 
 
 def event_tables() -> tuple[type[Table], ...]:
     """The tables of events, one for each kind."""
-    return tuple(_table_of(build, "kind", "Event", ()) for build in EVENTS.values())
+    return tuple(table_of(build, "kind", "Event") for build in EVENTS.values())
 
 
 def initial_table() -> type[Table]:
@@ -76,8 +81,17 @@ def initial_table() -> type[Table]:
 @lru_cache(maxsize=2)
 def _initial_of(arguments: tuple[tuple[str, Argument], ...]) -> type[Table]:
     fields: dict[str, Any] = {name: field_of(argument, ()) for name, argument in arguments}
+    of_body: dict[str, Any] = {
+        name: field_of(replace(one, type=OF_ONE.get(one.type, one.type)), ())
+        for name, one in arguments
+        if name in arguments_of(given_state) and name not in AS_GIVEN
+    }
+    said = "Initial state of one body of a system, by its name."
+    body: Any = create_model("InitialOfBody", __base__=Table, __doc__=said, __module__=__name__, **of_body)
+    named = {"__annotations__": {"__pydantic_extra__": dict[str, body]}, "__module__": __name__, "further": (body,)}
+    base: Any = type("InitialOfBodies", (Table,), named | {"model_config": ConfigDict(strict=True, extra="allow")})
     about = (inspect.getdoc(given_state) or "").split("\n\nParameters\n")[0]
-    made: type[Table] = create_model("Initial", __base__=Table, __doc__=about, __module__=__name__, **fields)
+    made: type[Table] = create_model("Initial", __base__=base, __doc__=about, __module__=__name__, **fields)
     return made
 
 
@@ -108,13 +122,15 @@ def one_of(tables: tuple[type[Table], ...], word: str) -> Any:
 
 
 @cache
-def _table_of(build: Callable[..., Any], word: str, suffix: str, forces: tuple[Any, ...]) -> type[Table]:
-    """The table of the arguments of a function; the key ``word``, if any, has its name."""
+def table_of(
+    build: Callable[..., Any], word: str = "", suffix: str = "", forces: tuple[Any, ...] = (), base: type[Table] = Table
+) -> type[Table]:
+    """The table of the arguments of a function beside the keys of another; the key ``word``, if any, has its name."""
     name = build.__name__
     fields: dict[str, Any] = {word: (Literal[name], ...)} if word else {}
     fields |= {argument.name: field_of(argument, forces) for argument in arguments_of(build).values()}
     title = "".join(part.capitalize() for part in name.split("_")) + suffix
-    made: type[Table] = create_model(title, __base__=Table, __doc__=summary(build), __module__=__name__, **fields)
+    made: type[Table] = create_model(title, __base__=base, __doc__=summary(build), __module__=__name__, **fields)
     return made
 
 
@@ -123,11 +139,11 @@ def field_of(argument: Argument, forces: tuple[Any, ...]) -> tuple[Any, Any]:
     kind = argument.type
     checked: Any
     if isinstance(kind, ListOf):
-        checked = list[_table_of(kind.build, "", "", ())]  # type: ignore[misc]
+        checked = list[table_of(kind.build)]  # type: ignore[misc]
     elif isinstance(kind, TableOf):
-        checked = _table_of(kind.build, "", "", ())
+        checked = table_of(kind.build)
     elif kind is Form.FORCES:
-        checked = list[one_of(tuple(_table_of(build, "kind", "Force", ()) for build in forces), "kind")]  # type: ignore[misc]
+        checked = list[one_of(tuple(table_of(build, "kind", "Force") for build in forces), "kind")]  # type: ignore[misc]
     else:
         checked = TYPES.get(kind, kind)
     words = [part for part in (argument.description, SPELLED.get(kind, "")) if part]

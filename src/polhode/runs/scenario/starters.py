@@ -33,7 +33,8 @@ SPELLED_OUT = {**WRITTEN, Form.FUNCTION: f"{WRITTEN[Form.FUNCTION]}; such a scen
 SPELLED = {
     "kg": "kg", "m": "m", "s": "s", "rad": "rad", "N": "N", "m2": "m2", "m_s": "m/s", "m_s2": "m/s2",
     "m3_s2": "m3/s2", "rad_s": "rad/s", "kg_m": "kg m", "kg_m2": "kg m2", "kg_m_s": "kg m/s", "kg_m2_s": "kg m2/s",
-    "per_m": "1/m", "N_m2": "N/m2", "A_m2": "A m2", "N_m": "N m", "N_m_s": "N m s", "kg_m3": "kg/m3", "m2_kg": "m2/kg",
+    "per_m": "1/m", "N_per_m": "N/m", "N_m2": "N/m2", "A_m2": "A m2", "N_m": "N m", "N_m_s": "N m s",
+    "kg_m3": "kg/m3", "m2_kg": "m2/kg",
 }  # fmt: skip
 """Units for people, by their spelling in keys."""
 ROTATION = (

@@ -25,6 +25,7 @@ IN_SI: dict[str, dict[str, Decimal | float]] = {
     "kg_m2_s": {"kg_m2_s": Decimal(1)},
     "N": {"N": Decimal(1), "mN": Decimal("0.001")},
     "N_m2": {"N_m2": Decimal(1)},
+    "N_per_m": {"N_per_m": Decimal(1)},
     "N_m": {"N_m": Decimal(1), "mN_m": Decimal("0.001")},
     "N_m_s": {"N_m_s": Decimal(1), "mN_m_s": Decimal("0.001")},
     "m2": {"m2": Decimal(1)},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
@@ -14,9 +14,10 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
 Matrix = Annotated[list[Vector], Field(min_length=3, max_length=3)]
 Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
-FUNCTION = r"^[^:]+\.py:[A-Za-z_]\w*$"
+FUNCTION = r"^([^:]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):[A-Za-z_]\w*$"
 Function = Annotated[str, Field(pattern=FUNCTION)]
 Numbers = list[Number]
+States = dict[str, int | float | list[float] | dict[str, Any]]
 Length = Annotated[Number, Unit("m")]
 Place = Annotated[Vector, Unit("m")]
 Time = Annotated[Number, Unit("s")]
@@ -28,6 +29,8 @@ class Table(BaseModel):
     """A table of a scenario: values keep their types, and every key is known."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+    further: ClassVar[tuple[type[BaseModel], ...]] = ()
+    """The tables that keys of any name may hold."""
 
 
 NumberOrList = Annotated[
@@ -74,6 +77,10 @@ NumbersOrRows = Annotated[
 Cells = Annotated[
     Annotated[int, Tag("<number>")] | Annotated[list[int], Tag("<list>"), Field(min_length=3, max_length=3)],
     Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
+]
+Words = Annotated[
+    Annotated[str, Tag("<word>")] | Annotated[list[str], Tag("<words>")],
+    Discriminator(lambda value: "<words>" if isinstance(value, list) else "<word>"),
 ]
 WholeFromZero = Annotated[int, Field(ge=0)]
 
@@ -165,6 +172,7 @@ def tables_of(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
             seen.append(table)
             yield table
             left += [inner for field in table.model_fields.values() for inner in models_in(field.annotation)]
+            left += getattr(table, "further", ())
 
 
 def tags_of(model: type[BaseModel]) -> tuple[Any, ...]:

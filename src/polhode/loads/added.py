@@ -1,0 +1,151 @@
+"""The loads by name, and how one of your own is added to them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from types import FunctionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from polhode.arguments import identifier, text
+from polhode.arguments.words import arguments_of
+from polhode.errors import InvalidInput, answering, shown
+from polhode.loads.load import RESERVED, Load, of
+from polhode.plugins import Registry
+
+LOADS: dict[str, Callable[..., Load]] = Registry({})
+"""The loads by the name of the function that makes them."""
+
+
+@answering
+def add_load(
+    function: Callable[..., Any], *, name: str | None = None, description: str | None = None
+) -> Callable[..., Load]:
+    """Add a load of your own under the name of its function; returns the function that makes such loads.
+
+    From then on it is a ``kind`` of records and scenarios, with keys and units as its signature says, a line of
+    ``polhode systems`` and an attribute of ``polhode.loads``; runs with it are repeated from their files. Adding the
+    same function twice does nothing.
+
+    Parameters
+    ----------
+    function : function
+        What ``polhode.loads.of`` takes, with its parameters annotated by words of ``polhode.arguments.words`` (or
+        ``float``) and described in the section Parameters of its docstring; what is not annotated are bodies and what
+        is found by name. Or a function that is annotated to return a ``Load``, whose arguments are the parameters of
+        that load.
+    name : str, optional
+        An identifier; by default the name of the function.
+    description : str, optional
+        One line; by default the first of its docstring.
+
+    Returns
+    -------
+    function
+        Its arguments are the parameters of the load.
+
+    Raises
+    ------
+    InvalidInput
+        Not a function, a name that another load has, or an argument whose annotation says nothing to a scenario.
+
+    Examples
+    --------
+    >>> from polhode.loads import LOADS
+    >>> def well(body, strength: float):
+    ...     return -strength / (1.0 + body.position @ body.position)
+    >>> add_load(well, description="A well about the origin.")(2.0).on("a")
+    load well(strength=2.0).on('a')
+    >>> del LOADS["well"]
+    """
+    if not isinstance(function, FunctionType):
+        raise InvalidInput(f"function must be a plain function of bodies, or one that returns a Load, not "
+                           f"{shown(function)}")  # fmt: skip
+    name = identifier(function.__name__ if name is None else name, "name of a load")
+    before = LOADS.get(name)
+    if before is not None and getattr(before, "__wrapped__", None) is function:
+        return before
+    if before is not None or name in (*RESERVED, "body", "of", "acceleration", "add_load", "Load"):
+        raise InvalidInput(f"there is already a load {name!r}, or another thing of that name; take another name")
+    makes = _makes(function) if _hints(function).get("return") is Load else _loads_of(function)
+    build = _named(makes, function, name, description)
+    arguments_of(build)
+    LOADS[name] = build
+    return build
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a function.
+
+    Raises
+    ------
+    InvalidInput
+        One that names what is not there.
+    """
+    try:
+        return get_type_hints(function, include_extras=True)
+    except Exception as wrong:  # of whatever an annotation evaluates
+        raise InvalidInput(f"the annotations of {function.__name__} cannot be read: {wrong}; import what they "
+                           "name") from wrong  # fmt: skip
+
+
+def _is_number(hint: Any) -> bool:
+    """Whether an annotation is that of a parameter."""
+    inside = [one for one in get_args(hint) if one is not type(None)]
+    optional = get_origin(hint) is not Annotated and len(inside) == 1
+    return hint is float or get_origin(hint) is Annotated or (optional and _is_number(inside[0]))
+
+
+def _loads_of(function: Callable[..., Any]) -> Callable[..., Load]:
+    """A function that makes loads of a function of bodies."""
+    hints, known = _hints(function), inspect.signature(function).parameters
+    numbers = {one: hint for one, hint in hints.items() if _is_number(hint) and one not in (*RESERVED, "return")}
+
+    def build(**given: Any) -> Load:
+        return of(function, **{one: value for one, value in given.items() if value is not None})
+
+    build.__signature__ = inspect.Signature([known[one] for one in known if one in numbers])  # type: ignore[attr-defined]
+    build.__annotations__ = numbers
+    return build
+
+
+def _makes(function: Callable[..., Any]) -> Callable[..., Load]:
+    """A function that makes loads, whose arguments are checked to be their parameters."""
+
+    @functools.wraps(function)
+    def build(**given: Any) -> Load:
+        made = function(**given)
+        if not isinstance(made, Load):
+            raise InvalidInput(f"{function.__name__} is annotated to return a load, but returned {shown(made)}")
+        for one in made.parameters:
+            if one not in inspect.signature(function).parameters:
+                raise InvalidInput(f"{function.__name__} returned a load with the parameter {one!r}, which is no "
+                                   "argument of it; call both the same")  # fmt: skip
+        return made
+
+    build.__annotations__ = {one: hint for one, hint in _hints(function).items() if one != "return"}
+    return build
+
+
+def _named(
+    makes: Callable[..., Load], function: Callable[..., Any], name: str, description: str | None
+) -> Callable[..., Load]:
+    """The same function under the name of its loads, which are of that kind."""
+    signature = inspect.signature(makes)
+
+    def build(*arguments: Any, **given: Any) -> Load:
+        bound = signature.bind(*arguments, **given)
+        bound.apply_defaults()
+        return replace(makes(**bound.arguments), kind=name, name=name)
+
+    first, *rest = (inspect.getdoc(function) or f"A load {name}.").split("\n", 1)
+    build.__doc__ = "\n".join([first if description is None else text(description, "description"), *rest])
+    build.__name__ = build.__qualname__ = name
+    build.__signature__ = signature  # type: ignore[attr-defined]
+    build.__annotations__ = makes.__annotations__
+    found: Any = answering(build)
+    found.__wrapped__ = function
+    found.__signature__, found.__annotations__ = signature, makes.__annotations__
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,249 @@
+"""Sums in scenario files, and loads of one's own that are added to those of polhode."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.arguments.words import Length
+from polhode.errors import InvalidInput
+from polhode.loads import LOADS
+from polhode.runs.scenario import json_schema, read_scenario
+
+PAIR = """\
+method = "v2"
+[system]
+type = "system"
+
+[[system.bodies]]
+name = "a"
+mass = 100.0
+inertia = [20.0, 30.0, 25.0]
+
+[[system.bodies]]
+name = "b"
+mass_kg = 10.0
+
+[[system.loads]]
+kind = "tether"
+stiffness = 5.0
+length_km = 0.1
+on = ["a", "b"]
+
+[[system.loads]]
+kind = "laws.py:warming"
+name = "mine"
+gain = 2.0
+on = "a"
+states = { heat = 0.0 }
+
+[initial.a]
+rotation_vector = [0.1, 0.0, 0.0]
+angular_velocity_space = [0.0, 0.0, 0.2]
+[initial.b]
+position_km = [0.12, 0.0, 0.0]
+velocity = [0.0, 1.0, 0.0]
+
+[run]
+step = 0.1
+steps = 100
+"""
+LAWS = '''\
+"""What acts on a."""
+
+
+def warming(body, heat, gain):
+    return {"heat": gain * (body.velocity @ body.velocity) - 0.01 * heat}
+'''
+
+
+@pytest.fixture
+def read(tmp_path):
+    (tmp_path / "laws.py").write_text(LAWS)
+
+    def write_and_read(text, **options):
+        path = tmp_path / "scenario.toml"
+        path.write_text(text)
+        return read_scenario(path, **options)
+
+    return write_and_read
+
+
+def warming(body, heat, gain):
+    return {"heat": gain * (body.velocity @ body.velocity) - 0.01 * heat}
+
+
+def test_a_scenario_is_the_sum_that_python_makes(read):
+    ours = ph.system(
+        ph.body("a", 100.0, (20.0, 30.0, 25.0)), ph.body("b", 10.0), ph.loads.tether(5.0, 100.0).on("a", "b"),
+        ph.loads.of(warming, gain=2.0).on("a").named("mine").states(heat=0.0),
+    )  # fmt: skip
+    start = {
+        "a": {"rotation_vector": (0.1, 0.0, 0.0), "angular_velocity_space": (0.0, 0.0, 0.2)},
+        "b": {"position": (120.0, 0.0, 0.0), "velocity": (0.0, 1.0, 0.0)},
+    }
+    same = ph.integrate(ours, "v2", step=0.1, steps=100, start=start, settings={"units": "SI"})
+    scenario = read(PAIR, allow_code=True)
+    ds = scenario.integrate()
+    assert ds.equals(same) and float(ds.heat[-1]) > 10.0 and abs(float(ds.position[-1, 0, 0])) > 1.0
+    assert scenario.system.arguments.keys() == ours.arguments.keys()
+    again = ph.rerun(ds, **scenario.functions)
+    assert np.array_equal(again.position, ds.position) and np.array_equal(again.heat, ds.heat)
+
+
+def test_code_is_not_run_unless_that_is_allowed(read, tmp_path):
+    (tmp_path / "laws.py").write_text("raise RuntimeError('run')\n")
+    with pytest.raises(InvalidInput, match=r":21: system\.loads\[1\]\.kind: .* add --allow-code"):
+        read(PAIR)
+
+
+def test_functions_of_modules_are_loads(read, tmp_path, monkeypatch):
+    (tmp_path / "package_of_laws.py").write_text(LAWS)
+    monkeypatch.syspath_prepend(tmp_path)
+    text = PAIR.replace("laws.py:", "package_of_laws:")
+    with pytest.raises(InvalidInput, match="add --allow-code"):
+        read(text)
+    assert read(text, allow_code=True).functions["mine"].__module__ == "package_of_laws"
+    with pytest.raises(InvalidInput, match="there is no module 'no_such_module'; install it, or name a file"):
+        read(PAIR.replace("laws.py:", "no_such_module:"), allow_code=True)
+
+
+WRONG = [
+    ("stiffness = 5.0\n", "", "14: system.loads[0].stiffness: expected this key (got nothing)"),
+    ("stiffness = 5.0", "stifness = 5.0", "unknown key; did you mean 'stiffness'"),
+    ("stiffness = 5.0", "stiffness = -5.0", "16: system.loads[0].stiffness: stiffness is -5; it must be positive"),
+    ("stiffness = 5.0", "stiffness = [5.0]", "16: system.loads[0].stiffness: expected a number"),
+    ("length_km = 0.1", "length_kg = 0.1", "did you mean 'length_m' or 'length_km'"),
+    ('"tether"', '"tehter"', "did you mean 'tether'?"),
+    ('kind = "tether"\n', "", "system.loads[0]: expected a key kind, one of 'file.py:function', central"),
+    ('"laws.py:warming"', '"laws.py"', "'file.py:function'"),
+    ('"laws.py:warming"', '"laws.py:warmth"', "laws.py has no function 'warmth'; did you mean 'warming'?"),
+    ('"laws.py:warming"', '"lows.py:warming"', "there is no file"),
+    ("gain = 2.0", 'gain = "2"', "23: system.loads[1].gain: gain of load 'warming' must be real numbers"),
+    ("gain = 2.0", "gian = 2.0", "has no argument 'gian'"),
+    ('on = "a"', 'on = "c"', "system.loads[1].on: unknown body that load 'mine' is on 'c'"),
+    ('on = "a"', "on = 3", "24: system.loads[1].on: expected text in quotes (got 3)"),
+    ('name = "mine"', 'name = "a"', "there are two summands called 'a'"),
+    ('name = "mine"', 'name = "no name"', "22: system.loads[1].name: name of a load must be an identifier"),
+    ('name = "b"\n', "", "10: system.bodies[1].name: expected this key"),
+    ("mass_kg = 10.0", "mass_kg = -10.0", "12: system.bodies[1].mass_kg: mass of body 'b' is -10"),
+    ("mass_kg = 10.0", "mass_kg = 10.0\nwheel = 3", "system.bodies[1].wheel: unknown key"),
+    ("inertia = [20.0,", "inertia = [2000.0,", "8: system.bodies[0].inertia"),
+    ("[initial.b]", "[initial.c]", "30: initial.c: there is no body 'c' in [system]; its bodies are a, b"),
+    ("[initial.b]\nposition_km", "[initial.b]\npostion_km", "did you mean"),
+    ("rotation_vector =", "attitude = [1.0, 0.0, 0.0, 0.0]\nrotation_vector =", "are both given; keep one of them"),
+    ("[initial.a]", "[initial]\npositoin = [1, 2, 3]\n[initial.a]", "unknown key; did you mean 'position'"),
+    ('type = "system"', 'type = "sistem"', "did you mean 'system'?"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "told"), WRONG, ids=[new or f"without {old}" for old, new, _ in WRONG])
+def test_what_is_wrong_is_told_at_its_place(read, old, new, told):
+    assert old in PAIR
+    with pytest.raises(InvalidInput) as refused:
+        read(PAIR.replace(old, new), allow_code=True)
+    assert told in str(refused.value), str(refused.value)
+
+
+def test_bodies_by_name_belong_to_sums(read):
+    with pytest.raises(InvalidInput, match=r"initial.a: there is no body 'a' in \[system\]; its bodies are none"):
+        read('problem = "krysl_fast_top"\n[initial.a]\nrotation_vector = [0.1, 0.0, 0.0]\n')
+
+
+# ------------------------------------------------------------------ loads that are added
+def yukawa(body, strength: float, reach: Length = 2.0):
+    """A well of finite reach.
+
+    Parameters
+    ----------
+    strength : float
+        How deep.
+    reach : float
+        How far.
+    """
+    r = np.linalg.norm(body.position)
+    return -STRONGER * strength / r * np.exp(-r / reach)
+
+
+def motor(torque: float, tau: float = 1.0) -> ph.loads.Load:
+    """A motor that comes to its torque."""
+    return ph.loads.of(driven, torque=torque, tau=tau).states(drive=0.0)
+
+
+def driven(body, drive, torque, tau):
+    return {"torque": drive * np.array([0.0, 0.0, 1.0]), "drive": (torque - drive) / tau}
+
+
+STRONGER = 1.0
+
+
+@pytest.fixture
+def added():
+    yield [ph.loads.add_load(one) for one in (yukawa, motor)]
+    for name in ("yukawa", "motor"):
+        LOADS.pop(name, None)
+
+
+def test_an_added_load_is_one_of_polhode(added, read):
+    assert ph.loads.yukawa is added[0] and ph.loads.add_load(yukawa) is added[0]
+    ours = ph.system(ph.body("a", 2.0, (1.0, 1.5, 2.0)), ph.loads.yukawa(3.0), ph.loads.motor(0.1).named("wound"))
+    assert ours.arguments["yukawa"] == {"kind": "yukawa", "strength": 3.0, "reach": 2.0}
+    start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.0, 0.0)}
+    ds = ph.integrate(ours, step=0.01, steps=100, **start)
+    assert float(abs(ds.energy_error).max()) < 1e-12 and float(ds.drive[-1]) > 0.06
+    assert ph.rerun(ds).equals(ds)  # no function is handed in
+    text = """\
+[system]
+type = "system"
+bodies = [{ name = "a", mass = 2.0, inertia = [1.0, 1.5, 2.0] }]
+loads = [{ kind = "yukawa", strength = 3.0, reach_m = 2.0 }, { kind = "motor", name = "wound", torque = 0.1 }]
+[initial.a]
+position = [1.0, 0.0, 0.0]
+velocity = [0.0, 1.0, 0.0]
+[run]
+step = 0.01
+steps = 100
+"""
+    same = read(text).integrate()
+    assert np.array_equal(same.position, ds.position) and np.array_equal(same.drive, ds.drive)
+    assert read(text).functions == {}
+    keys = json_schema()["$defs"]["YukawaLoad"]["properties"]
+    assert keys["reach"]["description"] == "How far" and "reach_km" in keys
+    other = pickle.loads(pickle.dumps(ours))
+    assert other.arguments == ours.arguments
+    many = ph.ensemble(ours, step=0.01, steps=100, members={"yukawa.strength": [3.0, 4.0]}, **start)
+    assert np.allclose(many.position[0], ds.position, rtol=0, atol=1e-13)
+    assert abs(many.position[1, -1] - many.position[0, -1]).max() > 0.01
+
+
+def test_what_an_added_load_reads_is_read_anew(added, monkeypatch):
+    ours = ph.system(ph.body("a", 2.0), ph.loads.yukawa(3.0))
+    run = {"step": 0.01, "steps": 20, "position": (1.0, 0.0, 0.0)}
+    before = ph.integrate(ours, "v2", **run)
+    monkeypatch.setattr(f"{__name__}.STRONGER", 2.0)
+    after = ph.integrate(ours, "v2", **run)
+    assert float(after.energy[0]) == pytest.approx(2.0 * float(before.energy[0]), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: ph.loads.add_load(yukawa, name="tether"), "there is already a load 'tether'"),
+        (lambda: ph.loads.add_load(driven, name="body"), "there is already a load 'body'"),
+        (lambda: ph.loads.add_load(driven, name="yukawa"), "there is already a load 'yukawa'"),
+        (lambda: ph.loads.add_load(3), "function must be a plain function of bodies"),
+        (lambda: ph.loads.add_load(lambda body: 1.0), "name of a load must be an identifier"),
+        (lambda: ph.loads.yukawa(), "yukawa: missing a required argument: 'strength'"),
+        (lambda: ph.loads.yukawa(1.0, reech=2.0), "did you mean 'reach'?"),
+        (lambda: ph.loads.yukawa("deep"), "strength of load 'yukawa' must be real numbers"),
+        (lambda: ph.system(ph.body("a", 1.0), q={"kind": "yukava"}), "did you mean 'yukawa'?"),
+        (lambda: ph.system(ph.body("a", 1.0), q={"kind": "mine"}), "add_load makes one of your own known"),
+    ],
+)
+def test_what_cannot_be_added_is_told(added, call, told):
+    with pytest.raises(InvalidInput) as refused:
+        call()
+    assert told in str(refused.value) and "\n" not in str(refused.value)
