@@ -35,7 +35,8 @@ def bond(a, b, stiffness, length):
 
 
 def case(system, start, step, number, *functions):
-    return SimpleNamespace(system=system, start=start, step=step, number=number, by={f.__name__: f for f in functions})
+    by = {f.__name__: f for f in functions} or dict.fromkeys(system.functions, bond)
+    return SimpleNamespace(system=system, start=start, step=step, number=number, by=by)
 
 
 SUMS = {
@@ -63,6 +64,12 @@ SUMS = {
     "many": lambda: case(
         ph.system(ph.bodies(5, 1.0), ph.loads.of(spring, stiffness=2.0)), {"position": np.eye(5, 3) + 1.0}, 1e-2,
         "spring.stiffness", spring,
+    ),
+    "a chain": lambda: case(
+        ph.system(ph.bodies(6, 1.0, (1, 2, 2.5)),
+                  [ph.loads.of(bond, stiffness=3.0, length=1.0 + 0.1 * i).on(f"body{i}", f"body{i + 1}").named(f"s{i}")
+                   for i in range(5)]),
+        {"position": np.eye(6, 3) + np.arange(6)[:, None]}, 1e-2, "s2.stiffness",
     ),
 }  # fmt: skip
 
@@ -117,6 +124,7 @@ def kinds(one, folder):
 REFUSED = {
     ("Kepler splitting", "pinned"): "a centre", ("Kepler splitting", "two bodies"): "a centre",
     ("Kepler splitting", "with a state"): "a centre", ("Kepler splitting", "many"): "a centre",
+    ("Kepler splitting", "a chain"): "a centre", ("reversible", "a chain"): "about each other",
     ("reversible", "two bodies"): "about each other", ("Krysl", "with a state"): "does not carry",
     ("reversible", "with a state"): "does not carry", ("chaos", "with a state"): "without them",
 }  # fmt: skip

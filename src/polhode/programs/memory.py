@@ -165,6 +165,12 @@ def known_index(k: Tracer) -> int | None:
     return None if value is None else int(value)
 
 
+def whole(x: Any) -> Any:
+    """A whole number for an index, where it is known."""
+    known = known_index(x) if isinstance(x, Tracer) else None
+    return x if known is None else known
+
+
 def segment(p: Any, at: Any, stride: int, count: Any, x: Any) -> Any:
     """A row of a table by what is looked up; the only one there is."""
     if not isinstance(count, Tracer) and count <= 1:
@@ -201,7 +207,7 @@ STAND_INS = {
     ("polhode.kernel.access", "get4"): get4,
     ("polhode.kernel.access", "segment"): segment,
     ("polhode.kernel.access", "in_kernels"): few,
-    ("polhode.kernel.access", "whole"): lambda x: x,
+    ("polhode.kernel.access", "whole"): whole,
     ("polhode.kernel.access", "nan_if"): nan_if,
     ("polhode.kernel.access", "one_if"): lambda x: x if isinstance(x, Tracer) else float(x),
     ("polhode.kernel.jit", "_viewed"): view,

@@ -7,7 +7,7 @@ act on each other, of each of them in turn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from polhode.kernel import layout as L
@@ -103,6 +103,45 @@ def _powers(g: Graph, branches: Sequence[set[int]], shared: set[int]) -> dict[in
     return {b: set().union(*sets) for b, sets in found.items() if len(sets) > 1}
 
 
+def added_up(
+    g: Graph, branches: Mapping[str, Loads], bodies: int, count: int,
+    given: Callable[[Sequence[str]], tuple[list[str], dict[str, str]]],
+) -> tuple[list[str], list[str], list[str]]:  # fmt: skip
+    """Lines that add up loads, and the variables of forces and torques, 3 a body each, and of the rates.
+
+    Parameters
+    ----------
+    g : Graph
+    branches : mapping of str to Loads
+        Loads by the condition under which they are added, an expression.
+    bodies, count : int
+        How many bodies the loads are on, and how many auxiliary variables there are.
+    given : function
+        Of the names of inputs: lines that read the attitudes, and the expressions of all of them.
+    """
+    flat = factored(g, [a for loads in branches.values() for a in loads.rows])
+    width = L.LOAD * bodies + count
+    rows = [flat[k : k + width] for k in range(0, len(flat), width)]
+    needed = [set(g.needed(one)) for one in rows]
+    shared = sorted(a for a in set().union(*needed) if sum(a in one for one in needed) > 1)
+    read, expressions = given(g.names(flat))
+    body = Lines(g, flat, expressions, at_once=False)
+    body.write(shared)
+    body.prepare(_powers(g, needed, set(shared)))
+    acting = [f"{one}{k}" for one in "FT" for k in range(3 * bodies)]
+    rates = [f"W{k}" for k in range(count)]
+    values = [*acting, *rates]
+    lines = [*read, *body.lines, *(f"{one} = 0.0" for one in values)]
+    for condition, outputs in zip(branches, rows, strict=True):
+        own = body.branch()
+        own.write(g.needed(outputs))
+        adding = [
+            f"{one} = {one} + {own.names[a]}" for one, a in zip(values, outputs, strict=True) if g.value(a) != 0.0
+        ]
+        lines += adding and [f"if {condition}:", *(f"    {line}" for line in [*own.lines, *adding])]
+    return lines, acting, rates
+
+
 def text(
     g: Graph, branches: Mapping[str, Loads], count: int, several: bool, name: str = "loads", bodies: int = 1,
     before: int = 0,
@@ -125,36 +164,22 @@ def text(
     before : int
         Number of auxiliary variables before those that are the inputs aux0, aux1, ...
     """
-    flat = factored(g, [a for loads in branches.values() for a in loads.rows])
-    width = L.LOAD * bodies + count
-    rows = [flat[k : k + width] for k in range(0, len(flat), width)]
-    needed = [set(g.needed(one)) for one in rows]
-    shared = sorted(a for a in set().union(*needed) if sum(a in one for one in needed) > 1)
-    read, given = _expressions(g.names(flat), several) if bodies == 1 else of_flat_memory(g.names(flat), bodies)
-    given |= behind(g.names(flat), bodies, before) if before else {}
-    body = Lines(g, flat, given, at_once=False)
-    body.write(shared)
-    body.prepare(_powers(g, needed, set(shared)))
-    acting = [f"{one}{k}" for one in "FT" for k in range(3 * bodies)]
-    values = [*acting, *(f"W{k}" for k in range(count))]
-    lines = [*read, *body.lines, *(f"{one} = 0.0" for one in values)]
-    for condition, outputs in zip(branches, rows, strict=True):
-        own = body.branch()
-        own.write(g.needed(outputs))
-        adding = [
-            f"{one} = {one} + {own.names[a]}" for one, a in zip(values, outputs, strict=True) if g.value(a) != 0.0
-        ]
-        lines += adding and [f"if {condition}:", *(f"    {line}" for line in [*own.lines, *adding])]
+
+    def given(names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+        read, found = _expressions(names, several) if bodies == 1 else of_flat_memory(names, bodies)
+        return read, found | (behind(names, bodies, before) if before else {})
+
+    lines, acting, rates = added_up(g, branches, bodies, count, given)
     at = "c + " if several else ""
     places = [L.LOAD * (k // 3) + 3 * turns + k % 3 for turns in range(2) for k in range(3 * bodies)]
     lines += [f"out[{at}{k}] = {one}" for k, one in zip(places, acting, strict=True)]
     if several:
-        lines += [f"out[6 * N + {k}] = out[6 * N + {k}] + W{k}" for k in range(count)]
+        lines += [f"out[6 * N + {k}] = out[6 * N + {k}] + {one}" for k, one in enumerate(rates)]
         lines = [f"a = {L.BODY} * i", f"b = {L.CONSTANTS} * i", f"c = {L.LOAD} * i", *lines]
         lines = ["for i in range(N):", *(f"    {line}" for line in lines)]
         lines = [*(f"out[6 * N + {k}] = 0.0" for k in range(count)), *lines]
     else:
-        lines += [f"out[{L.LOAD * bodies + k}] = W{k}" for k in range(count)]
+        lines += [f"out[{L.LOAD * bodies + k}] = {one}" for k, one in enumerate(rates)]
     head = f"def {name}(part, t, N, y, bodies, parameters, out):"
     return "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
 

@@ -1,15 +1,17 @@
 """What the motion of a sum conserves, found from its loads: at random states, of random bodies and of sizes from a
-centimetre to the distance of the Moon, with parameters that are not zero."""
+centimetre to the distance of the Moon, with other parameters than are given, so that it holds for all."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.algebra.rotation import quaternions
 from polhode.programs.attitude import ROWS
 from polhode.programs.graph import Graph
+from polhode.programs.of_arrays import values
 
 TRIALS, LEAST = 16, 8
 """States at which loads are looked at, and the least number of these at which they must be finite."""
@@ -17,64 +19,102 @@ NEARLY = 1e-11
 """Largest sum of loads that counts as none, relative to the loads."""
 
 
+class Acting(NamedTuple):
+    """Loads of one program on several sets of bodies.
+
+    Attributes
+    ----------
+    graph : Graph
+        Inputs as in ``programs.memory``, of as many bodies as there are in a set.
+    force, torque : sequence of int
+        Rows of forces (space) and torques (principal axes), 3 a body.
+    on : array (sets, n) of int
+        The bodies.
+    places : mapping of str to array (sets,) of int
+        Of inputs that are other parameters for each set: which.
+    """
+
+    graph: Graph
+    force: Sequence[int]
+    torque: Sequence[int]
+    on: Any
+    places: Mapping[str, Any]
+
+
 def conserved(
-    g: Graph, moves: Sequence[bool], turns: Sequence[Sequence[bool]], force: Sequence[int], torque: Sequence[int],
-    parameters: Sequence[float],
-) -> tuple[str, ...]:  # fmt: skip
+    moves: Sequence[bool], acting: Sequence[Acting], parameters: Sequence[float], fixed: Collection[str] = ()
+) -> tuple[str, ...]:
     """Names of what is conserved beside the energy.
 
     Parameters
     ----------
-    g : Graph
-        Inputs as in ``programs.memory``.
-    moves, turns : sequence (N,) and (N, 3) of bool
-        Which bodies move through space, and about which axes they turn.
-    force, torque : sequence of int
-        Rows of all forces (space) and torques (principal axes), 3 N.
+    moves : sequence (N,) of bool
+        Which bodies move through space.
+    acting : sequence of Acting
+        All loads.
     parameters : sequence of float
         Values of the parameters.
+    fixed : collection of str
+        Names of the inputs among them that keep their values, by which functions decide.
     """
-    N, draw = len(moves), np.random.default_rng(1)
-    worst, seen = np.zeros(3), 0
-    names = g.names([*force, *torque])
-    for size in np.geomspace(1e-2, 4e8, TRIALS):
-        given = _state(draw, size, N, parameters) | {name: draw.normal() for name in names if name.startswith("aux")}
-        with np.errstate(all="ignore"):
-            rows = np.array(g.evaluate([*force, *torque], given)).reshape(2, N, 3)
-        if not np.isfinite(rows).all():
-            continue
-        seen += 1
-        q = np.array([[given[f"q{4 * i + k}"] for k in range(4)] for i in range(N)])
-        r = np.array([[given[f"r{3 * i + k}"] for k in range(3)] for i in range(N)]) * np.array(moves)[:, None]
-        F = rows[0] * np.array(moves)[:, None]
-        about = np.concatenate([np.cross(r, F), quaternions.rotate(q, rows[1])])
-        largest = np.abs(r).max() * np.abs(F).max() + np.abs(rows[1]).max() + 1e-300
-        found = np.abs(about.sum(axis=0))
-        worst = np.maximum(worst, [found.max() / largest, found[2] / largest,
-                                   np.abs(F.sum(axis=0)).max() / (np.abs(F).max() + 1e-300)])  # fmt: skip
-    whole, vertical, pushed = worst < NEARLY if seen >= LEAST else (False, False, False)
+    N, moving = len(moves), np.array(moves)[:, None]
+    if N > 1 and not all(moves):
+        return ()
+    draw = np.random.default_rng(1)
+    state = _states(draw, N)
+    numbers = np.array([x if f"p{k}" in fixed else x * draw.uniform(0.7, 1.3) if x else draw.normal()
+                        for k, x in enumerate(parameters)])  # fmt: skip
+    F, T = np.zeros((2, TRIALS, N, 3))
+    for one in acting:
+        names = one.graph.names([*one.force, *one.torque])
+        given = {name: _input(name, state, one, numbers, draw) for name in names}
+        sets, n = np.shape(one.on)
+        rows = np.empty((2 * 3 * n, TRIALS, sets))
+        for k, found in enumerate(values(one.graph, [*one.force, *one.torque], given)):
+            rows[k] = found
+        rows = rows.reshape(2, n, 3, TRIALS, sets).transpose(0, 3, 4, 1, 2)
+        for to, loads in zip((F, T), rows, strict=True):
+            there: Any = (slice(None), one.on)
+            np.add.at(to, there, loads)
+    good = np.isfinite(F).all(axis=(1, 2)) & np.isfinite(T).all(axis=(1, 2))
+    if good.sum() < LEAST:
+        return ()
+    r, F, T = state["r"][good] * moving, F[good] * moving, T[good]
+    about = np.concatenate([np.cross(r, F), quaternions.rotate(state["q"][good], T)], axis=1)
+    strongest = np.abs(F).max(axis=(1, 2))
+    largest = np.abs(r).max(axis=(1, 2)) * strongest + np.abs(T).max(axis=(1, 2)) + 1e-300
+    found = np.abs(about.sum(axis=1))
+    whole = (found.max(axis=1) / largest).max() < NEARLY
+    vertical = (found[:, 2] / largest).max() < NEARLY
+    pushed = (np.abs(F.sum(axis=1)).max(axis=1) / (strongest + 1e-300)).max() < NEARLY
     if N == 1:
         spins = "angular_momentum_space" if whole else "vertical_angular_momentum" if vertical else ""
         return tuple(one for one in (spins, "momentum" if pushed and moves[0] else "") if one)
-    if not all(moves):
-        return ()
     both = (("total_momentum", pushed), ("total_angular_momentum", whole))
     return tuple(name for name, holds in both if holds)
 
 
-def _state(draw: np.random.Generator, size: float, N: int, parameters: Sequence[float]) -> dict[str, float]:
-    """Values of all inputs at a random state of bodies that are so far apart."""
-    given: dict[str, float] = {"t": draw.uniform(0.0, 10.0)}
-    given |= {f"p{k}": x or draw.normal() for k, x in enumerate(parameters)}
-    for i in range(N):
-        moments = draw.uniform(1.0, 2.0, 3)
-        q, f = (row / np.linalg.norm(row) for row in draw.normal(size=(2, 4)))
-        mass = draw.uniform(0.5, 2.0)
-        given |= {f"mass{i}": mass, f"lightness{i}": 1.0 / mass}
-        for name, values in (("r", size * draw.normal(size=3)), ("v", draw.normal(size=3)), ("m", draw.normal(size=3)),
-                             ("I", moments), ("j", 1.0 / moments)):  # fmt: skip
-            given |= {f"{name}{3 * i + k}": float(x) for k, x in enumerate(values)}
-        given |= {f"q{4 * i + k}": float(q[k]) for k in range(4)} | {f"f{4 * i + k}": float(f[k]) for k in range(4)}
-        matrix = quaternions.matrix_from_quaternion(q)
-        given |= {f"q_{row}{3 * i + k}": float(matrix[n, k]) for n, row in enumerate(ROWS) for k in range(3)}
-    return given
+def _states(draw: np.random.Generator, N: int) -> dict[str, Any]:
+    """Random states of N bodies, by the beginnings of names of inputs, each an array (trials, N, ...)."""
+    size = np.geomspace(1e-2, 4e8, TRIALS)[:, None, None]
+    q, f = (one / np.linalg.norm(one, axis=-1, keepdims=True) for one in draw.normal(size=(2, TRIALS, N, 4)))
+    mass, moments = draw.uniform(0.5, 2.0, (TRIALS, N, 1)), draw.uniform(1.0, 2.0, (TRIALS, N, 3))
+    r, v, m = draw.normal(size=(3, TRIALS, N, 3))
+    matrix = quaternions.matrix_from_quaternion(q)
+    return {
+        "t": draw.uniform(0.0, 10.0, (TRIALS, 1)), "r": size * r, "v": v, "m": m, "I": moments, "j": 1.0 / moments,
+        "mass": mass, "lightness": 1.0 / mass, "q": q, "f": f,
+    } | {f"q_{name}": matrix[..., n, :] for n, name in enumerate(ROWS)}  # fmt: skip
+
+
+def _input(name: str, state: Mapping[str, Any], one: Acting, numbers: Any, draw: np.random.Generator) -> Any:
+    """The values of an input, (trials, sets) or what broadcasts to it."""
+    kind = name.rstrip("0123456789")
+    if kind == "p":
+        return numbers[one.places[name]][None] if name in one.places else numbers[int(name[1:])]
+    if kind == "aux":
+        return draw.normal(size=(TRIALS, 1))
+    if kind == "t":
+        return state["t"]
+    i, k = divmod(int(name[len(kind) :]), state[kind].shape[-1])
+    return state[kind][:, one.on[:, i], k]

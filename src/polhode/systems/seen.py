@@ -15,7 +15,7 @@ class Seen:
     """A body as a load sees it; one that is pinned stays at the origin, a point does not turn."""
 
     def __init__(self, g: Graph, i: int, sum: Sum) -> None:
-        self.g, self.i, self.name, self.turned = g, i, sum.names[i], sum.turned[i]
+        self.g, self.i, self.turned, self.named, self._name = g, i, sum.turned[i], False, sum.names[i]
         self.moves, self.turns = sum.moves[i], any(sum.turns[i])
 
     def __getattr__(self, name: str) -> Any:
@@ -24,6 +24,12 @@ class Seen:
     def _vector(self, name: str, there: bool) -> Any:
         """Three inputs, or nothing."""
         return vector(self.g, name, 3, 3 * self.i) if there else array_of([0.0, 0.0, 0.0])
+
+    @property
+    def name(self) -> str:
+        """Its name; what reads it is the program of this body alone."""
+        self.named = True
+        return self._name
 
     @cached_property
     def position(self) -> Any:
@@ -74,7 +80,7 @@ class Seen:
     def mass(self) -> Any:
         """The mass."""
         if not self.moves:
-            raise NotTraceable(f"it reads the mass of {self.name!r}, which is pinned")
+            raise NotTraceable(f"it reads the mass of {self._name!r}, which is pinned")
         return Tracer(self.g, self.g.input(f"mass{self.i}"))
 
     @property

@@ -21,6 +21,7 @@ from polhode.programs.memory import Values
 from polhode.programs.roles import behind, of_flat_memory, plain
 from polhode.programs.text import Lines
 from polhode.programs.written import module_of
+from polhode.systems.loops import looped, loops_of
 from polhode.systems.summands import Structure, Sum, Summand
 from polhode.systems.tracing import Tracing
 
@@ -45,9 +46,19 @@ def structure_of(sum: Sum) -> Structure:
             return made
     while len(_kept) > jit.KEPT_KERNELS:
         _kept.popitem(last=False)
-    made = (Tracing(sum.of_first, True) if sum.each else Tracing(sum)).structure()
+    made = _made(sum)
     known[:] = [made, *known[:7]]
     return made
+
+
+def _made(sum: Sum) -> Structure:
+    if sum.each:
+        first = Tracing(sum.of_first, True)
+        made = first.structure()
+        if not first.named:
+            return made
+    loops = loops_of(sum)
+    return looped(sum, loops) if loops else Tracing(sum).structure()
 
 
 def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., Any]:

@@ -95,7 +95,7 @@ def system(*summands: Any, **recorded: Any) -> System:
     return System(
         name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
         moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
-        parameters=whole.parameters, names=whole.names, functions=functions,
+        parameters=whole.numbers(structure), names=whole.names, functions=functions,
         made_again=Again(whole, structure, states) if functions else None, **_roles(structure, states),
     )  # fmt: skip
 
@@ -190,7 +190,7 @@ def _roles(structure: Structure, states: States) -> dict[str, Any]:
         return found | {"commutator": no_loads, "series": no_series if structure.alone else None,
                         "provides": stated(velocity_independent=True)}  # fmt: skip
     if structure.conservative and not (
-        structure.centred or structure.each or states.sizes
+        structure.centred or structure.each or structure.table or states.sizes
     ):  # loads and commutator follow from it
         return found | {"loads": no_loads, "commutator": None}
     alone = (structure.alone or structure.each) and structure.conservative and not states.sizes
@@ -270,7 +270,8 @@ class Again:
         if id(structure) not in made:
             made.clear()
             again = Again(self.sum, structure, self.states)
-            made[id(structure)] = replace(system, **_roles(structure, self.states), made_again=again)
+            made[id(structure)] = replace(system, **_roles(structure, self.states), made_again=again,
+                                          parameters=self.sum.numbers(structure))  # fmt: skip
         return made[id(structure)]
 
 

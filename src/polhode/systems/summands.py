@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from polhode.kernel import jit
 from polhode.loads import Load
 
 Shape = tuple[int, ...]
 MOST_WRITTEN_OUT = 3
-"""Most bodies whose loads are written out; those on each of more bodies are a loop."""
+"""Most loads of one kind that are written out; more are a loop."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,14 @@ class Summand:
     on: tuple[tuple[int, ...], ...]
     parameters: Mapping[str, tuple[int, Shape]]
 
+    @property
+    def act(self) -> Any:
+        """Its function, equal to others that come to the same program."""
+        return self.load.function if self.load.shipped else jit.Made(self.load.function)
+
     def key(self) -> Any:
         """What its program depends on, but for numbers."""
-        load = self.load
-        act = load.function if load.shipped else jit.Made(load.function)
-        return act, load.name, load.acceleration, self.on, tuple(self.parameters.items())
+        return self.act, self.load.name, self.load.acceleration, self.on, tuple(self.parameters.items())
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,8 @@ class Structure:
         Parameters by which functions decide: it is the structure for these values of theirs.
     conserves : tuple of str
         What is conserved beside the energy.
+    table : tuple of float
+        Numbers behind the parameters: on which bodies loops are.
     """
 
     loads: Callable[..., Any]
@@ -74,6 +81,7 @@ class Structure:
     centre_alone: bool
     fixed: Mapping[str, float]
     conserves: tuple[str, ...]
+    table: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,10 @@ class Sum:
     centred: bool
     parameters: Any
 
+    def numbers(self, structure: Structure) -> Any:
+        """The parameters of the system: the values, and behind them the table of loops."""
+        return np.concatenate([self.parameters, structure.table])
+
     @property
     def each(self) -> bool:
         """Whether all loads are on each of many bodies of one kind, so that they are a loop."""
@@ -114,9 +126,16 @@ class Sum:
         apart = all(not one.load.bodies for one in self.summands)
         return len(self.names) > MOST_WRITTEN_OUT and same and apart and not self.states
 
+    def of(self, bodies: Sequence[int], summands: Sequence[Summand]) -> Sum:
+        """The sum of some of the bodies, and of summands by their places among these."""
+
+        def some(whole: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(whole[i] for i in bodies)
+
+        return replace(self, names=some(self.names), moves=some(self.moves), turns=some(self.turns),
+                       turned=some(self.turned), summands=tuple(summands))  # fmt: skip
+
     @property
     def of_first(self) -> Sum:
         """The sum of the first body alone."""
-        first = tuple(replace(one, on=one.on[:1]) for one in self.summands)
-        return replace(self, names=self.names[:1], moves=self.moves[:1], turns=self.turns[:1], turned=self.turned[:1],
-                       summands=first)  # fmt: skip
+        return self.of((0,), [replace(one, on=one.on[:1]) for one in self.summands])

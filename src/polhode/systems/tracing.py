@@ -26,7 +26,7 @@ from polhode.programs.rewire import rewired
 from polhode.programs.trace import MEMORY, called, flat, shape_of
 from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, array_of, row_of
 from polhode.programs.written import module_of
-from polhode.systems.conserved import conserved
+from polhode.systems.conserved import Acting, conserved
 from polhode.systems.from_potential import derived
 from polhode.systems.seen import Seen
 from polhode.systems.summands import Shape, Structure, Sum, Summand
@@ -52,43 +52,67 @@ class Tracing:
         self.parts = {part: [[self.zero] * (3 * N), [self.zero] * (3 * N)] for part in (L.RESTING, L.MOVING)}
         self.work: dict[str, list[tuple[int, float]]] = {}
 
-    def structure(self) -> Structure:
-        """The roles.
+    def traced(self) -> Mapping[str, float]:
+        """Add up all loads; the parameters that they decide by, with their values.
 
         Raises
         ------
         InvalidInput
             A load cannot be part of a sum, or the potential jumps at some time.
         """
-        g, sum = self.g, self.sum
-        decisions = Decisions(Values(sum.parameters, ()))
+        g, decisions = self.g, Decisions(Values(self.sum.parameters, ()))
         with g.asking(decisions):
-            for one in sum.summands:
+            for one in self.sum.summands:
                 for on in one.on:
                     self._add(one, on, decisions)
-        fixed = {name: decisions.values[name] for name in sorted(decisions.asked)}
-        depth, centre = (g.sum(*one) if one else self.zero for one in (self.potential, self.centre))
-        parts = self._parts(depth, centre)
-        acting = {part: one for part, one in parts.items() if any(g.value(a) != 0.0 for a in one.rows)}
+        self.depth, self.at_centre = (g.sum(*one) if one else self.zero for one in (self.potential, self.centre))
+        self.loads = self._parts(self.depth, self.at_centre)
+        self.level = g.sum((self.depth, 1.0), (self.at_centre, 1.0))
+        if jumps(g, [self.level]):
+            raise InvalidInput("the potential of the system decides by the time, and may jump, so that its work "
+                               "cannot be recorded; make it a force")  # fmt: skip
+        return {name: decisions.values[name] for name in sorted(decisions.asked)}
+
+    @property
+    def named(self) -> bool:
+        """Whether a function has read the name of a body."""
+        return any(one.named for one in self.bodies)
+
+    @property
+    def acting(self) -> dict[int, Loads]:
+        """The loads by the parts that roles are asked for, without those where nothing acts."""
+        return {part: one for part, one in self.loads.items() if any(self.g.value(a) != 0.0 for a in one.rows)}
+
+    @property
+    def total(self) -> Acting:
+        """All loads, on these bodies."""
+        total = added(self.g, list(self.loads.values()))
+        return Acting(self.g, total.force, total.torque, np.arange(self.N)[None], {})
+
+    def structure(self) -> Structure:
+        """The roles.
+
+        Raises
+        ------
+        InvalidInput
+            As ``traced``.
+        """
+        g, sum, fixed = self.g, self.sum, self.traced()
+        acting = self.acting
         conditions = {f"part & {part} != 0": one for part, one in acting.items()}
         module = module_of(
-            text(g, conditions, len(parts[L.MOVING].rates), self.each, bodies=self.N, before=len(self.work))
+            text(g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N, before=len(self.work))
         )
         potential = None
         if {*acting} == {L.POTENTIAL_PART} and not self.each:  # loads and commutator follow from the potential
-            program = Dynamics(g, self.N, potential=depth, fixed=fixed)
+            program = Dynamics(g, self.N, potential=self.depth, fixed=fixed)
             potential = derived("system", program, sum.moves, sum.turns).potential
         elif acting:
-            level = g.sum((depth, 1.0), (centre, 1.0))
-            if jumps(g, [level]):
-                raise InvalidInput("the potential of the system decides by the time, and may jump, so that its work "
-                                   "cannot be recorded; make it a force")  # fmt: skip
-            potential = module_of(potential_text(g, level, self.N, "potential", self.each)).potential
-        total = added(g, list(parts.values()))
+            potential = module_of(potential_text(g, self.level, self.N, "potential", self.each)).potential
         return Structure(
             module.loads, potential, tuple(self.work), L.MOVING in acting, not self.work,
-            self.N == 1, self.each, sum.centred, {*acting} == {L.ATTRACTION}, fixed,
-            () if self.each else conserved(g, sum.moves, sum.turns, total.force, total.torque, sum.parameters),
+            self.N == 1 and not self.each, self.each, sum.centred, {*acting} == {L.ATTRACTION}, fixed,
+            () if self.each else conserved(sum.moves, [self.total], sum.parameters, fixed),
         )  # fmt: skip
 
     def _parts(self, depth: int, centre: int) -> dict[int, Loads]:

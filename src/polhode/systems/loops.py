@@ -1,0 +1,232 @@
+"""Loads of one kind as loops: traced once, on the first bodies they are on, and run over a table of bodies.
+
+A row of a table, which stands behind the parameters, holds the numbers of its bodies; for each load whose numbers are
+others in each row, where these begin; and for each work its number. What is not in a loop is a loop of one row.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from polhode.kernel import layout as L
+from polhode.programs.factor import factored
+from polhode.programs.parts import added_up
+from polhode.programs.roles import of_flat_memory
+from polhode.programs.text import Lines
+from polhode.programs.written import module_of
+from polhode.systems.conserved import Acting, conserved
+from polhode.systems.summands import MOST_WRITTEN_OUT, Structure, Sum, Summand
+from polhode.systems.tracing import Tracing
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Loads of one or several kinds on the same sets of bodies.
+
+    Attributes
+    ----------
+    on : tuple of tuple of int
+        The bodies, a set a row.
+    rows : tuple of tuple of Summand
+        The loads on each set, of the same kinds in the same order.
+    """
+
+    on: tuple[tuple[int, ...], ...]
+    rows: tuple[tuple[Summand, ...], ...]
+
+    def among(self, kept: Any) -> Loop:
+        """Some of the rows, by their numbers."""
+        return Loop(tuple(self.on[r] for r in kept), tuple(self.rows[r] for r in kept))
+
+    @cached_property
+    def first(self) -> Any:
+        """Where the numbers of each load begin, by rows; -1 of a load without."""
+        return np.array([[min((at for at, _ in one.parameters.values()), default=-1) for one in row]
+                         for row in self.rows])  # fmt: skip
+
+    @cached_property
+    def moved(self) -> list[int]:
+        """Which loads have their numbers elsewhere in each row."""
+        return np.flatnonzero((self.first != self.first[0]).any(axis=0)).tolist()
+
+    def slot(self, k: int) -> tuple[int, int] | None:
+        """The load, of those that are ``moved``, whose number k is in the first row, and which of its numbers it is."""
+        for m in self.moved:
+            size = sum(int(np.prod(shape)) for _, shape in self.rows[0][m].parameters.values())
+            if 0 <= k - self.first[0, m] < size:
+                return m, int(k - self.first[0, m])
+        return None
+
+    def places(self, k: int) -> Any:
+        """The parameters that are in each row what number k is in the first."""
+        found = self.slot(k)
+        return np.full(len(self.on), k) if found is None else self.first[:, found[0]] + found[1]
+
+
+def loops_of(sum: Sum) -> list[Loop]:
+    """The loops of a sum, and what is written out as the last of them; none if all is written out."""
+    kinds, states = list(zip(sum.moves, sum.turns, sum.turned, strict=True)), {name for name, _ in sum.states}
+    groups, rest = defaultdict[Any, list[tuple[tuple[int, ...], Summand]]](list), list[Summand]()
+    acts = {id(one.load.function): one.act for one in sum.summands}
+    for one in sum.summands:
+        if states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
+            rest.append(one)
+            continue
+        shapes = tuple((name, shape) for name, (_, shape) in one.parameters.items())
+        who = (acts[id(one.load.function)], one.load.acceleration, shapes) if one.load.bodies else one.load.name
+        for on in one.on:
+            groups[who, tuple(kinds[i] for i in on)].append((on, replace(one, on=(on,))))
+    together = defaultdict[Any, list[list[Summand]]](list)
+    for calls in groups.values():
+        if len(calls) > MOST_WRITTEN_OUT:
+            together[tuple(on for on, _ in calls)].append([one for _, one in calls])
+        else:
+            rest += [one for _, one in calls]
+    loops = [Loop(on, tuple(zip(*columns, strict=True))) for on, columns in together.items()]
+    if loops and rest:
+        loops.append(Loop((tuple(sorted({i for one in rest for on in one.on for i in on})),), (tuple(rest),)))
+    return loops
+
+
+class Written:
+    """A loop with the program of its first row, as far as it is that of the others.
+
+    Attributes
+    ----------
+    loop : Loop
+        The rows that it is the program of.
+    others : list of Loop
+        The rows for which functions decide otherwise, or read the names of bodies.
+    fixed : dict of str to float
+        The parameters by which functions decide.
+    """
+
+    def __init__(self, sum: Sum, loop: Loop) -> None:
+        at = {body: n for n, body in enumerate(loop.on[0])}
+        here = [replace(one, on=tuple(tuple(at[i] for i in on) for on in one.on)) for one in loop.rows[0]]
+        self.tracing = tracing = Tracing(sum.of(loop.on[0], here))
+        asked = tracing.traced()
+        same = np.ones(len(loop.on), dtype=bool)
+        for name, value in asked.items():
+            same &= np.asarray(sum.parameters)[loop.places(int(name[1:]))] == value
+        if tracing.named:
+            same[1:] = False
+        self.loop = loop.among(np.flatnonzero(same))
+        left = loop.among(np.flatnonzero(~same))
+        self.others = [left.among([r]) for r in range(len(left.on))] if tracing.named else [left] if left.on else []
+        self.fixed = {f"p{k}": value for name, value in asked.items() for k in self.loop.places(int(name[1:])).tolist()}
+
+    @property
+    def work(self) -> list[list[str]]:
+        """Names of what does work, by rows."""
+        at = {one.load.name: m for m, one in enumerate(self.loop.rows[0])}
+        return [[row[at[name]].load.name if name in at else name for name in self.tracing.work]
+                for row in self.loop.rows]  # fmt: skip
+
+    @property
+    def acting(self) -> Acting:
+        """Its loads, to find what is conserved."""
+        total = self.tracing.total
+        names = total.graph.names([*total.force, *total.torque])
+        places = {name: self.loop.places(int(name[1:])) for name in names if name[0] == "p"}
+        return total._replace(on=np.array(self.loop.on), places=places)
+
+    def table(self, work: Sequence[str]) -> list[list[float]]:
+        """The rows of its table, by the names of all that do work."""
+        first = self.loop.first[:, self.loop.moved].tolist()
+        return [[*map(float, (*on, *own, *(work.index(name) for name in named)))]
+                for on, own, named in zip(self.loop.on, first, self.work, strict=True)]  # fmt: skip
+
+    def lines(self, start: int, before: int) -> tuple[list[str], list[str]]:
+        """Lines that add its loads to ``out``, and its potential to ``total``.
+
+        Parameters
+        ----------
+        start : int
+            Index of its table.
+        before : int
+            How many auxiliary variables there are before the states.
+        """
+        loop, tracing, n = self.loop, self.tracing, len(self.loop.on[0])
+        width = n + len(loop.moved) + len(tracing.work)
+
+        def at(array: str, k: int) -> str:
+            if array == "y":
+                i, slot = divmod(k, L.BODY)
+                return f"y[a{i} + {slot}]" if i < n else f"y[{L.BODY} * N + {before + k - L.BODY * n}]"
+            if array == "bodies":
+                i, slot = divmod(k, L.CONSTANTS)
+                k -= L.CONSTANTS * n
+                return f"bodies[b{i} + {slot}]" if i < n else f"bodies[f{k // 4} + {k % 4}]"
+            own = loop.slot(k)
+            return f"parameters[{k}]" if own is None else f"parameters[p{own[0]} + {own[1]}]"
+
+        def given(names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+            return of_flat_memory(names, n, at)
+
+        head = [line for i in range(n) for line in (
+            f"i{i} = whole(parameters[at + {i}])", f"a{i} = {L.BODY} * i{i}", f"b{i} = {L.CONSTANTS} * i{i}",
+            f"f{i} = {L.CONSTANTS} * N + 4 * i{i}", f"c{i} = {L.LOAD} * i{i}",
+        )]  # fmt: skip
+        head += [f"p{m} = whole(parameters[at + {n + k}])" for k, m in enumerate(loop.moved)]
+        slots = [f"s{k} = {L.LOAD} * N + whole(parameters[at + {n + len(loop.moved) + k}])"
+                 for k in range(len(tracing.work))]  # fmt: skip
+        around = f"for at in range({start}, {start + width * len(loop.on)}, {width}):"
+
+        acting = tracing.acting
+        conditions = {f"part & {part} != 0": one for part, one in acting.items()}
+        count = len(tracing.loads[L.MOVING].rates)
+        lines, loads, rates = added_up(tracing.g, conditions, n, count, given)
+        there = [f"c{k // 3} + {3 * turns + k % 3}" for turns in range(2) for k in range(3 * n)]
+        there += [f"s{k}" for k in range(len(tracing.work))]
+        there += [f"{L.LOAD} * N + {before + k}" for k in range(count - len(tracing.work))]
+        acts = [any(tracing.g.value(one.rows[k]) != 0.0 for one in acting.values()) for k in range(len(there))]
+        stores = [f"out[{k}] = out[{k}] + {one}" for k, one, some in zip(there, [*loads, *rates], acts, strict=True)
+                  if some]  # fmt: skip
+        (level,) = factored(tracing.g, [tracing.level])
+        read, found = given(tracing.g.names([level]))
+        body = Lines(tracing.g, [level], found)
+        adding = [f"if part & {sum(acting)} != 0:", f"    {around}",
+                  *(f"        {line}" for line in [*head, *slots, *lines, *stores])]  # fmt: skip
+        lines = [*head, *read, *body.lines, f"total = total + {body.names[level]}"]
+        deep = [around, *(f"    {line}" for line in lines)]
+        return adding if stores else [], deep if tracing.g.value(level) != 0.0 else []
+
+
+def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
+    """The structure of a sum whose loads are loops.
+
+    Raises
+    ------
+    InvalidInput
+        A load cannot be part of a sum, or the potential jumps at some time.
+    """
+    written, left = list[Written](), list(loops)
+    while left:
+        written.append(Written(sum, left.pop(0)))
+        left += written[-1].others
+    fixed = {name: value for one in written for name, value in one.fixed.items()}
+    work = list(dict.fromkeys(name for one in written for row in one.work for name in row))
+    states = int(np.sum([np.prod(shape) for _, shape in sum.states], dtype=int))
+    table, start = list[float](), len(sum.parameters)
+    loads = [f"for k in range({L.LOAD} * N + {len(work) + states}):", "    out[k] = 0.0"]
+    level = ["total = 0.0"]
+    for one in written:
+        adding, deep = one.lines(start + len(table), len(work))
+        loads, level = loads + adding, level + deep
+        table += [x for row in one.table(work) for x in row]
+    text = "\n    ".join(["def loads(part, t, N, y, bodies, parameters, out):", *loads]) + "\n"
+    depth = "\n    ".join(["def potential(t, N, y, bodies, parameters):", *level, "return total"]) + "\n"
+    parts = {part for one in written for part in one.tracing.acting}
+    return Structure(
+        module_of(text).loads, module_of(depth).potential if parts else None, tuple(work), L.MOVING in parts,
+        not work, False, False, sum.centred, parts == {L.ATTRACTION}, fixed,
+        conserved(sum.moves, [one.acting for one in written], sum.parameters, fixed), tuple(table),
+    )  # fmt: skip
