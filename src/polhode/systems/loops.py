@@ -74,13 +74,12 @@ def loops_of(sum: Sum) -> list[Loop]:
     """The loops of a sum, and what is written out as the last of them; none if all is written out."""
     kinds, states = list(zip(sum.moves, sum.turns, sum.turned, strict=True)), {name for name, _ in sum.states}
     groups, rest = defaultdict[Any, list[tuple[tuple[int, ...], Summand]]](list), list[Summand]()
-    acts = {id(one.load.function): one.act for one in sum.summands}
-    for one in sum.summands:
+    for one, act in zip(sum.summands, sum.acts(), strict=True):
         if states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
             rest.append(one)
             continue
         shapes = tuple((name, shape) for name, (_, shape) in one.parameters.items())
-        who = (acts[id(one.load.function)], one.load.acceleration, shapes) if one.load.bodies else one.load.name
+        who = (act, one.load.acceleration, shapes) if one.load.bodies else one.load.name
         for on in one.on:
             groups[who, tuple(kinds[i] for i in on)].append((on, replace(one, on=(on,))))
     together = defaultdict[Any, list[list[Summand]]](list)

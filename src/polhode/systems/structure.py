@@ -37,7 +37,7 @@ def structure_of(sum: Sum) -> Structure:
         A load cannot be traced, or returns what is none.
     """
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.centred,
-           tuple(one.key() for one in sum.summands))  # fmt: skip
+           tuple(one.key(act) for one, act in zip(sum.summands, sum.acts(), strict=True)))  # fmt: skip
     known = _kept.setdefault(key, [])
     _kept.move_to_end(key)
     opaque = any(getattr(made[0], "opaque", False) for made in key[-1])

@@ -84,7 +84,9 @@ def system(*summands: Any, **recorded: Any) -> System:
                 raise InvalidInput(f"load {load.name!r} has a state {name!r}, as something else is called; bodies, "
                                    "loads and states have names of their own")  # fmt: skip
             starts[name] = start
-    functions = {load.name: _checked(load) for load in loads if not load.shipped}
+    own = [load for load in loads if not load.shipped]
+    looked = {id(load.function): findings(load.function) for load in {id(one.function): one for one in own}.values()}
+    functions = {load.name: _checked(load, looked[id(load.function)]) for load in own}
     arguments = {one.name: {"kind": "body", **one.arguments} for one in bodies}
     for load in loads:
         record = {} if load.kind else {"function": record_of(load.function)}
@@ -228,15 +230,15 @@ class LoadFunction:
         return (made, object()) if made.opaque else made
 
 
-def _checked(load: Load) -> LoadFunction:
-    """The function of a load of the user's.
+def _checked(load: Load, found: Iterable[Any]) -> LoadFunction:
+    """The function of a load of the user's, in which this was found.
 
     Raises
     ------
     InvalidInput
         It remembers, prints or writes, or does what no program can.
     """
-    for one in findings(load.function):
+    for one in found:
         if one.kind in ("memory", "outside"):
             raise InvalidInput(refusal(load.described, one, False))
         raise InvalidInput(f"{load.described} cannot be a part of a sum: it {one.what}, {one.line}; leave that out")

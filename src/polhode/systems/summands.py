@@ -34,14 +34,9 @@ class Summand:
     on: tuple[tuple[int, ...], ...]
     parameters: Mapping[str, tuple[int, Shape]]
 
-    @property
-    def act(self) -> Any:
-        """Its function, equal to others that come to the same program."""
-        return self.load.function if self.load.shipped else jit.Made(self.load.function)
-
-    def key(self) -> Any:
-        """What its program depends on, but for numbers."""
-        return self.act, self.load.name, self.load.acceleration, self.on, tuple(self.parameters.items())
+    def key(self, act: Any) -> Any:
+        """What its program depends on, but for numbers; ``act`` is its function, see ``Sum.acts``."""
+        return act, self.load.name, self.load.acceleration, self.on, tuple(self.parameters.items())
 
 
 @dataclass(frozen=True)
@@ -114,6 +109,12 @@ class Sum:
     states: tuple[tuple[str, Shape], ...]
     centred: bool
     parameters: Any
+
+    def acts(self) -> list[Any]:
+        """The functions of the loads, equal to others that come to the same program."""
+        loads = {id(one.load.function): one.load for one in self.summands}
+        found = {key: load.function if load.shipped else jit.Made(load.function) for key, load in loads.items()}
+        return [found[id(one.load.function)] for one in self.summands]
 
     def numbers(self, structure: Structure) -> Any:
         """The parameters of the system: the values, and behind them the table of loops."""
