@@ -247,3 +247,48 @@ def test_what_cannot_be_added_is_told(added, call, told):
     with pytest.raises(InvalidInput) as refused:
         call()
     assert told in str(refused.value) and "\n" not in str(refused.value)
+
+
+# ------------------------------------------------------------------ members
+TWO = (ph.body("a", 100.0, (20.0, 30.0, 25.0)), ph.body("b", 10.0))
+
+
+@pytest.mark.parametrize("engine", ["threads", "lanes"])
+def test_members_start_by_the_names_of_bodies_as_single_runs_do(engine):
+    places = np.array([[110.0, 0.0, 0.0], [105.0, 1.0, 0.0], [101.0, 2.0, 3.0]])
+    run = {"step": 0.1, "steps": 100}
+    still, turning = {"velocity": (0.0, 1.0, 0.0)}, {"angular_velocity": (0.0, 0.0, 0.1)}
+    pair = ph.system(*TWO, ph.loads.tether(5.0, 100.0).on("a", "b"))
+    members = {"b": {"position": places}, "a": {"rotation_vector": 1e-3 * places, "mass": [100.0, 90.0, 80.0]}}
+    ds = ph.ensemble(pair, "v2", start={"a": turning, "b": still}, members=members, engine=engine, **run)
+    for k, mass in enumerate((100.0, 90.0, 80.0)):
+        one = ph.system(ph.body("a", mass, (20.0, 30.0, 25.0)), TWO[1], ph.loads.tether(5.0, 100.0).on("a", "b"))
+        start = {"a": {**turning, "rotation_vector": 1e-3 * places[k]}, "b": {**still, "position": places[k]}}
+        alone = ph.integrate(one, "v2", start=start, **run)
+        for name in ("position", "attitude"):
+            assert abs(ds[name].values[k] - alone[name].values).max() < 1e-12, name
+    assert ds["initial_b.position"].dims == ("member", "axis") and "a.mass" in ds.coords
+
+
+def test_drawn_starts_of_bodies_are_recorded_by_name():
+    pair = ph.system(*TWO, ph.loads.tether(5.0, 100.0).on("a", "b"))
+    drawn = ph.sampling.members({"b.position": ph.sampling.normal((110.0, 0.0, 0.0), 1.0)}, 5, seed=1)
+    ds = ph.ensemble(pair, "v2", step=0.1, steps=2, members=drawn)
+    assert np.array_equal(ds.position[:, 0, 1], ds["initial_b.position"]) and "b.position" in ds.attrs["ensemble"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"start": {"b": {"position": (1.0, 0, 0)}}, "members": {"b": {"position": np.ones((2, 3))}}},
+         "b.position varies among the members, and is given for all too"),
+        ({"members": {"c": {"position": np.ones((2, 3))}}}, "unknown body of the system, given in members 'c'"),
+        ({"members": {"b": {"position": np.ones((2, 2))}}}, "members has values of shape (2,) of b.position"),
+        ({"members": {"b.position": np.ones((2, 3)), "position": np.ones((2, 3))}}, "position of all bodies and of"),
+    ],
+)  # fmt: skip
+def test_what_members_cannot_say_of_bodies_is_told(given, told):
+    pair = ph.system(*TWO, ph.loads.tether(5.0, 100.0).on("a", "b"))
+    with pytest.raises(InvalidInput) as refused:
+        ph.ensemble(pair, "v2", step=0.1, steps=2, **given)
+    assert told in str(refused.value)

@@ -262,14 +262,15 @@ def coordinates_of(varied: Varied, rotates: bool, taken: Collection[str]) -> dic
     """What varied, as coordinates along ``member``: initial quantities as ``initial_...``, others by their names."""
     found: dict[str, Any] = {}
     for name, values in varied.values.items():
-        called = f"initial_{name}" if name in STARTING else name
+        starting = name in STARTING or name.partition(".")[2] in STARTING  # of all bodies, or of one by its name
+        called = f"initial_{name}" if starting else name
         if called in taken:
             called = f"member_{called}"
         dims: tuple[str, ...] = ("member",)
         for axis, length in enumerate(values.shape[1:]):
             if name == "attitude" and length == 4 and rotates:
                 dims += ("quaternion",)
-            elif length == 3 and "axis" not in dims and (name in STARTING or name in ("inertia", "center_of_mass")):
+            elif length == 3 and "axis" not in dims and (starting or name in ("inertia", "center_of_mass")):
                 dims += ("axis",)
             else:
                 dims += (f"{called}_{axis}",)

@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode.arguments import room_for
 from polhode.ensembles.members import Kind, Names, Varied, kind_of, sorted_out, states_of, system_of
+from polhode.ensembles.of_bodies import by_path, of_all_bodies
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
@@ -48,6 +49,8 @@ class Plan:
         As of ``integrate``.
     varied : Varied
         What they do not.
+    whole : Varied
+        The same with what varies of single bodies as that of all bodies.
     names : Names
         What its names belong to.
     words : mapping
@@ -61,6 +64,7 @@ class Plan:
     system: System
     method: str | Method | None
     varied: Varied
+    whole: Varied
     names: Names
     words: Mapping[str, Any]
     start: Mapping[str, Any]
@@ -75,7 +79,7 @@ class Plan:
         InvalidInput
             As ``integrate``.
         """
-        varied, names = self.varied, self.names
+        varied, names = self.whole, self.names
         words = dict(self.words) | {"start": dict(self.start) | varied.at(k, names.starting)}
         if names.tolerances:
             words["steps"] = replace(words["steps"], **{n: float(v) for n, v in varied.at(k, names.tolerances).items()})
@@ -125,7 +129,7 @@ class Plan:
         """
         room_for(3.0 * self.varied.count * len(request.state.values), "members")
         try:
-            return self._together(request, self.varied)
+            return self._together(request, self.whole)
         except InvalidInput as problem:
             raise self.whose(*self._first_refused(request, problem)) from None
 
@@ -155,7 +159,7 @@ class Plan:
         while bad - good > 1:
             middle = (good + bad) // 2
             try:
-                self._together(request, self.varied.first(middle))
+                self._together(request, self.whole.first(middle))
             except InvalidInput as found:
                 bad, problem = middle, found
             else:
@@ -216,7 +220,7 @@ def planned(
     system = present_system(system)
     if given.get("parameters") is not None:
         system = with_parameters(system, given["parameters"])
-    varied = Varied.of(members)
+    varied = Varied.of(by_path(system.names, members))
     row = find_method(system.recommended if method is None else method).method
     if "tangent" in options:
         raise InvalidInput(
@@ -224,12 +228,18 @@ def planned(
             "polhode.chaos, which have members"
         )
     check_options(row, options, "ensemble", [*ARGUMENTS, "members", "engine", "threads", "reduce"])
-    names = sorted_out(varied, system, row.options)
     words = {name: value for name, value in given.items() if name != "parameters"}
     refuse_own_states(system, start, "members")
     common = _start(system, start)
+    for name, value in list(words.items()):
+        if name in STATE_WORDS and value is not None:
+            if common.get(name) is not None:
+                raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
+            common[name] = words.pop(name)
+    whole, common = of_all_bodies(system.names, varied, start, common)
+    names = sorted_out(whole, system, row.options)
     for name in names.starting:
-        if common.get(name) is not None or words.get(name) is not None:
+        if common.get(name) is not None:
             raise InvalidInput(f"{name} varies among the members, and is given for all too; keep one of them")
     for name in names.options:
         if name in options:
@@ -238,12 +248,7 @@ def planned(
         raise InvalidInput(
             f"{names.tolerances[0]} varies among the members, but steps is no polhode.Tolerance, whose it is"
         )
-    for name, value in list(words.items()):
-        if name in STATE_WORDS and value is not None:
-            if common.get(name) is not None:
-                raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
-            common[name] = words.pop(name)
-    return Plan(system, method, varied, names, words, common, dict(options))
+    return Plan(system, method, varied, whole, names, words, common, dict(options))
 
 
 def _start(system: System, start: Any) -> dict[str, Any]:
