@@ -1,18 +1,20 @@
-"""A body: its name, mass and principal moments of inertia."""
+"""A body: its name, mass and principal moments of inertia, and the rotors in it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.arguments import identifier, in_unit, number, truth, whole
-from polhode.arguments.recorded import plain
-from polhode.arguments.words import Inertia, Mass
+from polhode.arguments.recorded import called, plain
+from polhode.arguments.words import Inertia, Mass, TableOf
+from polhode.bodies.gyros import Gyros, control_moment_gyros
 from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal
+from polhode.bodies.wheels import Wheels, reaction_wheels, rest_of
 from polhode.errors import InvalidInput, answering
 
 POINT = (inf, inf, inf)
@@ -30,11 +32,13 @@ class Body:
     mass : float
         Its mass; infinite where it is pinned.
     moments : tuple of float
-        Principal moments of inertia; infinite for a point.
+        Principal moments of inertia, without what wheels add about their axes; infinite for a point.
     frame : tuple of float
         Quaternion from the principal frame to the user's body frame.
     arguments : mapping
         What it was made from, in JSON types.
+    wheels, gyros : Wheels, Gyros or None
+        The rotors in it.
     """
 
     name: str
@@ -42,6 +46,8 @@ class Body:
     moments: tuple[float, ...]
     frame: tuple[float, ...]
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    wheels: Wheels | None = None
+    gyros: Gyros | None = None
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
@@ -50,8 +56,10 @@ class Body:
 
 @answering
 def body(
-    name: str, mass: Mass | None = None, inertia: Inertia | None = None, *, pinned: bool = False, physical: bool = True
-) -> Body:
+    name: str, mass: Mass | None = None, inertia: Inertia | None = None, *, pinned: bool = False, physical: bool = True,
+    wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
+    gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
+) -> Body:  # fmt: skip
     """A body of a system.
 
     Parameters
@@ -67,6 +75,10 @@ def body(
         Whether it only rotates, about the origin of its axes.
     physical : bool
         Whether moments that no body can have are refused, as for ``rigid_body``.
+    wheels : Wheels, optional
+        Reaction wheels in it, from ``polhode.reaction_wheels``; ``inertia`` is that of the whole with locked wheels.
+    gyros : Gyros, optional
+        Control moment gyros in it, from ``polhode.control_moment_gyros``.
 
     Returns
     -------
@@ -75,12 +87,16 @@ def body(
     Raises
     ------
     InvalidInput
-        No identifier, no mass where one is needed, a pinned point, or invalid moments.
+        No identifier, no mass where one is needed, a pinned point, invalid moments; wheels in a point, or with more
+        inertia than the body.
 
     Examples
     --------
     >>> body("top", inertia=(5, 5, 1), pinned=True)
     body('top', inertia=[5.0, 5.0, 1.0], pinned=True)
+    >>> from polhode import reaction_wheels
+    >>> body("bus", 4.0, (0.05, 0.04, 0.03), wheels=reaction_wheels([(0, 0, 1)], 1e-5)).wheels.count
+    1
     """
     identifier(name, "name of a body")
     given: dict[str, Any] = {}
@@ -97,25 +113,48 @@ def body(
         raise InvalidInput(f"body {name!r} has no mass; give it, or pinned=True for a body that only rotates")
     if not pinned:
         given["mass"] = mass = number(mass, f"mass of body {name!r}", "kg", positive=True)
+    spun = _rotors(wheels, reaction_wheels, Wheels, f"wheels of body {name!r}")
+    turned = _rotors(gyros, control_moment_gyros, Gyros, f"gyros of body {name!r}")
+    if inertia is None and (spun or turned):
+        raise InvalidInput(f"body {name!r} is a point, in which no rotor turns; give its inertia, or leave its "
+                           f"{'wheels' if spun else 'gyros'} out")  # fmt: skip
     moments, frame = np.array(POINT), np.array((1.0, 0.0, 0.0, 0.0))
     if inertia is not None:
         inertia = in_unit(inertia, KG_M2, "inertia")
-        moments, frame = principal(inertia, triangle=truth(physical, "physical"), name=f"inertia of body {name!r}")
+        parts = principal(inertia, triangle=truth(physical, "physical"), name=f"inertia of body {name!r}")
+        moments, frame = parts if spun is None else rest_of(parts, spun)
         given["inertia"] = plain(inertia.inertia if isinstance(inertia, MassProperties) else inertia)
     given |= {"pinned": True} if pinned else {}
     given |= {} if physical else {"physical": False}
-    return Body(name, float(mass), tuple(map(float, moments)), tuple(map(float, frame)), given)
+    given |= {key: dict(one.arguments) for key, one in (("wheels", spun), ("gyros", turned)) if one is not None}
+    return Body(name, float(mass), tuple(map(float, moments)), tuple(map(float, frame)), given, spun, turned)
+
+
+def _rotors(given: Any, make: Any, kind: type, name: str) -> Any:
+    """Wheels or gyros, or None, from what they are or from a mapping of their arguments.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    made = called(make, given) if isinstance(given, Mapping) else given
+    if made is not None and not isinstance(made, kind):
+        raise InvalidInput(f"{name} must be made by polhode.{make.__name__}, or be a mapping of its arguments")
+    return made
 
 
 @answering
-def bodies(n: int, mass: Any = None, inertia: Any = None, name: str = "body", *, physical: bool = True) -> list[Body]:
+def bodies(
+    n: int, mass: Any = None, inertia: Any = None, name: str = "body", *, physical: bool = True, wheels: Any = None,
+    gyros: Any = None,
+) -> list[Body]:  # fmt: skip
     """So many equal bodies, called name0, name1, ...
 
     Parameters
     ----------
     n : int
         How many.
-    mass, inertia, physical
+    mass, inertia, physical, wheels, gyros
         Those of each, as of ``body``.
     name : str
         What their names begin with.
@@ -134,6 +173,6 @@ def bodies(n: int, mass: Any = None, inertia: Any = None, name: str = "body", *,
     >>> [one.name for one in bodies(3, 18.0, (0.6, 1.3, 1.9))]
     ['body0', 'body1', 'body2']
     """
-    first = body(f"{identifier(name, 'name of bodies')}0", mass, inertia, physical=physical)
-    return [Body(f"{name}{k}", first.mass, first.moments, first.frame, first.arguments)
-            for k in range(whole(n, "n", least=1))]  # fmt: skip
+    first = body(f"{identifier(name, 'name of bodies')}0", mass, inertia, physical=physical, wheels=wheels,
+                 gyros=gyros)  # fmt: skip
+    return [replace(first, name=f"{name}{k}") for k in range(whole(n, "n", least=1))]

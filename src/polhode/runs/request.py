@@ -555,18 +555,20 @@ def go_on_with_states(y: Any, states: Any, system: System) -> None:
     InvalidInput
         One of them has another size, or is none of the system's.
     """
-    own = [one.quantity for one in system.auxiliary]
-    read = [one.quantity for one in system.auxiliary if one.read]
+    read: dict[str, list[int]] = {}
+    for k, one in enumerate(system.auxiliary):
+        if one.read:
+            read.setdefault(one.quantity, []).append(L.BODY * system.N + k)
     for name in states if isinstance(states, Mapping) and not hasattr(type(states), "isel") else ():
         if name not in read:
-            raise unknown_name(f"state of {system.name}, given in start", name, dict.fromkeys(read) or ["(none)"])
-    for k, one in enumerate(system.auxiliary):
-        if one.read and one.quantity in states:
-            values, size = np.ravel(np.asarray(states[one.quantity], dtype=float)), own.count(one.quantity)
-            if len(values) != size:
-                raise InvalidInput(f"start has {len(values)} numbers of {one.quantity!r}, but the system {size}; give "
+            raise unknown_name(f"state of {system.name}, given in start", name, read or ["(none)"])
+    for name, places in read.items():
+        if name in states:
+            values = np.ravel(np.asarray(states[name], dtype=float))
+            if len(values) != len(places):
+                raise InvalidInput(f"start has {len(values)} numbers of {name!r}, but the system {len(places)}; give "
                                    "a trajectory of this system, or a mapping of its last row")  # fmt: skip
-            y[L.BODY * system.N + k] = float(values[k - own.index(one.quantity)])
+            y[places] = values
 
 
 # ------------------------------------------------------------------ reading a record

@@ -125,13 +125,15 @@ others = jit.hole("others(k, t, N, y, bodies, parameters, table) -> float", "The
 which = jit.hole("which", "Number of the user's event.")
 
 
-of_bodies = jit.hole("of_bodies(t, N, y, bodies, table, at) -> float", "A function of bodies by their names.")
+of_bodies = jit.hole(
+    "of_bodies(t, N, y, bodies, parameters, table, at) -> float", "A function of bodies by their names."
+)
 
 
 def either_of_bodies(k, t, N, y, bodies, parameters, table):
     """The EVENT role with a function of bodies for event number ``which``."""
     if k == which:
-        return of_bodies(t, N, y, bodies, table, int(table[2 * k + 1]))
+        return of_bodies(t, N, y, bodies, parameters, table, int(table[2 * k + 1]))
     return others(k, t, N, y, bodies, parameters, table)
 
 

@@ -71,7 +71,10 @@ class Loop:
 
 
 def loops_of(sum: Sum) -> list[Loop]:
-    """The loops of a sum, and what is written out as the last of them; none if all is written out."""
+    """The loops of a sum, and what is written out as the last of them; none if all is written out, as where rotors are
+    in bodies."""
+    if sum.carried:
+        return []
     kinds, states = list(zip(sum.moves, sum.turns, sum.turned, strict=True)), {name for name, _ in sum.states}
     groups, rest = defaultdict[Any, list[tuple[tuple[int, ...], Summand]]](list), list[Summand]()
     for one, act in zip(sum.summands, sum.acts(), strict=True):
@@ -226,6 +229,6 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
     parts = {part for one in written for part in one.tracing.acting}
     return Structure(
         module_of(text).loads, module_of(depth).potential if parts else None, tuple(work), L.MOVING in parts,
-        not work, False, False, sum.centred, parts == {L.ATTRACTION}, fixed,
+        False, not work, False, False, sum.centred, parts == {L.ATTRACTION}, fixed,
         conserved(sum.moves, [one.acting for one in written], sum.parameters, fixed), tuple(table),
     )  # fmt: skip

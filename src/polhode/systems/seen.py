@@ -8,6 +8,8 @@ from typing import Any
 from polhode.programs.attitude import attitude, conjugate, matrix_of, multiply, vector
 from polhode.programs.graph import Graph
 from polhode.programs.tracer import NotTraceable, Tracer, array_of
+from polhode.systems.carried import OF_GYROS, OF_WHEELS
+from polhode.systems.carried_loads import Rotors
 from polhode.systems.summands import Sum
 
 
@@ -17,8 +19,15 @@ class Seen:
     def __init__(self, g: Graph, i: int, sum: Sum) -> None:
         self.g, self.i, self.turned, self.named, self._name = g, i, sum.turned[i], False, sum.names[i]
         self.moves, self.turns = sum.moves[i], any(sum.turns[i])
+        self.rotors = next((Rotors(g, one) for one in sum.carried if one.body == i), None)
 
     def __getattr__(self, name: str) -> Any:
+        if name in OF_ROTORS:
+            found = None if self.rotors is None else self.rotors.read(name, self.turning)
+            if found is not None:
+                return found
+            kind = "gyros" if name in OF_GYROS else "imbalanced wheels" if name == "wheel_angle" else "wheels"
+            raise NotTraceable(f"it reads {name!r} of {self._name!r}, which has no {kind}")
         raise NotTraceable(f"it reads {name!r} of a body, which has {', '.join(OFFERED)}")
 
     def _vector(self, name: str, there: bool) -> Any:
@@ -85,9 +94,10 @@ class Seen:
 
     @property
     def inertia(self) -> Any:
-        """The inertia tensor in the body's axes."""
-        diagonal = array_of([[self.moments[k] if k == n else 0.0 for n in range(3)] for k in range(3)])
-        return self.to_body @ diagonal @ self.to_body.T if self.turned else diagonal
+        """The inertia tensor in the body's axes, locked wheels included."""
+        tensor = array_of([[self.moments[k] if k == n else 0.0 for n in range(3)] for k in range(3)])
+        tensor = tensor if self.rotors is None else tensor + self.rotors.inertia()
+        return self.to_body @ tensor @ self.to_body.T if self.turned else tensor
 
     def in_space(self, v: Any) -> Any:
         """A vector of the body's axes in space."""
@@ -102,14 +112,16 @@ class Seen:
         return self.position + self.in_space(x) if self.turns else self.position
 
     def gradient_of_inertia(self, n: Any) -> Any:
-        """trace(I) - 3 n . I n for a unit vector n in space, by differences of moments."""
+        """trace(I) - 3 n . I n for a unit vector n in space, by differences of moments, locked wheels included."""
         if not self.turns:
             return 0.0
         u, I = matrix_of(self.principal).T @ array_of(n), self.moments
         D = (I[0] - I[2], I[1] - I[2])
-        return D[0] + D[1] - 3.0 * (D[0] * u[0] ** 2 + D[1] * u[1] ** 2)
+        found = D[0] + D[1] - 3.0 * (D[0] * u[0] ** 2 + D[1] * u[1] ** 2)
+        return found if self.rotors is None else found + self.rotors.gradient_of_inertia(u)
 
 
+OF_ROTORS = (*OF_WHEELS, "wheel_speed", *OF_GYROS)
 OFFERED = ("position", "velocity", "attitude", "angular_velocity", "mass", "inertia", "name", "point(x)", "in_space(v)",
-           "in_body(v)", "gradient_of_inertia(n)")  # fmt: skip
+           "in_body(v)", "gradient_of_inertia(n)", *OF_ROTORS)  # fmt: skip
 """What a load may read of a body."""

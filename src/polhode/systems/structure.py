@@ -21,6 +21,7 @@ from polhode.programs.memory import Values
 from polhode.programs.roles import behind, of_flat_memory, plain
 from polhode.programs.text import Lines
 from polhode.programs.written import module_of
+from polhode.systems.carried import carried_in
 from polhode.systems.loops import looped, loops_of
 from polhode.systems.summands import Structure, Sum, Summand
 from polhode.systems.tracing import Tracing
@@ -36,7 +37,7 @@ def structure_of(sum: Sum) -> Structure:
     InvalidInput
         A load cannot be traced, or returns what is none.
     """
-    key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.centred,
+    key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.centred, sum.carried,
            tuple(one.key(act) for one, act in zip(sum.summands, sum.acts(), strict=True)))  # fmt: skip
     known = _kept.setdefault(key, [])
     _kept.move_to_end(key)
@@ -62,8 +63,8 @@ def _made(sum: Sum) -> Structure:
 
 
 def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., Any]:
-    """What the function of an event returns, as ``value(t, N, y, bodies, table, at)`` with its parameters from
-    ``table[at]`` on.
+    """What the function of an event returns, as ``value(t, N, y, bodies, parameters, table, at)`` with its parameters
+    from ``table[at]`` on.
 
     Parameters
     ----------
@@ -79,7 +80,8 @@ def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., An
     InvalidInput
         A body that is not there, a function that cannot be traced, or that returns something else than one number.
     """
-    places, first = {}, 0
+    places, own = {}, len(system.parameters)
+    first = own
     for key, value in load.parameters.items():
         places[key], first = (first, np.shape(value)), first + np.size(value)
     for one in load.bodies:
@@ -88,28 +90,30 @@ def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., An
     if not load.bodies and len(names) > 1:
         raise InvalidInput(f"event {load.name!r} is of one of {len(names)} bodies; say which with .on")
     on = tuple(names.index(one) for one in load.bodies) or (0,)
-    read = system.auxiliary[system.read_from :]
+    carried = carried_in(system)
     sizes: dict[str, int] = {}
-    for own in read:
-        sizes[own.quantity] = sizes.get(own.quantity, 0) + bool(own.label)
-    numbers = np.concatenate([np.zeros(0), *(np.ravel(one) for one in load.parameters.values())])
+    for variable in system.auxiliary[system.read_from + sum(one.size for one in carried) :]:
+        sizes[variable.quantity] = sizes.get(variable.quantity, 0) + bool(variable.label)
+    numbers = np.concatenate([system.parameters, *(np.ravel(one) for one in load.parameters.values())])
     frames = tuple(tuple(row) != (1.0, 0.0, 0.0, 0.0) for row in np.asarray(system.frames).tolist())
-    sum = Sum(
+    whole = Sum(
         tuple(names), tuple(np.isfinite(system.mass).tolist()), tuple(map(tuple, np.isfinite(system.moments).tolist())),
         frames, (Summand(load, (on,), places),), tuple((key, (size,) if size else ()) for key, size in sizes.items()),
-        False, numbers,
+        False, numbers, carried,
     )  # fmt: skip
-    tracing = Tracing(sum)
-    decisions = Decisions(Values(numbers.tolist(), ()))
+    tracing = Tracing(whole)
+    decisions = Decisions(Values(numbers.tolist(), range(own)))
     with tracing.g.asking(decisions):
-        parts = tracing.rows(sum.summands[0], on, decisions)
+        parts = tracing.rows(whole.summands[0], on, decisions)
     if [*parts] != [""]:
         raise UserFunctionError(f"event {load.name!r} returns {', '.join(parts)}; it must return one number")
     (row,) = factored(tracing.g, parts[""])
     inputs, N = tracing.g.names([row]), len(names)
-    lines, given = of_flat_memory(
-        inputs, N, lambda array, k: f"table[at + {k}]" if array == "parameters" else plain(array, k)
-    )
+
+    def slot(array: str, k: int) -> str:
+        return f"table[at + {k - own}]" if array == "parameters" and k >= own else plain(array, k)
+
+    lines, given = of_flat_memory(inputs, N, slot)
     body = Lines(tracing.g, [row], given | behind(inputs, N, system.read_from))
-    lines = ["def value(t, N, y, bodies, table, at):", *lines, *body.lines, f"return {body.names[row]}"]
+    lines = ["def value(t, N, y, bodies, parameters, table, at):", *lines, *body.lines, f"return {body.names[row]}"]
     return module_of("\n    ".join(lines) + "\n").value  # type: ignore[no-any-return]

@@ -22,9 +22,12 @@ from polhode.bodies.body import Body, body
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import jit
+from polhode.kernel import layout as L
 from polhode.loads import LOADS, Load
 from polhode.loads.load import bodies_of, of
 from polhode.programs.purity import findings
+from polhode.systems.carried import Spin, carried_by, fitted, numbers_of
+from polhode.systems.carried_events import watches_of
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
@@ -97,8 +100,9 @@ def system(*summands: Any, **recorded: Any) -> System:
     return System(
         name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
         moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
-        parameters=whole.numbers(structure), names=whole.names, functions=functions,
-        made_again=Again(whole, structure, states) if functions else None, **_roles(structure, states),
+        names=whole.names, functions=functions,
+        made_again=Again(whole, structure, states, tuple(bodies)) if functions else None,
+        **_roles(whole, structure, states, bodies),
     )  # fmt: skip
 
 
@@ -172,35 +176,47 @@ def sum_of(bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_ST
             places[key] = (0 if central else len(numbers), np.shape(value))
             numbers += [] if central else np.ravel(value).tolist()
         summands.append(Summand(load, _places(load, at), places))
+    carried = carried_by(bodies, len(numbers))
+    numbers += numbers_of(bodies, carried)
     return Sum(
         tuple(at), tuple(bool(np.isfinite(one.mass)) for one in bodies),
         tuple((isfinite(x), isfinite(y), isfinite(z)) for x, y, z in (one.moments for one in bodies)),
         tuple(one.frame != IDENTITY for one in bodies), tuple(summands),
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers or [0.0]),
+        carried,
     )  # fmt: skip
 
 
-def _roles(structure: Structure, states: States) -> dict[str, Any]:
+def _roles(sum: Sum, structure: Structure, states: States, bodies: Sequence[Body]) -> dict[str, Any]:
     """The attributes of a system that follow from its structure."""
-    auxiliary = tuple(AuxiliaryVariable("work", name) for name in structure.work)
+    auxiliary = [AuxiliaryVariable("work", name) for name in structure.work]
+    first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
+    auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
     found: dict[str, Any] = {
+        "parameters": fitted(sum.numbers(structure), sum.carried, len(structure.work)),
         "potential": structure.potential, "auxiliary": (*auxiliary, *states.auxiliary),
+        "watches": tuple(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)),
         "conserves": ("energy",) * structure.conservative + structure.conserves,
         "decided": frozenset(int(name[1:]) for name in structure.fixed),
     }  # fmt: skip
-    if structure.potential is None and not states.sizes:  # free
+    if sum.carried:
+        whole = "total_angular_momentum" in structure.conserves
+        found |= {"wheels_at": sum.rotors_at, "quantities": Spin(sum.carried, found["parameters"], whole)}
+        if structure.rotors_alone and structure.centred:
+            found["recommended"] = "rkn6_14a/kepler"
+    if structure.potential is None and not reads:  # free
         return found | {"commutator": no_loads, "series": no_series if structure.alone else None,
                         "provides": stated(velocity_independent=True)}  # fmt: skip
     if structure.conservative and not (
-        structure.centred or structure.each or structure.table or states.sizes
+        structure.centred or structure.each or structure.table or reads
     ):  # loads and commutator follow from it
         return found | {"loads": no_loads, "commutator": None}
-    alone = (structure.alone or structure.each) and structure.conservative and not states.sizes
+    alone = (structure.alone or structure.each) and structure.conservative and not reads
     return found | {
         "loads": structure.loads, "each_alone": alone, "all_potential": structure.conservative,
         "provides": stated(
             central_gravity=structure.centred, only_central_gravity=structure.centre_alone, split_loads=True,
-            velocity_independent=not structure.moving and not states.sizes,
+            velocity_independent=not structure.moving and not reads,
         ),
     }  # fmt: skip
 
@@ -257,11 +273,14 @@ class Again:
         That of the system.
     states : States
         Its states.
+    bodies : tuple of Body
+        Its bodies.
     """
 
     sum: Sum
     structure: Structure
     states: States
+    bodies: tuple[Body, ...]
 
     def __call__(self, system: System) -> System:
         """The system at present: the last one made for a structure."""
@@ -271,9 +290,9 @@ class Again:
         made: dict[int, System] = system.__dict__.setdefault("_again", {})
         if id(structure) not in made:
             made.clear()
-            again = Again(self.sum, structure, self.states)
-            made[id(structure)] = replace(system, **_roles(structure, self.states), made_again=again,
-                                          parameters=self.sum.numbers(structure))  # fmt: skip
+            again = Again(self.sum, structure, self.states, self.bodies)
+            roles = _roles(self.sum, structure, self.states, self.bodies)
+            made[id(structure)] = replace(system, **roles, made_again=again)
         return made[id(structure)]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from polhode.kernel import jit
 from polhode.loads import Load
+from polhode.systems.carried import Carried
 
 Shape = tuple[int, ...]
 MOST_WRITTEN_OUT = 3
@@ -55,6 +56,8 @@ class Structure:
         Whether all forces and torques follow from the potential, which does not read the time.
     alone, each : bool
         Whether there is one body, or the loads are those of one in a loop.
+    rotors_alone : bool
+        Whether these are those of rotors only.
     centred, centre_alone : bool
         Whether a centre at the origin attracts all bodies, and whether nothing else acts.
     fixed : mapping of str to float
@@ -69,6 +72,7 @@ class Structure:
     potential: Callable[..., Any] | None
     work: tuple[str, ...]
     moving: bool
+    rotors_alone: bool
     conservative: bool
     alone: bool
     each: bool
@@ -99,6 +103,8 @@ class Sum:
         Whether a centre at the origin attracts all bodies, its gravity parameter being the first parameter.
     parameters : array
         Values of the parameters.
+    carried : tuple of Carried
+        The rotors in the bodies; their states come before the others.
     """
 
     names: tuple[str, ...]
@@ -109,6 +115,19 @@ class Sum:
     states: tuple[tuple[str, Shape], ...]
     centred: bool
     parameters: Any
+    carried: tuple[Carried, ...] = ()
+
+    @property
+    def rotors_at(self) -> int:
+        """Where the tables of rotors begin in the parameters, of several bodies their indices; -1 without any."""
+        if not self.carried:
+            return -1
+        return self.carried[0].at - (len(self.names) if len(self.names) > 1 else 0)
+
+    @property
+    def of_rotors(self) -> int:
+        """How many of the states that loads read are those of rotors; they come first."""
+        return sum(one.size for one in self.carried)
 
     def acts(self) -> list[Any]:
         """The functions of the loads, equal to others that come to the same program."""
@@ -125,7 +144,7 @@ class Sum:
         """Whether all loads are on each of many bodies of one kind, so that they are a loop."""
         same = all(len(set(one)) == 1 for one in (self.moves, self.turns, self.turned))
         apart = all(not one.load.bodies for one in self.summands)
-        return len(self.names) > MOST_WRITTEN_OUT and same and apart and not self.states
+        return len(self.names) > MOST_WRITTEN_OUT and same and apart and not self.states and not self.carried
 
     def of(self, bodies: Sequence[int], summands: Sequence[Summand]) -> Sum:
         """The sum of some of the bodies, and of summands by their places among these."""

@@ -26,6 +26,7 @@ from polhode.programs.rewire import rewired
 from polhode.programs.trace import MEMORY, called, flat, shape_of
 from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, array_of, row_of
 from polhode.programs.written import module_of
+from polhode.systems.carried_loads import Rotors, add_rotors
 from polhode.systems.conserved import Acting, conserved
 from polhode.systems.from_potential import derived
 from polhode.systems.seen import Seen
@@ -41,7 +42,13 @@ class Tracing:
         g, N = self.g, len(sum.names)
         self.N, self.zero = N, g.const(0.0)
         self.bodies = [Seen(g, i, sum) for i in range(N)]
-        self.states, self.rates, k = {}, {}, 0
+        k = sum.of_rotors
+        self.turning = [self.zero] * k
+        self.inside, self.coupling = [self.zero] * (3 * N), [self.zero] * (3 * N)
+        self.states, self.rates = dict[str, Any](), dict[str, list[int]]()
+        for rotors in sum.carried:
+            known = (name for name in rotors.states if not rotors.label(name))
+            self.states |= {name: Rotors(g, rotors).state(name) for name in known}
         for name, shape in sum.states:
             n = int(np.prod(shape))
             rows = [Tracer(g, g.input(f"aux{k + j}")) for j in range(n)]
@@ -60,18 +67,23 @@ class Tracing:
         InvalidInput
             A load cannot be part of a sum, or the potential jumps at some time.
         """
-        g, decisions = self.g, Decisions(Values(self.sum.parameters, ()))
+        g, sum = self.g, self.sum
+        decisions = Decisions(Values(sum.parameters, [k for one in sum.carried for k in one.flags]))
         with g.asking(decisions):
-            for one in self.sum.summands:
+            for one in sum.summands:
                 for on in one.on:
                     self._add(one, on, decisions)
+        self.still = all(g.value(a) == 0.0 for rows in self.parts[L.MOVING] for a in rows) and not sum.states
+        for rotors in sum.carried:
+            add_rotors(self, rotors)
         self.depth, self.at_centre = (g.sum(*one) if one else self.zero for one in (self.potential, self.centre))
         self.loads = self._parts(self.depth, self.at_centre)
         self.level = g.sum((self.depth, 1.0), (self.at_centre, 1.0))
         if jumps(g, [self.level]):
             raise InvalidInput("the potential of the system decides by the time, and may jump, so that its work "
                                "cannot be recorded; make it a force")  # fmt: skip
-        return {name: decisions.values[name] for name in sorted(decisions.asked)}
+        asked = {f"p{k}" for rotors in sum.carried for k in rotors.absent} | decisions.asked
+        return {name: float(sum.parameters[int(name[1:])]) for name in sorted(asked)}
 
     @property
     def named(self) -> bool:
@@ -99,7 +111,12 @@ class Tracing:
         """
         g, sum, fixed = self.g, self.sum, self.traced()
         acting = self.acting
+        if sum.carried:
+            acting[L.MOVING] = self._with_rotors(self.loads[L.MOVING])
         conditions = {f"part & {part} != 0": one for part, one in acting.items()}
+        if sum.carried:
+            coupled = f"part & {L.MOVING} != 0 and part & {L.WITHOUT_COUPLING} == 0"
+            conditions[coupled] = Loads((self.zero,) * (3 * self.N), tuple(self.coupling), self.loads[L.RESTING].rates)
         module = module_of(
             text(g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N, before=len(self.work))
         )
@@ -110,10 +127,24 @@ class Tracing:
         elif acting:
             potential = module_of(potential_text(g, self.level, self.N, "potential", self.each)).potential
         return Structure(
-            module.loads, potential, tuple(self.work), L.MOVING in acting, not self.work,
-            self.N == 1 and not self.each, self.each, sum.centred, {*acting} == {L.ATTRACTION}, fixed,
-            () if self.each else conserved(sum.moves, [self.total], sum.parameters, fixed),
+            module.loads, potential, tuple(self.work), L.MOVING in acting, bool(sum.carried) and self.still,
+            not self.work, self.N == 1 and not self.each, self.each, sum.centred, {*acting} == {L.ATTRACTION}, fixed,
+            () if self.each else self._conserves(fixed),
         )  # fmt: skip
+
+    def _with_rotors(self, moving: Loads) -> Loads:
+        """The loads that depend on velocities with the torques of motors and gimbals on their bodies."""
+        pairs = zip(moving.torque, self.inside, strict=True)
+        return moving._replace(torque=tuple(self.g.sum((a, 1.0), (b, 1.0)) for a, b in pairs))
+
+    def _conserves(self, fixed: Mapping[str, float]) -> tuple[str, ...]:
+        """What is conserved beside the energy, where rotors exchange momentum with their bodies."""
+        total = self.total
+        found = conserved(self.sum.moves, [total], self.sum.parameters, fixed)
+        if not self.sum.carried or self.N > 1:
+            return found
+        spins = all(self.g.value(a) == 0.0 for a in total.torque)
+        return ("spin",) * spins + tuple(one for one in found if one == "momentum")
 
     def _parts(self, depth: int, centre: int) -> dict[int, Loads]:
         """The loads by the parts that roles are asked for; rates of work and states are behind what moves."""
@@ -123,7 +154,8 @@ class Tracing:
             parts[part] = Loads(tuple(made.force), tuple(made.torque), ())
             if g.value(made.rate) != 0.0:
                 self.work.setdefault("potential", []).append((made.rate, 1.0))
-        behind = [g.sum(*power) for power in self.work.values()] + [a for rows in self.rates.values() for a in rows]
+        behind = [g.sum(*power) for power in self.work.values()] + self.turning
+        behind += [a for rows in self.rates.values() for a in rows]
         still = tuple(self.zero for _ in behind)
         for part, (force, torque) in self.parts.items():
             parts[part] = Loads(tuple(force), tuple(torque), ())

@@ -239,6 +239,11 @@ def _of_all(values: Any) -> Any:
 Named = dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]
 
 
+def _label(text: str) -> int | str:
+    """A label along a dimension: a number, or with the name of a body."""
+    return int(text) if text.isdigit() else text
+
+
 def _read_by_loads(
     variables: Sequence[AuxiliaryVariable], values: Any, units: Mapping[str, str], meaning: Mapping[str, str]
 ) -> tuple[Named, list[tuple[str, tuple[Any, ...]]]]:
@@ -254,7 +259,7 @@ def _read_by_loads(
         words = {"long_name": first.words or meaning[name], "units": first.unit or units.get(name, ""), "role": ROLE}
         found[name] = ((first.dimension,), own_values, words) if first.dimension else ((), own_values[..., 0], words)
         if first.dimension:
-            labels[first.dimension] = tuple(int(variables[k].label) for k in numbers)
+            labels[first.dimension] = tuple(_label(variables[k].label) for k in numbers)
     return found, list(labels.items())
 
 

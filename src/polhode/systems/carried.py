@@ -1,0 +1,258 @@
+"""Rotors in the bodies of a sum, wheels and gyros: their states, their tables in the parameters, and the angular
+momentum of the whole.
+
+States of rotors come first among those that loads read, body after body: momenta of wheels, commands, angles where some
+wheel of the system is imbalanced, then angles and commands of gimbals. Functions know them by their names where only
+one body has some, and as ``body.wheel_momentum`` anyway; else their labels begin with the name of the body.
+
+Parameters: of several bodies the indices of their tables, 0 of one without rotors; then a table for each
+(``bodies.wheels``, behind it ``flows.gimbals``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.algebra.quaternion import rotate_inverse
+from polhode.bodies.body import Body
+from polhode.bodies.gyros import Gyros
+from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE, Wheels
+from polhode.flows import gimbals
+from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, GYROS, OF_WHEEL, tables_in
+from polhode.kernel import layout as L
+from polhode.systems.record import AuxiliaryVariable, System
+
+OF_WHEELS = ("wheel_momentum", "wheel_command", "wheel_angle")
+OF_GYROS = ("gimbal_angle", "gimbal_command")
+"""Quantities of the states of rotors."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """The rotors in a body of a sum, but for their numbers.
+
+    Attributes
+    ----------
+    body : int
+        Number of the body.
+    at : int
+        Where its table begins in the parameters.
+    first : int
+        The first of its states among those that loads read.
+    wheels, gyros, gimbals : int
+        How many wheels there are, how many gyros, and gimbals of each of these.
+    angles : bool
+        Whether the angles of wheels are states.
+    kinds : frozenset of str
+        What its wheels and gyros have: "limit" (of torque), "saturation", "speed" (motors that keep one), "coulomb",
+        "imbalance", "stops".
+    before : tuple of str
+        What labels of wheels and gyros begin with: nothing where only this body has some.
+    """
+
+    body: int
+    at: int
+    first: int
+    wheels: int
+    gyros: int
+    gimbals: int
+    angles: bool
+    kinds: frozenset[str] = frozenset()
+    before: tuple[str, str] = ("", "")
+
+    @cached_property
+    def states(self) -> Mapping[str, tuple[int, int]]:
+        """By quantity the first of its numbers among the states that loads read, and how many there are."""
+        found, first = dict[str, tuple[int, int]](), self.first
+        counts = [self.wheels, self.wheels, self.wheels * self.angles, *[self.gyros * self.gimbals] * 2]
+        for name, count in zip((*OF_WHEELS, *OF_GYROS), counts, strict=True):
+            if count:
+                found[name], first = (first, count), first + count
+        return found
+
+    @property
+    def size(self) -> int:
+        """How many states they have."""
+        return sum(count for _, count in self.states.values())
+
+    @property
+    def row(self) -> int:
+        """Where the numbers of the first wheel are in the parameters."""
+        return self.at + AXES + AXIS * self.wheels + 1
+
+    @property
+    def imbalance_at(self) -> int:
+        """Where those of the imbalance of the first wheel are."""
+        return self.row + OF_WHEEL * self.wheels
+
+    @property
+    def gyros_at(self) -> int:
+        """Where the table of gyros is; 0 without."""
+        behind = self.imbalance_at + OF_IMBALANCE * self.wheels * ("imbalance" in self.kinds)
+        return behind if self.gyros else 0
+
+    @property
+    def end(self) -> int:
+        """Where its table ends."""
+        return self.gyros_at + gimbals.ROWS + gimbals.ROW * self.gyros if self.gyros else self.imbalance_at + (
+            OF_IMBALANCE * self.wheels * ("imbalance" in self.kinds)
+        )  # fmt: skip
+
+    @property
+    def flags(self) -> tuple[int, ...]:
+        """Parameters that a run changes: whether wheels and gimbals are free to turn on."""
+        found = [self.wheel_flag(k) for k in range(self.wheels * ("saturation" in self.kinds))]
+        gyros = range(self.gyros * ("stops" in self.kinds))
+        return (*found, *(self.gimbal_flag(k, j) for k in gyros for j in range(self.gimbals)))
+
+    def wheel_flag(self, k: int) -> int:
+        """The one of wheel k."""
+        return self.row + OF_WHEEL * k + FREE
+
+    def gimbal_flag(self, k: int, j: int) -> int:
+        """The one of gimbal j of gyro k."""
+        row = self.gyros_at + gimbals.ROWS + gimbals.ROW * k
+        return row + gimbals.OF_GIMBALS + gimbals.OF_GIMBAL * j + gimbals.FREE
+
+    @property
+    def absent(self) -> tuple[int, ...]:
+        """Parameters that are zero, and because they are zero leave a term of the loads out."""
+        return () if "coulomb" in self.kinds else tuple(self.row + OF_WHEEL * k + COULOMB for k in range(self.wheels))
+
+    def label(self, quantity: str) -> str:
+        """What the labels of a quantity begin with."""
+        return self.before[quantity in OF_GYROS]
+
+    def variables(self, body: Body) -> tuple[AuxiliaryVariable, ...]:
+        """Its states as auxiliary variables."""
+        words = {name: (starts, told) for one in (body.wheels, body.gyros) if one for name, starts, told in one.states}
+        words.setdefault("wheel_angle", (np.zeros(self.wheels), "angles through which wheels have turned"))
+        return tuple(
+            AuxiliaryVariable(name, f"{self.label(name)}{k}", True, True, float(words[name][0][k]),
+                              "gimbal" if name in OF_GYROS else "wheel", "", words[name][1])
+            for name, (_, count) in self.states.items() for k in range(count)
+        )  # fmt: skip
+
+
+def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
+    """The rotors of bodies, whose numbers begin at ``at`` in the parameters."""
+    spun, turned = ([one.name for one in bodies if getattr(one, kind) is not None] for kind in ("wheels", "gyros"))
+    angles = any(one.wheels is not None and one.wheels.imbalance is not None for one in bodies)
+    found, first = list[Carried](), 0
+    at += len(bodies) if len(bodies) > 1 else 0
+    for i, one in enumerate(bodies):
+        if one.wheels is None and one.gyros is None:
+            continue
+        before = [f"{one.name}." if len(names) > 1 else "" for names in (spun, turned)]
+        wheels = 0 if one.wheels is None else one.wheels.count
+        gyros, each = (0, 0) if one.gyros is None else (one.gyros.count, one.gyros.gimbals)
+        kinds = _kinds(one.wheels, one.gyros)
+        found.append(Carried(i, at, first, wheels, gyros, each, angles, kinds, (before[0], before[1])))
+        at, first = found[-1].end, first + found[-1].size
+    return tuple(found)
+
+
+def _kinds(wheels: Wheels | None, gyros: Gyros | None) -> frozenset[str]:
+    """What these have; what may be varied by a number is there as soon as it is given."""
+    found = {"stops": gyros is not None and "max_angle" in gyros.arguments}
+    if wheels is not None:
+        found |= {
+            "limit": "max_torque" in wheels.arguments, "saturation": "max_momentum" in wheels.arguments,
+            "speed": wheels.arguments["mode"] == "speed", "coulomb": bool(wheels.friction[:, 1].any()),
+            "imbalance": wheels.imbalance is not None,
+        }  # fmt: skip
+    return frozenset(name for name, there in found.items() if there)
+
+
+def numbers_of(bodies: Sequence[Body], carried: Sequence[Carried]) -> list[float]:
+    """What stands in the parameters, but for the numbers of states, which ``fitted`` writes there."""
+    index, tables = [0.0] * len(bodies), list[float]()
+    for one in carried:
+        wheels, gyros, frame = bodies[one.body].wheels, bodies[one.body].gyros, bodies[one.body].frame
+        index[one.body] = float(one.at)
+        axes = [] if wheels is None else [x for a in wheels.axes for x in rotate_inverse(frame, tuple(a))]
+        tables += [float(x) for x in (one.wheels, 0, one.gyros_at, *axes, 0)]
+        tables += [] if wheels is None else wheels.numbers(frame)
+        tables += [] if gyros is None else gyros.table(0, 0, frame)
+    return [*(index if carried and len(bodies) > 1 else []), *tables]
+
+
+def fitted(parameters: Any, carried: Sequence[Carried], before: int) -> Any:
+    """The parameters of a system with so many auxiliary variables before the states of rotors."""
+    found = np.array(parameters)
+    for one in carried:
+        found[one.at + FIRST] = before + one.first
+        if one.gyros:
+            found[one.gyros_at + gimbals.FIRST] = before + one.states["gimbal_angle"][0]
+    return found
+
+
+def carried_in(system: System) -> tuple[Carried, ...]:
+    """The rotors of a built system, without what only their own loads read."""
+    p, quantities = system.parameters, {own.quantity for own in system.auxiliary}
+    found = []
+    for i, at in tables_in(p, system.wheels_at, system.N):  # type: ignore[no-untyped-call]
+        gyros = int(p[at + GYROS])
+        counts = (int(p[gyros + gimbals.COUNT]), int(p[gyros + gimbals.GIMBALS])) if gyros else (0, 0)
+        first = int(p[at + FIRST]) - system.read_from
+        found.append(Carried(i, at, first, int(p[at + COUNT]), *counts, "wheel_angle" in quantities))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Spin:
+    """The angular momenta of bodies with their rotors about their centres of mass, in space, from recorded states.
+
+    Attributes
+    ----------
+    carried : tuple of Carried
+        The rotors.
+    parameters : array (P,), or (n, P) for rows with parameters of their own
+        Of the system.
+    whole : bool
+        Whether the total angular momentum about the origin is conserved, in which they then are.
+    """
+
+    carried: tuple[Carried, ...]
+    parameters: Any
+    whole: bool
+
+    def of_members(self, mass: Any, moments: Any, parameters: Any) -> Spin:
+        """The same with parameters of their own for each row."""
+        return replace(self, parameters=parameters)
+
+    def __call__(self, body: Any, read: Any) -> dict[str, Any]:
+        m, p = np.array(body[..., L.ANGULAR :]), np.atleast_2d(self.parameters)
+        for one in self.carried:
+            m[:, one.body] += _momentum_of(one, p, read)
+        found = {"spin": rotation.rotate(body[..., L.ATTITUDE : L.ANGULAR], m)}
+        if self.whole:
+            about = np.cross(body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE])
+            found["total_angular_momentum"] = (found["spin"] + about).sum(axis=-2)
+        return found
+
+
+def _momentum_of(one: Carried, p: Any, read: Any) -> Any:
+    """The sum of the momenta (n, 3) of rotors, principal frame, from parameters (1 or n, P) and states (n, R)."""
+    axes = p[:, one.at + AXES : one.at + AXES + AXIS * one.wheels].reshape(len(p), one.wheels, AXIS)
+    first = one.first
+    H = np.einsum(
+        "nk,nki->ni", read[:, first : first + one.wheels], np.broadcast_to(axes, (len(read), *axes.shape[1:]))
+    )
+    first = one.states["gimbal_angle"][0] if one.gyros else 0
+    for k in range(one.gyros):
+        row = one.gyros_at + gimbals.ROWS + gimbals.ROW * k
+        s = p[:, row + gimbals.SPIN : row + gimbals.SPIN + 3]
+        for j in reversed(range(one.gimbals)):
+            at = row + (gimbals.INNER if j else gimbals.OUTER)
+            g, angle = p[:, at : at + 3], read[:, first + one.gimbals * k + j, None]
+            along = np.sum(s * g, axis=1, keepdims=True)
+            s = np.cos(angle) * s + np.sin(angle) * np.cross(g, s) + (1.0 - np.cos(angle)) * along * g
+        H = H + p[:, row + gimbals.MOMENTUM, None] * s
+    return H

@@ -1,0 +1,219 @@
+"""Wheels and gyros in the bodies of a sum: against systems of one body, and against equations written by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import polhode as ph
+from polhode.errors import InvalidInput
+
+MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
+TENSOR = [[90.0, 2.0, -1.0], [2.0, 70.0, 3.0], [-1.0, 3.0, 60.0]]
+LOW = {"position": (6878136.3, 0.0, 0.0), "velocity": (0.0, 5383.0, 5383.0), "angular_velocity": (0.02, 0.03, -0.01)}
+METHODS = ("v2/kepler", "rkn6_14a/kepler", "mkrk:cv8", "mkrk:gauss4")
+KINDS = {
+    "viscous": {}, "coulomb": {"coulomb": 1e-3}, "saturated": {"max_momentum": (0.6, 1.01, 1.6)},
+    "speed": {"mode": "speed", "gain": 0.02, "command": (12.0, -19.0, 28.0)},
+    "imbalanced": {"imbalance": 1e-4, "positions": 0.2 * np.eye(3)},
+}  # fmt: skip
+
+
+def wheels(**more):
+    given = {"max_torque": 0.2, "speed": (10.0, -20.0, 30.0), "viscous": 1e-4, "command": (0.01, -0.02, 0.005)} | more
+    return ph.reaction_wheels(np.eye(3), 0.05, **given)
+
+
+def loads():
+    return [ph.loads.central(MU), ph.loads.zonal(MU, RADIUS, J2), ph.loads.gravity_gradient(MU)]
+
+
+def built(**more):
+    return ph.spacecraft(TENSOR, MU, 120.0, forces=[ph.forces.zonal(J2=J2, radius=RADIUS)], wheels=wheels(**more))
+
+
+def differ(a, b, names):
+    return {name: float(abs(a[name].values - b[name].values).max() / abs(a[name].values).max()) for name in names}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_craft_with_wheels_is_that_of_polhode(kind):
+    more = KINDS[kind]
+    ours = ph.system(ph.body("craft", 120.0, TENSOR, wheels=wheels(**more)), loads())
+    assert ours.recommended == built().recommended == "rkn6_14a/kepler"
+    for method in METHODS:
+        run = {"step": 0.01 if kind == "imbalanced" else 0.5, "steps": 400, "every": 100}
+        a, b = (ph.integrate(one, method, **run, **LOW) for one in (built(**more), ours))
+        worst = differ(a, b, ("position", "attitude", "angular_velocity", "wheel_momentum", "work", "spin"))
+        assert max(worst.values()) < 1e-12, (method, worst)
+        assert float(abs(b.energy_error).max()) < 2e-10
+        assert abs(b.wheel_momentum.values[-1] - b.wheel_momentum.values[0]).max() > 1e-3  # they acted
+        if kind == "saturated":
+            assert list(b.event_kind.values) == ["wheel_saturated"] * 3
+            assert np.array_equal(a.event_time, b.event_time)
+
+
+GYROS = {
+    "one gimbal": {"spin_axes": [(0, 1, 0), (0, 0, 1), (1, 0, 0)]},
+    "two": {"spin_axes": [(0, 0, 1), (1, 0, 0), (0, 1, 0)], "inner_axes": [(0, 1, 0), (0, 0, 1), (1, 0, 0)]},
+    "stops": {"spin_axes": [(0, 1, 0), (0, 0, 1), (1, 0, 0)], "max_angle": 0.5},
+    "beside wheels": {"spin_axes": [(0, 1, 0), (0, 0, 1), (1, 0, 0)]},
+}
+
+
+@pytest.mark.parametrize("kind", GYROS)
+def test_gyros_in_a_body_are_those_of_polhode(kind):
+    tensor = [[2.0, 0.1, -0.05], [0.1, 1.5, 0.1], [-0.05, 0.1, 2.2]]
+    numbers = {"momentum": (0.5, 0.6, 0.7), "command": (0.1, 0.2, -0.3), "max_rate": 0.25, "angle": (0.1, 0.2, 0.3)}
+    rotors = {"gyros": ph.control_moment_gyros(np.eye(3), **GYROS[kind], **numbers)}
+    if kind == "beside wheels":
+        rotors["wheels"] = ph.reaction_wheels(np.eye(3), 0.01, speed=(10.0, 20.0, 30.0), command=0.01)
+    ours = ph.system(ph.body("x", inertia=tensor, pinned=True, **rotors))
+    theirs = ph.rigid_body(tensor, **rotors)
+    assert ours.conserves == theirs.conserves == ("spin",)
+    for method in ("v2", "rkn6_14a", "mkrk:cv8"):
+        run = {"step": 0.02, "steps": 200, "every": 20, "angular_velocity": (0.02, 0.3, -0.1)}
+        a, b = (ph.integrate(one, method, **run) for one in (theirs, ours))
+        worst = differ(a, b, ("attitude", "angular_velocity", "gimbal_angle", "work", "spin"))
+        assert max(worst.values()) < 1e-12, (method, worst)
+        assert float(abs(b.spin - b.spin[0]).max()) < 1e-13
+        if kind == "stops":
+            assert list(b.event_kind.values) == list(a.event_kind.values) == ["gimbal_stopped"] * 2
+
+
+def formation(*names, **more):
+    return ph.system([ph.body(name, 120.0, TENSOR, wheels=wheels(**more)) for name in names], loads())
+
+
+def apart(names):
+    return {name: {**LOW, "position": (6878136.3 + 100.0 * k, 0, 0), "angular_velocity": (0.02, 0.03 * k, -0.01)}
+            for k, name in enumerate(names)}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_formation_is_so_many_craft(method):
+    names = ("lead", "left", "right")
+    run = {"step": 0.5, "steps": 400, "every": 100}
+    ds = ph.integrate(formation(*names), method, start=apart(names), **run)
+    assert float(abs(ds.energy_error).max()) < 2e-10
+    for name, start in apart(names).items():
+        one, mine = ph.integrate(built(), method, **run, **start), ds.sel(body=name)
+        worst = differ(one, mine, ("position", "attitude", "angular_velocity", "spin"))
+        assert max(worst.values()) < 1e-12, worst
+        own = [f"{name}.{k}" for k in range(3)]
+        assert abs(one.wheel_momentum.values - mine.wheel_momentum.sel(wheel=own).values).max() < 1e-12
+        assert abs(one.work.values[:, 0] - mine.work.sel(force=f"{name}.wheels").values).max() < 1e-12
+
+
+OF_A, OF_B, STIFFNESS, LENGTH = np.array([0.0, 0.3, 1.0]), np.array([0.2, 0.0, -0.3]), 5.0, 2.0
+I_A, I_B, MASSES = np.array([2.0, 3.0, 2.5]), np.array([0.5, 0.4, 0.6]), (10.0, 2.0)
+AXES_B = np.array([(0.0, 0.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), 0.0)])
+PAIR = {
+    "a": {"angular_velocity": (0.1, 0.2, -0.3)},
+    "b": {"position": (0.5, 0.0, 4.5), "velocity": (0.1, 0.0, 0.2), "angular_velocity": (0.3, 0.0, 0.1)},
+}
+
+
+def tethered(turning=True, **more):
+    spun = turning and ph.reaction_wheels(np.eye(3), 0.01, speed=(10.0, -20.0, 30.0), viscous=1e-4,
+                                          command=(0.02, 0.01, -0.03), **more)  # fmt: skip
+    other = turning and ph.reaction_wheels(AXES_B, 0.005, speed=40.0, command=0.01)
+    return ph.system(ph.body("a", MASSES[0], I_A, wheels=spun or None),
+                     ph.body("b", MASSES[1], I_B, wheels=other or None),
+                     ph.loads.tether(STIFFNESS, LENGTH, OF_A, OF_B).on("a", "b"))  # fmt: skip
+
+
+def by_hand(t_end):
+    """Quaternions, angular velocities and momenta of wheels in DOP853, with the inertia tensors of the bodies without
+    their wheels."""
+    axes, inertia = (np.eye(3), AXES_B), (np.full(3, 0.01), np.full(2, 0.005))
+    commands, viscous = (np.array([0.02, 0.01, -0.03]), np.full(2, 0.01)), (1e-4, 0.0)
+    J = [np.diag(whole) - np.einsum("k,ki,kj->ij", i, a, a)
+         for whole, a, i in zip((I_A, I_B), axes, inertia, strict=True)]  # fmt: skip
+    spins = (np.array([10.0, -20.0, 30.0]), np.full(2, 40.0))
+    sizes = (16, 15)
+
+    def rates(t, y):
+        bodies = np.split(y, [sizes[0]])
+        R = [ph.rotation.matrix_from_quaternion(one[6:10] / np.linalg.norm(one[6:10])) for one in bodies]
+        arms = [R[0] @ OF_A, R[1] @ OF_B]
+        d = bodies[1][:3] + arms[1] - bodies[0][:3] - arms[0]
+        F = STIFFNESS * max(np.linalg.norm(d) - LENGTH, 0.0) * d / np.linalg.norm(d)
+        out = []
+        for i, (one, force) in enumerate(zip(bodies, (F, -F), strict=True)):
+            w, (a, b, c, e), h = one[10:13], one[6:10], one[13:]
+            turn = 0.5 * np.array([-b * w[0] - c * w[1] - e * w[2], a * w[0] + c * w[2] - e * w[1],
+                                   a * w[1] + e * w[0] - b * w[2], a * w[2] + b * w[1] - c * w[0]])  # fmt: skip
+            u = commands[i] - viscous[i] * (h / inertia[i] - axes[i] @ w)
+            torque = np.cross(J[i] @ w + h @ axes[i], w) + R[i].T @ np.cross(arms[i], force) - u @ axes[i]
+            out += [one[3:6], force / MASSES[i], turn, np.linalg.solve(J[i], torque), u]
+        return np.concatenate(out)
+
+    begin = []
+    for i, name in enumerate("ab"):
+        given = PAIR[name]
+        w = np.array(given["angular_velocity"])
+        begin += [given.get("position", np.zeros(3)), given.get("velocity", np.zeros(3)), (1.0, 0.0, 0.0, 0.0), w,
+                  inertia[i] * (spins[i] + axes[i] @ w)]  # fmt: skip
+    end = solve_ivp(rates, (0.0, t_end), np.concatenate(begin), method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    return np.split(end, [sizes[0]])
+
+
+@pytest.mark.parametrize("method", ["mkrk:cv8", "mkrk:gauss6", "rkn6_14a"])
+def test_wheels_on_both_ends_of_a_tether_are_as_their_equations_say(method):
+    ds = ph.integrate(tethered(), method, step=0.0025, steps=200, every=200, start=PAIR)
+    bare = ph.integrate(tethered(False), method, step=0.0025, steps=200, every=200, start=PAIR)
+    for name, end, count in zip("ab", by_hand(0.5), (3, 2), strict=True):
+        one = ds.sel(body=name).isel(time=-1)
+        for what, values in (("position", end[:3]), ("attitude", end[6:10]), ("angular_velocity", end[10:13])):
+            assert abs(one[what].values - values).max() < 1e-9, (name, what)
+        h = one.wheel_momentum.sel(wheel=[f"{name}.{k}" for k in range(count)])
+        assert abs(h.values - end[13:]).max() < 1e-9
+        without = bare.angular_velocity.sel(body=name).values[-1]
+        assert abs(one.angular_velocity.values - without).max() > 1e-2  # they acted
+    assert float(abs(ds.energy_error).max()) < 1e-9 and float(abs(ds.work[-1]).min()) > 1e-3
+
+
+def test_what_a_pair_with_wheels_conserves_includes_them():
+    pair = tethered()
+    assert pair.conserves == ("total_momentum", "total_angular_momentum")
+    ds = ph.integrate(pair, "v2", step=0.0025, steps=400, every=40, start=PAIR)
+    whole, alone = ds.total_angular_momentum.values, ds.angular_momentum_space.sum("body").values
+    assert abs(whole - whole[0]).max() < 1e-13 < 1e-3 < abs(alone - alone[0]).max()
+
+
+def test_bodies_offer_their_wheels_and_the_inertia_of_the_whole():
+    ours = formation("lead", "left")
+
+    def first(lead):
+        return lead.wheel_speed[1] + 20.05
+
+    def both(lead, left):
+        tensor = lead.inertia - np.array(TENSOR)
+        return left.wheel_momentum[0] - 0.52 + 1e9 * (np.sum(tensor**2) > 1e-20)
+
+    run = {"step": 0.5, "steps": 100, "start": apart(("lead", "left"))}
+    ds = ph.integrate(
+        ours, "v2/kepler", events=[ph.events.of(first).on("lead"), ph.events.of(both).on("lead", "left")], **run
+    )
+    assert list(ds.event_kind.values) == ["first", "both"]
+    steps = ph.integrate(ours, "v2/kepler", step=float(ds.event_time[0]), steps=1, start=run["start"])
+    speed = steps.wheel_momentum.sel(wheel="lead.1")[-1] / 0.05 - steps.angular_velocity.sel(body="lead")[-1, 1]
+    assert abs(float(speed) + 20.05) < 1e-6
+
+
+def test_what_cannot_be_carried_is_a_sentence():
+    spun = wheels()
+    with pytest.raises(InvalidInput, match="'p' is a point, in which no rotor turns; give its inertia"):
+        ph.body("p", 1.0, wheels=spun)
+    with pytest.raises(InvalidInput, match="without that of the wheels about their axes has the moment"):
+        ph.body("p", 1.0, (0.01, 0.01, 0.01), wheels=spun)
+    with pytest.raises(InvalidInput, match=r"gyros of body 'p' must be made by polhode\.control_moment_gyros"):
+        ph.body("p", 1.0, (1, 1, 1), gyros=spun)
+
+    def reading(body):
+        return {"torque": body.wheel_speed}
+
+    with pytest.raises(InvalidInput, match="reads 'wheel_speed' of 'b', which has no wheels"):
+        ph.system(ph.body("a", 1.0, TENSOR, wheels=spun), ph.body("b", 1.0, (1, 1, 1)), ph.loads.of(reading).on("b"))
