@@ -28,7 +28,7 @@ FRONT_DOORS = {
     "runs/scenario/initial_state.py: given_state",
     "estimation/batch.py: fit", "estimation/kalman.py: kalman", "cli/fit.py: command", "cli/chaos.py: command",
     "gradients/reverse.py: gradient", "bodies/wheels.py: reaction_wheels", "systems/rigid_body.py: rigid_body",
-    "systems/magnetic.py: magnetic_field",
+    "surroundings/magnetic.py: magnetic_field",
     "systems/devices.py: sunlight", "systems/events.py: eclipse", "systems/forces/radiation.py: radiation_pressure",
 }  # fmt: skip
 """What users call, with an argument for everything they may say."""

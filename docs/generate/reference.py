@@ -69,6 +69,7 @@ MODULES = {
     "reduce": "Reductions over members",
     "rotation": "Rotations",
     "sampling": "Distributions of members",
+    "surroundings": "Surroundings of a system",
     "variational": "Discrete mechanics",
 }
 """Title of the page of each module of functions; ``systems``, ``methods``, ``trajectory`` and ``errors`` are on that of

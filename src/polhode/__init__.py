@@ -12,6 +12,7 @@ Everything is loaded when it is first used; importing polhode costs a few millis
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from polhode.in_xarray import whenever_imported as _whenever_imported
@@ -40,7 +41,8 @@ _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
     "rotation": "algebra.rotation", "inertia": "bodies.inertia", "plots": "plots",
     "initial": "systems.initial", "systems": "systems", "methods": "methods",
-    "variational": "algebra.variational", "forces": "systems.forces", "loads": "loads", "events": "systems.events",
+    "variational": "algebra.variational", "forces": "systems.forces", "loads": "loads",
+    "surroundings": "surroundings", "events": "systems.events",
     "planets": "surroundings.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
     "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
     "sampling": "ensembles.sampling", "reduce": "ensembles.reductions", "estimation": "estimation", "chaos": "chaos",
@@ -73,7 +75,9 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f"polhode.{_HOMES[name]}"), name)
     elif home := next((home for home, names in _MOVED.items() if name in names), ""):
         raise AttributeError(f"polhode.{name} moved to polhode.{home}.{name}")
-    elif not name.startswith("_") and name in (systems := importlib.import_module("polhode.systems").SYSTEMS):
+    elif name.startswith("_") or importlib.util.find_spec(f"polhode.{name}"):  # a package, which may be half imported
+        raise AttributeError(f"module 'polhode' has no attribute {name!r}")
+    elif name in (systems := importlib.import_module("polhode.systems").SYSTEMS):
         value = systems[name]
     else:
         raise AttributeError(f"module 'polhode' has no attribute {name!r}")

@@ -25,7 +25,8 @@ Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5],
 TURN = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 NO_FUNCTIONS = {
     "Progress", "System", "Method", "Scheme", "Force", "Impulse", "Event", "Planet", "Lattice", "Principal",
-    "Load", "Distribution", "Members", "Reduction", "Running", "Fit", "Convergence", "Measurement", "Unobservable",
+    "Load", "Surrounding", "Distribution", "Members", "Reduction", "Running", "Fit", "Convergence", "Measurement",
+    "Unobservable",
     "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements",
 }  # fmt: skip
 """Records, which users read and do not make; their numbers are checked where they are handed in."""
@@ -332,7 +333,9 @@ CALLS = {
     ],
     "body": [{"name": "a", "mass": 2.0, "inertia": INERTIA, "pinned": False, "physical": True}],
     "bodies.bodies": [{"n": 3, "mass": 2.0, "inertia": INERTIA, "name": "b", "physical": True}],
-    "system": [{"a": {"kind": "body", "mass": 2.0, "inertia": INERTIA}, "pull": {"kind": "weight", "gravity": 9.81}}],
+    "system": [{"a": {"kind": "body", "mass": 2.0, "inertia": INERTIA}, "pull": {"kind": "weight", "gravity": 9.81},
+                "surroundings": {"air_density": {"kind": "exponential_air", "density": 1e-12, "radius": 6.878e6,
+                                                 "scale": 6e4}}}],
     "loads.of": [{"function": lambda body, k: 0.5 * k * body.position @ body.position, "k": 3.0}],
     "loads.acceleration": [{"function": lambda body, k: k * body.velocity, "k": 3.0}],
     "loads.weight": [{"newtons": 20.0, "at": LENGTH}, {"gravity": 9.81}],
@@ -340,6 +343,16 @@ CALLS = {
     "loads.zonal": [{"mu": MU, "radius": 6.378e6, "J2": 1.08e-3}],
     "loads.gravity_gradient": [{"mu": MU}],
     "loads.mutual_gravity": [{"G": 6.674e-11}],
+    "loads.drag": [{"Cd": 2.2, "area": 0.5, "rotation": 7.292115e-5, "axis": LENGTH}],
+    "loads.magnet": [{"moment": LENGTH}],
+    "loads.torquers": [{"axes": [[0, 0, 1.0], [1.0, 0, 0]], "max_dipole": [0.2, 0.3], "command": 0.1}],
+    "surroundings.of": [{"function": lambda body, k: k * body.position[2], "k": 3.0}],
+    "surroundings.exponential_air": [{"density": 1e-12, "radius": 6.878e6, "scale": 6e4}],
+    "surroundings.dipole_field": [
+        {"epoch": 2025.0, "coefficients": [-3e4, 0.0, 100.0], "radius": 6.4e6, "rotation": 7e-5, "angle": 0.1,
+         "axis": LENGTH},
+        {"orientation": "2026-03-20T12:00:00 UTC"},
+    ],
     "loads.tether": [{"stiffness": 3.0, "length": 2.0, "of_a": LENGTH, "of_b": LENGTH}],
     "events.of": [{"function": lambda body, k: body.position[0] - k, "direction": 1, "terminal": True, "name": "x",
                    "on": ["a"], "k": 3.0}],

@@ -240,7 +240,7 @@ def test_what_an_added_load_reads_is_read_anew(added, monkeypatch):
         (lambda: ph.loads.yukawa(1.0, reech=2.0), "did you mean 'reach'?"),
         (lambda: ph.loads.yukawa("deep"), "strength of load 'yukawa' must be real numbers"),
         (lambda: ph.system(ph.body("a", 1.0), q={"kind": "yukava"}), "did you mean 'yukawa'?"),
-        (lambda: ph.system(ph.body("a", 1.0), q={"kind": "mine"}), "add_load makes one of your own known"),
+        (lambda: ph.system(ph.body("a", 1.0), q={"kind": "homemade"}), "add_load makes one of your own known"),
     ],
 )
 def test_what_cannot_be_added_is_told(added, call, told):

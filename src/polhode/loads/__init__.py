@@ -9,8 +9,10 @@ from collections.abc import Callable
 
 from polhode.loads.added import LOADS as LOADS
 from polhode.loads.added import add_load
+from polhode.loads.air import drag
 from polhode.loads.gravity import central, gravity_gradient, mutual_gravity, weight, zonal
 from polhode.loads.load import Load, acceleration, of
+from polhode.loads.magnetism import magnet, torquers
 from polhode.loads.springs import tether
 
 __all__ = [
@@ -18,15 +20,21 @@ __all__ = [
     "acceleration",
     "add_load",
     "central",
+    "drag",
     "gravity_gradient",
+    "magnet",
     "mutual_gravity",
     "of",
     "tether",
+    "torquers",
     "weight",
     "zonal",
 ]
 
-LOADS |= {build.__name__: build for build in (weight, central, zonal, gravity_gradient, mutual_gravity, tether)}
+LOADS |= {
+    build.__name__: build
+    for build in (weight, central, zonal, gravity_gradient, mutual_gravity, tether, drag, magnet, torquers)
+}
 
 
 def __getattr__(name: str) -> Callable[..., Load]:

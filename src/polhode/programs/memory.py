@@ -19,7 +19,7 @@ p{k}                parameter k of the system
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -106,6 +106,13 @@ class Parameters:
 
     def __setitem__(self, k: Any, value: Any) -> None:
         raise NotTraceable(LATER)
+
+
+class Rows(NamedTuple):
+    """Parameters that are read by their index, and that of the first."""
+
+    p: Parameters
+    at: int
 
 
 class Values(Mapping[str, float]):

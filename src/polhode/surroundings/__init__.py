@@ -1,1 +1,21 @@
-"""What surrounds a body: planets and their axes, gravity fields, paths of the Sun and of other bodies, and the air."""
+"""What surrounds a body: air, magnetic fields, light, the places of other bodies; planets and their axes.
+
+Quantities that loads, controllers and events of a system read by name:
+
+    ph.system(..., surroundings={"air_density": ph.surroundings.exponential_air(1e-12, 6878e3, 60e3)})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from polhode.surroundings.air import exponential_air
+from polhode.surroundings.fields import dipole_field
+from polhode.surroundings.surrounding import Surrounding, of
+
+__all__ = ["Surrounding", "dipole_field", "exponential_air", "of"]
+
+SURROUNDINGS: dict[str, Callable[..., Surrounding]] = {
+    build.__name__: build for build in (exponential_air, dipole_field)
+}
+"""The quantities of polhode by the name of the function that makes them."""

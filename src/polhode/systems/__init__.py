@@ -18,6 +18,7 @@ from polhode.bodies.wheels import reaction_wheels
 from polhode.html import Tables
 from polhode.surroundings.ephemerides import ephemeris
 from polhode.surroundings.gravity_fields import gravity_field
+from polhode.surroundings.magnetic import magnetic_field
 from polhode.surroundings.nrlmsis import nrlmsis
 from polhode.systems.controllers import controller
 from polhode.systems.devices import magnetic_dipole
@@ -26,7 +27,6 @@ from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
 from polhode.systems.gravity_gradient import gravity_gradient
 from polhode.systems.heavy_top import heavy_top
-from polhode.systems.magnetic import magnetic_field
 from polhode.systems.orbit import orbit
 from polhode.systems.particle import particle
 from polhode.systems.problems import PROBLEMS, ReadyMade, problem

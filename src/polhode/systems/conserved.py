@@ -15,6 +15,8 @@ from polhode.programs.of_arrays import values
 
 TRIALS, LEAST = 16, 8
 """States at which loads are looked at, and the least number of these at which they must be finite."""
+MOST = 1e100
+"""Loads at least as large tell nothing: their moments have no number."""
 NEARLY = 1e-11
 """Largest sum of loads that counts as none, relative to the loads."""
 

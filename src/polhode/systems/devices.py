@@ -24,6 +24,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper, hole, inlined
 from polhode.surroundings.ephemerides import Ephemerides
+from polhode.surroundings.magnetic import MagneticField, field_at
 from polhode.surroundings.nrlmsis import AirByModel
 from polhode.surroundings.paths import Circle
 from polhode.systems.forces import Force, drag, radiation_pressure
@@ -335,6 +336,12 @@ def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Device | None]:
     if not made:
         return made, None
     return made, Device({}, (np.sum([one.vectors[0] for one in made], axis=0),), ())
+
+
+def field_as_force(field: MagneticField) -> Force:
+    """A magnetic field in the place of a force, whose numbers a system keeps beside those of its forces."""
+    told = "a magnetic field"
+    return Force("magnetic_field", told, field.arguments, field.numbers, field_at, None, None, False, False)
 
 
 def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Device]:

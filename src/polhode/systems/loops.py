@@ -77,7 +77,7 @@ def loops_of(sum: Sum) -> list[Loop]:
         return []
     kinds, states = list(zip(sum.moves, sum.turns, sum.turned, strict=True)), {name for name, _ in sum.states}
     groups, rest = defaultdict[Any, list[tuple[tuple[int, ...], Summand]]](list), list[Summand]()
-    for one, act in zip(sum.summands, sum.acts(), strict=True):
+    for one, act in zip(sum.summands, sum.acts(), strict=False):
         if states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
             rest.append(one)
             continue

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.arguments.recorded import called
 from polhode.arguments.words import summary
 from polhode.html import facts
+from polhode.loads import LOADS, Load
+from polhode.surroundings import SURROUNDINGS
+from polhode.surroundings.surrounding import OWN
 from polhode.systems.registry import builder
 
 if TYPE_CHECKING:
@@ -60,13 +65,16 @@ def _shown(value: Any) -> str:
         return f"{value:.10g}"
     if isinstance(value, list | tuple) and value and all(isinstance(one, float) for one in value):
         return ", ".join(_shown(one) for one in value)
+    if isinstance(value, list | tuple) and value and all(isinstance(one, list | tuple) for one in value):
+        return ", ".join(f"({_shown(one)})" for one in value)
     text = "none" if isinstance(value, list | tuple) and not value else str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
 
 
 def summands(system: System) -> list[tuple[str, str]]:
-    """Name of each body and load of a sum, and what it is."""
+    """Name of each body, load and quantity around them in a sum, and what it is."""
     found = []
+    around = [name for name, one in system.arguments.items() if one.get("kind") in (OWN, *SURROUNDINGS)]
     for name, record in system.arguments.items():
         told = {key: value for key, value in record.items() if key not in ("kind", "on", "function", "states")}
         several = {key: isinstance(value, list | tuple) for key, value in told.items()}
@@ -77,10 +85,22 @@ def summands(system: System) -> list[tuple[str, str]]:
             found.append((name, f"body{', ' * bool(inside)}{inside}"))
             continue
         what = record.get("kind") or f"your function {record['function']['function']}"
+        if what in (OWN, *SURROUNDINGS):
+            what = "surroundings " + (f"by your function {record['function']['function']}" if what == OWN else what)
+            found.append((name, f"{what}{': ' * bool(inside)}{inside}"))
+            continue
         on = ", ".join(record.get("on", ())) or "every body"
         brings = "; state " + ", ".join(record["states"]) if record.get("states") else ""
-        found.append((name, f"{what} on {on}{': ' * bool(inside)}{inside}{brings}"))
+        asks = _asks(LOADS[what], told) if record.get("kind") else system.functions[name].function
+        asked = [one for one in inspect.signature(asks).parameters if one in around]
+        reads = "; reads " * bool(asked) + ", ".join(asked)
+        found.append((name, f"{what} on {on}{': ' * bool(inside)}{inside}{brings}{reads}"))
     return found
+
+
+def _asks(build: Callable[..., Load], given: Mapping[str, Any]) -> Any:
+    """The function of a load of polhode's."""
+    return called(build, given).function
 
 
 def system_text(system: System) -> str:

@@ -73,6 +73,7 @@ from polhode.programs.attitude import ROWS
 from polhode.programs.text import function
 from polhode.programs.trace import trace
 from polhode.programs.written import module_of
+from polhode.surroundings.magnetic import field_of, magnetic_field
 from polhode.surroundings.planets import ground_of
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.devices import (
@@ -89,6 +90,7 @@ from polhode.systems.devices import (
     TORQUERS,
     atmosphere,
     devices_of,
+    field_as_force,
     in_principal,
     magnetic_dipole,
     moment_of,
@@ -111,7 +113,6 @@ from polhode.systems.gradient_of_forces import (
     potential_of_points,
 )
 from polhode.systems.gravity_gradient import axis_of_symmetry
-from polhode.systems.magnetic import field_of, magnetic_field
 from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
 from polhode.systems.record import Switch, System
 from polhode.systems.rotors import rotors_of
@@ -419,7 +420,7 @@ def spacecraft(
     acting = ["thrusters"] * bool(burning) + [f"{force.kind} on plates" for force in beside]
     magnets, moment = moment_of(dipoles, field)
     if field is not None:
-        beside.append(field.force())
+        beside.append(field_as_force(field))
         around["magnetic_field"] = dict(field.arguments)
         around["dipoles"] = [dict(one.arguments) for one in magnets]
         acting += ["dipoles"] * bool(magnets)

@@ -7,7 +7,7 @@ returns their rates behind the load, one entry for each.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import exp, sqrt
 from typing import Any, NamedTuple
 
@@ -81,7 +81,11 @@ class States(NamedTuple):
     noises: tuple[tuple[str, Noise], ...] = ()
 
 
-def states_of(given: Any) -> States:
+OF_LOADS = {"dipole_command": ("torquer", "commanded dipole moments of magnetic torquers")}
+"""States that loads of polhode bring: the dimension of each, and what it is."""
+
+
+def states_of(given: Any, brought: Collection[str] = ()) -> States:
     """States from the argument ``states`` of a system.
 
     Parameters
@@ -90,6 +94,8 @@ def states_of(given: Any) -> States:
         By name: how many numbers; or their values at the start; or a mapping with ``size`` or ``start``, and ``unit``.
         Of one that is noise ``noise``, its standard deviation, and ``every``; perhaps ``seed``, ``phase``,
         ``time_constant`` or ``walk``.
+    brought : collection of str
+        Those that loads of polhode bring.
 
     Raises
     ------
@@ -100,16 +106,16 @@ def states_of(given: Any) -> States:
     for name, one in mapping({} if given is None else given, "states").items():
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
             raise InvalidInput(f"states has the name {shown(name)}; take a word of letters, digits and _")
-        if name in TAKEN:
+        if name in TAKEN and name not in brought:
             raise InvalidInput(
                 f"states has the name {name!r}, which something else in a trajectory has; take another one"
             )
         size, start, unit = _one(one, f"states.{name}")
         single = size == 0
-        dimension = "" if single else f"{name}_component"
+        usual = ("" if single else f"{name}_component", f"state {name!r} of the user")
+        dimension, words = OF_LOADS.get(name, usual)
         for k, x in enumerate(start):
             label = "" if single else str(k)
-            words = f"state {name!r} of the user"
             auxiliary.append(AuxiliaryVariable(name, label, True, True, x, dimension, unit, words))
         sizes.append((name, size))
         kept: dict[str, Any] = {"size": size or 1} if not any(start) else {"start": start[0] if single else list(start)}

@@ -21,6 +21,7 @@ from polhode.programs.memory import Values
 from polhode.programs.roles import behind, of_flat_memory, plain
 from polhode.programs.text import Lines
 from polhode.programs.written import module_of
+from polhode.systems.around import places as places_of
 from polhode.systems.carried import carried_in
 from polhode.systems.loops import looped, loops_of
 from polhode.systems.summands import Structure, Sum, Summand
@@ -38,7 +39,7 @@ def structure_of(sum: Sum) -> Structure:
         A load cannot be traced, or returns what is none.
     """
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.centred, sum.carried,
-           tuple(one.key(act) for one, act in zip(sum.summands, sum.acts(), strict=True)))  # fmt: skip
+           tuple(one.key(act) for one, act in zip((*sum.summands, *sum.around), sum.acts(), strict=True)))  # fmt: skip
     known = _kept.setdefault(key, [])
     _kept.move_to_end(key)
     opaque = any(getattr(made[0], "opaque", False) for made in key[-1])
@@ -63,8 +64,8 @@ def _made(sum: Sum) -> Structure:
 
 
 def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., Any]:
-    """What the function of an event returns, as ``value(t, N, y, bodies, parameters, table, at)`` with its parameters
-    from ``table[at]`` on.
+    """What the function of an event returns, as ``value(t, N, y, bodies, parameters, table, at)`` with the system's
+    parameters and its own from ``table[at]`` on.
 
     Parameters
     ----------
@@ -80,10 +81,10 @@ def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., An
     InvalidInput
         A body that is not there, a function that cannot be traced, or that returns something else than one number.
     """
-    places, own = {}, len(system.parameters)
-    first = own
-    for key, value in load.parameters.items():
-        places[key], first = (first, np.shape(value)), first + np.size(value)
+    own = len(system.parameters)
+    around = getattr(getattr(system.made_again, "sum", None), "around", ())
+    known = {at + j for one in around for at, shape in one.parameters.values() for j in range(int(np.prod(shape)))}
+    places, values = places_of(load.parameters, own)
     for one in load.bodies:
         if one not in names:
             raise unknown_name(f"body that event {load.name!r} is of", one, names)
@@ -94,15 +95,15 @@ def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., An
     sizes: dict[str, int] = {}
     for variable in system.auxiliary[system.read_from + sum(one.size for one in carried) :]:
         sizes[variable.quantity] = sizes.get(variable.quantity, 0) + bool(variable.label)
-    numbers = np.concatenate([system.parameters, *(np.ravel(one) for one in load.parameters.values())])
+    numbers = np.concatenate([system.parameters, values])
     frames = tuple(tuple(row) != (1.0, 0.0, 0.0, 0.0) for row in np.asarray(system.frames).tolist())
     whole = Sum(
         tuple(names), tuple(np.isfinite(system.mass).tolist()), tuple(map(tuple, np.isfinite(system.moments).tolist())),
         frames, (Summand(load, (on,), places),), tuple((key, (size,) if size else ()) for key, size in sizes.items()),
-        False, numbers, carried,
+        False, numbers, carried, around,
     )  # fmt: skip
     tracing = Tracing(whole)
-    decisions = Decisions(Values(numbers.tolist(), range(own)))
+    decisions = Decisions(Values(numbers.tolist(), {*range(own)} - known))
     with tracing.g.asking(decisions):
         parts = tracing.rows(whole.summands[0], on, decisions)
     if [*parts] != [""]:

@@ -26,6 +26,10 @@ from polhode.kernel import layout as L
 from polhode.loads import LOADS, Load
 from polhode.loads.load import bodies_of, of
 from polhode.programs.purity import findings
+from polhode.surroundings import SURROUNDINGS, Surrounding
+from polhode.surroundings.surrounding import OWN
+from polhode.systems.around import places as places_of
+from polhode.systems.around import surrounding_of, surroundings_of
 from polhode.systems.carried import Spin, carried_by, fitted, numbers_of
 from polhode.systems.carried_events import watches_of
 from polhode.systems.loads_roles import no_loads, no_series
@@ -40,7 +44,7 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 @answering
-def system(*summands: Any, **recorded: Any) -> System:
+def system(*summands: Any, surroundings: Any = None, **recorded: Any) -> System:
     """A system as the sum of bodies and of what acts on them.
 
     Parameters
@@ -48,6 +52,9 @@ def system(*summands: Any, **recorded: Any) -> System:
     *summands : Body, Load, or lists of them
         From ``polhode.body``, ``polhode.bodies`` and ``polhode.loads``, in any order; the order of the bodies is that
         of the rows of states. A load says by ``.on`` which bodies it is on; without, it is on every body in turn.
+    surroundings : mapping, optional
+        What loads, controllers and events read of the surroundings of a body, by the names by which they ask for it:
+        from ``polhode.surroundings``, or mappings of its arguments with a ``kind``.
     **recorded : mapping
         The same as in ``arguments`` of a system: by name, a mapping with ``kind`` and the arguments.
 
@@ -72,13 +79,17 @@ def system(*summands: Any, **recorded: Any) -> System:
     parts = list(_flat(summands)) + [summand(name, given) for name, given in recorded.items()]
     bodies = [one for one in parts if isinstance(one, Body)]
     loads = [one for one in parts if isinstance(one, Load)]
+    around = [one for one in parts if isinstance(one, Surrounding)] + surroundings_of(surroundings)
     if not bodies:
         raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
     named: set[str] = set()
-    for one in parts:
-        if one.name in named:
-            raise InvalidInput(f"there are two summands called {one.name!r}; name one of them otherwise"
-                               + (" with .named" if isinstance(one, Load) else ""))  # fmt: skip
+    every: list[Body | Load | Surrounding] = [*bodies, *loads, *around]
+    for one in every:
+        if one.name in named or one.name == "surroundings":
+            other = "name one of them otherwise" + " with .named" * isinstance(one, Load)
+            said = f"there are two summands called {one.name!r}" if one.name in named else (
+                "a summand is called 'surroundings', as an argument of system is")  # fmt: skip
+            raise InvalidInput(f"{said}; {other}")
         named.add(one.name)
     starts: dict[str, Any] = {}
     for load in loads:
@@ -87,21 +98,22 @@ def system(*summands: Any, **recorded: Any) -> System:
                 raise InvalidInput(f"load {load.name!r} has a state {name!r}, as something else is called; bodies, "
                                    "loads and states have names of their own")  # fmt: skip
             starts[name] = start
-    own = [load for load in loads if not load.shipped]
-    looked = {id(load.function): findings(load.function) for load in {id(one.function): one for one in own}.values()}
-    functions = {load.name: _checked(load, looked[id(load.function)]) for load in own}
+    acting: list[Load | Surrounding] = [*loads, *around]
+    own = [one for one in acting if not one.shipped]
+    looked = {id(one.function): findings(one.function) for one in {id(one.function): one for one in own}.values()}
+    functions = {one.name: _checked(one, looked[id(one.function)]) for one in own}
     arguments = {one.name: {"kind": "body", **one.arguments} for one in bodies}
-    for load in loads:
-        record = {} if load.kind else {"function": record_of(load.function)}
-        arguments[load.name] = record | load.arguments
-    states = states_of(starts)
-    whole = sum_of(bodies, loads, states)
+    for act in acting:
+        record = {} if act.kind else {"function": record_of(act.function)}
+        arguments[act.name] = record | act.arguments
+    states = states_of(starts, {name for load in loads if load.kind for name in load.starts})
+    whole = sum_of(bodies, loads, states, around)
     structure = structure_of(whole)
     return System(
         name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
         moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
         names=whole.names, functions=functions,
-        made_again=Again(whole, structure, states, tuple(bodies)) if functions else None,
+        made_again=Again(whole, structure, states, tuple(bodies)) if functions or around else None,
         **_roles(whole, structure, states, bodies),
     )  # fmt: skip
 
@@ -119,7 +131,7 @@ def _flat(summands: Iterable[Any]) -> Iterable[Any]:
             raise InvalidInput(f"a summand must be a body or a load (polhode.body, polhode.loads), not {shown(one)}")
 
 
-def summand(name: str | None, given: Any) -> Body | Load:
+def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
     """A summand from its record; a load without a name has that of its function.
 
     Raises
@@ -130,6 +142,8 @@ def summand(name: str | None, given: Any) -> Body | Load:
     kind = told.pop("kind", "")
     if kind == "body":
         return called(body, {"name": name, **told})  # type: ignore[no-any-return]
+    if kind == OWN or kind in SURROUNDINGS:
+        return surrounding_of(name or kind, {"kind": kind, **told})
     on, starts, accelerates = bodies_of(told.pop("on", ())), told.pop("states", {}), told.pop("acceleration", False)
     if kind:
         if kind not in LOADS:
@@ -153,9 +167,11 @@ def summand(name: str | None, given: Any) -> Body | Load:
 NO_STATES = States((), (), {})
 
 
-def sum_of(bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES) -> Sum:
+def sum_of(
+    bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = ()
+) -> Sum:  # fmt: skip
     """The sum of bodies and loads, its numbers one after another: the gravity parameter of a centre, then those of each
-    load.
+    load, then those of the surroundings.
 
     Raises
     ------
@@ -170,20 +186,23 @@ def sum_of(bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_ST
     numbers = [float(one.parameters["mu"]) for one in centres]
     summands = []
     for load in loads:
-        places = {}
-        for key, value in load.parameters.items():
-            central = any(load is one for one in centres)
-            places[key] = (0 if central else len(numbers), np.shape(value))
-            numbers += [] if central else np.ravel(value).tolist()
+        central = any(load is one for one in centres)
+        places, more = places_of(load.parameters, 0 if central else len(numbers))
+        numbers += [] if central else more
         summands.append(Summand(load, _places(load, at), places))
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
+    numbers, quantities = numbers or [0.0], list[Summand]()
+    for one in around:
+        places, more = places_of(one.parameters, len(numbers))
+        quantities.append(Summand(one, (), places))
+        numbers += more
     return Sum(
         tuple(at), tuple(bool(np.isfinite(one.mass)) for one in bodies),
         tuple((isfinite(x), isfinite(y), isfinite(z)) for x, y, z in (one.moments for one in bodies)),
         tuple(one.frame != IDENTITY for one in bodies), tuple(summands),
-        tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers or [0.0]),
-        carried,
+        tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
+        carried, tuple(quantities),
     )  # fmt: skip
 
 
@@ -246,8 +265,8 @@ class LoadFunction:
         return (made, object()) if made.opaque else made
 
 
-def _checked(load: Load, found: Iterable[Any]) -> LoadFunction:
-    """The function of a load of the user's, in which this was found.
+def _checked(load: Load | Surrounding, found: Iterable[Any]) -> LoadFunction:
+    """The function of a load, or of a quantity of the surroundings, of the user's, in which this was found.
 
     Raises
     ------

@@ -10,6 +10,7 @@ import numpy as np
 
 from polhode.kernel import jit
 from polhode.loads import Load
+from polhode.surroundings import Surrounding
 from polhode.systems.carried import Carried
 
 Shape = tuple[int, ...]
@@ -19,19 +20,19 @@ MOST_WRITTEN_OUT = 3
 
 @dataclass(frozen=True)
 class Summand:
-    """A load where it acts.
+    """A load where it acts, or a quantity of the surroundings.
 
     Attributes
     ----------
-    load : Load
-        The load.
+    load : Load or Surrounding
+        The load, or the quantity, which is that of any body.
     on : tuple of tuple of int
         Numbers of the bodies of each call of its function.
     parameters : mapping of str to (int, tuple)
         Where its numbers stand among the parameters, and their shapes.
     """
 
-    load: Load
+    load: Load | Surrounding
     on: tuple[tuple[int, ...], ...]
     parameters: Mapping[str, tuple[int, Shape]]
 
@@ -105,6 +106,8 @@ class Sum:
         Values of the parameters.
     carried : tuple of Carried
         The rotors in the bodies; their states come before the others.
+    around : tuple of Summand
+        The quantities of the surroundings.
     """
 
     names: tuple[str, ...]
@@ -116,6 +119,7 @@ class Sum:
     centred: bool
     parameters: Any
     carried: tuple[Carried, ...] = ()
+    around: tuple[Summand, ...] = ()
 
     @property
     def rotors_at(self) -> int:
@@ -130,10 +134,11 @@ class Sum:
         return sum(one.size for one in self.carried)
 
     def acts(self) -> list[Any]:
-        """The functions of the loads, equal to others that come to the same program."""
-        loads = {id(one.load.function): one.load for one in self.summands}
+        """The functions of the loads, then of the surroundings, equal to others that come to the same program."""
+        every = (*self.summands, *self.around)
+        loads = {id(one.load.function): one.load for one in every}
         found = {key: load.function if load.shipped else jit.Made(load.function) for key, load in loads.items()}
-        return [found[id(one.load.function)] for one in self.summands]
+        return [found[id(one.load.function)] for one in every]
 
     def numbers(self, structure: Structure) -> Any:
         """The parameters of the system: the values, and behind them the table of loops."""

@@ -7,7 +7,7 @@ states are added by the parts that roles are asked for.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from polhode.loads import Load
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
-from polhode.programs.memory import Values
+from polhode.programs.memory import Parameters, Rows, Values
 from polhode.programs.parts import Loads, added, text
 from polhode.programs.potentials import loads_of, moving_inputs, potential_text
 from polhode.programs.raising import swallowed
@@ -26,12 +26,18 @@ from polhode.programs.rewire import rewired
 from polhode.programs.trace import MEMORY, called, flat, shape_of
 from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, array_of, row_of
 from polhode.programs.written import module_of
+from polhode.surroundings import Surrounding
+from polhode.surroundings.surrounding import Table
+from polhode.systems.around import Around
 from polhode.systems.carried_loads import Rotors, add_rotors
 from polhode.systems.conserved import Acting, conserved
 from polhode.systems.from_potential import derived
 from polhode.systems.seen import Seen
 from polhode.systems.summands import Shape, Structure, Sum, Summand
 from polhode.systems.user.derived import jumps
+
+Parts = list[tuple[str, list[int]]]
+"""Rows by what they are of."""
 
 
 class Tracing:
@@ -42,6 +48,7 @@ class Tracing:
         g, N = self.g, len(sum.names)
         self.N, self.zero = N, g.const(0.0)
         self.bodies = [Seen(g, i, sum) for i in range(N)]
+        self.around = Around(g, sum.around)
         k = sum.of_rotors
         self.turning = [self.zero] * k
         self.inside, self.coupling = [self.zero] * (3 * N), [self.zero] * (3 * N)
@@ -161,26 +168,43 @@ class Tracing:
             parts[part] = Loads(tuple(force), tuple(torque), ())
         return {part: one._replace(rates=tuple(behind) if part == L.MOVING else still) for part, one in parts.items()}
 
-    def _given(self, one: Summand, on: tuple[int, ...]) -> dict[str, Any]:
+    def _given(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> dict[str, Any]:
         """What a function is given by name."""
-        g, load = self.g, one.load
+        g, load, around = self.g, one.load, self.around.quantities
         found: dict[str, Any] = {}
         for name, argument in list(inspect.signature(load.function).parameters.items())[len(on) :]:
             if name == "t":
                 found[name] = Tracer(g, g.input("t"), True)
             elif name in one.parameters:
                 first, shape = one.parameters[name]
+                if isinstance(load.parameters[name], Table):
+                    found[name] = Rows(Parameters(g, len(self.sum.parameters)), first)
+                    continue
                 rows = [Tracer(g, g.input(f"p{first + j}")) for j in range(int(np.prod(shape)))]
                 found[name] = array_of(rows).reshape(shape) if shape else rows[0]
             elif name in self.states:
                 found[name] = self.states[name]
+            elif name in around:
+                found[name] = self.around.at(name, on[0], lambda one, on, read: self.followed(one, on, decisions, read))
             elif argument.default is argument.empty:
-                known = ", ".join(sorted({"t", *one.parameters, *self.states}))
+                known = ", ".join(sorted({"t", *one.parameters, *self.states, *around}))
                 raise InvalidInput(f"{load.described} asks for {name!r}, which nothing gives; there are {known}")
         return found
 
     def rows(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> dict[str, list[int]]:
-        """What a function returns for some bodies: rows by name, "" for one number.
+        """What a load returns for some bodies: rows by name, "" for one number.
+
+        Raises
+        ------
+        InvalidInput
+            It cannot be traced.
+        """
+        return self.followed(one, on, decisions, lambda result: self._read(one.load, on, result))
+
+    def followed(
+        self, one: Summand, on: tuple[int, ...], decisions: Decisions, read: Callable[[Any], Parts]
+    ) -> dict[str, list[int]]:
+        """What a function returns for some bodies, as ``read`` has it: rows by name.
 
         Raises
         ------
@@ -188,12 +212,12 @@ class Tracing:
             It cannot be traced.
         """
         g, load = self.g, one.load
-        given, bodies = self._given(one, on), [self.bodies[i] for i in on]
+        given, bodies = self._given(one, on, decisions), [self.bodies[i] for i in on]
         layout: list[Any] = []
 
         def once() -> list[int]:
             g.raising.clear()
-            found = self._read(load, on, called(lambda: act(*bodies, **given), load.described))
+            found = read(called(lambda: act(*bodies, **given), load.described))
             layout[:] = [[(key, len(rows)) for key, rows in found]]
             rows = [a for _, part in found for a in part]
             return [*rows, swallowed(g, g.raising, rows)]
@@ -238,7 +262,7 @@ class Tracing:
                     to[3 * i + k] = g.sum((to[3 * i + k], 1.0), (a, 1.0))
                     self.work.setdefault(load.name, []).append((g.mul(a, row_of(g, rate[k])), 1.0))
 
-    def _read(self, load: Load, on: tuple[int, ...], result: Any) -> list[tuple[str, list[int]]]:
+    def _read(self, load: Load | Surrounding, on: tuple[int, ...], result: Any) -> Parts:
         """Names and rows of what a function returns; "" is a potential."""
         g, n = self.g, len(on)
         if load.acceleration:
@@ -278,7 +302,7 @@ class Tracing:
         return [x if turns else 0.0 for x, turns in zip(inside, self.sum.turns[i], strict=True)]
 
     @staticmethod
-    def _check(load: Load, what: str, value: Any, shapes: Sequence[Shape]) -> None:
+    def _check(load: Load | Surrounding, what: str, value: Any, shapes: Sequence[Shape]) -> None:
         """Refuse numbers of another shape."""
         found = shape_of(value)
         if found not in shapes:
@@ -287,5 +311,5 @@ class Tracing:
             raise UserFunctionError(f"{load.described} returns {given} as its {what}; it must be {wanted}")
 
 
-def _refused(load: Load, why: str) -> InvalidInput:
+def _refused(load: Load | Surrounding, why: str) -> InvalidInput:
     return InvalidInput(f"{load.described} cannot be a part of a sum: {why}; write it with numbers, arrays and numpy")

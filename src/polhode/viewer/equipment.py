@@ -12,7 +12,7 @@ from polhode.arguments import unit_vectors
 from polhode.arguments.recorded import called
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.errors import PolhodeError
-from polhode.systems.magnetic import field_of
+from polhode.surroundings.magnetic import field_of
 from polhode.trajectory.frames import pointing_error
 from polhode.trajectory.surroundings import place_of_sun, sun_is_far
 from polhode.viewer.arrays import COARSE, DRAWN, Arrays

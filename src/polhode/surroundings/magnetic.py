@@ -31,7 +31,6 @@ from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, s
 from polhode.programs.tracer import array_of, holds_tracers
 from polhode.surroundings.earth_axes import equator
 from polhode.surroundings.orientation import Orientation, oriented
-from polhode.systems.forces.record import Force
 
 FRAME, RATE, ANGLE, RADIUS, DEGREE, TERMS, TERM = 0, 9, 10, 11, 12, 13, 6
 """Slots of the numbers: rows of the frame, rotation rate, angle at time 0, reference radius, highest degree, and six
@@ -155,11 +154,6 @@ class MagneticField(AsMade):
         with np.errstate(divide="ignore", invalid="ignore"):
             found = field_at(self.numbers, 0, 0.0, time, tuple(where[..., i] for i in range(3)), ())
         return np.stack(np.broadcast_arrays(*found), axis=-1)
-
-    def force(self) -> Force:
-        """The field in the place of a force, whose numbers a system keeps beside those of its forces."""
-        told = "a magnetic field"
-        return Force("magnetic_field", told, self.arguments, self.numbers, field_at, None, None, False, False)
 
     def __repr__(self) -> str:
         return f"magnetic_field({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"

@@ -1,0 +1,71 @@
+"""Magnetic fields around a body."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from polhode.arguments.words import Angle, Form, Length, Numbers, Rate, Vector
+from polhode.errors import answering
+from polhode.surroundings.magnetic import EARTH_RADIUS, EARTH_RATE, MagneticField, field_at, magnetic_field
+from polhode.surroundings.orientation import Orientation
+from polhode.surroundings.surrounding import Surrounding, Table, made
+
+
+def of_few_terms(body, t, numbers):
+    """The field of a dipole, in the axes of space."""
+    return field_at(numbers.p, numbers.at, 0.0, t, tuple(body.position), ())
+
+
+def _made(field: MagneticField, kind: str) -> Surrounding:
+    recorded = {name: value for name, value in field.arguments.items() if name != "kind"}
+    return made(of_few_terms, kind, recorded, numbers=Table(field.numbers))
+
+
+@answering
+def dipole_field(
+    *,
+    epoch: Annotated[Any, Form.NUMBER] = 2025.0,
+    coefficients: Numbers | None = None,
+    radius: Length = EARTH_RADIUS,
+    rotation: Rate = EARTH_RATE,
+    angle: Angle = 0.0,
+    axis: Vector = (0.0, 0.0, 1.0),
+    orientation: Orientation | None = None,
+) -> Surrounding:
+    """The magnetic field of a dipole that turns with its planet, by default that of the Earth.
+
+    Parameters
+    ----------
+    epoch : float or str
+        Year with its fraction, or a date, of the coefficients of the Earth (IGRF-14, degree 1).
+    coefficients : array_like (3,), optional
+        g_10, g_11 and h_11 (nT) of a dipole of your own.
+    radius : float
+        Reference radius (m) of the coefficients.
+    rotation : float
+        Rotation rate (rad/s) of the planet about ``axis``.
+    angle : float
+        Angle (rad) of the prime meridian at time 0, as of ``polhode.magnetic_field``.
+    axis : array_like (3,)
+        Axis of rotation towards the north pole, in space.
+    orientation : str or mapping, optional
+        In place of ``axis`` and ``angle``, as of ``polhode.magnetic_field``.
+
+    Returns
+    -------
+    Surrounding
+        A field (T, space), such as the ``field`` that ``polhode.loads.torquers`` and ``polhode.loads.magnet`` read.
+
+    Raises
+    ------
+    InvalidInput
+        Names the argument that is wrong; an epoch that the coefficients do not reach.
+
+    Examples
+    --------
+    >>> dipole_field(coefficients=(-3e4, 0, 0)).kind
+    'dipole_field'
+    """
+    field = magnetic_field("dipole", epoch=epoch, coefficients=coefficients, radius=radius, rotation=rotation,
+                           angle=angle, axis=axis, orientation=orientation)  # fmt: skip
+    return _made(field, "dipole_field")

@@ -1,0 +1,155 @@
+"""Quantities of the surroundings of a body, as functions of it: the density of the air, a field, the place of the Sun.
+
+    def windy(body, t, speed):
+        return [speed * np.cos(t), 0.0, 0.0]
+
+    ph.system(..., surroundings={"wind": ph.surroundings.of(windy, speed=3.0)})
+
+The first argument is the body; every other is found by its name: ``t``, a parameter, a state, another quantity.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import FunctionType, MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from polhode.arguments import UNKNOWN, array, function, identifier
+from polhode.arguments.recorded import plain
+from polhode.errors import InvalidInput, answering, shown
+
+RESERVED = ("t", "kind", "function", "name")
+"""Names that no parameter of such a function can have."""
+
+
+class Table(tuple[float, ...]):
+    """Numbers that a function reads by their index: its argument has ``p`` and ``at``, they are ``p[at]``, ..."""
+
+
+@dataclass(frozen=True)
+class Surrounding:
+    """A quantity of the surroundings of a body; made by ``polhode.surroundings.of`` and its like.
+
+    Attributes
+    ----------
+    function : function
+        Returns it, a number or an array, for a body.
+    name : str
+        Its name in the system, "" before a system gives it one.
+    parameters : mapping
+        The numbers that the function reads, by name; a ``Table`` by their index.
+    kind : str
+        The function of ``polhode.surroundings`` that makes it again, "" for one of the user's own.
+    recorded : mapping or None
+        What that function takes, in JSON types, where it is not the numbers themselves.
+    """
+
+    function: Callable[..., Any]
+    name: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = ""
+    recorded: Mapping[str, Any] | None = None
+    acceleration: ClassVar[bool] = False
+    bodies: ClassVar[tuple[str, ...]] = ()
+    starts: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+
+    def named(self, name: str) -> Surrounding:
+        """The same under the name that functions ask for.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        if name in RESERVED:
+            raise InvalidInput(f"surroundings have a quantity {name!r}, a name that is taken; call it otherwise")
+        return replace(self, name=identifier(name, "name of a quantity of the surroundings"))
+
+    @property
+    def shipped(self) -> bool:
+        """Whether its function is one of polhode's."""
+        return bool(self.kind)
+
+    @property
+    def described(self) -> str:
+        """It for messages."""
+        code = self.function.__code__
+        where = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})"
+        return f"surroundings {self.name!r}" + (where if not self.kind else "")
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What it is made from again, in JSON types, but for the record of a function of the user's."""
+        given = self.parameters if self.recorded is None else self.recorded
+        return {"kind": self.kind or OWN} | {name: plain(value) for name, value in given.items()}
+
+    def __repr__(self) -> str:
+        inside = [f"{name}={shown(value)}" for name, value in self.arguments.items() if name != "kind"]
+        return f"surroundings {self.kind or self.function.__name__}({', '.join(inside)})"
+
+
+OWN = "surroundings"
+"""Kind, in records, of those whose function is the user's."""
+
+
+def made(
+    act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None = None, **parameters: Any
+) -> Surrounding:
+    """A quantity of polhode's own."""
+    numbers = {
+        name: value if isinstance(value, Table) else np.asarray(value, dtype=float)
+        for name, value in parameters.items()
+    }
+    return Surrounding(act, "", numbers, kind, recorded)
+
+
+@answering
+def of(function: Callable[..., Any], **parameters: Any) -> Surrounding:
+    """A quantity of your own of the surroundings of a body.
+
+    Parameters
+    ----------
+    function : function
+        Its first argument is the body, see ``polhode.loads.of``; the others are found by name: ``t`` (s), a parameter,
+        a state, another quantity of the surroundings. It returns a number or an array of numbers.
+    **parameters : float or array_like
+        Its numbers by name, in SI unless all else is in other units.
+
+    Returns
+    -------
+    Surrounding
+        For ``polhode.system(..., surroundings={"name": ...})``, where loads, controllers and events read it by that
+        name.
+
+    Raises
+    ------
+    InvalidInput
+        No plain function, a parameter that it does not take, or no numbers.
+
+    Examples
+    --------
+    >>> def thin(body, density, scale):
+    ...     return density * np.exp(-body.position[2] / scale)
+    >>> of(thin, density=1.2, scale=8.5e3)
+    surroundings thin(density=1.2, scale=8500.0)
+    """
+    if not isinstance(_function(function), FunctionType):
+        raise InvalidInput(f"a quantity of the surroundings is a plain Python function, not {shown(function)}")
+    named = f"surroundings {function.__name__!r}"
+    known = list(inspect.signature(function).parameters)
+    if not known:
+        raise InvalidInput(f"{named} takes no argument; its first one is the body")
+    for name in parameters:
+        if name in RESERVED or name == known[0]:
+            raise InvalidInput(f"{named} has a parameter {name!r}, a name that is taken; call it otherwise")
+        if name not in known:
+            raise InvalidInput(f"{named} has no argument {name!r}; its arguments are {', '.join(known)}")
+    numbers = {key: array(value, f"{key} of {named}", UNKNOWN) for key, value in parameters.items()}
+    return Surrounding(function, "", numbers)
+
+
+def _function(given: Any) -> Any:
+    return function(given, "function of surroundings")
