@@ -34,6 +34,14 @@ def bond(a, b, stiffness, length):
     return 0.5 * stiffness * (np.sqrt(d @ d) - length) ** 2
 
 
+def follow(a, b, gain):
+    return {"thrust": -gain * (b.position - a.position) - b.velocity + a.velocity}
+
+
+def engine(body, thrust):
+    return {"force": thrust}
+
+
 def case(system, start, step, number, *functions):
     by = {f.__name__: f for f in functions} or dict.fromkeys(system.functions, bond)
     return SimpleNamespace(system=system, start=start, step=step, number=number, by=by)
@@ -60,6 +68,12 @@ SUMS = {
         ph.system(ph.body("a", 2.0), ph.loads.of(warming, power=1.0).states(heat=0.5), ph.loads.of(push),
                   ph.loads.of(drag, rate=0.1)),
         {"velocity": (0.0, 1.0, 0.0)}, 1e-2, "drag.rate", warming, push, drag,
+    ),
+    "with a controller": lambda: case(
+        ph.system(ph.body("a", 2.0, (1, 2, 2.5)), ph.body("b", 1.0), ph.loads.of(engine).on("b"),
+                  ph.controller(follow, 4e-2, parameters={"gain": 3.0}).on("a", "b").states(thrust=np.zeros(3))),
+        {"b": {"position": (1.2, 0.1, 0.0), "velocity": (0.0, 0.1, 0.0)}, "a": {"angular_velocity": (0.0, 0.1, 1.0)}},
+        1e-2, "follow.gain", engine, follow,
     ),
     "many": lambda: case(
         ph.system(ph.bodies(5, 1.0), ph.loads.of(spring, stiffness=2.0)), {"position": np.eye(5, 3) + 1.0}, 1e-2,
@@ -127,6 +141,10 @@ REFUSED = {
     ("Kepler splitting", "a chain"): "a centre", ("reversible", "a chain"): "about each other",
     ("reversible", "two bodies"): "about each other", ("Krysl", "with a state"): "does not carry",
     ("reversible", "with a state"): "does not carry", ("chaos", "with a state"): "without them",
+    ("Kepler splitting", "with a controller"): "a centre", ("Krysl", "with a controller"): "does not carry",
+    ("backwards", "with a controller"): "cannot be undone", ("reversible", "with a controller"): "does not take",
+    ("gradient", "with a controller"): "tangent=True", ("chaos", "with a controller"): "act at sampling times",
+    ("lanes", "with a controller"): "not done over lanes",
 }  # fmt: skip
 
 

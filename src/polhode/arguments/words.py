@@ -46,6 +46,7 @@ class Form(Enum):
     SEED = "a whole number, 0 or more"
     WORDS = "a word, or a list of words"
     FILE = "the name of a file, relative to the scenario"
+    NAMED_NUMBERS = "a table of names to a number or a list of numbers"
     STATES = "a table of names to a whole number, to a list of numbers, or to a table with size or start, and unit"
 
 

@@ -16,7 +16,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -57,9 +57,11 @@ class Load:
     kind: str = ""
     acceleration: bool = False
     starts: Mapping[str, Any] = field(default_factory=dict)
+    what: ClassVar[str] = "load"
+    reserved: ClassVar[tuple[str, ...]] = RESERVED
 
     @answering
-    def on(self, *bodies: str) -> Load:
+    def on(self, *bodies: str) -> Self:
         """The same load on these bodies; without, a load acts on every body in turn.
 
         Parameters
@@ -83,13 +85,13 @@ class Load:
         ('lower',)
         """
         for one in bodies:
-            identifier(one, f"name of a body that load {self.name!r} is on")
+            identifier(one, f"name of a body that {self.what} {self.name!r} is on")
         if len(set(bodies)) < len(bodies):
-            raise InvalidInput(f"load {self.name!r} is on a body twice: {', '.join(bodies)}; name each once")
+            raise InvalidInput(f"{self.what} {self.name!r} is on a body twice: {', '.join(bodies)}; name each once")
         return replace(self, bodies=tuple(bodies)).checked()
 
     @answering
-    def named(self, name: str) -> Load:
+    def named(self, name: str) -> Self:
         """The same load under another name: two loads of one function need two.
 
         Parameters
@@ -112,10 +114,10 @@ class Load:
         >>> loads.weight().named("pull").name
         'pull'
         """
-        return replace(self, name=identifier(name, "name of a load"))
+        return replace(self, name=identifier(name, f"name of a {self.what}"))
 
     @answering
-    def states(self, **starts: Any) -> Load:
+    def states(self, **starts: Any) -> Self:
         """The same load with states of its own, which its function reads by name and whose rates it returns by name.
 
         Parameters
@@ -142,7 +144,7 @@ class Load:
         """
         return replace(self, starts={**self.starts, **starts}).checked()
 
-    def checked(self) -> Load:
+    def checked(self) -> Self:
         """Itself, if its names agree with the arguments of its function.
 
         Raises
@@ -150,13 +152,13 @@ class Load:
         InvalidInput
         """
         for name in (*self.parameters, *self.starts):
-            if name in RESERVED:
+            if name in self.reserved:
                 raise InvalidInput(
-                    f"load {self.name!r} has a parameter {name!r}, a name that is taken; call it otherwise"
+                    f"{self.what} {self.name!r} has a parameter {name!r}, a name that is taken; call it otherwise"
                 )
         both = set(self.parameters) & set(self.starts)
         if both:
-            raise InvalidInput(f"load {self.name!r} has {sorted(both)[0]!r} as parameter and as state; keep one")
+            raise InvalidInput(f"{self.what} {self.name!r} has {sorted(both)[0]!r} as parameter and as state; keep one")
         places = self.takes
         for name in self.parameters:
             if name not in inspect.signature(self.function).parameters:
@@ -178,7 +180,12 @@ class Load:
         """The load for messages."""
         code = self.function.__code__
         where = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})"
-        return f"load {self.name!r}" + (where if not self.shipped else "")
+        return f"{self.what} {self.name!r}" + (where if not self.shipped else "")
+
+    @property
+    def form(self) -> Any:
+        """What else than function, names and shapes its program depends on."""
+        return self.acceleration
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -196,9 +203,9 @@ class Load:
 
     def __repr__(self) -> str:
         inside = [f"{name}={shown(value)}" for name, value in self.arguments.items()
-                  if name != "on" and (name, value) != ("kind", self.name)]  # fmt: skip
+                  if name != "on" and (name, value) not in (("kind", self.name), ("kind", self.what))]  # fmt: skip
         there = f".on({', '.join(map(repr, self.bodies))})" if self.bodies else ""
-        return f"load {self.name}({', '.join(inside)}){there}"
+        return f"{self.what} {self.name}({', '.join(inside)}){there}"
 
 
 def bodies_of(given: Any) -> tuple[str, ...]:
@@ -219,12 +226,21 @@ def made(act: Callable[..., Any], kind: str, **parameters: Any) -> Load:
     return Load(act, kind, {name: np.asarray(value, dtype=float) for name, value in parameters.items()}, kind=kind)
 
 
+def numbers_of(parameters: Mapping[str, Any], whose: str) -> dict[str, Any]:
+    """The numbers of a load as arrays.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    return {key: array(value, f"{key} of {whose}", UNKNOWN) for key, value in parameters.items()}
+
+
 def _given(act: Any, parameters: Mapping[str, Any], acceleration: bool) -> Load:
     if not isinstance(function(act, "function of a load"), FunctionType):
         raise InvalidInput(f"a load is a plain Python function, not {shown(act)}")
     name = act.__name__ if act.__name__.isidentifier() else "load"
-    numbers = {key: array(value, f"{key} of load {name!r}", UNKNOWN) for key, value in parameters.items()}
-    return Load(act, name, numbers, acceleration=acceleration).checked()
+    return Load(act, name, numbers_of(parameters, f"load {name!r}"), acceleration=acceleration).checked()
 
 
 @answering

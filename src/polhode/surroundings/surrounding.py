@@ -54,6 +54,7 @@ class Surrounding:
     kind: str = ""
     recorded: Mapping[str, Any] | None = None
     acceleration: ClassVar[bool] = False
+    form: ClassVar[bool] = False
     bodies: ClassVar[tuple[str, ...]] = ()
     starts: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 

@@ -7,15 +7,17 @@ shows what was held until then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
-from typing import Annotated, Any
+from types import FunctionType
+from typing import Annotated, Any, ClassVar, Self
 
-from polhode.arguments import UNKNOWN, array, in_unit, number, text
+from polhode.arguments import UNKNOWN, array, in_unit, mapping, number, text
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, Function, NumberOrNumbers, Time
 from polhode.errors import InvalidInput, answering, shown, unknown_name
+from polhode.loads.load import RESERVED, Load, numbers_of
 from polhode.systems.pulsed_thrusters import PulsedThrusters
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.registry import key_of
@@ -33,30 +35,35 @@ WHOLE = 1e-9
 """Distance of a delay from a whole number of samples, in samples, that counts as none."""
 
 
-@dataclass(frozen=True)
-class Controller:
-    """A controller, as it was asked for.
+SAMPLING = ("every", "sets", "keeps", "phase", "delay", "limit", "resolution")
+"""What says when a controller samples, and how its values are set."""
+
+
+@dataclass(frozen=True, repr=False)
+class Controller(Load):
+    """A controller, as it was asked for: a function with bodies, parameters and states as a load has them, in a system
+    of one body ``function(t, position, velocity, q, omega, parameters, states)``.
 
     Attributes
     ----------
-    command : function
-        ``command(t, position, velocity, q, omega, parameters, states)``.
     every, phase, delay : float
         Time between samples, a sampling time, and how long after it values are set.
     sets, keeps : tuple of str
-        The states it sets, with limits, resolution and delay; and those of its own that it sets at once.
+        The states it sets, with limits, resolution and delay, empty where a sum finds them; and those of its own that
+        it sets at once.
     limit, resolution : None, float or tuple of float
         Of the numbers of ``sets``.
     """
 
-    command: Callable[..., Any]
-    every: float
-    phase: float
-    delay: float
-    sets: tuple[str, ...]
-    keeps: tuple[str, ...]
-    limit: Any
-    resolution: Any
+    every: float = 1.0
+    phase: float = 0.0
+    delay: float = 0.0
+    sets: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+    limit: Any = None
+    resolution: Any = None
+    what: ClassVar[str] = "controller"
+    reserved: ClassVar[tuple[str, ...]] = (*RESERVED, *SAMPLING)
 
     @property
     def late(self) -> tuple[int, float]:
@@ -68,43 +75,69 @@ class Controller:
             return whole, self.delay - whole * self.every
         return whole, 0.0
 
+    def checked(self) -> Self:
+        """Itself, if it can be part of a sum.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        if not isinstance(self.function, FunctionType):
+            raise InvalidInput(f"a controller of a sum is a plain Python function, not {shown(self.function)}")
+        return super().checked()
+
     @property
-    def arguments(self) -> dict[str, Any]:
-        """What it is made from, in JSON types, but the function."""
-        found: dict[str, Any] = {"every": self.every, "sets": list(self.sets)}
-        found |= {"keeps": list(self.keeps)} if self.keeps else {}
+    def form(self) -> Any:
+        """What else than function, names and shapes its program and the registers of its delay depend on."""
+        whole, beyond = self.late
+        return self.sets, self.keeps, whole, beyond > 0.0
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """When it samples and how values are set, in JSON types."""
+        found: dict[str, Any] = {"every": self.every}
+        found |= {name: list(getattr(self, name)) for name in ("sets", "keeps") if getattr(self, name)}
         found |= {name: getattr(self, name) for name in ("phase", "delay") if getattr(self, name)}
-        found |= {
+        return found | {
             name: plain(getattr(self, name)) for name in ("limit", "resolution") if getattr(self, name) is not None
         }
-        return found
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What it is made from as part of a sum, in JSON types, but the function."""
+        return {"kind": "controller"} | self.sampling | super().arguments
 
 
 @answering
 def controller(
     command: Function,
     every: Time,
-    sets: Annotated[Any, Form.WORDS],
+    sets: Annotated[Any, Form.WORDS] | None = None,
     *,
+    parameters: Annotated[Any, Form.NAMED_NUMBERS] | None = None,
     keeps: Annotated[Any, Form.WORDS] = (),
     phase: Time = 0.0,
     delay: Time = 0.0,
     limit: NumberOrNumbers | None = None,
     resolution: NumberOrNumbers | None = None,
 ) -> Controller:
-    """A controller that samples and holds, for ``controllers=`` of ``rigid_body``, ``spacecraft``, ``orbit`` and
-    ``particle``.
+    """A controller that samples and holds: a part of ``polhode.system``, or for ``controllers=`` of ``rigid_body``,
+    ``spacecraft``, ``orbit`` and ``particle``.
 
     Parameters
     ----------
     command : function
-        ``command(t, position, velocity, q, omega, parameters, states)`` returns the new values of the states named in
-        ``sets`` and ``keeps``, in this order: the value itself if there is one, else a tuple.
+        In ``polhode.system``: its first arguments are the bodies that ``.on`` names; the others are found by name, as
+        those of a load: ``t``, a parameter, a state. It returns a mapping of names of states to their new values.
+        Elsewhere ``command(t, position, velocity, q, omega, parameters, states)``, which returns the new values of the
+        states named in ``sets`` and ``keeps``, in this order: the value itself if there is one, else a tuple.
     every : float
         Time between samples, positive.
     sets : str or sequence of str
         States that it sets and that are held between samples: names in ``states`` of the system, or "wheel_command" of
-        reaction wheels. No other function returns their rates.
+        reaction wheels. No other function returns their rates. A sum finds them in what the function returns.
+    parameters : mapping, optional
+        Numbers by name, of a controller in a sum; others have those of the system.
     keeps : str or sequence of str
         States that are its memory, such as an integral or a filter: set likewise, but at once, as they are.
     phase : float
@@ -119,6 +152,8 @@ def controller(
     Returns
     -------
     Controller
+        In a sum ``.on("a", "b")`` says which bodies it reads, ``.states(command=0.0)`` gives it states of its own, and
+        ``.named`` another name.
 
     Raises
     ------
@@ -127,10 +162,16 @@ def controller(
 
     Examples
     --------
-    >>> def damping(t, position, velocity, q, omega, parameters, states):
-    ...     return -parameters[0] * omega
-    >>> controller(damping, every=0.1, sets="command").every
-    0.1
+    >>> import polhode as ph
+    >>> def damping(bus, gain):
+    ...     return {"command": -gain * bus.angular_velocity}
+    >>> def actuator(bus, command):
+    ...     return {"torque": command}
+    >>> damper = controller(damping, every=0.1, parameters={"gain": 0.5}).on("bus").states(command=(0.0, 0.0, 0.0))
+    >>> craft = ph.system(ph.body("bus", 4.0, (2.0, 2.5, 3.0)), ph.loads.of(actuator), damper)
+    >>> ds = ph.integrate(craft, step=0.05, steps=400, angular_velocity=(0.1, 0.2, -0.1))
+    >>> float(abs(ds.angular_velocity[-1]).max()) < 0.01
+    True
     """
     if not callable(command):
         raise InvalidInput(f"command must be a function, not {shown(command)}")
@@ -142,15 +183,20 @@ def controller(
         raise InvalidInput(f"delay is {delay:g}; a command cannot take effect before it is computed, so give 0 or more")
     if delay > MOST_DELAY * every:
         raise InvalidInput(f"delay is {delay:g}, more than {MOST_DELAY} samples; give a shorter one")
-    setting, keeping = _words(sets, "sets"), _words(keeps, "keeps")
-    if not setting:
+    setting, keeping = () if sets is None else _words(sets, "sets"), _words(keeps, "keeps")
+    if sets is not None and not setting:
         raise InvalidInput("sets names no state; give the states that the controller sets")
     for name in setting + keeping:
         if (setting + keeping).count(name) > 1:
             raise InvalidInput(f"sets and keeps name the state {name!r} twice; name it once")
-    return Controller(
-        command, every, phase, delay, setting, keeping, _positive(limit, "limit"), _positive(resolution, "resolution")
-    )
+    called_so = getattr(command, "__name__", "")
+    name = called_so if called_so.isidentifier() else "controller"
+    numbers = numbers_of(mapping(parameters or {}, "parameters"), f"controller {name!r}")
+    made = Controller(
+        command, name, numbers, every=every, phase=phase, delay=delay, sets=setting, keeps=keeping,
+        limit=_positive(limit, "limit"), resolution=_positive(resolution, "resolution"),
+    )  # fmt: skip
+    return made.checked() if numbers else made
 
 
 def _words(given: Any, name: str) -> tuple[str, ...]:
@@ -196,6 +242,12 @@ def controllers_of(given: Any) -> tuple[Controller, ...]:
         if not isinstance(one, Controller):
             raise InvalidInput(f"controllers[{k}] must be made by polhode.controller, or be a mapping of its "
                                f"arguments, not {shown(one)}")  # fmt: skip
+        if not one.sets:
+            raise InvalidInput(f"controllers[{k}] names no states that it sets; give sets=")
+        for word, given_too in (("parameters", one.parameters), (".on", one.bodies), (".states", one.starts)):
+            if given_too:
+                raise InvalidInput(f"controllers[{k}] has {word}, which is for controllers in polhode.system; here the "
+                                   "system has the parameters and the states, of one body")  # fmt: skip
         made.append(one)
     setters: dict[str, int] = {}
     for k, one in enumerate(made):
@@ -291,11 +343,11 @@ def controlled(
         returns = f"the new value of {names[0]}" if len(names) == 1 else f"a tuple of new values: {', '.join(names)}"
         form = FunctionForm("command", f"{load.arguments}, states", returns, 6, sizes, sets=names)
         user = UserFunction(
-            form, one.command, states_set, frame, numbers, None, first, size=6 + len(system.auxiliary),
+            form, one.function, states_set, frame, numbers, None, first, size=6 + len(system.auxiliary),
             states_at=system.read_from,
         )  # fmt: skip
         functions[key_of(k, len(controllers))] = user
-        records.append(one.arguments | {"command": user.record()})
+        records.append(one.sampling | {"command": user.record()})
         rows += controller_rows(one, k, CommandFunction(user), at, f"controllers[{k}]")
     if pulses is not None:
         rows.append(pulses.sampled(at))

@@ -22,7 +22,7 @@ from polhode.programs.roles import of_flat_memory
 from polhode.programs.text import Lines
 from polhode.programs.written import module_of
 from polhode.systems.conserved import Acting, conserved
-from polhode.systems.summands import MOST_WRITTEN_OUT, Structure, Sum, Summand
+from polhode.systems.summands import MOST_WRITTEN_OUT, Structure, Sum, Summand, functions_of
 from polhode.systems.tracing import Tracing
 
 
@@ -77,7 +77,7 @@ def loops_of(sum: Sum) -> list[Loop]:
         return []
     kinds, states = list(zip(sum.moves, sum.turns, sum.turned, strict=True)), {name for name, _ in sum.states}
     groups, rest = defaultdict[Any, list[tuple[tuple[int, ...], Summand]]](list), list[Summand]()
-    for one, act in zip(sum.summands, sum.acts(), strict=False):
+    for one, act in zip(sum.summands, functions_of(sum.summands), strict=True):
         if states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
             rest.append(one)
             continue
@@ -216,7 +216,7 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
         left += written[-1].others
     fixed = {name: value for one in written for name, value in one.fixed.items()}
     work = list(dict.fromkeys(name for one in written for row in one.work for name in row))
-    states = int(np.sum([np.prod(shape) for _, shape in sum.states], dtype=int))
+    states = sum.registers + int(np.sum([np.prod(shape) for _, shape in sum.states], dtype=int))
     table, start = list[float](), len(sum.parameters)
     loads = [f"for k in range({L.LOAD} * N + {len(work) + states}):", "    out[k] = 0.0"]
     level = ["total = 0.0"]

@@ -84,14 +84,16 @@ def summands(system: System) -> list[tuple[str, str]]:
         if record.get("kind") == "body":
             found.append((name, f"body{', ' * bool(inside)}{inside}"))
             continue
-        what = record.get("kind") or f"your function {record['function']['function']}"
+        own = f"your function {record['function']['function']}" if "function" in record else ""
+        what = record.get("kind", "") or own
         if what in (OWN, *SURROUNDINGS):
-            what = "surroundings " + (f"by your function {record['function']['function']}" if what == OWN else what)
+            what = f"surroundings {f'by {own}' if what == OWN else what}"
             found.append((name, f"{what}{': ' * bool(inside)}{inside}"))
             continue
         on = ", ".join(record.get("on", ())) or "every body"
         brings = "; state " + ", ".join(record["states"]) if record.get("states") else ""
-        asks = _asks(LOADS[what], told) if record.get("kind") else system.functions[name].function
+        asks = system.functions[name].function if own else _asks(LOADS[what], told)
+        what = f"{what} by {own}" if own and what != own else what
         asked = [one for one in inspect.signature(asks).parameters if one in around]
         reads = "; reads " * bool(asked) + ", ".join(asked)
         found.append((name, f"{what} on {on}{': ' * bool(inside)}{inside}{brings}{reads}"))

@@ -160,9 +160,10 @@ def _one(given: Any, name: str) -> tuple[int, tuple[float, ...], str]:
                 raise InvalidInput(f"{name} has the key {shown(key)}; it may have {', '.join(KEYS)}; of noise also "
                                    f"{', '.join(OF_NOISE)}")  # fmt: skip
         unit = text(given.get("unit", ""), f"{name}.unit", 40)
-        if ("size" in given) == ("start" in given):
+        alone = 1 if any(key in given for key in OF_NOISE) else None  # noise is one number unless it says more
+        if ("size" in given) == ("start" in given) and (alone is None or "size" in given):
             raise InvalidInput(f"{name} needs size or start, and not both")
-        given = given["size"] if "size" in given else given["start"]
+        given = given["start"] if "start" in given else given.get("size", alone)
         if not isinstance(given, int) or isinstance(given, bool):
             return _started(given, name, unit)
     elif not isinstance(given, int) or isinstance(given, bool):

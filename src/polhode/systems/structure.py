@@ -23,8 +23,9 @@ from polhode.programs.text import Lines
 from polhode.programs.written import module_of
 from polhode.systems.around import places as places_of
 from polhode.systems.carried import carried_in
+from polhode.systems.commands import traced, written
 from polhode.systems.loops import looped, loops_of
-from polhode.systems.summands import Structure, Sum, Summand
+from polhode.systems.summands import Structure, Sum, Summand, functions_of
 from polhode.systems.tracing import Tracing
 
 _kept: OrderedDict[Any, list[Structure]] = OrderedDict()
@@ -38,8 +39,9 @@ def structure_of(sum: Sum) -> Structure:
     InvalidInput
         A load cannot be traced, or returns what is none.
     """
-    key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.centred, sum.carried,
-           tuple(one.key(act) for one, act in zip((*sum.summands, *sum.around), sum.acts(), strict=True)))  # fmt: skip
+    summands = (*sum.summands, *sum.controllers, *sum.around)
+    key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.noises, sum.centred, sum.carried,
+           tuple(one.key(act) for one, act in zip(summands, functions_of(summands), strict=True)))  # fmt: skip
     known = _kept.setdefault(key, [])
     _kept.move_to_end(key)
     opaque = any(getattr(made[0], "opaque", False) for made in key[-1])
@@ -48,7 +50,8 @@ def structure_of(sum: Sum) -> Structure:
             return made
     while len(_kept) > jit.KEPT_KERNELS:
         _kept.popitem(last=False)
-    made = _made(sum)
+    commanded = traced(sum)
+    made = written(commanded, _made(commanded.sum))
     known[:] = [made, *known[:7]]
     return made
 

@@ -30,8 +30,10 @@ from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.surrounding import OWN
 from polhode.systems.around import places as places_of
 from polhode.systems.around import surrounding_of, surroundings_of
-from polhode.systems.carried import Spin, carried_by, fitted, numbers_of
+from polhode.systems.carried import Spin, carried_by, numbers_of
 from polhode.systems.carried_events import watches_of
+from polhode.systems.commands import bodies_read, sampled_by
+from polhode.systems.controllers import SAMPLING, Controller, controller
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
@@ -49,9 +51,10 @@ def system(*summands: Any, surroundings: Any = None, **recorded: Any) -> System:
 
     Parameters
     ----------
-    *summands : Body, Load, or lists of them
-        From ``polhode.body``, ``polhode.bodies`` and ``polhode.loads``, in any order; the order of the bodies is that
-        of the rows of states. A load says by ``.on`` which bodies it is on; without, it is on every body in turn.
+    *summands : Body, Load, Controller, or lists of them
+        From ``polhode.body``, ``polhode.bodies``, ``polhode.loads`` and ``polhode.controller``, in any order; that of
+        the bodies is that of the rows of states, that of the controllers the order in which they are called. A load
+        says by ``.on`` which bodies it is on; without, it is on every body in turn.
     surroundings : mapping, optional
         What loads, controllers and events read of the surroundings of a body, by the names by which they ask for it:
         from ``polhode.surroundings``, or mappings of its arguments with a ``kind``.
@@ -95,8 +98,8 @@ def system(*summands: Any, surroundings: Any = None, **recorded: Any) -> System:
     for load in loads:
         for name, start in load.starts.items():
             if name in starts or name in named:
-                raise InvalidInput(f"load {load.name!r} has a state {name!r}, as something else is called; bodies, "
-                                   "loads and states have names of their own")  # fmt: skip
+                raise InvalidInput(f"{load.what} {load.name!r} has a state {name!r}, as something else is called; "
+                                   "bodies, loads and states have names of their own")  # fmt: skip
             starts[name] = start
     acting: list[Load | Surrounding] = [*loads, *around]
     own = [one for one in acting if not one.shipped]
@@ -128,7 +131,8 @@ def _flat(summands: Iterable[Any]) -> Iterable[Any]:
         elif callable(one):
             raise InvalidInput(f"a summand is the function {shown(one)}; make a load of it: polhode.loads.of(...)")
         else:
-            raise InvalidInput(f"a summand must be a body or a load (polhode.body, polhode.loads), not {shown(one)}")
+            raise InvalidInput("a summand must be a body, a load or a controller (polhode.body, polhode.loads, "
+                               f"polhode.controller), not {shown(one)}")  # fmt: skip
 
 
 def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
@@ -144,20 +148,24 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
         return called(body, {"name": name, **told})  # type: ignore[no-any-return]
     if kind == OWN or kind in SURROUNDINGS:
         return surrounding_of(name or kind, {"kind": kind, **told})
+    sampling = {word: told.pop(word) for word in SAMPLING if word in told} if kind == "controller" else {}
     on, starts, accelerates = bodies_of(told.pop("on", ())), told.pop("states", {}), told.pop("acceleration", False)
-    if kind:
+    if kind and kind != "controller":
         if kind not in LOADS:
-            told_of = str(unknown_name(f"kind of {name}" if name else "kind of load", kind, ["body", *LOADS]))
+            kinds = ["body", "controller", *LOADS]
+            told_of = str(unknown_name(f"kind of {name}" if name else "kind of load", kind, kinds))
             more = "; polhode.loads.add_load makes one of your own known" * ("did you mean" not in told_of)
             raise InvalidInput(told_of + more)
         made: Load = called(LOADS[kind], told)
     else:
         function = told.pop("function", None)
         if not callable(function):
-            raise InvalidInput(
-                f"load {name!r} is a function of yours, which no record keeps; hand it in again: {name}=..."
-            )
-        made = replace(of(function, **told), acceleration=bool(accelerates))
+            raise InvalidInput(f"{kind or 'load'} {name!r} is a function of yours, which no record keeps; hand it in "
+                               f"again: {name}=...")  # fmt: skip
+        if kind:
+            made = called(controller, {"command": function, "parameters": told, **sampling})
+        else:
+            made = replace(of(function, **told), acceleration=bool(accelerates))
     made = replace(made, name=made.name if name is None else identifier(name, "name of a load"))
     made = made.states(**mapping(starts, "states")) if starts else made
     return made.on(*on) if on else made
@@ -170,8 +178,8 @@ NO_STATES = States((), (), {})
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = ()
 ) -> Sum:  # fmt: skip
-    """The sum of bodies and loads, its numbers one after another: the gravity parameter of a centre, then those of each
-    load, then those of the surroundings.
+    """The sum of bodies, loads and controllers, its numbers one after another: the gravity parameter of a centre, then
+    those of each load, then those of the surroundings.
 
     Raises
     ------
@@ -185,11 +193,15 @@ def sum_of(
     at = {one.name: i for i, one in enumerate(bodies)}
     numbers = [float(one.parameters["mu"]) for one in centres]
     summands = []
+    known = {name for name, _ in states.sizes}
     for load in loads:
         central = any(load is one for one in centres)
         places, more = places_of(load.parameters, 0 if central else len(numbers))
         numbers += [] if central else more
-        summands.append(Summand(load, _places(load, at), places))
+        on = _places(load, at)
+        if isinstance(load, Controller) and not load.bodies:
+            on = (tuple(range(bodies_read(load, len(at), known))),)
+        summands.append(Summand(load, on, places))
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
     numbers, quantities = numbers or [0.0], list[Summand]()
@@ -200,9 +212,11 @@ def sum_of(
     return Sum(
         tuple(at), tuple(bool(np.isfinite(one.mass)) for one in bodies),
         tuple((isfinite(x), isfinite(y), isfinite(z)) for x, y, z in (one.moments for one in bodies)),
-        tuple(one.frame != IDENTITY for one in bodies), tuple(summands),
+        tuple(one.frame != IDENTITY for one in bodies),
+        tuple(one for one in summands if not isinstance(one.load, Controller)),
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
-        carried, tuple(quantities),
+        carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
+        tuple(name for name, _ in states.noises),
     )  # fmt: skip
 
 
@@ -212,11 +226,11 @@ def _roles(sum: Sum, structure: Structure, states: States, bodies: Sequence[Body
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
     found: dict[str, Any] = {
-        "parameters": fitted(sum.numbers(structure), sum.carried, len(structure.work)),
-        "potential": structure.potential, "auxiliary": (*auxiliary, *states.auxiliary),
+        "potential": structure.potential,
         "watches": tuple(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)),
         "conserves": ("energy",) * structure.conservative + structure.conserves,
         "decided": frozenset(int(name[1:]) for name in structure.fixed),
+        **sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises),
     }  # fmt: skip
     if sum.carried:
         whole = "total_angular_momentum" in structure.conserves
@@ -275,7 +289,7 @@ def _checked(load: Load | Surrounding, found: Iterable[Any]) -> LoadFunction:
     """
     for one in found:
         if one.kind in ("memory", "outside"):
-            raise InvalidInput(refusal(load.described, one, False))
+            raise InvalidInput(refusal(load.described, one, isinstance(load, Controller)))
         raise InvalidInput(f"{load.described} cannot be a part of a sum: it {one.what}, {one.line}; leave that out")
     return LoadFunction(load.function, load.described)
 
@@ -324,7 +338,7 @@ def _places(load: Load, at: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
     """
     for one in load.bodies:
         if one not in at:
-            raise unknown_name(f"body that load {load.name!r} is on", one, at)
+            raise unknown_name(f"body that {load.what} {load.name!r} is on", one, at)
     if load.bodies:
         return (tuple(at[one] for one in load.bodies),)
     return tuple((i,) for i in at.values())

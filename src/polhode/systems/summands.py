@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from polhode.surroundings import Surrounding
 from polhode.systems.carried import Carried
 
 Shape = tuple[int, ...]
+COMMANDS = ("wheel_command", "gimbal_command")
+"""Quantities of rotors that nothing but controllers changes."""
 MOST_WRITTEN_OUT = 3
 """Most loads of one kind that are written out; more are a loop."""
 
@@ -37,8 +40,32 @@ class Summand:
     parameters: Mapping[str, tuple[int, Shape]]
 
     def key(self, act: Any) -> Any:
-        """What its program depends on, but for numbers; ``act`` is its function, see ``Sum.acts``."""
-        return act, self.load.name, self.load.acceleration, self.on, tuple(self.parameters.items())
+        """What its program depends on, but for numbers; ``act`` is its function, see ``functions_of``."""
+        return act, self.load.name, self.load.form, self.on, tuple(self.parameters.items())
+
+
+def functions_of(summands: Sequence[Summand]) -> list[Any]:
+    """The functions of summands, equal to others that come to the same program."""
+    loads = {id(one.load.function): one.load for one in summands}
+    found = {key: load.function if load.shipped else jit.Made(load.function) for key, load in loads.items()}
+    return [found[id(one.load.function)] for one in summands]
+
+
+@dataclass(frozen=True)
+class Commands:
+    """What a controller sets, as a structure keeps it.
+
+    Attributes
+    ----------
+    role : function
+        Called as loads; it writes the new values where the rates of the states would stand.
+    sets, keeps : tuple of str
+        The states that it sets, by delay, resolution and limits, and at once.
+    """
+
+    role: Callable[..., Any]
+    sets: tuple[str, ...]
+    keeps: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -67,6 +94,8 @@ class Structure:
         What is conserved beside the energy.
     table : tuple of float
         Numbers behind the parameters: on which bodies loops are.
+    commands : tuple of Commands
+        What each controller sets.
     """
 
     loads: Callable[..., Any]
@@ -82,6 +111,7 @@ class Structure:
     fixed: Mapping[str, float]
     conserves: tuple[str, ...]
     table: tuple[float, ...] = ()
+    commands: tuple[Commands, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +138,14 @@ class Sum:
         The rotors in the bodies; their states come before the others.
     around : tuple of Summand
         The quantities of the surroundings.
+    controllers : tuple of Summand
+        What sets states at equal times.
+    noises : tuple of str
+        Names of the states that are noise.
+    held : mapping of str to str
+        States that have no rates, and why.
+    registers : int
+        How many numbers behind the states hold what is set later.
     """
 
     names: tuple[str, ...]
@@ -120,6 +158,10 @@ class Sum:
     parameters: Any
     carried: tuple[Carried, ...] = ()
     around: tuple[Summand, ...] = ()
+    controllers: tuple[Summand, ...] = ()
+    noises: tuple[str, ...] = ()
+    held: Mapping[str, str] = field(default_factory=dict)
+    registers: int = 0
 
     @property
     def rotors_at(self) -> int:
@@ -133,12 +175,28 @@ class Sum:
         """How many of the states that loads read are those of rotors; they come first."""
         return sum(one.size for one in self.carried)
 
-    def acts(self) -> list[Any]:
-        """The functions of the loads, then of the surroundings, equal to others that come to the same program."""
-        every = (*self.summands, *self.around)
-        loads = {id(one.load.function): one.load for one in every}
-        found = {key: load.function if load.shipped else jit.Made(load.function) for key, load in loads.items()}
-        return [found[id(one.load.function)] for one in every]
+    @cached_property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Of each state by its name its first number among those that loads read, and how many numbers it has; names of
+        those of rotors begin with that of their body unless it alone has such."""
+        found = {one.label(name) + name: place for one in self.carried for name, place in one.states.items()}
+        k = self.of_rotors
+        for name, shape in self.states:
+            n = int(np.prod(shape))
+            found[name], k = (k, n), k + n
+        return found
+
+    @cached_property
+    def commands(self) -> dict[str, tuple[str, str]]:
+        """Of each command of rotors by its name the body and the quantity."""
+        return {one.label(name) + name: (self.names[one.body], name)
+                for one in self.carried for name in one.states if name in COMMANDS}  # fmt: skip
+
+    @cached_property
+    def moving(self) -> set[str]:
+        """Inputs that are numbers of states with rates."""
+        return {f"aux{first + k}" for name, (first, count) in self.places.items() for k in range(count)
+                if name not in self.held and name not in self.commands}  # fmt: skip
 
     def numbers(self, structure: Structure) -> Any:
         """The parameters of the system: the values, and behind them the table of loops."""

@@ -162,7 +162,7 @@ class Tracing:
             if g.value(made.rate) != 0.0:
                 self.work.setdefault("potential", []).append((made.rate, 1.0))
         behind = [g.sum(*power) for power in self.work.values()] + self.turning
-        behind += [a for rows in self.rates.values() for a in rows]
+        behind += [*(a for rows in self.rates.values() for a in rows), *[self.zero] * self.sum.registers]
         still = tuple(self.zero for _ in behind)
         for part, (force, torque) in self.parts.items():
             parts[part] = Loads(tuple(force), tuple(torque), ())
@@ -249,8 +249,12 @@ class Tracing:
                                    "states; return {'force': ..., 'torque': ...}")  # fmt: skip
             return
         names = g.names([a for key in ("force", "torque") for a in parts.get(key, ())])
-        moving = bool(moving_inputs(names)) or any(name.startswith("aux") for name in names)
+        moving = bool(moving_inputs(names)) or any(name in self.sum.moving for name in names)
         for key, mine in parts.items():
+            if key in self.sum.held:
+                raise InvalidInput(
+                    f"{load.described} returns the rate of {key!r}, which {self.sum.held[key]}; leave it out"
+                )
             if key in self.rates:
                 self.rates[key] = [g.sum((a, 1.0), (b, 1.0)) for a, b in zip(self.rates[key], mine, strict=True)]
                 continue
@@ -266,24 +270,24 @@ class Tracing:
         """Names and rows of what a function returns; "" is a potential."""
         g, n = self.g, len(on)
         if load.acceleration:
-            self._check(load, "acceleration", result, [(3,)] if n == 1 else [(n, 3)])
+            check(load, "acceleration", result, [(3,)] if n == 1 else [(n, 3)])
             masses = [self.bodies[i].mass for i in on for _ in range(3)]
             result = {"force": [a * m for a, m in zip(flat(result), masses, strict=True)]}
             n = 0
         if not isinstance(result, Mapping):
-            self._check(load, "potential", result, [(), (1,)])
+            check(load, "potential", result, [(), (1,)])
             return [("", [row_of(g, flat(result)[0])])]
         found = []
         for key, value in result.items():
             if key in ("force", "torque"):
                 if n:
-                    self._check(load, key, value, [(3,), (1, 3)] if n == 1 else [(n, 3), (3 * n,)])
+                    check(load, key, value, [(3,), (1, 3)] if n == 1 else [(n, 3), (3 * n,)])
                 numbers = flat(value)
                 if key == "torque":
                     numbers = [x for j, i in enumerate(on) for x in self._principal(i, numbers[3 * j : 3 * j + 3])]
             elif key in self.rates:
                 shape = dict(self.sum.states)[key]
-                self._check(load, key, value, [shape])
+                check(load, key, value, [shape])
                 numbers = flat(value)
             else:
                 raise UserFunctionError(
@@ -301,14 +305,14 @@ class Tracing:
         inside = torque if to_body is None else to_body.T @ array_of(torque)
         return [x if turns else 0.0 for x, turns in zip(inside, self.sum.turns[i], strict=True)]
 
-    @staticmethod
-    def _check(load: Load | Surrounding, what: str, value: Any, shapes: Sequence[Shape]) -> None:
-        """Refuse numbers of another shape."""
-        found = shape_of(value)
-        if found not in shapes:
-            wanted = "one number" if shapes[0] == () else f"numbers of shape {shapes[0]}"
-            given = "no numbers" if found is None else "one number" if found == () else f"numbers of shape {found}"
-            raise UserFunctionError(f"{load.described} returns {given} as its {what}; it must be {wanted}")
+
+def check(load: Load | Surrounding, what: str, value: Any, shapes: Sequence[Shape]) -> None:
+    """Refuse numbers of another shape."""
+    found = shape_of(value)
+    if found not in shapes:
+        wanted = "one number" if shapes[0] == () else f"numbers of shape {shapes[0]}"
+        given = "no numbers" if found is None else "one number" if found == () else f"numbers of shape {found}"
+        raise UserFunctionError(f"{load.described} returns {given} as its {what}; it must be {wanted}")
 
 
 def _refused(load: Load | Surrounding, why: str) -> InvalidInput:

@@ -45,6 +45,7 @@ TYPES: dict[Any, Any] = {
     Form.INERTIA: Inertia, Form.FUNCTION: Function, Form.QUATERNIONS: Quaternions, Form.VELOCITIES: Velocities,
     Form.NUMBERS_OR_ROWS: NumbersOrRows, Form.CELLS: Cells, Form.INDICES: list[int], Form.SEED: WholeFromZero,
     Form.WORDS: Words, Form.FILE: str,
+    Form.NAMED_NUMBERS: dict[str, float | list[float]],
     Form.STATES: States,
 }  # fmt: skip
 """What checks a value, for each word of ``polhode.arguments.words`` that is no plain type."""
