@@ -13,10 +13,11 @@ from polhode import cli
 from polhode.arguments.words import Function, Mass, arguments_of
 from polhode.cli.text import complete_scenario, complete_study, complete_system
 from polhode.errors import InvalidInput
-from polhode.runs.scenario.starters import STARTERS, as_toml, starter
+from polhode.loads import LOADS
+from polhode.runs.scenario.starters import BODIES, STARTERS, as_toml, starter
 from polhode.systems import SYSTEMS
 
-OWN = sorted(STARTERS)
+OWN = [*sorted(STARTERS), "bodies"]
 
 
 @pytest.fixture
@@ -51,6 +52,18 @@ def test_every_system_of_polhode_has_a_scenario():
         assert name in STARTERS or not build.__module__.startswith("polhode.")
 
 
+def test_every_load_stands_in_that_of_bodies_and_is_toml():
+    text = starter("bodies")
+    uncommented = re.sub(r"^# (?=\[\[|\w+ = )", "", text, flags=re.M)
+    loads = uncommented[uncommented.index("[[system.loads]]") : uncommented.index("[initial.a]")]
+    found = tomllib.loads(loads)["system"]["loads"]
+    assert [one["kind"] for one in found if ":" not in one["kind"]] == ["tether", "central", *(
+        name for name in LOADS if name not in ("tether", "central"))]  # fmt: skip
+    for one in found:
+        assert ":" in one["kind"] or set(arguments_of(LOADS[one["kind"]])) <= set(one), one["kind"]
+    assert all(len(line) <= 120 for line in text.splitlines())
+
+
 @pytest.mark.parametrize("name", OWN)
 def test_it_runs_unedited(polhode, tmp_path, name):
     code, out, err = polhode("new", name)
@@ -58,11 +71,11 @@ def test_it_runs_unedited(polhode, tmp_path, name):
     code, out, err = polhode("run", f"{name}.toml", "-q", "--no-picture")
     assert (code, out, err) == (0, "", "")
     ds = ph.load(tmp_path / f"{name}.nc")
-    assert ds.attrs["title"] == STARTERS[name].title and ds.sizes["time"] > 50
+    assert ds.attrs["title"] == STARTERS.get(name, BODIES).title and ds.sizes["time"] > 50
     assert float(abs(ds.energy_error).max()) < 1e-2
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", sorted(STARTERS))
 def test_every_key_stands_in_it_and_is_toml(name):
     text = starter(name)
     known = keys_in(text)

@@ -219,6 +219,31 @@ rows = "all"
 """
 
 
+SUM = """\
+method = "v2"
+[system]
+type = "system"
+bodies = [{ name = "a", mass = 100.0, inertia = [20.0, 30.0, 25.0] }, { name = "b", mass = 10.0 }]
+loads = [{ kind = "tether", stiffness = 5.0, length = 100.0, of_a = [0.0, 1.0, 0.0], on = ["a", "b"] }]
+[initial.a]
+angular_velocity = [0.0, 0.1, 0.0]
+[initial.b]
+position = [110.0, 0.0, 0.0]
+[run]
+step = 0.1
+steps = 20
+[sweep]
+count = 6
+[sweep.random]
+"tether.stiffness" = { uniform = { low = 4.0, high = 6.0 } }
+"system.loads[0].length" = { uniform = { low = 90.0, high = 105.0 } }
+"system.loads.tether.of_a.1" = { uniform = { low = 0.5, high = 1.5 } }
+"a.inertia.0" = { uniform = { low = 20.0, high = 22.0 } }
+"initial.b.position" = { normal = { mean = [110.0, 0.0, 0.0], sigma = 1.0 } }
+"initial.a.rotation_vector" = { normal = { mean = [0.3, 0.0, 0.0], sigma = 0.1 } }
+"""
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -230,8 +255,9 @@ rows = "all"
         SPACECRAFT,
         BODY.replace("step = 0.01", "rtol = 1e-8\nt_eval = [0.0, 0.1, 0.2]").replace("v2/mr", "mkrk:dp8")
         + DRAWS.replace('"run.step" = [0.02, 0.01]', '"run.rtol" = [1e-6, 1e-9]'),
+        SUM,
     ],
-    ids=["top", "methods", "spacecraft", "tolerances"],
+    ids=["top", "methods", "spacecraft", "tolerances", "sum"],
 )
 def test_members_together_have_the_bits_of_members_alone(study, monkeypatch, text):
     path, together = study(text), []

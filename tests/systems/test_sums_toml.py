@@ -292,3 +292,27 @@ def test_what_members_cannot_say_of_bodies_is_told(given, told):
     with pytest.raises(InvalidInput) as refused:
         ph.ensemble(pair, "v2", step=0.1, steps=2, **given)
     assert told in str(refused.value)
+
+
+# ------------------------------------------------------------------ other values
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("tether.stiffness", ("tether", "stiffness")), ("system.loads[0].stiffness", ("tether", "stiffness")),
+        ("system.loads.0.stiffness", ("tether", "stiffness")), ("system.loads.tether.stiffness", ("tether", "stiffness")),
+        ("mine.gain", ("mine", "gain")), ("a.mass", ("a", "mass")), ("system.bodies.a.mass", ("a", "mass")),
+    ],
+)  # fmt: skip
+def test_values_are_changed_by_the_names_of_summands(read, key, place):
+    name, number = place
+    changed = read(PAIR, allow_code=True, changes={key: 7.0}).system
+    assert changed.arguments[name][number] == 7.0
+    assert read(PAIR, allow_code=True).system.arguments[name][number] != 7.0
+
+
+def test_a_change_of_what_is_not_there_is_told(read):
+    for key, told in (("system.loads.rope.stiffness", "asks for entry 'rope' of system.loads"),
+                      ("tether.stifness", "did you mean 'stiffness'"), ("system.loads[2].x", "has 2 entries")):  # fmt: skip
+        with pytest.raises(InvalidInput) as refused:
+            read(PAIR, allow_code=True, changes={key: 7.0})
+        assert told in str(refused.value)

@@ -16,13 +16,14 @@ from polhode.errors import FileProblem, InvalidInput
 @click.option("--force", is_flag=True, help="Overwrite the file if there is one.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 def command(system: str, output: Path | None, force: bool, quiet: bool) -> None:
-    """Write a scenario of SYSTEM, one of `polhode systems`: a TOML file that runs as it is, in which every key stands
-    with its unit, meaning and default.
+    """Write a scenario of SYSTEM, one of `polhode systems`, or `bodies` for bodies and loads of your own: a TOML file
+    that runs as it is, in which every key stands with its unit, meaning and default.
 
     \b
     Examples:
         polhode new heavy_top
         polhode run heavy_top.toml
+        polhode new bodies -o pair.toml
         polhode new orbit -o first-orbit.toml
         polhode new orbit -o first-orbit.toml --force
 

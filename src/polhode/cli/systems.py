@@ -1,4 +1,4 @@
-"""``polhode systems``: list the systems, the forces of orbits, and the ready-made problems."""
+"""``polhode systems``: list the systems, what sums are made of, the forces of orbits, and the ready-made problems."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ Use a problem, or a system of your own, in a scenario:
     step = 0.001                          center_of_mass = [0.0, 0.0, 1.0]
                                           weight = 20.0
 
-In Python: polhode.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)."""
+In Python: polhode.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0).
+
+Of bodies and loads a system of your own is put together, in Python by polhode.system(...); `polhode new bodies` writes
+such a scenario."""
 
 
-@click.command("systems", short_help="List the systems, forces and ready-made problems.")
+@click.command("systems", short_help="List the systems, bodies, loads, forces and ready-made problems.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables for machines.")
 def command(as_json: bool) -> None:
-    """List the systems and the forces of orbits with their arguments, the ready-made problems of the papers, and what
-    systems can provide that methods may need.
+    """List the systems, the bodies and loads of sums, and the forces of orbits with their arguments, the ready-made
+    problems of the papers, and what systems can provide that methods may need.
 
     \b
     Examples:
@@ -40,9 +43,9 @@ def command(as_json: bool) -> None:
 
     from polhode.cli.text import show
 
-    for what, rows in (("system", found["systems"]), ("force", found["forces"])):
+    for what, rows in (("system", "systems"), ("body", "bodies"), ("load", "loads"), ("force", "forces")):
         table = Table(what, "what", "arguments (optional)", box=None)
-        for row in rows:
+        for row in found[rows]:
             arguments = [name if about["required"] else f"({name})" for name, about in row["arguments"].items()]
             table.add_row(row["name"], escape(row["description"].replace("``", "")), ", ".join(arguments))
         show(table)

@@ -73,7 +73,7 @@ def complete_system(context: Context, parameter: Parameter, incomplete: str) -> 
     """Completions of the name of a system."""
     from polhode.systems import SYSTEMS
 
-    return [name for name in SYSTEMS if name.startswith(incomplete)]
+    return [name for name in (*SYSTEMS, "bodies") if name.startswith(incomplete)]
 
 
 def complete_study(context: Context, parameter: Parameter, incomplete: str) -> list[str]:

@@ -143,8 +143,7 @@ def zonal(mu: GravitationalParameter, radius: Length, J2: float) -> Load:
 
 @answering
 def gravity_gradient(mu: GravitationalParameter) -> Load:
-    """The gravity gradient of a centre at the origin on the extent of bodies: a torque, and the force that belongs to
-    it.
+    """The gravity gradient of a centre at the origin: a torque on the extent of bodies, and the force of that.
 
     Both follow from ``-mu (tr I - 3 n . I n) / (2 r^3)``, n the direction of the body from the centre
     [hughes1986, ch. 8], the leading term in size over distance.

@@ -9,15 +9,17 @@ from polhode.arguments.words import arguments_of, summary
 from polhode.capabilities import CAPABILITIES, in_order
 from polhode.html import Table, Tables
 from polhode.systems.forces import FORCES
+from polhode.systems.kinds import SUMMANDS
 from polhode.systems.problems import PROBLEMS
 from polhode.systems.registry import SYSTEMS, provided_by
 
 
 def system_facts() -> dict[str, Any]:
-    """Systems, forces, problems and capabilities in JSON's types."""
+    """Systems, what sums are made of, forces, problems and capabilities in JSON's types."""
     provided = {name: in_order(provided_by(build) or ()) for name, build in SYSTEMS.items()}
     systems = [listed(name, build) | {"provides": provided[name]} for name, build in SYSTEMS.items()]
     forces = [listed(name, build) for name, build in FORCES.items()]
+    of_sums = {group: [listed(name, build) for name, build in found.items()] for group, found in SUMMANDS.items()}
     problems = [
         {
             "name": name,
@@ -37,7 +39,7 @@ def system_facts() -> dict[str, Any]:
         }
         for name, capability in CAPABILITIES.items()
     }
-    return {"systems": systems, "forces": forces, "problems": problems, "capabilities": capabilities}
+    return {"systems": systems, **of_sums, "forces": forces, "problems": problems, "capabilities": capabilities}
 
 
 def listed(name: str, build: Callable[..., Any]) -> dict[str, Any]:
@@ -58,11 +60,13 @@ def listed(name: str, build: Callable[..., Any]) -> dict[str, Any]:
 
 
 def system_tables() -> Tables:
-    """The tables of systems, forces and problems, as ``polhode systems`` prints them."""
+    """The tables of systems, bodies, loads, forces and problems, as ``polhode systems`` prints them."""
     found = system_facts()
     tables = []
     for title, about, rows in (
         ("Systems", "polhode.NAME(...) builds one; arguments in brackets may be left out.", found["systems"]),
+        ("Bodies", "polhode.body(...), of which polhode.system(...) is made.", found["bodies"]),
+        ("Loads", "polhode.loads.NAME(...), on the bodies of polhode.system(...).", found["loads"]),
         ("Forces", "polhode.forces.NAME(...), for orbits and spacecraft.", found["forces"]),
     ):
         lines = []

@@ -20,9 +20,10 @@ from polhode.ensembles.members import Varied
 from polhode.ensembles.sweep.members import ALWAYS, OK, WORST, Block, noted
 from polhode.ensembles.sweep.plan import Study, Variable
 from polhode.errors import FileProblem, Interrupted, PolhodeError
+from polhode.runs.initial_state import OF_BODY
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
-from polhode.runs.scenario.changes import with_changes
+from polhode.runs.scenario.changes import named_path, path_of, with_changes
 from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
 from polhode.runs.scenario.record import has_step_density
 
@@ -63,7 +64,9 @@ def fill_together(
 
 def _numeric(name: str, tables: Mapping[str, Any]) -> bool:
     """Whether a key is a number, or numbers, of the system or of the start."""
-    table, _, inside = name.partition(".")
+    table, _, inside = path_of(tables, name).partition(".")
+    if table == "initial" and inside.partition(".")[0] in bodies_of(tables):
+        return inside.partition(".")[2] in OF_BODY and "elements" not in tables
     if table == "initial":
         given = {*tables.get("initial", {}), inside.partition(".")[0]}
         plain = set(arguments_of(given_state)) - set(AS_GIVEN) - {"sequence"}
@@ -116,6 +119,9 @@ def _arrays(tables: Mapping[str, Any], varied: Mapping[str, list[Any]], count: i
     for name, values in varied.items():
         if name in starting:
             continue
+        if base.system.names:
+            found[named_path(tables, name)] = np.array(values, dtype=float)
+            continue
         inside = name.removeprefix("system.")
         argument, _, rest = inside.partition(".")
         if argument not in known:
@@ -127,7 +133,9 @@ def _arrays(tables: Mapping[str, Any], varied: Mapping[str, list[Any]], count: i
             found[argument][:, int(rest)] = values
         else:
             found[inside] = np.array(values, dtype=float)
-    if starting:
+    if starting and base.system.names:
+        found |= {name.removeprefix("initial."): np.array(values, dtype=float) for name, values in starting.items()}
+    elif starting:
         states = []
         for k in range(count):
             given = with_changes(tables, {name: values[k] for name, values in starting.items()})["initial"]
@@ -136,6 +144,12 @@ def _arrays(tables: Mapping[str, Any], varied: Mapping[str, list[Any]], count: i
             return None
         found |= {name: np.array([state[name] for state in states], dtype=float) for name in states[0]}
     return found
+
+
+def bodies_of(tables: Mapping[str, Any]) -> list[str]:
+    """Names of the bodies of a sum."""
+    listed = tables.get("system", {}).get("bodies", ())
+    return [str(one.get("name")) for one in listed if isinstance(one, Mapping)]
 
 
 def arguments_of_system(tables: Mapping[str, Any]) -> set[str]:

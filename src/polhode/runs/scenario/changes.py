@@ -17,7 +17,8 @@ def with_changes(tables: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[
     tables : mapping
         What the file says.
     changes : mapping
-        Values by key: ``"run.step"``, ``"system.parameters.0"``, ``"events.1.radius"``. Tables that are missing are
+        Values by key: ``"run.step"``, ``"system.parameters.0"``, ``"events[1].radius"``; of a sum also by the names of
+        its summands, ``"tether.stiffness"``, which is ``"system.loads.tether.stiffness"``. Tables that are missing are
         made; whether there is such a key is seen when the scenario is read.
 
     Raises
@@ -27,8 +28,33 @@ def with_changes(tables: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[
     """
     made: Any = dict(tables)
     for key, value in changes.items():
-        made = _changed(made, key.split("."), value, key)
+        made = _changed(made, path_of(made, key).split("."), value, key)
     return made  # type: ignore[no-any-return]
+
+
+def path_of(tables: Mapping[str, Any], key: str) -> str:
+    """A key with dots alone, and from the top of the file where it begins with the name of a summand."""
+    dotted = re.sub(r"\[(\d{1,9})\]", r".\1", key)
+    head = dotted.partition(".")[0]
+    system = tables.get("system")
+    groups = system.items() if head not in tables and isinstance(system, Mapping) else ()
+    for group, entries in groups:
+        if isinstance(entries, list) and any(name_of(one) == head for one in entries):
+            return f"system.{group}.{dotted}"
+    return dotted
+
+
+def named_path(tables: Mapping[str, Any], key: str) -> str:
+    """A key of a summand as its system has it: ``tether.stiffness`` for ``system.loads[0].stiffness``."""
+    _, group, entry, *rest = path_of(tables, key).split(".")
+    listed = tables["system"][group]
+    return ".".join([name_of(listed[int(entry)]) if entry.isdigit() else entry, *rest])
+
+
+def name_of(entry: Any) -> str:
+    """The name of a table of a list: its own, or that of what it is a kind of."""
+    told = entry.get("name", entry.get("kind")) if isinstance(entry, Mapping) else None
+    return told.rpartition(":")[2] if isinstance(told, str) else ""
 
 
 def _changed(inside: Any, parts: list[str], value: Any, key: str) -> Any:
@@ -37,6 +63,7 @@ def _changed(inside: Any, parts: list[str], value: Any, key: str) -> Any:
     name, *rest = parts
     before = ".".join(key.split(".")[: -len(parts)])
     if isinstance(inside, list):
+        name = next((str(k) for k, one in enumerate(inside) if name and name_of(one) == name), name)
         if not re.fullmatch(r"\d{1,9}", name) or int(name) >= len(inside):
             raise InvalidInput(
                 f"the key {key!r} asks for entry {name!r} of {before}, which has {len(inside)} entries, counted from "

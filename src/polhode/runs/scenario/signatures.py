@@ -79,14 +79,19 @@ def initial_table() -> type[Table]:
     return _initial_of(tuple(keys().items()))
 
 
+def of_one_body() -> list[Argument]:
+    """The keys of ``[initial.NAME]``, of one body of a sum."""
+    known = [one for name, one in arguments_of(given_state).items() if name not in AS_GIVEN]
+    return [
+        replace(one, type=OF_ONE.get(one.type, one.type), description=one.description.partition("; of several")[0])
+        for one in known
+    ]
+
+
 @lru_cache(maxsize=2)
 def _initial_of(arguments: tuple[tuple[str, Argument], ...]) -> type[Table]:
     fields: dict[str, Any] = {name: field_of(argument, ()) for name, argument in arguments}
-    of_body: dict[str, Any] = {
-        name: field_of(replace(one, type=OF_ONE.get(one.type, one.type)), ())
-        for name, one in arguments
-        if name in arguments_of(given_state) and name not in AS_GIVEN
-    }
+    of_body: dict[str, Any] = {one.name: field_of(one, ()) for one in of_one_body()}
     said = "Initial state of one body of a system, by its name."
     body: Any = create_model("InitialOfBody", __base__=Table, __doc__=said, __module__=__name__, **of_body)
     named = {"__annotations__": {"__pydantic_extra__": dict[str, body]}, "__module__": __name__, "further": (body,)}

@@ -15,10 +15,13 @@ from typing import Any
 
 from polhode.arguments import choice
 from polhode.arguments.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, sample_value, summary
+from polhode.bodies.body import body
 from polhode.errors import InvalidInput
+from polhode.loads import LOADS
 from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
 from polhode.runs.scenario.schema import Output, Run
 from polhode.runs.scenario.signatures import SPELLED as WRITTEN
+from polhode.runs.scenario.signatures import of_one_body
 from polhode.runs.scenario.units import marks_of
 from polhode.systems import SYSTEMS, System, start_files
 from polhode.systems.forces import FORCES
@@ -143,7 +146,7 @@ def starter(name: str, stem: str = "") -> str:
     Parameters
     ----------
     name : str
-        A system, see ``polhode systems``.
+        A system, see ``polhode systems``; ``"bodies"`` for a sum of bodies and loads.
     stem : str, optional
         Name of the file, without its ending; by default that of the system.
 
@@ -152,44 +155,122 @@ def starter(name: str, stem: str = "") -> str:
     InvalidInput
         There is no such system; or its arguments cannot be listed.
     """
-    choice(name, "system", SYSTEMS)
+    choice(name, "system", [*SYSTEMS, "bodies"])
+    if name == "bodies":
+        return starter_of_sum(stem or name)
     build, stem = SYSTEMS[name], stem or name
     chosen = STARTERS.get(name) or sampled(name, build)
-    lines = [
-        *said(f"{summary(build).replace('``', '')} `polhode systems` lists the others."), "#",
-        f"#     polhode run {stem}.toml", "#",
-        *said("Keys behind a # may be left out; what stands there is the default or an example, as it says. Units "
-              "are those in square brackets, or any consistent ones; a key may have its unit in its name, such as "
-              "mass_kg or t_end_d, and all is in SI then. `polhode schema` lists every key there is."),
-        f"title = {as_toml(chosen.title)}",
-        *said("Left out, it is what measurements recommend for the system; `polhode methods` lists them all."),
-        '# method = "mkrk:cv8"', "", "[system]", f"type = {as_toml(name)}",
-    ]  # fmt: skip
+    lines = begun(plainly(build), stem, chosen.title, name)
     for argument in arguments_of(build).values():
         lines += entry(argument, chosen.system)
     lines += ["", "[initial]"]
     for argument in of_initial(build, chosen):
         lines += entry(argument, chosen.initial)
-    lines += ["", "[run]"]
+    return "\n".join(lines + ended(chosen, stem)) + "\n"
+
+
+def begun(about: str, stem: str, title: str, kind: str) -> list[str]:
+    """The lines of a scenario up to the type of its system."""
+    return [
+        *said(f"{about} `polhode systems` lists the others."), "#",
+        f"#     polhode run {stem}.toml", "#",
+        *said("Keys behind a # may be left out; what stands there is the default or an example, as it says. Units "
+              "are those in square brackets, or any consistent ones; a key may have its unit in its name, such as "
+              "mass_kg or t_end_d, and all is in SI then. `polhode schema` lists every key there is."),
+        f"title = {as_toml(title)}",
+        *said("Left out, it is what measurements recommend for the system; `polhode methods` lists them all."),
+        '# method = "mkrk:cv8"', "", "[system]", f"type = {as_toml(kind)}",
+    ]  # fmt: skip
+
+
+def ended(chosen: Starter, stem: str) -> list[str]:
+    """The lines of its run and of its results."""
+    lines = ["", "[run]"]
     for argument in of_table(Run):
         lines += entry(argument, chosen.run)
     lines += ["", "[output]"]
     endings = {"file": f"{stem}.nc", "picture": f"{stem}.png", "store": f"{stem}.zarr"}
     for argument in of_table(Output):
         lines += entry(argument, {}, endings)
-    return "\n".join(lines) + "\n"
+    return lines
+
+
+BODIES = Starter(
+    "Two bodies on a tether, in orbit about the Earth",
+    {
+        "bodies": ({"name": "a", "mass": 100.0, "inertia": (20.0, 30.0, 25.0)}, {"name": "b", "mass": 10.0}),
+        "loads": (
+            {"kind": "tether", "stiffness": 5.0, "length": 100.0, "of_a": (0.0, 0.0, 1.0), "on": ("a", "b")},
+            {"kind": "central", "mu": EARTH},
+        ),
+    },
+    {
+        "a": {"position": (7.0e6, 0.0, 0.0), "velocity": (0.0, 7546.05, 0.0), "angular_velocity": (0.0, 0.0, 1.078e-3)},
+        "b": {"position": (7000101.0, 0.0, 0.0), "velocity": (0.0, 7546.16, 0.0)},
+    },
+    {"step": 0.5, "t_end": 5400.0, "every": 20, "units": "SI"},
+)
+"""The scenario of a sum."""
+
+
+def starter_of_sum(stem: str) -> str:
+    """The text of a scenario file of bodies and loads."""
+    lines = begun("Bodies, and what acts on them: a system of your own.", stem, BODIES.title, "system")
+    for one in BODIES.system["bodies"]:
+        lines += ["", "[[system.bodies]]", *listed(body, one, one is BODIES.system["bodies"][0])]
+    for one in BODIES.system["loads"]:
+        build = LOADS[one["kind"]]
+        lines += ["", "[[system.loads]]", *said(plainly(build)), f"kind = {as_toml(one['kind'])}"]
+        lines += listed(build, one, True)
+        lines += [f"on = {as_toml(one['on'])}"] if "on" in one else ['# on = ["a"]  # example']
+    lines += ["", *said("Other loads; `on` says which bodies one is on, by default each in turn, and `name` what it is "
+                        "called in the system, by default as its kind.")]  # fmt: skip
+    for kind, build in LOADS.items():
+        if all(one["kind"] != kind for one in BODIES.system["loads"]):
+            lines += ["#", "# [[system.loads]]", *said(plainly(build)), f"# kind = {as_toml(kind)}"]
+            lines += listed(build, {}, True)
+    lines += [
+        "#", *said("A function of yours, in a file beside this one; such a scenario is run with --allow-code. Its "
+                   "arguments are the bodies it is on, then those of its states and numbers, by their names."),
+        "# [[system.loads]]", '# kind = "laws.py:friction"', "# rate = 0.1  # example",
+    ]  # fmt: skip
+    for name, start in BODIES.initial.items():
+        lines += ["", f"[initial.{name}]"]
+        shown = sorted(of_one_body(), key=lambda one: one.name not in start)
+        first = name == next(iter(BODIES.initial))
+        for argument in [one for one in shown if first or one.name in start]:
+            lines += entry(argument, start)
+    return "\n".join(lines + ended(BODIES, stem)) + "\n"
+
+
+def listed(build: Callable[..., Any], given: Mapping[str, Any], whole: bool) -> Iterator[str]:
+    """The lines of the arguments of a function; those that are not given only where the whole shall be shown."""
+    for argument in arguments_of(build).values():
+        if whole:
+            yield from entry(argument, given, {})
+        elif argument.name in given:
+            yield f"{argument.name} = {as_toml(given[argument.name])}"
+
+
+def plainly(build: Callable[..., Any]) -> str:
+    """The first line of a docstring without marks."""
+    return summary(build).replace("``", "")
 
 
 def entry(argument: Argument, given: Mapping[str, Any], examples: Mapping[str, Any] = EXAMPLES) -> Iterator[str]:
     """The lines of one key: what it means, and its value, behind a # where it is not given."""
     name, default = argument.name, argument.default
-    about = [argument.description or ABOUT.get(name, ""), SPELLED_OUT.get(argument.type, "")]
+    spelled = SPELLED.get(argument.unit or "", argument.unit)
+    about = [
+        argument.description.replace(f" ({spelled})", "") or ABOUT.get(name, ""),
+        SPELLED_OUT.get(argument.type, ""),
+    ]
     if argument.type is Form.FORCES:
         about.append(f"each a table [[system.{name}]] with a kind: {', '.join(FORCES)}")
     if isinstance(argument.type, ListOf):
         about.append(f"each a table [[system.{name}]]")
     about += [f"default {as_toml(default)}"] * (default is not None and name in given)
-    unit = f" [{SPELLED.get(argument.unit, argument.unit)}]" if argument.unit else ""
+    unit = f" [{spelled}]" if argument.unit else ""
     yield from said("; ".join(filter(None, about)) + unit)
     if name in given:
         yield f"{name} = {as_toml(given[name])}"
