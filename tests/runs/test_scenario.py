@@ -22,6 +22,7 @@ from polhode.runs.scenario.signatures import initial_table
 from polhode.runs.scenario.values import models_in
 from polhode.systems import SYSTEMS
 from polhode.systems.initial import on_lattice
+from polhode.systems.kinds import SUMMANDS
 from polhode.systems.recipes import RECIPES
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +54,7 @@ def test_systems_of_scenarios_are_those_of_python():
         table.model_fields["type"].annotation.__args__[0]: set(table.model_fields) - {"type"}
         for table in models_in(scenario_file().model_fields["system"].annotation)
     }
-    assert tables.pop("system") == {"bodies", "loads"}
+    assert tables.pop("system") == set(SUMMANDS)
     assert tables == {name: set(inspect.signature(build).parameters) for name, build in SYSTEMS.items()}
 
 

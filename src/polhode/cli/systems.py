@@ -43,7 +43,8 @@ def command(as_json: bool) -> None:
 
     from polhode.cli.text import show
 
-    for what, rows in (("system", "systems"), ("body", "bodies"), ("load", "loads"), ("force", "forces")):
+    kinds = {"system": "systems", "body": "bodies", "load": "loads", "surroundings": "surroundings", "force": "forces"}
+    for what, rows in kinds.items():
         table = Table(what, "what", "arguments (optional)", box=None)
         for row in found[rows]:
             arguments = [name if about["required"] else f"({name})" for name, about in row["arguments"].items()]

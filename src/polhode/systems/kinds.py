@@ -7,6 +7,9 @@ from typing import Any
 
 from polhode.bodies.body import body
 from polhode.loads import LOADS
+from polhode.surroundings import SURROUNDINGS
 
-SUMMANDS: dict[str, Mapping[str, Callable[..., Any]]] = {"bodies": {"body": body}, "loads": LOADS}
-"""By the name of their list in a scenario, the functions that make summands, by kind."""
+SUMMANDS: dict[str, Mapping[str, Callable[..., Any]]] = {
+    "bodies": {"body": body}, "loads": LOADS, "surroundings": SURROUNDINGS,
+}  # fmt: skip
+"""By the name of their list, or table, in a scenario, the functions that make summands, by kind."""

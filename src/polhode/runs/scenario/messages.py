@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from polhode.errors import closest, said_of
-from polhode.loads import LOADS
 from polhode.runs.scenario.initial_state import keys
 from polhode.runs.scenario.schema import Output, Run, scenario_file
 from polhode.runs.scenario.signatures import initial_table
@@ -21,6 +20,7 @@ from polhode.runs.scenario.values import models_in, tags_of
 from polhode.systems import SYSTEMS
 from polhode.systems.events import EVENTS
 from polhode.systems.forces import FORCES
+from polhode.systems.kinds import SUMMANDS
 
 
 def plain_key(loc: tuple[str | int, ...]) -> Key:
@@ -28,7 +28,7 @@ def plain_key(loc: tuple[str | int, ...]) -> Key:
     key = [part for part in loc if not str(part).startswith("<")]
     if key[:1] == ["system"] and len(key) > 1 and (key[1] in SYSTEMS or key[1] == TYPE):
         del key[1]
-    if key[:2] == ["system", "loads"] and len(key) > 3 and key[3] in LOADS:
+    if key[:1] == ["system"] and len(key) > 3 and key[3] in SUMMANDS.get(str(key[1]), ()):
         del key[3]
     if key[:2] == ["system", "forces"] and len(key) > 3 and key[3] in FORCES:
         del key[3]
@@ -83,8 +83,8 @@ def expected(error: Any) -> str:
     if kind == "union_tag_not_found":
         word = _word(context)
         names: Iterable[str] = EVENTS if at[0] == "events" else [*SYSTEMS, TYPE] if word == "type" else FORCES
-        if at[:3] == ("system", TYPE, "loads"):
-            names = [*LOADS, "'file.py:function'"]
+        if at[:2] == ("system", TYPE):
+            names = [*SUMMANDS[str(at[2])], "'file.py:function'"]
         return f"expected a key {word}, one of {', '.join(sorted(names))} (got {found})"
     if kind == "string_pattern_mismatch":
         return f"expected 'file.py:function' (got {found}), or 'package.module:function'"
@@ -126,5 +126,6 @@ def tables_at(loc: Iterable[str | int]) -> list[type[BaseModel]]:
         fields = [model.model_fields[part] for model in models if part in model.model_fields]
         inside = [model for field in fields for model in models_in(field.annotation)]
         chosen = [model for model in models if part in tags_of(model)]
-        models = inside or chosen or models
+        further = [one for model in models for one in getattr(model, "further", ())]
+        models = inside or chosen or further or models
     return models

@@ -425,7 +425,7 @@ class _Reader:
 
     def sum(self, table: Any) -> System | None:
         """Build a sum: each summand by itself, so that what is wrong with one is told at its place."""
-        before, made, at = len(self.problems), [], dict[str, Key]()
+        before, made, at = len(self.problems), dict[str, list[Any]](), dict[str, Key]()
         for key, build, record in entries(table):
             words = {} if build is None else {name: one.type for name, one in arguments_of(build).items()}
             told = {name: self.argument(words.get(name), (*key, name), value) for name, value in record.items()}
@@ -434,14 +434,16 @@ class _Reader:
             if len(self.problems) > before:
                 continue
             try:
-                made.append(summand(told.pop("name", None), told))
-                at[made[-1].name] = key
+                one = summand(told.pop("name", None), told)
+                made.setdefault(str(key[1]), []).append(one)
+                at[one.name] = key
             except InvalidInput as refused:
                 self.refused(key, refused)
         if len(self.problems) > before:
             return None
         try:
-            return sum_system(*made)
+            around = {one.name: one for one in made.pop("surroundings", ())}
+            return sum_system(*made.values(), surroundings=around)
         except InvalidInput as refused:
             named = next((name for name in re.findall(r"'(\w+)'", str(refused)) if name in at), "")
             self.refused(at.get(named, ("system",)), refused)

@@ -79,6 +79,12 @@ def initial_table() -> type[Table]:
     return _initial_of(tuple(keys().items()))
 
 
+def with_further(kind: Any, *tables: type[Table]) -> Any:
+    """A table with keys of any name, whose values are of a type that these tables make up."""
+    named = {"__annotations__": {"__pydantic_extra__": dict[str, kind]}, "__module__": __name__, "further": tables}
+    return type("Further", (Table,), named | {"model_config": ConfigDict(strict=True, extra="allow")})
+
+
 def of_one_body() -> list[Argument]:
     """The keys of ``[initial.NAME]``, of one body of a sum."""
     known = [one for name, one in arguments_of(given_state).items() if name not in AS_GIVEN]
@@ -94,10 +100,10 @@ def _initial_of(arguments: tuple[tuple[str, Argument], ...]) -> type[Table]:
     of_body: dict[str, Any] = {one.name: field_of(one, ()) for one in of_one_body()}
     said = "Initial state of one body of a system, by its name."
     body: Any = create_model("InitialOfBody", __base__=Table, __doc__=said, __module__=__name__, **of_body)
-    named = {"__annotations__": {"__pydantic_extra__": dict[str, body]}, "__module__": __name__, "further": (body,)}
-    base: Any = type("InitialOfBodies", (Table,), named | {"model_config": ConfigDict(strict=True, extra="allow")})
     about = (inspect.getdoc(given_state) or "").split("\n\nParameters\n")[0]
-    made: type[Table] = create_model("Initial", __base__=base, __doc__=about, __module__=__name__, **fields)
+    made: type[Table] = create_model(
+        "Initial", __base__=with_further(body, body), __doc__=about, __module__=__name__, **fields
+    )
     return made
 
 

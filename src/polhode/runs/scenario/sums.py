@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, reduce
 from operator import or_
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
 
-from polhode.bodies.body import body
-from polhode.loads import LOADS
-from polhode.runs.scenario.signatures import table_of
+from polhode.runs.scenario.signatures import table_of, with_further
 from polhode.runs.scenario.toml_lines import Key
 from polhode.runs.scenario.values import FUNCTION, States, Table, Words, tags_of
+from polhode.surroundings.surrounding import OWN
+from polhode.systems.kinds import SUMMANDS
 
 TYPE = "system"
 """The type of a [system] that is a sum, and the name of such systems."""
+Kind = Annotated[str, Field(pattern=FUNCTION, description="'file.py:function', or 'package.module:function'")]
 
 
 class LoadTable(Table):
@@ -36,55 +37,84 @@ class OwnLoad(LoadTable):
     """A load that is a function of yours; its parameters stand beside these keys, by their names."""
 
     model_config = ConfigDict(strict=True, extra="allow")
-    kind: Annotated[str, Field(pattern=FUNCTION, description="'file.py:function', or 'package.module:function'")]
+    record: ClassVar[dict[str, Any]] = {}
+    kind: Kind
     acceleration: Annotated[bool, Field(description="whether it returns an acceleration, not a force")] = False
 
 
+class OwnSurrounding(Table):
+    """A quantity of the surroundings that is a function of yours; its parameters stand beside its kind."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+    record: ClassVar[dict[str, Any]] = {"kind": OWN}
+    kind: Kind
+
+
+FORMS: dict[str, tuple[str, type[Table], type[Table] | None]] = {
+    "bodies": ("OfSystem", Table, None), "loads": ("Load", LoadTable, OwnLoad),
+    "surroundings": ("Around", Table, OwnSurrounding),
+}  # fmt: skip
+"""Of each group of summands the end of the names of its tables, the keys they all have, and the table of one that is a
+function of the user's."""
+
+
 def kind(value: Any) -> str:
-    """Which table a load is."""
+    """Which table a summand is."""
     given = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
     return "<function>" if isinstance(given, str) and ":" in given else given  # type: ignore[return-value]
 
 
 def sum_table() -> type[Table]:
-    """The table ``[system]`` of a sum, with the loads that are registered now."""
-    return _sum_table(tuple(LOADS.values()))
+    """The table ``[system]`` of a sum, with the kinds of summands that are registered now."""
+    return _sum_table(tuple((group, tuple(makers.values())) for group, makers in SUMMANDS.items()))
 
 
 @lru_cache(maxsize=2)
-def _sum_table(loads: tuple[Callable[..., Any], ...]) -> type[Table]:
-    tables = {build.__name__: table_of(build, "kind", "Load", base=LoadTable) for build in loads}
-    tagged = [Annotated[one, Tag(name)] for name, one in tables.items()]  # type: ignore[valid-type]
-    load: Any = Annotated[reduce(or_, tagged) | Annotated[OwnLoad, Tag("<function>")], Discriminator(kind)]  # type: ignore[arg-type]
-    of_body: Any = table_of(body, "", "OfSystem")
-    fields: dict[str, Any] = {
-        "type": (Literal["system"], ...),
-        "bodies": (Annotated[list[of_body], Field(description="what moves")], ...),
-        "loads": (Annotated[list[load], Field(description="what acts on bodies")] | None, None),
-    }
-    made: type[Table] = create_model(
-        "Sum", __base__=Table, __doc__="A system as the sum of bodies and of what acts on them.", __module__=__name__,
-        **fields,
-    )  # fmt: skip
+def _sum_table(summands: tuple[tuple[str, tuple[Callable[..., Any], ...]], ...]) -> type[Table]:
+    fields: dict[str, Any] = {"type": (Literal["system"], ...)}
+    for group, makers in summands:
+        suffix, base, own = FORMS[group]
+        tables = [table_of(build, "kind" if own else "", suffix, base=base) for build in makers]
+        one: Any = tables[0]
+        if own is not None:
+            tagged = [Annotated[table, Tag(build.__name__)] for table, build in zip(tables, makers, strict=True)]
+            one = Annotated[reduce(or_, [*tagged, Annotated[own, Tag("<function>")]]), Discriminator(kind)]  # type: ignore[arg-type]
+            tables.append(own)
+        if group == "surroundings":
+            said = "What surrounds bodies: quantities that loads and controllers read by these names."
+            several = create_model(
+                "Surroundings", __base__=with_further(one, *tables), __doc__=said, __module__=__name__
+            )
+            fields[group] = (several | None, None)
+        else:
+            fields[group] = (list[one], ...) if own is None else (list[one] | None, None)
+    said = "A system as the sum of bodies and of what acts on them."
+    made: type[Table] = create_model("Sum", __base__=Table, __doc__=said, __module__=__name__, **fields)
     return made
 
 
 def chosen_of(models: list[type[BaseModel]], table: Mapping[str, Any]) -> list[type[BaseModel]]:
     """Which of several tables one is, by its ``type`` or ``kind``; all of them where that says nothing."""
     tag = table.get("type", table.get("kind"))
-    if OwnLoad in models and isinstance(tag, str) and ":" in tag:
-        return [OwnLoad]
+    own = [model for model in models if hasattr(model, "record")]
+    if own and isinstance(tag, str) and ":" in tag:
+        return own
     return [model for model in models if tag in tags_of(model)] or models
 
 
 def entries(table: Any) -> Iterator[tuple[Key, Callable[..., Any] | None, dict[str, Any]]]:
     """Of each summand its place, the function that makes it (None for one of the user's), and its record with its name
     in it."""
-    for group, build in (("bodies", body), ("loads", None)):
-        for k, one in enumerate(getattr(table, group) or ()):
+    for group, makers in SUMMANDS.items():
+        found = getattr(table, group) or ()
+        places = found.model_extra if isinstance(found, BaseModel) else dict(enumerate(found))
+        for place, one in (places or {}).items():
             given = {name: getattr(one, name) for name in one.model_fields_set}
-            if isinstance(one, OwnLoad):
-                given |= {"function": given.pop("kind")}
-            elif build is not None:
-                given |= {"kind": build.__name__}
-            yield ("system", group, k), build or LOADS.get(given.get("kind", "")), given
+            given |= {"name": place} if isinstance(place, str) else {}
+            if hasattr(one, "record"):
+                given |= {"function": given.pop("kind"), **one.record}
+                build = None
+            else:
+                given.setdefault("kind", next(iter(makers)))
+                build = makers[given["kind"]]
+            yield (TYPE, group, place), build, given
