@@ -24,6 +24,7 @@ FRONT_DOORS = {
     "cli/animate.py: command",
     "systems/dipoles.py: dipoles",
     "systems/spacecraft.py: spacecraft", "systems/orbit.py: orbit", "systems/heavy_top.py: heavy_top",
+    "systems/particle.py: particle",
     "trajectory/export.py: oem", "trajectory/export.py: aem",
     "runs/scenario/initial_state.py: given_state",
     "estimation/batch.py: fit", "estimation/kalman.py: kalman", "cli/fit.py: command", "cli/chaos.py: command",

@@ -69,6 +69,7 @@ MODULES = {
     "reduce": "Reductions over members",
     "rotation": "Rotations",
     "sampling": "Distributions of members",
+    "states": "States without a body",
     "surroundings": "Surroundings of a system",
     "variational": "Discrete mechanics",
 }

@@ -41,7 +41,7 @@ _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
     "rotation": "algebra.rotation", "inertia": "bodies.inertia", "plots": "plots",
     "initial": "systems.initial", "systems": "systems", "methods": "methods",
-    "variational": "algebra.variational", "forces": "systems.forces", "loads": "loads",
+    "variational": "algebra.variational", "forces": "systems.forces", "loads": "loads", "states": "loads.states",
     "surroundings": "surroundings", "events": "systems.events",
     "planets": "surroundings.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
     "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",

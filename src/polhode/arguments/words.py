@@ -38,6 +38,7 @@ class Form(Enum):
     INERTIA = "3 principal moments in any order, a 3x3 tensor, or a shape such as { box = { mass, sides } }"
     FUNCTION = "'file.py:function', a Python file beside the scenario"
     FORCES = "a list of tables with a kind"
+    LOADS = "a list of tables with a kind, and a name"
     QUATERNIONS = "4 numbers (w, x, y, z), or a list of them"
     VELOCITIES = "3 numbers, a list of vectors, or 0"
     NUMBERS_OR_ROWS = "a list of numbers, or a list of such lists"
@@ -114,6 +115,7 @@ States = Annotated[Mapping[str, Any], Form.STATES]
 File = Annotated[str, Form.FILE]
 Function = Annotated[Callable[..., Any], Form.FUNCTION]
 Forces = Annotated[Sequence[Any], Form.FORCES]
+Loads = Annotated[Any, Form.LOADS]
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ SAMPLES: dict[Any, Any] = {
     float: 1.0, int: 1, bool: False, Form.NUMBER: 1.0, Form.NUMBER_OR_INFINITY: 1.0, Form.NUMBERS: (1.0, 2.0),
     Form.NUMBER_OR_NUMBERS: 1.0, Form.ROWS: ((1.0, 2.0), (3.0, 4.0)), Form.VECTOR: (0.0, 0.0, 1.0),
     Form.NUMBER_OR_VECTOR: 1.0, Form.VECTORS: ((0.0, 0.0, 1.0),), Form.VECTOR_OR_VECTORS: (0.0, 0.0, 1.0),
-    Form.INERTIA: (1.0, 1.2, 2.0), Form.FORCES: (), Form.CELLS: 2, Form.INDICES: (0,), Form.SEED: 0,
+    Form.INERTIA: (1.0, 1.2, 2.0), Form.FORCES: (), Form.LOADS: (), Form.CELLS: 2, Form.INDICES: (0,), Form.SEED: 0,
 }  # fmt: skip
 """A value of each type of argument, with which a system is built to see what it provides."""
 

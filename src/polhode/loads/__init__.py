@@ -10,7 +10,7 @@ from collections.abc import Callable
 from polhode.loads.added import LOADS as LOADS
 from polhode.loads.added import add_load
 from polhode.loads.air import drag
-from polhode.loads.gravity import central, gravity_gradient, mutual_gravity, weight, zonal
+from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual_gravity, weight, zonal
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
 from polhode.loads.springs import tether
@@ -21,6 +21,7 @@ __all__ = [
     "add_load",
     "central",
     "drag",
+    "gravitation",
     "gravity_gradient",
     "magnet",
     "mutual_gravity",
@@ -33,7 +34,10 @@ __all__ = [
 
 LOADS |= {
     build.__name__: build
-    for build in (weight, central, zonal, gravity_gradient, mutual_gravity, tether, drag, magnet, torquers)
+    for build in (
+        *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity),
+        *(tether, drag, magnet, torquers),
+    )
 }
 
 

@@ -45,6 +45,12 @@ def between(a, b, G):
     return -G * s**-0.5 * (a.mass * b.mass + 0.5 * extents / s)
 
 
+def newtonian(a, b, G):
+    """-G m_a m_b / d."""
+    d = b.position - a.position
+    return -G * a.mass * b.mass * (d @ d) ** -0.5
+
+
 # ------------------------------------------------------------------ loads
 @answering
 def weight(newtons: Newtons | None = None, *, gravity: Acceleration | None = None, at: Position | None = None) -> Load:
@@ -198,3 +204,33 @@ def mutual_gravity(G: float = 6.6743e-11) -> Load:
     ('alpha', 'beta')
     """
     return made(between, "mutual_gravity", G=number(G, "G", "m**3 / (kg s**2)", positive=True))
+
+
+@answering
+def gravitation(G: float = 6.6743e-11) -> Load:
+    """The gravity of all bodies on each other, each as if its mass were in one point.
+
+    Where it is on all of them, the heaviest first and then outwards, methods with ``/kepler`` follow their orbits about
+    each other, and take what else acts into their kicks.
+
+    Parameters
+    ----------
+    G : float
+        Constant of gravitation (m3/(kg s2)).
+
+    Returns
+    -------
+    Load
+        On all bodies; say ``.on`` for two of them.
+
+    Raises
+    ------
+    InvalidInput
+        No positive number.
+
+    Examples
+    --------
+    >>> gravitation(G=1.0)
+    load gravitation(G=1.0)
+    """
+    return made(newtonian, "gravitation", G=number(G, "G", "m**3 / (kg s**2)", positive=True))

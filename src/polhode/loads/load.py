@@ -27,6 +27,9 @@ from polhode.errors import InvalidInput, answering, shown
 RESERVED = ("t", "kind", "function", "on", "states", "name")
 """Names that no parameter of a load can have."""
 
+RETURNS = ("", "acceleration", "states")
+"""What functions of users return: a potential or a mapping, an acceleration, rates of states of no body."""
+
 
 @dataclass(frozen=True)
 class Load:
@@ -44,8 +47,8 @@ class Load:
         Names of the bodies it is on; empty for every body in turn.
     kind : str
         The function of ``polhode.loads`` that makes it again, "" for one of the user's own that was not added there.
-    acceleration : bool
-        Whether it returns an acceleration, not a force.
+    returns : str
+        "acceleration" of one that returns that, not a force; "states" of one that is on no body.
     starts : mapping
         The states that it brings, with their values at the start.
     """
@@ -55,7 +58,7 @@ class Load:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     bodies: tuple[str, ...] = ()
     kind: str = ""
-    acceleration: bool = False
+    returns: str = ""
     starts: Mapping[str, Any] = field(default_factory=dict)
     what: ClassVar[str] = "load"
     reserved: ClassVar[tuple[str, ...]] = RESERVED
@@ -84,6 +87,9 @@ class Load:
         >>> loads.weight().on("lower").bodies
         ('lower',)
         """
+        if self.returns == "states" and bodies:
+            raise InvalidInput(f"states {self.name!r} are those of no body; make a load of the function to put them on "
+                               "one")  # fmt: skip
         for one in bodies:
             identifier(one, f"name of a body that {self.what} {self.name!r} is on")
         if len(set(bodies)) < len(bodies):
@@ -185,13 +191,13 @@ class Load:
     @property
     def form(self) -> Any:
         """What else than function, names and shapes its program depends on."""
-        return self.acceleration
+        return self.returns
 
     @property
     def arguments(self) -> dict[str, Any]:
         """What it is made from again, in JSON types, but for the record of a function of the user's."""
-        found: dict[str, Any] = {"kind": self.kind} if self.kind else {}
-        found |= {"acceleration": True} if self.acceleration else {}
+        kind = self.kind or self.returns
+        found: dict[str, Any] = {"kind": kind} if kind else {}
         found |= {name: plain(value) for name, value in self.parameters.items()}
         found |= {"on": list(self.bodies)} if self.bodies else {}
         return found | ({"states": {name: plain(one) for name, one in self.starts.items()}} if self.starts else {})
@@ -236,11 +242,12 @@ def numbers_of(parameters: Mapping[str, Any], whose: str) -> dict[str, Any]:
     return {key: array(value, f"{key} of {whose}", UNKNOWN) for key, value in parameters.items()}
 
 
-def _given(act: Any, parameters: Mapping[str, Any], acceleration: bool) -> Load:
+def of_user(act: Any, parameters: Mapping[str, Any], returns: str = "") -> Load:
+    """A load of the user's own."""
     if not isinstance(function(act, "function of a load"), FunctionType):
         raise InvalidInput(f"a load is a plain Python function, not {shown(act)}")
     name = act.__name__ if act.__name__.isidentifier() else "load"
-    return Load(act, name, numbers_of(parameters, f"load {name!r}"), acceleration=acceleration).checked()
+    return Load(act, name, numbers_of(parameters, f"load {name!r}"), returns=returns).checked()
 
 
 @answering
@@ -278,7 +285,7 @@ def of(function: Callable[..., Any], **parameters: Any) -> Load:
     >>> of(spring, stiffness=3.0)
     load spring(stiffness=3.0)
     """
-    return _given(function, parameters, False)
+    return of_user(function, parameters)
 
 
 @answering
@@ -305,7 +312,7 @@ def acceleration(function: Callable[..., Any], **parameters: Any) -> Load:
     --------
     >>> def wind(body, t, strength):
     ...     return strength * np.cos(t) * np.array([1.0, 0.0, 0.0])
-    >>> acceleration(wind, strength=1e-3).acceleration
-    True
+    >>> acceleration(wind, strength=1e-3).returns
+    'acceleration'
     """
-    return _given(function, parameters, True)
+    return of_user(function, parameters, "acceleration")

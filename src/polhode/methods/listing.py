@@ -330,7 +330,7 @@ def in_full(chosen: MethodSpec) -> list[tuple[str, str]]:
     for name in in_order(prepared.needs):
         pairs.append(("needs a system with", f"{name.replace('_', ' ')}: {CAPABILITIES[name].meaning}"))
     if prepared.mutual is not None:
-        for name in in_order(prepared.mutual().needs):
+        for name in in_order(prepared.mutual(False).needs):
             pairs.append(("or one with", f"{name.replace('_', ' ')}: {CAPABILITIES[name].meaning}"))
     if flow is not None:
         pairs.append(("free rotation", free_flow(flow).description))

@@ -127,8 +127,8 @@ class CompiledMethod:
     bath : Bath, optional
         The heat bath of a thermostatted method.
     mutual : function, optional
-        ``mutual() -> CompiledMethod``: what takes the place of a method with Kepler motion about a centre in a system
-        of bodies that orbit each other.
+        ``mutual(reads) -> CompiledMethod``: what takes the place of a method with Kepler motion about a centre in a
+        system of bodies that orbit each other, whose loads may read states.
     made_for : function, optional
         ``made_for(system, adaptive) -> CompiledMethod``: the method as it is for a system and for chosen steps or equal
         ones, where its step depends on what the loads are made of.
@@ -170,7 +170,7 @@ class CompiledMethod:
     compensated: Callable[[], CompiledMethod] | None = None
     bath: Bath | None = None
     slopes: bool = False
-    mutual: Callable[[], CompiledMethod] | None = None
+    mutual: Callable[[bool], CompiledMethod] | None = None
     made_for: Callable[[Any, bool], CompiledMethod] | None = None
     role: Callable[..., Any] | None = None
     by_tolerance: Callable[[float], int] | None = None
@@ -190,7 +190,7 @@ class CompiledMethod:
         if "nothing_sampled" not in provides and (self.processed or self.step_density):
             return replace(self, needs=self.needs | {"nothing_sampled"})
         if self.mutual is not None and "mutual_gravity" in provides:
-            return self.mutual()
+            return self.mutual("nothing_read" not in provides)
         if "nothing_read" in provides:
             return self
         if self.reading is None:

@@ -288,6 +288,9 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         step, converter = functions_of(rotating, motion, compensation, reads, carried)
         numbers, kinds = tables_of(corrector)
 
+        def mutual(reads: bool) -> CompiledMethod:
+            return compiled(options, corrector, "jacobi", compensation, reads)
+
         def work(bodies: int, blocks: int) -> int:
             own = jacobi_memory(bodies) if motion == "jacobi" else gyrostat.WORK if carried else 0
             return max((2 + nodes + reads) * L.LOAD * bodies, own)
@@ -301,7 +304,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
             reading=lambda wheels: compiled(options, corrector, motion, compensation, True, wheels),
             carries_wheels=carried,
-            mutual=(lambda: compiled(options, corrector, "jacobi", compensation)) if motion == "kepler" else None,
+            mutual=mutual if motion == "kepler" else None,
         )  # fmt: skip
 
     def prepare(corrector: str = "", **options: str) -> CompiledMethod:

@@ -195,7 +195,7 @@ class Integrator:
         self.adaptive = adaptive
         self.step_info[L.SPLIT_LOADS] = float("split_loads" in system.provides)
         if self.prepared.modified:
-            by_parts = system.commutator_by_parts or "mutual_gravity" in system.provides
+            by_parts = system.commutator_by_parts or ("mutual_gravity" in system.provides and system.commutator)
             self.step_info[L.HAS_COMMUTATOR] = 2.0 if by_parts else float("commutator" in system.provides)
         self.step_info[L.COMPENSATION_AT] = L.BODY * system.N + len(system.auxiliary)
         self.started, self.breaks = t, breaks

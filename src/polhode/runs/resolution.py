@@ -180,7 +180,8 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
     prepared, system, n = run.integrator.prepared, run.system, len(times)
     solved = prepared.needs & {"central_gravity", "mutual_gravity"} or prepared.step_density == "distance"
     logged = any(one.logs for one in system.functions.values())  # of the calls of the run, and no others
-    if run.adaptive or solved or logged or system.loads is no_loads or n < 2:
+    still = not (system.translates or system.rotates)  # states alone
+    if run.adaptive or solved or logged or still or system.loads is no_loads or n < 2:
         return ""
     step_info, parameters = run.step_info.copy(), run.integrator.parameters.copy()
     many, p = max(1, ROWS // system.N), run.chosen.promises

@@ -53,8 +53,8 @@ class Surrounding:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     kind: str = ""
     recorded: Mapping[str, Any] | None = None
-    acceleration: ClassVar[bool] = False
-    form: ClassVar[bool] = False
+    returns: ClassVar[str] = ""
+    form: ClassVar[str] = ""
     bodies: ClassVar[tuple[str, ...]] = ()
     starts: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 

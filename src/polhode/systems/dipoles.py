@@ -32,7 +32,7 @@ from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import cross
 from polhode.arguments import UNKNOWN, in_unit, number
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Form, Inertia, NumberOrNumbers, Permittivity, VectorOrVectors
+from polhode.arguments.words import Form, Inertia, Loads, NumberOrNumbers, Permittivity, VectorOrVectors
 from polhode.bodies.inertia import mass_of, principals
 from polhode.errors import InvalidInput, answering, naming
 from polhode.kernel import layout as L
@@ -52,6 +52,7 @@ from polhode.systems.molecules import (
     thermodynamics,
 )
 from polhode.systems.record import System
+from polhode.systems.sum import with_loads
 
 STRENGTH, SQUARE, ATTRACTED, REACTION = (
     FIRST_PARAMETER,
@@ -130,6 +131,7 @@ def dipoles(
     skin: float | None = None,
     box: NumberOrNumbers | None = None,
     reaction_field: Permittivity | None = None,
+    loads: Loads = (),
 ) -> System:
     """Soft spheres with dipoles; by default those of [celledoni2008, section 3.4], in free space.
 
@@ -159,6 +161,8 @@ def dipoles(
         Edges of the periodic box, each at least twice the cut-off; free space without it.
     reaction_field : float, optional
         Relative permittivity of the medium beyond the cut-off, 1 or more; infinite for a conductor.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the bodies are called body0, body1 and so on.
 
     Returns
     -------
@@ -197,7 +201,7 @@ def dipoles(
     with naming(v="dipole"):
         inside = rotation.rotate(rotation.conjugate(frames), moment)
     parameters, memory = parameters_of(N, DATA, [*own, *inside.ravel()], rc, wide, edges, on, sizes["sigma"])
-    loads, potential, serve = bound(pack_dipole, dipole_pair, dipole_turned)
+    pulls, potential, serve = bound(pack_dipole, dipole_pair, dipole_turned)
     arguments = {
         "n": N, "mass": plain(mass), "inertia": plain(inertia), "dipole": plain(dipole), **sizes, "attraction": pull,
         "cutoff": plain(cutoff), "switch": plain(switch), "skin": plain(skin), "box": plain(box),
@@ -209,7 +213,7 @@ def dipoles(
         mass=masses,
         moments=moments,
         frames=frames,
-        loads=loads,
+        loads=pulls,
         potential=potential,
         serve=serve,
         provides={"velocity_independent"},
@@ -222,7 +226,7 @@ def dipoles(
         conserves=("energy", "total_momentum", *(() if box is not None else ("total_angular_momentum",))),
         recommended="rkn4_6b",
     )
-    return replace(bare, quantities=thermodynamics(bare, moment))
+    return with_loads(replace(bare, quantities=thermodynamics(bare, moment)), loads)
 
 
 def reaction(permittivity: Any, cutoff: float) -> float:

@@ -13,15 +13,16 @@ import numpy as np
 
 from polhode.arguments import in_unit, truth
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Inertia
+from polhode.arguments.words import Inertia, Loads
 from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import System
+from polhode.systems.sum import with_loads
 
 
 @answering
-def free_body(inertia: Inertia, *, physical: bool = True) -> System:
+def free_body(inertia: Inertia, *, physical: bool = True, loads: Loads = ()) -> System:
     """A rigid body that rotates freely.
 
     Parameters
@@ -31,6 +32,8 @@ def free_body(inertia: Inertia, *, physical: bool = True) -> System:
     physical : bool
         Whether a moment above the sum of the two others, which no body can have, is refused. Euler's equations alone
         are defined for any positive moments: those of textbooks, or of a body in a fluid with its added inertia.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Returns
     -------
@@ -48,7 +51,7 @@ def free_body(inertia: Inertia, *, physical: bool = True) -> System:
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia, triangle=truth(physical, "physical"))
-    return System(
+    made = System(
         name="free_body",
         arguments={"inertia": plain(inertia), **({} if physical else {"physical": False})},
         mass=np.array([np.inf]),
@@ -59,3 +62,4 @@ def free_body(inertia: Inertia, *, physical: bool = True) -> System:
         provides={"velocity_independent"},
         conserves=("energy", "angular_momentum_space"),
     )
+    return with_loads(made, loads)

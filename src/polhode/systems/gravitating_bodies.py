@@ -18,113 +18,33 @@ accuracy.
 
 from __future__ import annotations
 
-from math import sqrt
+from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import has_quantity, number, numbers
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Numbers
+from polhode.arguments.words import Form, Loads, Numbers
 from polhode.errors import InvalidInput, answering, shown
-from polhode.kernel import layout as L
-from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import inlined
-from polhode.systems.between_orbits import between_orbits, commutator_between_orbits, memory_of, tables
+from polhode.systems.between_orbits import memory_of
+from polhode.systems.gravitation import CONSERVES, gravity_loads, gravity_potential, numbers_of
 from polhode.systems.record import IDENTITY, System
+from polhode.systems.sum import with_loads
 
 SMALLEST = 1e-100
 """Smallest mass and gravity parameter of a body; the largest is its inverse."""
 TEST_MASS = 2.0**-100
 """Mass of a test particle, over the largest."""
 
-# parameters: mu of each body; from N, of the first i + 1 bodies together; from 2 N, the body's share of that; from 3 N,
-# G, or 0 of a test particle; from 4 N, the tables of ``between_orbits``, and its scratch memory
-
-
-@inlined
-def pulls(i, j, N, bodies, parameters):
-    """What the pair attracts body i with and what body j, as forces times the square of their distance."""
-    masses = bodies[L.CONSTANTS * i + L.MASS] * bodies[L.CONSTANTS * j + L.MASS]
-    return parameters[3 * N + j] * masses, parameters[3 * N + i] * masses
-
-
-@inlined
-def both_test(i, j, N, parameters):
-    """Whether both are test particles. A program traced from the loads is that of these, for any masses."""
-    return parameters[3 * N + i] == 0.0 and parameters[3 * N + j] == 0.0
-
-
-@inlined
-def inverse_cube(square):
-    """The power -3/2."""
-    return 1.0 / (square * sqrt(square))
-
-
-@inlined
-def add_pair(i, j, on_i, on_j, w, out):
-    """Add on_i w to the force on body i and -on_j w to that on body j."""
-    put3(out, L.LOAD * i, axpy(on_i, w, get3(out, L.LOAD * i)))
-    put3(out, L.LOAD * j, axpy(-on_j, w, get3(out, L.LOAD * j)))
-
-
-def gravity_loads(part, t, N, y, bodies, parameters, out):
-    """Forces of all pairs, under WITHOUT_SOLVED what is left beside the orbits in Jacobi coordinates; under COMMUTATOR
-    the pair sums of 2 mu_i m_j D(d) (a_j - a_i), with D the derivative of d / |d|^3."""
-    if N == 2 and part in (L.WITHOUT_SOLVED, L.COMMUTATOR_OF_REST):
-        for k in range(2 * L.LOAD):
-            out[k] = 0.0
-        return
-    if part == L.COMMUTATOR_OF_REST:
-        commutator_between_orbits(N, y, bodies, parameters, out)
-        return
-    if part == L.WITHOUT_SOLVED:
-        between_orbits(N, y, bodies, parameters, out)
-        return
-    for i in range(N):
-        put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
-        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
-    for i in range(N):
-        for j in range(i):
-            if both_test(i, j, N, parameters):
-                continue
-            on_i, on_j = pulls(i, j, N, bodies, parameters)
-            d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
-            k = inverse_cube(dot(d, d))
-            add_pair(i, j, k * on_i, k * on_j, d, out)
-    if part == L.COMMUTATOR:
-        # The slots of the torques hold the accelerations until the pairs are done.
-        for i in range(N):
-            put3(out, L.LOAD * i + 3, scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(out, L.LOAD * i)))
-            put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
-        for i in range(N):
-            for j in range(i):
-                if both_test(i, j, N, parameters):
-                    continue
-                on_i, on_j = pulls(i, j, N, bodies, parameters)
-                d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
-                w = axpy(-1.0, get3(out, L.LOAD * i + 3), get3(out, L.LOAD * j + 3))
-                square = dot(d, d)
-                k = 2.0 * inverse_cube(square)
-                add_pair(i, j, k * on_i, k * on_j, axpy(-3.0 * dot(d, w) / square, d, w), out)
-        for i in range(N):
-            put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
-
-
-def gravity_potential(t, N, y, bodies, parameters):
-    """Sum of -G m_i m_j / |d| over all pairs."""
-    total = 0.0
-    for i in range(N):
-        for j in range(i):
-            if both_test(i, j, N, parameters):
-                continue
-            d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
-            total -= parameters[i] * bodies[L.CONSTANTS * j + L.MASS] / sqrt(dot(d, d))
-    return total
-
 
 @answering
-def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G: float | None = None) -> System:
+def gravitating_bodies(
+    mu: Numbers | None = None,
+    mass: Numbers | None = None,
+    G: float | None = None,
+    loads: Loads = (),
+    names: Annotated[Any, Form.WORDS] = (),
+) -> System:
     """Point masses that attract each other.
 
     Parameters
@@ -138,6 +58,12 @@ def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G
     G : float
         Gravitational constant, positive, by default 1; the paths depend only on ``mu``. If the others are astropy
         quantities it must be given, in SI or as a quantity.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``: drag on one of them, the oblateness of another, a planet's migration.
+        Methods with ``/kepler`` follow the same orbits, and have these loads in their kicks. A test particle has the
+        mass that its momentum says, so that a load of one is an acceleration or in proportion to ``body.mass``.
+    names : str or sequence of str, optional
+        Of the bodies, by which loads, starts and results know them; with loads by default body0, body1, ...
 
     Returns
     -------
@@ -179,8 +105,7 @@ def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G
                 f"{one} of the bodies is {sizes.tolist()}, with G = {G:g}; beyond {SMALLEST:g} to {1.0 / SMALLEST:g} "
                 "digits are lost: take other units, and 0 for a test particle"
             )
-    together = np.cumsum(mu)
-    return System(
+    alone = System(
         name="gravitating_bodies",
         arguments={name: plain(values), "G": G},
         mass=np.where(masses > 0.0, masses, TEST_MASS * masses.max()),
@@ -190,7 +115,8 @@ def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G
         potential=gravity_potential,
         commutator=gravity_loads,
         provides={"velocity_independent", "mutual_gravity"},
-        parameters=np.concatenate([mu, together, mu / together, np.where(mu > 0.0, G, 0.0), tables(mu)]),
+        parameters=numbers_of(mu, np.where(mu > 0.0, G, 0.0)),
         memory=memory_of(N),
-        conserves=("energy", "total_momentum", "total_angular_momentum"),
+        conserves=CONSERVES,
     )
+    return with_loads(alone, loads, names)

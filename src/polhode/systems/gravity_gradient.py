@@ -19,7 +19,7 @@ import numpy as np
 from polhode.algebra.quaternion import rotate
 from polhode.arguments import in_unit, number
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import GravitationalParameter, Inertia, Length
+from polhode.arguments.words import GravitationalParameter, Inertia, Length, Loads
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
@@ -28,7 +28,7 @@ from polhode.kernel.access import get3, put3
 from polhode.loads.load import made
 from polhode.systems.record import System
 from polhode.systems.structure import structure_of
-from polhode.systems.sum import IDENTITY, sum_of
+from polhode.systems.sum import IDENTITY, sum_of, with_loads
 
 # parameters: k = 3 mu / radius^3. In the principal frame u x I u has differences of moments as factors, which are
 # exact for a nearly spherical body too.
@@ -62,7 +62,7 @@ def axis_of_symmetry(moments: Any, frame: Any) -> Any:
 
 
 @answering
-def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Length) -> System:
+def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Length, loads: Loads = ()) -> System:
     """The attitude of a rigid body in the gravity gradient of a distant centre.
 
     Parameters
@@ -73,6 +73,8 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
         Gravitational constant times mass of the centre, positive.
     radius : float
         Distance of the centre, positive; its direction is z in space.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Returns
     -------
@@ -96,7 +98,7 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
     axis = axis_of_symmetry(moments, frame)
     acting = made(gradient_level, "gradient", strength=strength)
     whole = sum_of([Body("body", np.inf, tuple(moments), IDENTITY)], [acting])
-    return System(
+    alone = System(
         name="gravity_gradient",
         arguments={"inertia": plain(inertia), "mu": mu, "radius": radius},
         mass=np.array([np.inf]),
@@ -109,3 +111,4 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
         axis=axis,
         recommended="aba10_6_4",
     )
+    return with_loads(alone, loads)

@@ -19,12 +19,22 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from polhode import loads
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, scale
 from polhode.arguments import choice, in_unit, number, numbers, truth, vector
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Acceleration, Function, Inertia, ListOf, Mass, Newtons, Numbers, Position, States
+from polhode.arguments.words import (
+    Acceleration,
+    Function,
+    Inertia,
+    ListOf,
+    Loads,
+    Mass,
+    Newtons,
+    Numbers,
+    Position,
+    States,
+)
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import (
     KG_M2,
@@ -38,11 +48,12 @@ from polhode.bodies.inertia import (
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
+from polhode.loads import weight as weight_load
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import states_of
 from polhode.systems.structure import structure_of
-from polhode.systems.sum import IDENTITY, sum_of
+from polhode.systems.sum import IDENTITY, sum_of, with_loads
 from polhode.systems.user import Behind, added_functions, torque_added
 
 STANDARD_GRAVITY = 9.81
@@ -86,6 +97,7 @@ def heavy_top(
     states: States | None = None,
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
     physical: bool = True,
+    loads: Loads = (),
 ) -> System:
     """A rigid body that rotates about a fixed point under its weight.
 
@@ -121,6 +133,8 @@ def heavy_top(
     physical : bool
         Whether a moment above the sum of the two others, which no body can have, is refused. Euler's equations alone
         are defined for any positive moments: those of textbooks, or of a body in a fluid with its added inertia.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Returns
     -------
@@ -176,7 +190,7 @@ def heavy_top(
         )
     worked, steered = truth(work, "work"), controllers_of(controllers)
     held, rated = parted(states_of(states), steered)
-    alone = sum_of([Body("top", np.inf, tuple(moments), IDENTITY)], [loads.weight(weight, at=inside)])
+    alone = sum_of([Body("top", np.inf, tuple(moments), IDENTITY)], [weight_load(weight, at=inside)])
     weighed = structure_of(alone)
     added = added_functions(
         {"torque": (torque, torque_added)}, weighed.loads, weighed.potential, alone.parameters, 0,
@@ -208,7 +222,7 @@ def heavy_top(
         direct={} if mass is not None else {"weight": (0, False)},
         **roles,
     )  # fmt: skip
-    return controlled(made, steered, states)
+    return with_loads(controlled(made, steered, states), loads)
 
 
 def _center_of(inertia: Any) -> Any:

@@ -82,7 +82,7 @@ def loops_of(sum: Sum) -> list[Loop]:
             rest.append(one)
             continue
         shapes = tuple((name, shape) for name, (_, shape) in one.parameters.items())
-        who = (act, one.load.acceleration, shapes) if one.load.bodies else one.load.name
+        who = (act, one.load.returns, shapes) if one.load.bodies else one.load.name
         for on in one.on:
             groups[who, tuple(kinds[i] for i in on)].append((on, replace(one, on=(on,))))
     together = defaultdict[Any, list[list[Summand]]](list)

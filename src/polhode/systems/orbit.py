@@ -35,7 +35,17 @@ import numpy as np
 from polhode.algebra.so3 import scale
 from polhode.arguments import in_unit, number, numbers, truth
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Forces, Function, GravitationalParameter, Length, ListOf, Masses, Numbers, States
+from polhode.arguments.words import (
+    Forces,
+    Function,
+    GravitationalParameter,
+    Length,
+    ListOf,
+    Loads,
+    Masses,
+    Numbers,
+    States,
+)
 from polhode.capabilities import stated
 from polhode.errors import answering
 from polhode.kernel import layout as L
@@ -47,6 +57,7 @@ from polhode.systems.forces.sums import ACCELERATION, LEVEL, WORKS, roles
 from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
 from polhode.systems.record import IDENTITY, System
 from polhode.systems.states import states_of
+from polhode.systems.sum import with_loads
 from polhode.systems.user import (
     Behind,
     added_functions,
@@ -93,6 +104,7 @@ def orbit(
     states: States | None = None,
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
     reported_energy: Function | None = None,
+    loads: Loads = (),
 ) -> System:
     """A point mass, or several, that orbit a centre at the origin.
 
@@ -127,6 +139,8 @@ def orbit(
     reported_energy : function, optional
         ``reported_energy(t, position, parameters) -> float``: the potential that ``force`` has by what you know. It is
         added to the reported energy and moves nothing, and the work of ``force`` is not recorded.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the body is called "body", several are body0, body1 and so on.
 
     Returns
     -------
@@ -152,13 +166,13 @@ def orbit(
         "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in table.forces],
         "surface": None if surface is None else number(surface, "surface"),
     }  # fmt: skip
-    loads, depth = roles(table.kinds, orbit_loads, orbit_potential)
+    pulls, depth = roles(table.kinds, orbit_loads, orbit_potential)
     functions = added_functions(
         {
             "force": (force, force_added), "reported_energy": (reported_energy, position_potential_added),
             "potential": (potential, position_potential_added, position_gradient_added),
         },
-        loads, depth, table.parameters, len(table.auxiliary),
+        pulls, depth, table.parameters, len(table.auxiliary),
         None if parameters is None else numbers(parameters, "parameters"), len(masses),
         record_work=work, states=Behind(held.sizes, own_states.sizes, len(held.auxiliary), bool(steered)),
     )  # fmt: skip
@@ -200,4 +214,4 @@ def orbit(
         all_potential=table.all_potential and functions.all_potential,
         direct={"mu": (0, True)},
     )
-    return controlled(made, steered, states)
+    return with_loads(controlled(made, steered, states), loads)

@@ -21,7 +21,7 @@ import numpy as np
 
 from polhode.arguments import array, in_unit, number, numbers, truth, vector
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Function, ListOf, Mass, NumberOrVector, Numbers, States, Vector
+from polhode.arguments.words import Function, ListOf, Loads, Mass, NumberOrVector, Numbers, States, Vector
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
@@ -29,6 +29,7 @@ from polhode.systems.controllers import controlled, controller, controllers_of, 
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.systems.states import states_of
+from polhode.systems.sum import with_loads
 from polhode.systems.user import (
     CACHE_SIZE,
     Behind,
@@ -63,6 +64,7 @@ def particle(
     states: States | None = None,
     controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
     reported_energy: Function | None = None,
+    loads: Loads = (),
 ) -> System:
     """A point mass.
 
@@ -93,6 +95,8 @@ def particle(
         ``reported_energy(t, position, parameters) -> float``: the potential that ``force`` has by what you know, in the
         place of ``potential``. It is reported as the potential energy and moves nothing, and the work of the force is
         not recorded.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Returns
     -------
@@ -109,7 +113,7 @@ def particle(
                                  "gravity": plain(gravity, "gravity")}  # fmt: skip
     functions = {}
     conserves: tuple[str, ...]
-    loads: Any
+    role_of_loads: Any
     role: Any
     commutator: Any = None
     booked_work: tuple[str, ...] = ()
@@ -131,7 +135,7 @@ def particle(
             given, None, None, np.zeros(0), 0, values, record_work=worked,
             states=Behind(held.sizes, rated.sizes, len(held.auxiliary), bool(steered)),
         )  # fmt: skip
-        functions, loads, role, booked_work = added.given, added.loads, added.potential, added.work
+        functions, role_of_loads, role, booked_work = added.given, added.loads, added.potential, added.work
         conserves = ("energy",) if added.conservative else ()
         arguments |= {"parameters": plain(parameters)} | ({} if work else {"work": False})
         arguments |= {"states": rated.arguments} if sizes else {}
@@ -146,7 +150,7 @@ def particle(
             values = np.concatenate([spring, mass * pull])
         if not np.isfinite(values).all():
             raise InvalidInput(f"mass {mass:g} times gravity is a force beyond 1e308; check their units")
-        loads, role, commutator = no_loads, None, no_loads
+        role_of_loads, role, commutator = no_loads, None, no_loads
         if values.any():
             role, commutator = field_potential, None
         conserves = ("energy",)
@@ -154,7 +158,7 @@ def particle(
             conserves += ("angular_momentum_space",)
         if not values.any():
             conserves += ("momentum",)
-    reads = isinstance(loads, UserFunction) and loads.velocity_dependent
+    reads = isinstance(role_of_loads, UserFunction) and role_of_loads.velocity_dependent
     booked = (AuxiliaryVariable("work", name, name != "potential") for name in booked_work)
     resting = booked_work == ("force",) and potential is None and not reads
     made = System(
@@ -163,7 +167,7 @@ def particle(
         mass=np.array([mass]),
         moments=np.full((1, 3), np.inf),
         frames=np.array([IDENTITY]),
-        loads=loads,
+        loads=role_of_loads,
         potential=role,
         commutator=commutator,
         provides=stated(velocity_independent=not reads, split_loads=resting),
@@ -174,4 +178,4 @@ def particle(
         records_work=worked or len(functions) < 2 or reported_energy is not None,
         functions=functions,
     )
-    return controlled(made, steered, states)
+    return with_loads(controlled(made, steered, states), loads)

@@ -127,13 +127,19 @@ def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping
             for key, one in zip(keys, given, strict=True)
         ]
     of_loads = {name: {**found[name], "function": one} for name, one in functions.items() if is_load(found.get(name))}
+    further = found.get("loads")
+    if isinstance(further, Mapping):
+        beside = {name: one for name, one in functions.items() if is_load(further.get(name))}
+        keys += list(beside)
+        found["loads"] = {**further, **{name: {**further[name], "function": one} for name, one in beside.items()}}
     return found | {name: one for name, one in functions.items() if name not in keys} | of_loads
 
 
 def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The records of the user's functions among recorded arguments, by the names by which they are handed in again."""
     found = {key: value for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
-    found |= {key: value["function"] for key, value in arguments.items() if is_load(value)}
+    records = {**arguments, **(mapping if isinstance(mapping := arguments.get("loads"), Mapping) else {})}
+    found |= {key: value["function"] for key, value in records.items() if is_load(value)}
     given = arguments.get("controllers") or ()
     return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
 
@@ -174,6 +180,8 @@ def without_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Recorded arguments but for the records of functions."""
     kept = {key: value for key, value in arguments.items() if not (isinstance(value, dict) and "sha256" in value)}
     kept |= {key: {k: v for k, v in one.items() if k != "function"} for key, one in kept.items() if is_load(one)}
+    if isinstance(kept.get("loads"), Mapping):
+        kept["loads"] = without_functions(kept["loads"])
     if kept.get("controllers"):
         kept["controllers"] = [{k: v for k, v in one.items() if k != "command"} for one in kept["controllers"]]
     return kept

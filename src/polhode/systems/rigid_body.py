@@ -16,7 +16,7 @@ import numpy as np
 
 from polhode.arguments import in_unit, number, numbers, truth
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Function, Inertia, ListOf, Mass, Numbers, States, TableOf
+from polhode.arguments.words import Function, Inertia, ListOf, Loads, Mass, Numbers, States, TableOf
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, mass_of, principal
 from polhode.bodies.wheels import reaction_wheels
@@ -28,6 +28,7 @@ from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.rotors import Rotors, at_first, rotors_alone, rotors_of
 from polhode.systems.states import states_of
+from polhode.systems.sum import with_loads
 from polhode.systems.user import (
     CACHE_SIZE,
     AddedFunctions,
@@ -56,6 +57,7 @@ def rigid_body(
     gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
     reported_energy: Function | None = None,
     physical: bool = True,
+    loads: Loads = (),
 ) -> System:
     """A rigid body with loads written by the user in plain Python.
 
@@ -105,6 +107,8 @@ def rigid_body(
     physical : bool
         Whether a moment above the sum of the two others, which no body can have, is refused. Euler's equations alone
         are defined for any positive moments: those of textbooks, or of a body in a fluid with its added inertia.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Returns
     -------
@@ -150,7 +154,7 @@ def rigid_body(
                                "so that the work of the torque is recorded")  # fmt: skip
         whole = None if mass is None else number(mass, "mass", positive=True)
         one = _Given(inertia, plain(parameters), whole, truth(work, "work"), states, steered)
-        return _with_rotors(rotors, one, values, torque=torque, load=load)
+        return with_loads(_with_rotors(rotors, one, values, torque=torque, load=load), loads)
     held, rated = parted(states_of(states), steered)
     worked = truth(work, "work")
     given = {
@@ -195,7 +199,7 @@ def rigid_body(
         records_work=worked or potential is None or len(added.given) == 1,
         functions=added.given,
     )
-    return controlled(made, steered, states)
+    return with_loads(controlled(made, steered, states), loads)
 
 
 class _Given(NamedTuple):

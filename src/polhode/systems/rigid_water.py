@@ -37,7 +37,7 @@ import numpy as np
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.arguments import choice, in_unit, number
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import NumberOrNumbers, Permittivity
+from polhode.arguments.words import Loads, NumberOrNumbers, Permittivity
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
@@ -48,6 +48,7 @@ from polhode.kernel.simd import load4, roots, transposed
 from polhode.systems.dipoles import reaction
 from polhode.systems.molecules import constants_of, count, edges_of, overlapping, surroundings, thermodynamics
 from polhode.systems.record import System
+from polhode.systems.sum import with_loads
 
 COULOMB = 138.935457644
 """1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
@@ -215,6 +216,7 @@ def rigid_water(
     switch: float | None = None,
     skin: float | None = None,
     reaction_field: Permittivity | None = None,
+    loads: Loads = (),
 ) -> System:
     """Rigid water molecules, in nm, ps, u and kJ / mol.
 
@@ -237,6 +239,8 @@ def rigid_water(
         Margin of the neighbour lists beyond the cut-off, nm; by default 0.12 of it. No result depends on it.
     reaction_field : float, optional
         Relative permittivity of the medium beyond the cut-off, 1 or more; by default infinite (a conductor).
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the bodies are called body0, body1 and so on.
 
     Returns
     -------
@@ -281,7 +285,7 @@ def rigid_water(
     strengths = np.sqrt(COULOMB) * np.array([charge[3], charge[1], charge[2]])
     own = [4.0 * row.epsilon, row.sigma**2, reaction(beyond, rc), *strengths, *sites[0], *sites[charged].ravel()]
     parameters, memory = parameters_of(N, DATA, own, rc, wide, edges, on, row.sigma)
-    loads, potential, serve = bound(pack_water, water_pair, water_turned)
+    pulls, potential, serve = bound(pack_water, water_pair, water_turned)
     names = ["O", "H1", "H2", "X"] if row.apart else ["O", "H1", "H2"]
     site_positions = sites[: len(names)]
     carried = np.array([0.0, charge[1], charge[2], charge[3]]) if row.apart else charge[[3, 1, 2]]
@@ -297,7 +301,7 @@ def rigid_water(
         mass=mass,
         moments=inertia,
         frames=frames,
-        loads=loads,
+        loads=pulls,
         potential=potential,
         serve=serve,
         provides={"velocity_independent"},
@@ -317,4 +321,4 @@ def rigid_water(
         conserves=("energy", "total_momentum", *(() if edges is not None else ("total_angular_momentum",))),
         recommended="v2",
     )
-    return replace(bare, quantities=thermodynamics(bare, moment))
+    return with_loads(replace(bare, quantities=thermodynamics(bare, moment)), loads)

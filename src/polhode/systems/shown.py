@@ -31,7 +31,7 @@ def system_html(system: System) -> str:
     """A system for a notebook: arguments, inertia, loads, and what it conserves."""
     build = builder(system.name)
     pairs: list[tuple[str, Any]] = [(name, _shown(value)) for name, value in system.arguments.items()]
-    pairs = list(summands(system)) if system.names else pairs
+    pairs = list(summands(system)) if system.name == "system" else pairs
     pairs += [(name, "your function") for name in system.functions if name not in system.arguments]
     count = len(system.mass)
     moments = np.asarray(system.moments, dtype=float)
@@ -42,7 +42,8 @@ def system_html(system: System) -> str:
         words = "; ".join(", ".join(f"{value:g}" for value in one) for one in each)
         pairs.append(("principal moments", words + (" each" if same and count > 1 else "") +
                       (" ..." if not same and count > FEW else "")))  # fmt: skip
-    pairs.append(("bodies", f"{count}{'' if turning.any() else ', points'}"))
+    if system.rotates or system.translates:
+        pairs.append(("bodies", f"{count}{'' if turning.any() else ', points'}"))
     pairs.append(("conserves", ", ".join(system.conserves).replace("_", " ") or "nothing that is known"))
     pairs.append(("method unless you name one", system.recommended))
     about = summary(build).replace("``", "") if build is not None else ""
@@ -84,18 +85,19 @@ def summands(system: System) -> list[tuple[str, str]]:
         if record.get("kind") == "body":
             found.append((name, f"body{', ' * bool(inside)}{inside}"))
             continue
+        kind = record.get("kind", "")
         own = f"your function {record['function']['function']}" if "function" in record else ""
-        what = record.get("kind", "") or own
-        if what in (OWN, *SURROUNDINGS):
-            what = f"surroundings {f'by {own}' if what == OWN else what}"
-            found.append((name, f"{what}{': ' * bool(inside)}{inside}"))
+        if kind in (OWN, *SURROUNDINGS):
+            found.append((name, f"surroundings {f'by {own}' if own else kind}{': ' * bool(inside)}{inside}"))
             continue
-        on = ", ".join(record.get("on", ())) or "every body"
+        on = ", ".join(record.get("on", ())) or ("no body" if kind == "states" else "every body")
+        on = "all bodies" if kind == "gravitation" and "on" not in record else on
         brings = "; state " + ", ".join(record["states"]) if record.get("states") else ""
-        asks = system.functions[name].function if own else _asks(LOADS[what], told)
-        what = f"{what} by {own}" if own and what != own else what
+        asks = system.functions[name].function if own else _asks(LOADS[kind], told)
         asked = [one for one in inspect.signature(asks).parameters if one in around]
         reads = "; reads " * bool(asked) + ", ".join(asked)
+        what = (own or kind) + ", an acceleration" * (kind == "acceleration")
+        what = f"controller by {own}" if kind == "controller" else what
         found.append((name, f"{what} on {on}{': ' * bool(inside)}{inside}{brings}{reads}"))
     return found
 
@@ -107,11 +109,13 @@ def _asks(build: Callable[..., Load], given: Mapping[str, Any]) -> Any:
 
 def system_text(system: System) -> str:
     """A system as the call that builds it; a sum with a line for each body and load, and what is conserved."""
-    if not system.names:
+    if system.name != "system":
         given = ((key, repr(value)) for key, value in system.arguments.items() if value is not None)
         parts = [f"{key}={value if len(value) <= MOST else f'{value[: MOST // 2]}...]'}" for key, value in given]
         return f"{system.name}({', '.join(parts)})"
     kept = ", ".join(system.conserves).replace("_", " ") or "nothing that is known"
-    work = ", ".join(own.label for own in system.auxiliary if own.quantity == "work")
     lines = [f"  {name}: {what}" for name, what in summands(system)]
+    if not system.names:
+        return "\n".join(["system", *lines])
+    work = ", ".join(own.label for own in system.auxiliary if own.quantity == "work")
     return "\n".join(["system", *lines, f"  conserves {kept}{f'; the work of {work} is recorded' if work else ''}"])

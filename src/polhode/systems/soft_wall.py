@@ -22,7 +22,7 @@ from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, in_unit
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Inertia
+from polhode.arguments.words import Inertia, Loads
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
@@ -31,7 +31,7 @@ from polhode.kernel.access import get3, put3
 from polhode.loads.load import made
 from polhode.systems.record import System
 from polhode.systems.structure import structure_of
-from polhode.systems.sum import IDENTITY, sum_of
+from polhode.systems.sum import IDENTITY, sum_of, with_loads
 
 SIGNS = {"printed": 1.0, "physical": -1.0}
 
@@ -68,7 +68,9 @@ def wall_level(body, sign, third):
 
 
 @answering
-def soft_wall(inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "physical"] = "printed") -> System:
+def soft_wall(
+    inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "physical"] = "printed", loads: Loads = ()
+) -> System:
     """The rigid body with soft wall contact of Krysl's section 5.4.
 
     Parameters
@@ -77,6 +79,8 @@ def soft_wall(inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "phys
         Principal moments or tensor.
     sign : {"printed", "physical"}
         Sign of the potential, see above.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Returns
     -------
@@ -93,7 +97,7 @@ def soft_wall(inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "phys
     third = np.array(rotate_inverse(tuple(frame), (0.0, 0.0, 1.0)))
     acting = made(wall_level, "wall", sign=SIGNS[sign], third=third)
     whole = sum_of([Body("body", np.inf, tuple(moments), IDENTITY)], [acting])
-    return System(
+    alone = System(
         name="soft_wall",
         arguments={"inertia": plain(inertia), "sign": sign},
         mass=np.array([np.inf]),
@@ -105,3 +109,4 @@ def soft_wall(inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "phys
         conserves=("energy", "vertical_angular_momentum"),
         recommended="fg6_5",
     )
+    return with_loads(alone, loads)

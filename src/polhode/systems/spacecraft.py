@@ -54,6 +54,7 @@ from polhode.arguments.words import (
     Inertia,
     Length,
     ListOf,
+    Loads,
     Numbers,
     States,
     TableOf,
@@ -117,6 +118,7 @@ from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
 from polhode.systems.record import Switch, System
 from polhode.systems.rotors import rotors_of
 from polhode.systems.states import states_of
+from polhode.systems.sum import with_loads
 from polhode.systems.torquers import magnetic_torquers, torquers_of
 from polhode.systems.user import (
     Behind,
@@ -316,6 +318,7 @@ def spacecraft(
     pulsed_thrusters: Annotated[Mapping[str, Any], TableOf(pulsed_thrusters)] | None = None,
     gradient_of_forces: bool = False,
     reported_energy: Function | None = None,
+    loads: Loads = (),
 ) -> System:
     """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 
@@ -378,6 +381,8 @@ def spacecraft(
     reported_energy : function, optional
         ``reported_energy(t, position, q, parameters) -> float``: the potential that ``torque``, ``force`` or ``load``
         has by what you know. It is added to the reported energy and moves nothing, and their work is not recorded.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the body is called "body", several are body0, body1 and so on.
 
     Returns
     -------
@@ -454,15 +459,15 @@ def spacecraft(
     variables = tuple(variable for one in kinds.values() for variable in one.variables)
     meeting = ("drag", "radiation_pressure", *["magnetic_field"] * bool(magnets))
     around_it = (meets.get(kind, none_around) for kind in (*meeting, "")[:3])
-    loads, depth = roles_with(table.kinds, points, spinning, *around_it)
+    pulls, depth = roles_with(table.kinds, points, spinning, *around_it)
     if kinds:
-        loads = cleared(loads, booked, behind - booked + len(variables) + len(held.auxiliary))
+        pulls = cleared(pulls, booked, behind - booked + len(variables) + len(held.auxiliary))
     watches, first, work = list(table.watches), behind, booked
     for slot, kind in kinds.items():
         head[slot] = at = int(table.parameters[OWN]) + len(head) + len(fixed)
         fitting = Fitting(first, work, at, frames[0], where_table_is(slot), meets.get("magnetic_field"), field_at)
         fixed += kind.table(fitting)
-        loads = kind.loads(loads, fitting)
+        pulls = kind.loads(pulls, fitting)
         watches += kind.watches(fitting)
         first, work = first + len(kind.variables), work + len(kind.work_names)
     acting += work_names
@@ -479,7 +484,7 @@ def spacecraft(
             "reported_energy": (reported_energy, place_potential_added),
             "potential": (potential, place_potential_added, place_gradient_added),
         },
-        loads, depth, table_parameters, len(table.auxiliary) + len(acting),
+        pulls, depth, table_parameters, len(table.auxiliary) + len(acting),
         None if parameters is None else numbers(parameters, "parameters"), N,
         (float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])),
         states=Behind((*sizes_of(variables), *held.sizes), own_states.sizes, 0 if kinds else len(held.auxiliary),
@@ -535,7 +540,7 @@ def spacecraft(
         direct={"mu": (0, True)},
         recommended="" if reads else "rkn6_14a/kepler",
     )  # fmt: skip
-    return controlled(made, steered, states, pulses)
+    return with_loads(controlled(made, steered, states, pulses), loads)
 
 
 def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:

@@ -40,7 +40,7 @@ def structure_of(sum: Sum) -> Structure:
         A load cannot be traced, or returns what is none.
     """
     summands = (*sum.summands, *sum.controllers, *sum.around)
-    key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.noises, sum.centred, sum.carried,
+    key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.noises, sum.centred, sum.carried, sum.beside,
            tuple(one.key(act) for one, act in zip(summands, functions_of(summands), strict=True)))  # fmt: skip
     known = _kept.setdefault(key, [])
     _kept.move_to_end(key)
@@ -62,7 +62,7 @@ def _made(sum: Sum) -> Structure:
         made = first.structure()
         if not first.named:
             return made
-    loops = loops_of(sum)
+    loops = loops_of(sum) if sum.beside is None else []
     return looped(sum, loops) if loops else Tracing(sum).structure()
 
 
@@ -93,7 +93,7 @@ def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., An
             raise unknown_name(f"body that event {load.name!r} is of", one, names)
     if not load.bodies and len(names) > 1:
         raise InvalidInput(f"event {load.name!r} is of one of {len(names)} bodies; say which with .on")
-    on = tuple(names.index(one) for one in load.bodies) or (0,)
+    on = tuple(names.index(one) for one in load.bodies) or (0,) * (system.translates or system.rotates)
     carried = carried_in(system)
     sizes: dict[str, int] = {}
     for variable in system.auxiliary[system.read_from + sum(one.size for one in carried) :]:

@@ -11,20 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from polhode.arguments import identifier, mapping
 from polhode.arguments.recorded import called
-from polhode.bodies.body import Body, body
+from polhode.bodies.body import POINT, Body, body
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.loads import LOADS, Load
-from polhode.loads.load import bodies_of, of
+from polhode.loads.load import RETURNS, bodies_of, of_user
 from polhode.programs.purity import findings
 from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.surrounding import OWN
@@ -34,6 +34,8 @@ from polhode.systems.carried import Spin, carried_by, numbers_of
 from polhode.systems.carried_events import watches_of
 from polhode.systems.commands import bodies_read, sampled_by
 from polhode.systems.controllers import SAMPLING, Controller, controller
+from polhode.systems.core import Core
+from polhode.systems.gravitation import gravitation
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
@@ -79,11 +81,23 @@ def system(*summands: Any, surroundings: Any = None, **recorded: Any) -> System:
     >>> ds.sel(body="b").position[-1].values.round(3)
     array([0.667, 0.   , 0.   ])
     """
-    parts = list(_flat(summands)) + [summand(name, given) for name, given in recorded.items()]
+    return composed([*_flat(summands), *(summand(name, given) for name, given in recorded.items()),
+                     *surroundings_of(surroundings)])  # fmt: skip
+
+
+def composed(parts: Iterable[Body | Load | Surrounding], core: Core | None = None) -> System:
+    """The system of these summands, perhaps beside a core.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    parts = list(parts)
     bodies = [one for one in parts if isinstance(one, Body)]
     loads = [one for one in parts if isinstance(one, Load)]
-    around = [one for one in parts if isinstance(one, Surrounding)] + surroundings_of(surroundings)
-    if not bodies:
+    around = [one for one in parts if isinstance(one, Surrounding)]
+    alone = not bodies and any(one.returns == "states" for one in loads)
+    if not (bodies or alone):
         raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
     named: set[str] = set()
     every: list[Body | Load | Surrounding] = [*bodies, *loads, *around]
@@ -110,15 +124,85 @@ def system(*summands: Any, surroundings: Any = None, **recorded: Any) -> System:
         record = {} if act.kind else {"function": record_of(act.function)}
         arguments[act.name] = record | act.arguments
     states = states_of(starts, {name for load in loads if load.kind for name in load.starts})
-    whole = sum_of(bodies, loads, states, around)
+    bodies = bodies or [NOWHERE]
+    for load in loads:
+        if load.kind == "gravitation" and not load.bodies and core is None:
+            core = gravitation(bodies, load)
+    traced = [one for one in loads if core is None or one.kind != "gravitation" or one.bodies]
+    whole = sum_of(bodies, traced, states, around, core)
     structure = structure_of(whole)
+    roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
     return System(
         name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
         moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
-        names=whole.names, functions=functions,
-        made_again=Again(whole, structure, states, tuple(bodies)) if functions or around else None,
-        **_roles(whole, structure, states, bodies),
+        names=() if alone else whole.names, functions=functions,
+        made_again=Again(whole, structure, states, tuple(bodies), core) if functions or around else None, **roles,
     )  # fmt: skip
+
+
+def with_loads(system: System, loads: Any, names: Any = ()) -> System:
+    """A system with these names of its bodies, and with further loads beside its own.
+
+    Raises
+    ------
+    InvalidInput
+        No loads, or names that are none of its bodies.
+    """
+    further = loads_of(loads)
+    given = (names,) if isinstance(names, str) else tuple(names)
+    if given and len(given) != system.N:
+        raise InvalidInput(f"names has {len(given)} entries, but there are {system.N} bodies; give one for each")
+    named = {"names": list(given)} if given else {}
+    called = tuple(identifier(one, f"names[{k}]") for k, one in enumerate(given))
+    if not further:
+        return replace(system, names=called, arguments={**system.arguments, **named}) if called else system
+    called = called or (("body",) if system.N == 1 else tuple(f"body{k}" for k in range(system.N)))
+    rows = zip(called, system.mass.tolist(), system.moments.tolist(), system.frames.tolist(), strict=True)
+    bodies = [Body(name, mass, tuple(moments), tuple(frame)) for name, mass, moments, frame in rows]
+    made = composed([*bodies, *further], Core.of(system))
+    record = {name: one for name, one in made.arguments.items() if name not in called}
+    usual = "velocity_independent" in made.provides and system.commutator is None
+    return replace(
+        system, names=called, arguments={**system.arguments, **named, "loads": record}, commutator=None, series=None,
+        memory=0, recommended=system.recommended if usual else "", **{name: getattr(made, name) for name in TAKEN},
+    )  # fmt: skip
+
+
+TAKEN = ("loads", "potential", "provides", "parameters", "auxiliary", "conserves", "functions", "made_again", "decided",
+         "each_alone", "all_potential")  # fmt: skip
+"""Attributes of a system that are those of its sum with further loads."""
+
+
+def loads_of(given: Any) -> list[Load]:
+    """Loads from the argument ``loads`` of a system: a list of them, or of their records; or their records by name.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if isinstance(given, Mapping):
+        found = [summand(name, one) for name, one in given.items()]
+    elif isinstance(given, Load):
+        found = [given]
+    elif isinstance(given, list | tuple):
+        found = [_named(one, k) if isinstance(one, Mapping) else one for k, one in enumerate(given)]
+    else:
+        raise InvalidInput(f"loads must be a list of loads (polhode.loads), not {shown(given)}")
+    loads = []
+    for one in _flat(found):
+        if not isinstance(one, Load):
+            raise InvalidInput(f"loads has {shown(one)}; it must be loads (polhode.loads)")
+        loads.append(one)
+    return loads
+
+
+def _named(record: Mapping[str, Any], k: int) -> Body | Load | Surrounding:
+    """A summand from the record with its name, by default its kind, that is number k of a list."""
+    told = dict(record)
+    name = told.pop("name", None) or told.get("kind")
+    if not isinstance(name, str):
+        raise InvalidInput(f"loads[{k}] has no kind; give one of {', '.join(LOADS)}")
+    return summand(name, told)
 
 
 def _flat(summands: Iterable[Any]) -> Iterable[Any]:
@@ -149,23 +233,23 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
     if kind == OWN or kind in SURROUNDINGS:
         return surrounding_of(name or kind, {"kind": kind, **told})
     sampling = {word: told.pop(word) for word in SAMPLING if word in told} if kind == "controller" else {}
-    on, starts, accelerates = bodies_of(told.pop("on", ())), told.pop("states", {}), told.pop("acceleration", False)
-    if kind and kind != "controller":
-        if kind not in LOADS:
-            kinds = ["body", "controller", *LOADS]
-            told_of = str(unknown_name(f"kind of {name}" if name else "kind of load", kind, kinds))
-            more = "; polhode.loads.add_load makes one of your own known" * ("did you mean" not in told_of)
-            raise InvalidInput(told_of + more)
-        made: Load = called(LOADS[kind], told)
-    else:
+    on, starts = bodies_of(told.pop("on", ())), told.pop("states", {})
+    if kind in (*RETURNS, "controller"):
         function = told.pop("function", None)
         if not callable(function):
             raise InvalidInput(f"{kind or 'load'} {name!r} is a function of yours, which no record keeps; hand it in "
                                f"again: {name}=...")  # fmt: skip
-        if kind:
-            made = called(controller, {"command": function, "parameters": told, **sampling})
+        if kind == "controller":
+            made: Load = called(controller, {"command": function, "parameters": told, **sampling})
         else:
-            made = replace(of(function, **told), acceleration=bool(accelerates))
+            made = of_user(function, told, kind)
+    elif kind in LOADS:
+        made = called(LOADS[kind], told)
+    else:
+        kinds = ["body", "controller", *LOADS]
+        told_of = str(unknown_name(f"kind of {name}" if name else "kind of load", kind, kinds))
+        more = "; polhode.loads.add_load makes one of your own known" * ("did you mean" not in told_of)
+        raise InvalidInput(told_of + more)
     made = replace(made, name=made.name if name is None else identifier(name, "name of a load"))
     made = made.states(**mapping(starts, "states")) if starts else made
     return made.on(*on) if on else made
@@ -173,25 +257,28 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
 
 # ------------------------------------------------------------------ numbers of a sum
 NO_STATES = States((), (), {})
+NOWHERE = Body("", inf, POINT, IDENTITY)
+"""What stands for a body where there are states alone: it neither moves nor turns."""
 
 
 def sum_of(
-    bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = ()
+    bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
+    core: Core | None = None,
 ) -> Sum:  # fmt: skip
-    """The sum of bodies, loads and controllers, its numbers one after another: the gravity parameter of a centre, then
-    those of each load, then those of the surroundings.
+    """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
+    parameter of a centre, then those of each load, then those of the surroundings.
 
     Raises
     ------
     InvalidInput
         A body that is not there, or two centres at the origin.
     """
-    centres = [load for load in loads if load.kind == "central" and not load.bodies]
+    centres = [load for load in loads if load.kind == "central" and not load.bodies and core is None]
     if len(centres) > 1:
         raise InvalidInput(f"loads {centres[0].name!r} and {centres[1].name!r} are two centres at the origin; add up "
                            "their gravity parameters")  # fmt: skip
     at = {one.name: i for i, one in enumerate(bodies)}
-    numbers = [float(one.parameters["mu"]) for one in centres]
+    numbers = [float(one.parameters["mu"]) for one in centres] if core is None else core.parameters.tolist()
     summands = []
     known = {name for name, _ in states.sizes}
     for load in loads:
@@ -216,12 +303,14 @@ def sum_of(
         tuple(one for one in summands if not isinstance(one.load, Controller)),
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
-        tuple(name for name, _ in states.noises),
+        tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary),
     )  # fmt: skip
 
 
-def _roles(sum: Sum, structure: Structure, states: States, bodies: Sequence[Body]) -> dict[str, Any]:
-    """The attributes of a system that follow from its structure."""
+def roles_of(
+    sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None
+) -> dict[str, Any]:
+    """The attributes of a system that follow from its structure, beside a core."""
     auxiliary = [AuxiliaryVariable("work", name) for name in structure.work]
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
@@ -237,6 +326,8 @@ def _roles(sum: Sum, structure: Structure, states: States, bodies: Sequence[Body
         found |= {"wheels_at": sum.rotors_at, "quantities": Spin(sum.carried, found["parameters"], whole)}
         if structure.rotors_alone and structure.centred:
             found["recommended"] = "rkn6_14a/kepler"
+    if core is not None:
+        return found | core.attributes(structure, found["auxiliary"], not reads)
     if structure.potential is None and not reads:  # free
         return found | {"commutator": no_loads, "series": no_series if structure.alone else None,
                         "provides": stated(velocity_independent=True)}  # fmt: skip
@@ -308,12 +399,15 @@ class Again:
         Its states.
     bodies : tuple of Body
         Its bodies.
+    core : Core or None
+        What its loads are beside.
     """
 
     sum: Sum
     structure: Structure
     states: States
     bodies: tuple[Body, ...]
+    core: Core | None = None
 
     def __call__(self, system: System) -> System:
         """The system at present: the last one made for a structure."""
@@ -323,9 +417,8 @@ class Again:
         made: dict[int, System] = system.__dict__.setdefault("_again", {})
         if id(structure) not in made:
             made.clear()
-            again = Again(self.sum, structure, self.states, self.bodies)
-            roles = _roles(self.sum, structure, self.states, self.bodies)
-            made[id(structure)] = replace(system, **roles, made_again=again)
+            roles = roles_of(self.sum, structure, self.states, self.bodies, self.core)
+            made[id(structure)] = replace(system, **roles, made_again=replace(self, structure=structure))
         return made[id(structure)]
 
 
@@ -336,6 +429,8 @@ def _places(load: Load, at: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
     ------
     InvalidInput
     """
+    if load.returns == "states":
+        return ((),)
     for one in load.bodies:
         if one not in at:
             raise unknown_name(f"body that {load.what} {load.name!r} is on", one, at)

@@ -146,6 +146,8 @@ class Sum:
         States that have no rates, and why.
     registers : int
         How many numbers behind the states hold what is set later.
+    beside : int or None
+        Of loads that are added to those that are there: how many auxiliary variables these have.
     """
 
     names: tuple[str, ...]
@@ -162,6 +164,7 @@ class Sum:
     noises: tuple[str, ...] = ()
     held: Mapping[str, str] = field(default_factory=dict)
     registers: int = 0
+    beside: int | None = None
 
     @property
     def rotors_at(self) -> int:
@@ -179,7 +182,7 @@ class Sum:
     def places(self) -> dict[str, tuple[int, int]]:
         """Of each state by its name its first number among those that loads read, and how many numbers it has; names of
         those of rotors begin with that of their body unless it alone has such."""
-        found = {one.label(name) + name: place for one in self.carried for name, place in one.states.items()}
+        found = {one.label(name) + name: slots for one in self.carried for name, slots in one.states.items()}
         k = self.of_rotors
         for name, shape in self.states:
             n = int(np.prod(shape))

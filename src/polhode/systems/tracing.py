@@ -125,10 +125,12 @@ class Tracing:
             coupled = f"part & {L.MOVING} != 0 and part & {L.WITHOUT_COUPLING} == 0"
             conditions[coupled] = Loads((self.zero,) * (3 * self.N), tuple(self.coupling), self.loads[L.RESTING].rates)
         module = module_of(
-            text(g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N, before=len(self.work))
-        )
+            text(g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N,
+                 before=(sum.beside or 0) + len(self.work), beside=sum.beside)
+        )  # fmt: skip
         potential = None
-        if {*acting} == {L.POTENTIAL_PART} and not self.each:  # loads and commutator follow from the potential
+        follows = {*acting} == {L.POTENTIAL_PART} and not self.each and sum.beside is None
+        if follows:  # loads and commutator follow from the potential
             program = Dynamics(g, self.N, potential=self.depth, fixed=fixed)
             potential = derived("system", program, sum.moves, sum.turns).potential
         elif acting:
@@ -269,17 +271,21 @@ class Tracing:
     def _read(self, load: Load | Surrounding, on: tuple[int, ...], result: Any) -> Parts:
         """Names and rows of what a function returns; "" is a potential."""
         g, n = self.g, len(on)
-        if load.acceleration:
+        returned = ["force", "torque"] * bool(on) + [*self.rates]
+        if load.returns == "acceleration":
             check(load, "acceleration", result, [(3,)] if n == 1 else [(n, 3)])
             masses = [self.bodies[i].mass for i in on for _ in range(3)]
             result = {"force": [a * m for a, m in zip(flat(result), masses, strict=True)]}
             n = 0
         if not isinstance(result, Mapping):
+            if load.returns == "states":
+                raise UserFunctionError(f"{load.described} returns no mapping; it must return the rates of states by "
+                                        "their names")  # fmt: skip
             check(load, "potential", result, [(), (1,)])
             return [("", [row_of(g, flat(result)[0])])]
         found = []
         for key, value in result.items():
-            if key in ("force", "torque"):
+            if key in ("force", "torque") and on:
                 if n:
                     check(load, key, value, [(3,), (1, 3)] if n == 1 else [(n, 3), (3 * n,)])
                 numbers = flat(value)
@@ -291,8 +297,8 @@ class Tracing:
                 numbers = flat(value)
             else:
                 raise UserFunctionError(
-                    f"{load.described} returns {key!r}; it may return 'force', 'torque'"
-                    f"{', ' * bool(self.rates)}{', '.join(map(repr, self.rates))}, or one number, a potential"
+                    f"{load.described} returns {key!r}; it may return {', '.join(map(repr, returned))}"
+                    f"{', or one number, a potential' * bool(on)}"
                 )
             found.append((key, [row_of(g, x) for x in numbers]))
         if not found:

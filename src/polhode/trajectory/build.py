@@ -114,13 +114,15 @@ def dataset(
     attitude, m, omega, velocity, spatial, kinetic = (a.reshape(*shape, *a.shape[1:]) for a in made)
     r, p = body[..., L.POSITION : L.POSITION + 3], body[..., L.MOMENTUM : L.MOMENTUM + 3]
     quantities: dict[str, Any] = {}
+    moving = system.rotates or system.translates  # else there are states alone
     if system.rotates:
         quantities |= {"attitude": attitude, "angular_momentum": m, "angular_velocity": omega}
     if system.translates:
         quantities |= {"position": r, "momentum": p, "velocity": velocity}
     if compensation:
         quantities |= _compensations(system, states, constants, compensation)
-    quantities["angular_momentum_space"] = spatial
+    if moving:
+        quantities["angular_momentum_space"] = spatial
     if "vertical_angular_momentum" in system.conserves:
         quantities["vertical_angular_momentum"] = _of_all(spatial[..., 2])
     if "axial_angular_momentum" in system.conserves:
@@ -142,7 +144,8 @@ def dataset(
         else:
             others = further(body.reshape(-1, N, L.BODY))
         quantities |= {name: values.reshape(*shape, *values.shape[1:]) for name, values in others.items()}
-    quantities["kinetic_energy"] = kinetic
+    if moving:
+        quantities["kinetic_energy"] = kinetic
     if potential is not None:
         if callable(potential):
             at = np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1)
@@ -150,7 +153,8 @@ def dataset(
         quantities["potential_energy"] = potential
     balance = energy_balance(system, states, kinetic, potential) if balance is None else balance
     work_columns = work_variables(system.auxiliary)
-    quantities |= {"energy": balance.energy, "energy_change": balance.change, "energy_error": balance.error}
+    if moving:
+        quantities |= {"energy": balance.energy, "energy_change": balance.change, "energy_error": balance.error}
     quantities["iterations"] = np.asarray(iterations)
     label, meaning = UNITS[units], MEANING
     variables: dict[str, Any] = {}
@@ -166,7 +170,8 @@ def dataset(
         if total or inner == 2:
             dims = (*dims, "quaternion" if name in ("attitude", "attitude_compensation") else "axis")
         variables[name] = (dims, values, {"long_name": meaning[name], "units": label[name]})
-    variables["energy_error"][2]["scale"] = SCALE
+    if moving:
+        variables["energy_error"][2]["scale"] = SCALE
     if work_columns:
         variables["work"] = ((*leading, "force"), balance.work, {"long_name": meaning["work"], "units": label["work"]})
         variables["energy_error"][2]["long_name"] = BALANCE
@@ -211,7 +216,7 @@ def dataset(
         note = TAKEN_FOR_POTENTIAL
     elif not system.balanced:
         note = CHANGING_POTENTIAL
-    if note:
+    if note and moving:
         for name in ("energy", "energy_error", "energy_change"):
             variables[name][2]["note"] = note
     labels: list[tuple[str, tuple[Any, ...]]] = [("axis", tuple(AXES))]

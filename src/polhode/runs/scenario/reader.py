@@ -35,7 +35,7 @@ from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_sta
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
 from polhode.runs.scenario.schema import Elements, Members, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
-from polhode.runs.scenario.sums import TYPE, chosen_of, entries
+from polhode.runs.scenario.sums import TYPE, chosen_of, entries, entry
 from polhode.runs.scenario.toml_lines import Key, deepest, key_lines, line_of_many_parts
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in
@@ -427,18 +427,10 @@ class _Reader:
         """Build a sum: each summand by itself, so that what is wrong with one is told at its place."""
         before, made, at = len(self.problems), dict[str, list[Any]](), dict[str, Key]()
         for key, build, record in entries(table):
-            words = {} if build is None else {name: one.type for name, one in arguments_of(build).items()}
-            told = {name: self.argument(words.get(name), (*key, name), value) for name, value in record.items()}
-            if "function" in told:
-                told["function"] = self.function((*key, "kind"), told["function"])
-            if len(self.problems) > before:
-                continue
-            try:
-                one = summand(told.pop("name", None), told)
+            one = self.summand(key, build, record)
+            if one is not None:
                 made.setdefault(str(key[1]), []).append(one)
                 at[one.name] = key
-            except InvalidInput as refused:
-                self.refused(key, refused)
         if len(self.problems) > before:
             return None
         try:
@@ -449,10 +441,27 @@ class _Reader:
             self.refused(at.get(named, ("system",)), refused)
             return None
 
+    def summand(self, key: Key, build: Any, record: dict[str, Any]) -> Any:
+        """A summand by its record; None where something is wrong."""
+        before = len(self.problems)
+        words = {} if build is None else {name: one.type for name, one in arguments_of(build).items()}
+        told = {name: self.argument(words.get(name), (*key, name), value) for name, value in record.items()}
+        if "function" in told:
+            told["function"] = self.function((*key, "kind"), told["function"])
+        if len(self.problems) > before:
+            return None
+        try:
+            return summand(told.pop("name", None), told)
+        except InvalidInput as refused:
+            self.refused(key, refused)
+            return None
+
     def argument(self, kind: Any, key: Key, value: Any) -> Any:
         """What a key means as an argument of a function."""
         if kind is Form.FUNCTION:
             return self.function(key, value)
+        if kind is Form.LOADS:
+            return [self.summand((*key, k), *entry(load)) for k, load in enumerate(value)]
         if kind is Form.FORCES:
             return [self.force((*key, k), force) for k, force in enumerate(value)]
         if isinstance(value, Body):

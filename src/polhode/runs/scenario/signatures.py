@@ -4,19 +4,21 @@ and the keys of a method's options, from the table of methods."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache, reduce
 from operator import or_
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import ConfigDict, Discriminator, Field, Tag, create_model
 
 from polhode.arguments.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, summary
+from polhode.loads import LOADS
 from polhode.methods import options_by_name
 from polhode.methods.record import Option
 from polhode.runs.scenario.initial_state import AS_GIVEN, given_state, keys
 from polhode.runs.scenario.values import (
+    FUNCTION,
     Cells,
     Function,
     Inertia,
@@ -33,6 +35,7 @@ from polhode.runs.scenario.values import (
     Velocities,
     WholeFromZero,
     Words,
+    tags_of,
 )
 from polhode.systems import SYSTEMS
 from polhode.systems.events import EVENTS
@@ -66,7 +69,7 @@ def system_tables() -> tuple[type[Table], ...]:
 
 def system_table(name: str) -> type[Table]:
     """The table ``[system]`` with ``type = name``."""
-    return table_of(SYSTEMS[name], "type", "", tuple(FORCES.values()))
+    return table_of(SYSTEMS[name], "type", "", (tuple(FORCES.values()), tuple(LOADS.values())))
 
 
 def event_tables() -> tuple[type[Table], ...]:
@@ -96,8 +99,8 @@ def of_one_body() -> list[Argument]:
 
 @lru_cache(maxsize=2)
 def _initial_of(arguments: tuple[tuple[str, Argument], ...]) -> type[Table]:
-    fields: dict[str, Any] = {name: field_of(argument, ()) for name, argument in arguments}
-    of_body: dict[str, Any] = {one.name: field_of(one, ()) for one in of_one_body()}
+    fields: dict[str, Any] = {name: field_of(argument) for name, argument in arguments}
+    of_body: dict[str, Any] = {one.name: field_of(one) for one in of_one_body()}
     said = "Initial state of one body of a system, by its name."
     body: Any = create_model("InitialOfBody", __base__=Table, __doc__=said, __module__=__name__, **of_body)
     about = (inspect.getdoc(given_state) or "").split("\n\nParameters\n")[0]
@@ -133,20 +136,26 @@ def one_of(tables: tuple[type[Table], ...], word: str) -> Any:
     return Annotated[reduce(or_, tables), Field(discriminator=word)]  # type: ignore[arg-type]
 
 
+Registered = tuple[tuple[Callable[..., Any], ...], tuple[Callable[..., Any], ...]]
+"""The forces and the loads that there are now."""
+NONE: Registered = ((), ())
+
+
 @cache
 def table_of(
-    build: Callable[..., Any], word: str = "", suffix: str = "", forces: tuple[Any, ...] = (), base: type[Table] = Table
-) -> type[Table]:
+    build: Callable[..., Any], word: str = "", suffix: str = "", registered: Registered = NONE,
+    base: type[Table] = Table,
+) -> type[Table]:  # fmt: skip
     """The table of the arguments of a function beside the keys of another; the key ``word``, if any, has its name."""
     name = build.__name__
     fields: dict[str, Any] = {word: (Literal[name], ...)} if word else {}
-    fields |= {argument.name: field_of(argument, forces) for argument in arguments_of(build).values()}
+    fields |= {argument.name: field_of(argument, registered) for argument in arguments_of(build).values()}
     title = "".join(part.capitalize() for part in name.split("_")) + suffix
     made: type[Table] = create_model(title, __base__=base, __doc__=summary(build), __module__=__name__, **fields)
     return made
 
 
-def field_of(argument: Argument, forces: tuple[Any, ...]) -> tuple[Any, Any]:
+def field_of(argument: Argument, registered: Registered = NONE) -> tuple[Any, Any]:
     """Type and default of the key of an argument; only keys that a file has are given to the function."""
     kind = argument.type
     checked: Any
@@ -155,7 +164,11 @@ def field_of(argument: Argument, forces: tuple[Any, ...]) -> tuple[Any, Any]:
     elif isinstance(kind, TableOf):
         checked = table_of(kind.build)
     elif kind is Form.FORCES:
-        checked = list[one_of(tuple(table_of(build, "kind", "Force") for build in forces), "kind")]  # type: ignore[misc]
+        forces = tuple(table_of(build, "kind", "Force") for build in registered[0])
+        checked = list[one_of(forces, "kind")]  # type: ignore[misc]
+    elif kind is Form.LOADS:
+        loads = [table_of(build, "kind", "Load", base=LoadTable) for build in registered[1]]
+        checked = list[told_apart(loads, OwnLoad)]  # type: ignore[misc]
     else:
         checked = TYPES.get(kind, kind)
     words = [part for part in (argument.description, SPELLED.get(kind, "")) if part]
@@ -168,3 +181,41 @@ def field_of(argument: Argument, forces: tuple[Any, ...]) -> tuple[Any, Any]:
     if not isinstance(argument.default, float | int | str):
         return checked | None, None
     return checked, float(argument.default) if TYPES.get(kind) is Number else argument.default
+
+
+# ------------------------------------------------------------------ loads
+Kind = Annotated[str, Field(pattern=FUNCTION, description="'file.py:function', or 'package.module:function'")]
+
+
+class LoadTable(Table):
+    """A load: what acts on bodies."""
+
+    kind: Any
+    name: Annotated[str, Field(description="its name in the system; by default that of its function")] | None = None
+    on: Annotated[Words, Field(description="names of the bodies it is on; by default each")] | None = None
+    states: Annotated[States, Field(description="states that it brings: their values at the start")] | None = None
+
+
+class OwnLoad(LoadTable):
+    """A load that is a function of yours; its parameters stand beside these keys, by their names."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+    record: ClassVar[dict[str, Any]] = {}
+    kind: Kind
+    returns: Annotated[
+        Literal["acceleration", "states"] | None,
+        Field(description="'acceleration' of one that returns that, not a force; 'states' of one that is on no body"),
+    ] = None
+
+
+def kind(value: Any) -> str:
+    """Which table a summand is."""
+    given = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
+    return "<function>" if isinstance(given, str) and ":" in given else given  # type: ignore[return-value]
+
+
+def told_apart(tables: list[type[Table]], own: type[Table]) -> Any:
+    """The type of one of these tables of summands, told apart by kind, or of one that is a function of the user's."""
+    tagged = [Annotated[one, Tag(next(iter(tags_of(one))))] for one in tables]  # type: ignore[valid-type]
+    every = reduce(or_, [*tagged, Annotated[own, Tag("<function>")]])  # type: ignore[arg-type]
+    return Annotated[every, Discriminator(kind)]

@@ -7,39 +7,20 @@ signature of the function that makes it. What a function of the user's makes has
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, reduce
-from operator import or_
-from typing import Annotated, Any, ClassVar, Literal
+from functools import lru_cache
+from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 
-from polhode.runs.scenario.signatures import table_of, with_further
+from polhode.loads import LOADS
+from polhode.runs.scenario.signatures import Kind, LoadTable, OwnLoad, table_of, told_apart, with_further
 from polhode.runs.scenario.toml_lines import Key
-from polhode.runs.scenario.values import FUNCTION, States, Table, Words, tags_of
+from polhode.runs.scenario.values import Table, tags_of
 from polhode.surroundings.surrounding import OWN
 from polhode.systems.kinds import SUMMANDS
 
 TYPE = "system"
 """The type of a [system] that is a sum, and the name of such systems."""
-Kind = Annotated[str, Field(pattern=FUNCTION, description="'file.py:function', or 'package.module:function'")]
-
-
-class LoadTable(Table):
-    """A load: what acts on bodies."""
-
-    kind: Any
-    name: Annotated[str, Field(description="its name in the system; by default that of its function")] | None = None
-    on: Annotated[Words, Field(description="names of the bodies it is on; by default each")] | None = None
-    states: Annotated[States, Field(description="states that it brings: their values at the start")] | None = None
-
-
-class OwnLoad(LoadTable):
-    """A load that is a function of yours; its parameters stand beside these keys, by their names."""
-
-    model_config = ConfigDict(strict=True, extra="allow")
-    record: ClassVar[dict[str, Any]] = {}
-    kind: Kind
-    acceleration: Annotated[bool, Field(description="whether it returns an acceleration, not a force")] = False
 
 
 class OwnSurrounding(Table):
@@ -58,12 +39,6 @@ FORMS: dict[str, tuple[str, type[Table], type[Table] | None]] = {
 function of the user's."""
 
 
-def kind(value: Any) -> str:
-    """Which table a summand is."""
-    given = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
-    return "<function>" if isinstance(given, str) and ":" in given else given  # type: ignore[return-value]
-
-
 def sum_table() -> type[Table]:
     """The table ``[system]`` of a sum, with the kinds of summands that are registered now."""
     return _sum_table(tuple((group, tuple(makers.values())) for group, makers in SUMMANDS.items()))
@@ -77,8 +52,7 @@ def _sum_table(summands: tuple[tuple[str, tuple[Callable[..., Any], ...]], ...])
         tables = [table_of(build, "kind" if own else "", suffix, base=base) for build in makers]
         one: Any = tables[0]
         if own is not None:
-            tagged = [Annotated[table, Tag(build.__name__)] for table, build in zip(tables, makers, strict=True)]
-            one = Annotated[reduce(or_, [*tagged, Annotated[own, Tag("<function>")]]), Discriminator(kind)]  # type: ignore[arg-type]
+            one = told_apart(tables, own)
             tables.append(own)
         if group == "surroundings":
             said = "What surrounds bodies: quantities that loads and controllers read by these names."
@@ -109,12 +83,18 @@ def entries(table: Any) -> Iterator[tuple[Key, Callable[..., Any] | None, dict[s
         found = getattr(table, group) or ()
         places = found.model_extra if isinstance(found, BaseModel) else dict(enumerate(found))
         for place, one in (places or {}).items():
-            given = {name: getattr(one, name) for name in one.model_fields_set}
-            given |= {"name": place} if isinstance(place, str) else {}
-            if hasattr(one, "record"):
-                given |= {"function": given.pop("kind"), **one.record}
-                build = None
-            else:
-                given.setdefault("kind", next(iter(makers)))
-                build = makers[given["kind"]]
-            yield (TYPE, group, place), build, given
+            build, given = entry(one, makers)
+            yield (TYPE, group, place), build, given | ({"name": place} if isinstance(place, str) else {})
+
+
+def entry(
+    table: Any, makers: Mapping[str, Callable[..., Any]] = LOADS
+) -> tuple[Callable[..., Any] | None, dict[str, Any]]:
+    """The function that makes a summand, one of these (None for one of the user's), and its record with its name in
+    it."""
+    given = {name: getattr(table, name) for name in table.model_fields_set}
+    if hasattr(table, "record"):
+        given |= {"function": given.pop("kind"), "kind": given.pop("returns", None) or "", **table.record}
+        return None, given
+    given.setdefault("kind", next(iter(makers)))
+    return makers[given["kind"]], given

@@ -1,0 +1,123 @@
+"""The loads that all bodies of a system have by a compiled role of their own, and those of a sum beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.kernel.jit import bind, hole
+from polhode.systems.from_potential import is_derived
+from polhode.systems.loads_roles import no_loads
+from polhode.systems.record import AuxiliaryVariable, System
+from polhode.systems.summands import Structure
+
+own = hole("own(part, t, N, y, bodies, parameters, out)", "The loads of the core, which follow from a potential.")
+others = hole("others(part, t, N, y, bodies, parameters, out)", "Adds the loads beside them.")
+own_level = hole("own_level(t, N, y, bodies, parameters)", "The potential of the core.")
+others_level = hole("others_level(t, N, y, bodies, parameters)", "That of the loads beside it.")
+
+
+def loads_of_both(part, t, N, y, bodies, parameters, out):
+    """The parts that are asked for of the loads of the core and of the others."""
+    own(part, t, N, y, bodies, parameters, out)
+    others(part, t, N, y, bodies, parameters, out)
+
+
+def loads_beside_potential(part, t, N, y, bodies, parameters, out):
+    """The same where the core knows no parts: its loads, which have a potential, with the part that has one."""
+    if part & L.POTENTIAL_PART != 0:
+        own((part & L.ALL) | L.RESTING | L.MOVING, t, N, y, bodies, parameters, out)
+    else:
+        for k in range(L.LOAD * N):
+            out[k] = 0.0
+    others(part, t, N, y, bodies, parameters, out)
+
+
+def potential_of_both(t, N, y, bodies, parameters):
+    """The sum of the potentials."""
+    return own_level(t, N, y, bodies, parameters) + others_level(t, N, y, bodies, parameters)
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def roles_of_both(split: bool, *roles: Any) -> tuple[Any, Any]:
+    """The roles LOADS and POTENTIAL of a core, perhaps in parts, and of what is beside it."""
+    loads, potential, others_loads, others_potential = roles
+    both = bind(loads_of_both if split else loads_beside_potential, own=loads, others=others_loads)
+    if potential is None or others_potential is None:
+        return both, potential or others_potential
+    return both, bind(potential_of_both, own_level=potential, others_level=others_potential)
+
+
+@dataclass(frozen=True)
+class Core:
+    """Loads of all bodies that a compiled role gives; their parameters are the first ones.
+
+    Attributes
+    ----------
+    loads, potential : function or None
+        The roles.
+    parameters : array
+        Their parameters, scratch memory among them.
+    provides : frozenset of str
+        Their capabilities.
+    conserves : tuple of str
+        What is conserved without loads beside them.
+    auxiliary : tuple of AuxiliaryVariable
+        Their works.
+    alone, all_potential : bool
+        As ``each_alone`` and ``all_potential`` of a system of one body.
+    """
+
+    loads: Callable[..., Any]
+    potential: Callable[..., Any] | None
+    parameters: Any
+    provides: frozenset[str]
+    conserves: tuple[str, ...]
+    auxiliary: tuple[AuxiliaryVariable, ...] = ()
+    alone: bool = False
+    all_potential: bool = False
+
+    @classmethod
+    def of(cls, system: System) -> Core:
+        """The core that a system is to loads beside it.
+
+        Raises
+        ------
+        InvalidInput
+            It has states, or functions of the user's.
+        """
+        has = next(iter(system.functions), "") or next((one.quantity for one in system.auxiliary if one.read), "")
+        if has:
+            raise InvalidInput(f"{system.name} has {has} and loads; put it together by polhode.system(...), or make a "
+                               "load of each function")  # fmt: skip
+        numbers = np.concatenate([system.parameters, np.zeros(system.memory)])
+        alone = system.N == 1 and (system.each_alone or not system.auxiliary)
+        free = system.loads is no_loads or is_derived(system.loads)
+        loads: Any = system.loads
+        potential: Any = system.potential
+        return cls(loads, potential, numbers, frozenset(system.provides), system.conserves, system.auxiliary, alone,
+                   free or system.all_potential)  # fmt: skip
+
+    def attributes(self, structure: Structure, more: tuple[AuxiliaryVariable, ...], still: bool) -> dict[str, Any]:
+        """The attributes of a system with these loads and those of a structure beside them, which bring further
+        auxiliary variables; ``still`` where none of these is read."""
+        loads, potential = roles_of_both(
+            "split_loads" in self.provides, self.loads, self.potential, structure.loads, structure.potential
+        )
+        also = ("energy",) * structure.conservative + structure.conserves
+        also += ("vertical_angular_momentum",) * ("angular_momentum_space" in also)
+        kept = {"mutual_gravity", "central_gravity"} & self.provides
+        unmoved = {"velocity_independent"} if still and not structure.moving else set()
+        return {
+            "loads": loads, "potential": potential, "auxiliary": (*self.auxiliary, *more),
+            "conserves": tuple(name for name in self.conserves if name in also), "each_alone": self.alone and still,
+            "all_potential": self.all_potential and structure.conservative,
+            "provides": kept | {"split_loads"} | (unmoved & self.provides),
+        }  # fmt: skip

@@ -1,0 +1,278 @@
+"""``loads=`` of the builders, and the attraction of bodies on each other as a load."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import polhode as ph
+from polhode.errors import InvalidInput
+
+MU = 3.986004415e14
+MASSES = (1.0, 1e-3, 2e-3)
+START = {
+    "position": [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.1)],
+    "velocity": [(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (-0.7, 0.0, 0.0)],
+}
+ORBITERS = ("rkn6_14a/kepler", "s6_10/kepler", "rkn6_14a", "mkrk:cv8", "taylor")
+
+JET = ph.thruster(force=0.1, direction=(1, 0, 0), position=(0, 0.1, 0))
+
+
+def slowed(planet, tau):
+    return -planet.velocity / (2.0 * tau)
+
+
+def flattened(planet, moon, strength):
+    """The oblateness of one body on another one."""
+    d = moon.position - planet.position
+    s = d @ d
+    return strength * moon.mass * s**-1.5 * (3.0 * d[2] ** 2 / s - 1.0)
+
+
+def trapped(body, stiffness):
+    return 0.5 * stiffness * body.position @ body.position
+
+
+def rubbed(body, rate):
+    return {"torque": -rate * body.angular_velocity}
+
+
+def tilted(body, stiffness):
+    return 0.5 * stiffness * (body.in_space((1.0, 0.0, 0.0))[0] - 0.3) ** 2
+
+
+def by_hand(t_end, pulled=(2,), tau=1e3):
+    """The migration of some planets, written out for SciPy."""
+
+    def rates(t, y):
+        r, v = y.reshape(2, 3, 3)
+        a = np.zeros((3, 3))
+        for i in range(3):
+            for j in range(3):
+                if i != j:
+                    d = r[j] - r[i]
+                    a[i] += MASSES[j] * d / np.linalg.norm(d) ** 3
+        for i in pulled:
+            a[i] -= v[i] / (2.0 * tau)
+        return np.concatenate([v.ravel(), a.ravel()])
+
+    start = np.concatenate([np.ravel(START["position"]), np.ravel(START["velocity"])])
+    found = solve_ivp(rates, (0.0, t_end), start, method="DOP853", rtol=1e-13, atol=1e-13)
+    return found.y[:9, -1].reshape(3, 3)
+
+
+def migrating(**more):
+    return ph.gravitating_bodies(mass=MASSES, loads=[
+        ph.loads.acceleration(slowed, tau=1e3).on("body2").named("migration")], **more)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ORBITERS)
+def test_a_planet_migrates_as_written_by_hand(method):
+    ds = ph.integrate(migrating(), method, step=0.02, steps=1000, every=1000, **START)
+    expected = by_hand(20.0)
+    without = by_hand(20.0, pulled=())
+    assert abs(expected - without).max() > 1e-2
+    assert abs(ds.position.values[-1] - expected).max() < 1e-9
+    assert float(abs(ds.energy_error).max()) < 1e-11
+    assert ds.work.values[-1].item() < -1e-6
+
+
+def test_names_of_bodies_are_those_of_loads_and_results():
+    system = ph.gravitating_bodies(mass=MASSES, names=("sun", "b", "c"), loads=[
+        ph.loads.of(flattened, strength=1e-9).on("b", "c")])  # fmt: skip
+    assert system.conserves == ("energy", "total_momentum")
+    start = {"sun": {}, "b": {"position": (1, 0, 0), "velocity": (0, 1, 0)},
+             "c": {"position": (1.02, 0.01, 0.01), "velocity": (0, 1.25, 0)}}  # fmt: skip
+    ds = ph.integrate(system, "rkn6_14a", step=1e-3, steps=500, every=100, start=start)
+    momentum = ds.total_momentum.values
+    assert abs(momentum - momentum[0]).max() < 1e-16
+    assert float(abs(ds.energy_error).max()) < 1e-12
+    assert ds.sel(body="c").position.shape == (6, 3)
+    plain = ph.integrate(ph.gravitating_bodies(mass=MASSES), "rkn6_14a", step=1e-3, steps=500, every=100,
+                         position=[(0, 0, 0), (1, 0, 0), (1.02, 0.01, 0.01)],
+                         velocity=[(0, 0, 0), (0, 1, 0), (0, 1.25, 0)])  # fmt: skip
+    assert abs(plain.position.values[-1] - ds.position.values[-1]).max() > 1e-6
+
+
+def test_names_alone_change_no_bit():
+    plain = ph.integrate(ph.gravitating_bodies(mass=MASSES), "s6_10/kepler", step=0.05, steps=100, **START)
+    named = ph.integrate(ph.gravitating_bodies(mass=MASSES, names=("a", "b", "c")), "s6_10/kepler", step=0.05,
+                         steps=100, **START)  # fmt: skip
+    assert np.array_equal(plain.position.values, named.position.values)
+    assert list(named.body.values) == ["a", "b", "c"]
+
+
+def test_gravitation_as_a_load_is_the_builder():
+    bodies = [ph.body(f"body{k}", mass) for k, mass in enumerate(MASSES)]
+    for method in ("rkn6_14a/kepler", "v2", "mkrk:cv8"):
+        one = ph.integrate(ph.system(*bodies, ph.loads.gravitation(1.0)), method, step=0.05, steps=100, **START)
+        two = ph.integrate(ph.gravitating_bodies(mass=MASSES), method, step=0.05, steps=100, **START)
+        assert np.array_equal(one.position.values, two.position.values), method
+
+
+def test_gravitation_of_two_is_the_same_potential():
+    """On two named bodies it is traced, on all of them a kernel of its own."""
+    bodies = [ph.body("a", 1.0), ph.body("b", 0.3)]
+    start = {"position": [(0, 0, 0), (1, 0, 0)], "velocity": [(0, 0, 0), (0, 1, 0.1)]}
+    runs = [ph.integrate(ph.system(*bodies, load), "rkn6_14a", step=0.01, steps=500, **start)
+            for load in (ph.loads.gravitation(1.0), ph.loads.gravitation(1.0).on("a", "b"))]  # fmt: skip
+    assert abs(runs[0].position.values - runs[1].position.values).max() < 1e-13
+
+
+def test_bodies_that_turn_attract_each_other_too():
+    system = ph.system(ph.body("a", 1.0, (1, 2, 2.5)), ph.body("b", 0.3), ph.loads.gravitation(1.0),
+                       ph.loads.of(rubbed, rate=0.1).on("a"))  # fmt: skip
+    assert "mutual_gravity" not in system.provides
+    ds = ph.integrate(system, "rkn6_14a", step=0.01, steps=500, every=500, position=[(0, 0, 0), (1, 0, 0)],
+                      velocity=[(0, 0, 0), (0, 1, 0.1)], angular_velocity=[(0.1, 2.0, 0.3), (0, 0, 0)])  # fmt: skip
+    assert float(abs(ds.energy_error).max()) < 1e-12
+    assert ds.work.values[-1].item() < -0.1
+
+
+def test_a_state_beside_orbits():
+    def warmed(planet, heat):
+        power = 0.01 * (planet.velocity @ planet.velocity)
+        return {"force": -0.01 * planet.velocity * planet.mass * (1.0 + 0.0 * heat), "heat": power - 0.1 * heat}
+
+    system = ph.gravitating_bodies(mass=MASSES, loads=[ph.loads.of(warmed).states(heat=0.5).on("body1")])
+    found = {}
+    for method in ("s6_10/kepler", "rkn6_14a/kepler", "mkrk:cv8"):
+        ds = ph.integrate(system, method, step=0.01, steps=1000, every=1000, **START)
+        assert float(abs(ds.energy_error).max()) < 1e-10, method
+        found[method] = float(ds.heat[-1]), ds.position.values[-1]
+    heat, place = found.pop("mkrk:cv8")
+    for other, at in found.values():
+        assert abs(other - heat) < 1e-9
+        assert abs(at - place).max() < 1e-9
+
+
+BUILT = {
+    "particle": (lambda loads: ph.particle(2.0, stiffness=3.0, loads=loads), [(trapped, 0.5)],
+                 {"step": 0.01, "position": (1, 0, 0)}),
+    "orbit": (lambda loads: ph.orbit(MU, 500.0, forces=[ph.forces.zonal(J2=1e-3, radius=6.4e6)], loads=loads),
+              [(trapped, 1e-3)], {"step": 5.0, "position": (6.9e6, 0, 0), "velocity": (0, 5400.0, 5400.0)}),
+    "rigid_body": (lambda loads: ph.rigid_body((1, 2, 2.5), loads=loads), [(rubbed, 0.1), (tilted, 1.0)],
+                   {"step": 0.01, "angular_velocity": (1.0, 0.1, 2.0)}),
+    "free_body": (lambda loads: ph.free_body((1, 2, 2.5), loads=loads), [(tilted, 1.0)],
+                  {"step": 0.01, "angular_velocity": (1.0, 0.1, 2.0)}),
+    "heavy_top": (lambda loads: ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0, loads=loads), [(rubbed, 0.1)],
+                  {"step": 0.01, "angular_velocity": (0, 0.1, 5.0)}),
+    "gravity_gradient": (lambda loads: ph.gravity_gradient((1.7, 3.7, 5.1), 3.986e14, 6.9e6, loads=loads),
+                         [(rubbed, 1e-3)], {"step": 10.0, "angular_velocity": (0.001, 0.0001, 0.001)}),
+    "spacecraft": (lambda loads: ph.spacecraft((90, 70, 60), MU, 120.0, loads=loads,
+                                               thrusters=[JET]),
+                   [(rubbed, 1e-2)], {"step": 2.0, "position": (6.9e6, 0, 0), "velocity": (0, 5400.0, 5400.0),
+                                      "angular_velocity": (0.02, 0.03, -0.01)}),
+    "dipoles": (lambda loads: ph.dipoles(4, loads=loads), [(trapped, 1.0)],
+                {"step": 1e-3, "position": [(0, 0, 0), (2, 0, 0), (0, 2, 0), (0, 0, 2)]}),
+    "rigid_water": (lambda loads: ph.rigid_water(4, loads=loads), [(trapped, 50.0)],
+                    {"step": 2e-4, "position": [(0, 0, 0), (0.4, 0, 0), (0, 0.4, 0), (0, 0, 0.4)]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_every_builder_takes_loads(name):
+    """They act, balance, and come back from the record."""
+    build, given, words = BUILT[name]
+    loads = [ph.loads.of(one, **{parameter: value}) for one, value in given
+             for parameter in ("rate" if one is rubbed else "stiffness",)]  # fmt: skip
+    system = build(loads)
+    with_loads, without = (ph.integrate(one, "mkrk:cv8", steps=300, every=300, **words) for one in (system, build([])))
+    turned = name in ("rigid_body", "free_body", "heavy_top", "gravity_gradient", "spacecraft")
+    word = "angular_velocity" if turned else "position"
+    there, here = with_loads[word].values[-1], without[word].values[-1]
+    assert abs(there - here).max() > 1e-6 * abs(here).max()
+    assert float(abs(with_loads.energy_error).max()) < 1e-10
+    again = ph.rerun(with_loads, **{one.__name__: one for one, _ in given})
+    assert np.array_equal(again[word].values, with_loads[word].values)
+
+
+def test_a_builder_with_loads_is_the_sum_of_them():
+    """A body in a spring and a drag of one's own, as particle and as sum."""
+
+    def drag(body, rate):
+        return {"force": -rate * body.velocity}
+
+    acting = ph.loads.of(drag, rate=0.3)
+    one = ph.particle(2.0, stiffness=3.0, loads=[acting])
+    two = ph.system(ph.body("body", 2.0), acting, ph.loads.of(trapped, stiffness=3.0))
+    runs = [ph.integrate(system, "mkrk:cv8", step=0.05, steps=200, position=(1, 0.2, 0)) for system in (one, two)]
+    assert abs(runs[0].position.values - runs[1].position.values).max() < 1e-14
+
+
+def of_time_constant(tau):
+    return ph.gravitating_bodies(mass=MASSES, loads=[
+        ph.loads.acceleration(slowed, tau=tau).on("body2").named("migration")])  # fmt: skip
+
+
+def test_numbers_of_loads_vary_in_members_and_have_derivatives():
+    words = {"step": 0.05, "steps": 100, **START}
+    ends = ph.ensemble(of_time_constant(1e3), "rkn6_14a/kepler", members={"loads.migration.tau": [1e3, 2e3]}, **words)
+    for k, tau in enumerate((1e3, 2e3)):
+        alone = ph.integrate(of_time_constant(tau), "rkn6_14a/kepler", **words)
+        assert np.array_equal(ends.position.values[k], alone.position.values)
+    ds = ph.integrate(of_time_constant(1e3), "mkrk:cv8", tangent=["loads.migration.tau"], **words)
+    up, down = (ph.integrate(of_time_constant(tau), "mkrk:cv8", **words).position.values[-1] for tau in (1001.0, 999.0))
+    rows = [k for k, row in enumerate(ds.row.values) if row.startswith("position")]
+    column = ds.state_transition.values[-1][rows, -1]
+    slope = 0.5 * (up - down).ravel()
+    assert abs(column - slope).max() < 1e-6 * abs(slope).max()
+    found = ph.gradient(lambda rows: rows.position[2, 0], of_time_constant(1e3), "mkrk:cv8",
+                        wrt=["loads.migration.tau"], **words)  # fmt: skip
+    assert abs(float(found.by["loads.migration.tau"]) - column[6]) < 1e-10 * abs(column[6])
+
+
+def test_what_cannot_be_together_is_said():
+    with pytest.raises(InvalidInput, match="make a load of each function"):
+        ph.rigid_body((1, 2, 2.5), torque=lambda t, q, w, p: -w, loads=[ph.loads.of(rubbed, rate=0.1)])
+    with pytest.raises(InvalidInput, match="list of loads"):
+        ph.orbit(MU, loads=3.0)
+    with pytest.raises(InvalidInput, match="body3"):
+        ph.gravitating_bodies(mass=MASSES, loads=[ph.loads.acceleration(slowed, tau=1.0).on("body3")])
+    with pytest.raises(InvalidInput, match="one for each"):
+        ph.gravitating_bodies(mass=MASSES, names=("a", "b"))
+    with pytest.raises(InvalidInput, match="there is one"):
+        ph.system(ph.body("a", 1.0), ph.loads.gravitation(1.0))
+    with pytest.raises(InvalidInput, match="pinned"):
+        ph.system(ph.body("a", inertia=(1, 1, 1), pinned=True), ph.body("b", 1.0), ph.loads.gravitation(1.0))
+
+
+SCENARIO = """
+method = "rkn6_14a/kepler"
+
+[system]
+type = "gravitating_bodies"
+mass = [1.0, 1e-3, 2e-3]
+
+[[system.loads]]
+kind = "laws.py:slowed"
+returns = "acceleration"
+name = "migration"
+on = ["body2"]
+tau = 1000.0
+
+[initial]
+position = [[0, 0, 0], [1.0, 0, 0], [0, 2.0, 0.1]]
+velocity = [[0, 0, 0], [0, 1.0, 0], [-0.7, 0, 0]]
+
+[run]
+step = 0.02
+t_end = 20.0
+every = 1000
+"""
+
+
+def test_loads_of_any_system_in_a_scenario(tmp_path):
+    (tmp_path / "laws.py").write_text("def slowed(planet, tau):\n    return -planet.velocity / (2.0 * tau)\n")
+    path = tmp_path / "migration.toml"
+    path.write_text(SCENARIO)
+    with pytest.raises(InvalidInput, match="only when allowed"):
+        ph.read_scenario(path)
+    found = ph.read_scenario(path, allow_code=True).integrate()
+    expected = ph.integrate(migrating(), "rkn6_14a/kepler", step=0.02, steps=1000, every=1000, **START)
+    assert np.array_equal(found.position.values[-1], expected.position.values[-1])
+    path.write_text(SCENARIO.replace('"body2"', '"body7"'))
+    with pytest.raises(InvalidInput, match="body7"):
+        ph.read_scenario(path, allow_code=True)
