@@ -168,7 +168,7 @@ def field_of(argument: Argument, registered: Registered = NONE) -> tuple[Any, An
         checked = list[one_of(forces, "kind")]  # type: ignore[misc]
     elif kind is Form.LOADS:
         loads = [table_of(build, "kind", "Load", base=LoadTable) for build in registered[1]]
-        checked = list[told_apart(loads, OwnLoad)]  # type: ignore[misc]
+        checked = list[one_of_kinds(loads, OwnLoad)]  # type: ignore[misc]
     else:
         checked = TYPES.get(kind, kind)
     words = [part for part in (argument.description, SPELLED.get(kind, "")) if part]
@@ -214,7 +214,7 @@ def kind(value: Any) -> str:
     return "<function>" if isinstance(given, str) and ":" in given else given  # type: ignore[return-value]
 
 
-def told_apart(tables: list[type[Table]], own: type[Table]) -> Any:
+def one_of_kinds(tables: list[type[Table]], own: type[Table]) -> Any:
     """The type of one of these tables of summands, told apart by kind, or of one that is a function of the user's."""
     tagged = [Annotated[one, Tag(next(iter(tags_of(one))))] for one in tables]  # type: ignore[valid-type]
     every = reduce(or_, [*tagged, Annotated[own, Tag("<function>")]])  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, create_model
 
 from polhode.loads import LOADS
-from polhode.runs.scenario.signatures import Kind, LoadTable, OwnLoad, table_of, told_apart, with_further
+from polhode.runs.scenario.signatures import Kind, LoadTable, OwnLoad, table_of, one_of_kinds, with_further
 from polhode.runs.scenario.toml_lines import Key
 from polhode.runs.scenario.values import Table, tags_of
 from polhode.surroundings.surrounding import OWN
@@ -52,7 +52,7 @@ def _sum_table(summands: tuple[tuple[str, tuple[Callable[..., Any], ...]], ...])
         tables = [table_of(build, "kind" if own else "", suffix, base=base) for build in makers]
         one: Any = tables[0]
         if own is not None:
-            one = told_apart(tables, own)
+            one = one_of_kinds(tables, own)
             tables.append(own)
         if group == "surroundings":
             said = "What surrounds bodies: quantities that loads and controllers read by these names."
@@ -77,14 +77,14 @@ def chosen_of(models: list[type[BaseModel]], table: Mapping[str, Any]) -> list[t
 
 
 def entries(table: Any) -> Iterator[tuple[Key, Callable[..., Any] | None, dict[str, Any]]]:
-    """Of each summand its place, the function that makes it (None for one of the user's), and its record with its name
+    """Of each summand its slot, the function that makes it (None for one of the user's), and its record with its name
     in it."""
     for group, makers in SUMMANDS.items():
         found = getattr(table, group) or ()
         places = found.model_extra if isinstance(found, BaseModel) else dict(enumerate(found))
-        for place, one in (places or {}).items():
+        for slot, one in (places or {}).items():
             build, given = entry(one, makers)
-            yield (TYPE, group, place), build, given | ({"name": place} if isinstance(place, str) else {})
+            yield (TYPE, group, slot), build, given | ({"name": slot} if isinstance(slot, str) else {})
 
 
 def entry(
