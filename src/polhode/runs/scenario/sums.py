@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, create_model
 
 from polhode.loads import LOADS
-from polhode.runs.scenario.signatures import Kind, LoadTable, OwnLoad, table_of, one_of_kinds, with_further
+from polhode.runs.scenario.signatures import Kind, LoadTable, OwnLoad, one_of_kinds, table_of, with_further
 from polhode.runs.scenario.toml_lines import Key
 from polhode.runs.scenario.values import Table, tags_of
 from polhode.surroundings.surrounding import OWN
