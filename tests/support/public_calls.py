@@ -346,6 +346,15 @@ CALLS = {
     "loads.drag": [{"Cd": 2.2, "area": 0.5, "rotation": 7.292115e-5, "axis": LENGTH}],
     "loads.magnet": [{"moment": LENGTH}],
     "loads.torquers": [{"axes": [[0, 0, 1.0], [1.0, 0, 0]], "max_dipole": [0.2, 0.3], "command": 0.1}],
+    "loads.harmonics": [{"field": "egm2008", "degree": 4, "order": 2, "rotation": 7e-5, "angle": 0.1, "axis": LENGTH},
+                        {"field": "egm2008", "orientation": "2026-03-20T12:00:00 UTC", "degree": 2}],
+    "surroundings.layered_air": [{"table": [[6.6e6, 1e-10], [6.8e6, 1e-11]]}],
+    "surroundings.nrlmsis_air": [{"epoch": "2026-03-20", "stop": 9000.0, "f107": 120.0, "f107a": 130.0, "ap": 10.0}],
+    "surroundings.igrf_field": [
+        {"epoch": "2024-07-01", "degree": 2, "file": lambda: field_file(), "radius": 6.4e6, "rotation": 7e-5,
+         "angle": 0.5, "axis": [0, 0.1, 1.0]},
+        {"file": lambda: field_file(), "epoch": 2022.5, "orientation": "2026-03-20T12:00:00 UTC"},
+    ],
     "surroundings.of": [{"function": lambda body, k: k * body.position[2], "k": 3.0}],
     "surroundings.exponential_air": [{"density": 1e-12, "radius": 6.878e6, "scale": 6e4}],
     "surroundings.dipole_field": [

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import polhode as ph
 from polhode.errors import InvalidInput
 from polhode.surroundings.gravity_fields import GravityField
-from polhode.systems.forces.gravity_field import gravity_field_acceleration, gravity_field_potential, gravity_field_rate
+from polhode.surroundings.harmonics import gravity_field_acceleration, gravity_field_potential, gravity_field_rate
 
 MU = 3.986004415e14
 EGM = ph.gravity_field("egm2008")

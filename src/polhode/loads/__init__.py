@@ -11,6 +11,7 @@ from polhode.loads.added import LOADS as LOADS
 from polhode.loads.added import add_load
 from polhode.loads.air import drag
 from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual_gravity, weight, zonal
+from polhode.loads.harmonics import harmonics
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
 from polhode.loads.springs import tether
@@ -23,6 +24,7 @@ __all__ = [
     "drag",
     "gravitation",
     "gravity_gradient",
+    "harmonics",
     "magnet",
     "mutual_gravity",
     "of",
@@ -35,7 +37,7 @@ __all__ = [
 LOADS |= {
     build.__name__: build
     for build in (
-        *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity),
+        *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity, harmonics),
         *(tether, drag, magnet, torquers),
     )
 }

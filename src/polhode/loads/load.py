@@ -18,11 +18,10 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from polhode.arguments import UNKNOWN, array, function, identifier
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, answering, shown
+from polhode.surroundings.surrounding import as_numbers
 
 RESERVED = ("t", "kind", "function", "on", "states", "name")
 """Names that no parameter of a load can have."""
@@ -51,6 +50,8 @@ class Load:
         "acceleration" of one that returns that, not a force; "states" of one that is on no body.
     starts : mapping
         The states that it brings, with their values at the start.
+    recorded : mapping or None
+        What the function of its kind takes, in JSON types, where it is not the numbers themselves.
     """
 
     function: Callable[..., Any]
@@ -60,6 +61,7 @@ class Load:
     kind: str = ""
     returns: str = ""
     starts: Mapping[str, Any] = field(default_factory=dict)
+    recorded: Mapping[str, Any] | None = None
     what: ClassVar[str] = "load"
     reserved: ClassVar[tuple[str, ...]] = RESERVED
 
@@ -196,9 +198,9 @@ class Load:
     @property
     def arguments(self) -> dict[str, Any]:
         """What it is made from again, in JSON types, but for the record of a function of the user's."""
-        kind = self.kind or self.returns
+        kind, given = self.kind or self.returns, self.parameters if self.recorded is None else self.recorded
         found: dict[str, Any] = {"kind": kind} if kind else {}
-        found |= {name: plain(value) for name, value in self.parameters.items()}
+        found |= {name: plain(value) for name, value in given.items()}
         found |= {"on": list(self.bodies)} if self.bodies else {}
         return found | ({"states": {name: plain(one) for name, one in self.starts.items()}} if self.starts else {})
 
@@ -227,9 +229,9 @@ def bodies_of(given: Any) -> tuple[str, ...]:
     return tuple(named)
 
 
-def made(act: Callable[..., Any], kind: str, **parameters: Any) -> Load:
+def made(act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None = None, **parameters: Any) -> Load:
     """A load of polhode's own."""
-    return Load(act, kind, {name: np.asarray(value, dtype=float) for name, value in parameters.items()}, kind=kind)
+    return Load(act, kind, as_numbers(parameters), kind=kind, recorded=recorded)
 
 
 def numbers_of(parameters: Mapping[str, Any], whose: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from polhode.errors import InvalidInput
-from polhode.programs.primitives import FIRST, MEMORY, PRIMITIVES
+from polhode.programs.primitives import FIRST, MEMORY, TEXTS
 
 Given = Mapping[str, str]
 
@@ -72,7 +72,7 @@ PYTHON = Language(
         "outweighs": "one_if(abs({0}) > abs({1}))", "floordiv": "{0} // {1}",
         "at_most": "one_if({0} <= {1})", **AS_WRITTEN,
     },
-    primitives={name: one.text for name, one in PRIMITIVES.items()},
+    primitives=TEXTS,
 )  # fmt: skip
 """Plain Python, for kernels of one body or system; ``numba.cuda`` takes it too."""
 

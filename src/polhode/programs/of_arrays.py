@@ -53,6 +53,7 @@ def values(g: Graph, outputs: Iterable[int], given: Mapping[str, Any]) -> list[A
 
 def _function(name: str, given: Mapping[str, Any]) -> Callable[..., Any]:
     if name in PRIMITIVES:
-        return np.vectorize(lambda *x: PRIMITIVES[name].value(Numbers(given), *x), otypes=[float])
+        kind = object if PRIMITIVES[name].several else float
+        return np.vectorize(lambda *x: PRIMITIVES[name].value(Numbers(given), *x), otypes=[kind])
     assert name in FUNCTIONS
     return OWN[name] if name in OWN else getattr(np, ARRAY_NAMES.get(name, name))  # type: ignore[no-any-return]

@@ -50,6 +50,8 @@ class Primitive:
         its own value.
     helper : function, optional
         The kernel that the text calls by its name.
+    several : bool
+        Whether it is several numbers, of which rows of COMPONENTS are one.
     """
 
     value: Callable[..., float]
@@ -57,6 +59,7 @@ class Primitive:
     slopes: Callable[..., Any] | None = None
     edges: tuple[str, ...] = ()
     helper: Any = None
+    several: bool = False
 
     def written(self, given: Mapping[str, str], *arguments: str) -> str:
         """The expression of a row."""
@@ -89,3 +92,23 @@ PRIMITIVES: dict[str, Primitive] = {
 }  # fmt: skip
 """By name: ``segment`` of a table that begins at an index, with a stride, a number of rows and the value that is looked
 up, as the kernel of this name; ``entry``, the number at an index."""
+
+COMPONENTS = tuple(f"component{k}" for k in range(4))
+"""Rows that are one of several numbers."""
+
+
+def _component(k: int) -> Primitive:
+    return Primitive(lambda numbers, several: several[k], f"{{0}}[{k}]", lambda g, row, several: [(several[0], row)])
+
+
+PRIMITIVES |= {name: _component(k) for k, name in enumerate(COMPONENTS)}
+TEXTS = {name: one.text for name, one in PRIMITIVES.items()}
+"""Expressions of all of them in Python."""
+KERNELS: dict[str, str] = {}
+"""Kernels that are called as they are, see ``programs.opaque``, and the modules that they are in."""
+
+
+def add_primitive(name: str, made: Primitive) -> None:
+    """Add a kind of row."""
+    assert name not in PRIMITIVES
+    PRIMITIVES[name], TEXTS[name] = made, made.text

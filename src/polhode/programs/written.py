@@ -16,6 +16,7 @@ from types import ModuleType
 from polhode.kernel.cache import cache_folder, prune
 from polhode.kernel.interrupts import held
 from polhode.kernel.reach import WRITTEN
+from polhode.programs.primitives import KERNELS
 from polhode.programs.text import HEAD
 
 FOLDER = "programs"
@@ -23,10 +24,12 @@ _lock = threading.RLock()
 
 
 def module_of(text: str, head: str = HEAD) -> ModuleType:
-    """The module of a text of functions, with imports before it; one for each text.
+    """The module of a text of functions, with imports before it, and those of kernels that it calls; one for each text.
 
     It is in ``sys.modules`` before anything of it is compiled: numba asks for it by its name.
     """
+    called = sorted(name for name in KERNELS if f"{name}(" in text)
+    head += "".join(f"\nfrom {KERNELS[name]} import {name}" for name in called)
     text = f'"""Written by polhode from a traced function."""\n\n{head}\n\n{text}'
     name = WRITTEN + hashlib.sha256(text.encode()).hexdigest()[:32]
     with _lock:

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.arguments import number
-from polhode.arguments.words import Length, Unit
-from polhode.errors import answering
-from polhode.surroundings.surrounding import Surrounding, made
+from polhode.arguments import UNKNOWN, number
+from polhode.arguments.words import Length, Rows, Time, Unit
+from polhode.errors import InvalidInput, answering
+from polhode.kernel.access import segment
+from polhode.kernel.jit import helper
+from polhode.programs.opaque import Opaque
+from polhode.surroundings.nrlmsis import ANGLE, log_density, nrlmsis
+from polhode.surroundings.paths import table_of_rows
+from polhode.surroundings.surrounding import Surrounding, Table, made
 
 
 def falling(body, density, radius, scale):
     """rho exp(-(r - R) / H)."""
     return density * np.exp(-((body.position @ body.position) ** 0.5 - radius) / scale)
+
+
+def between_rows(body, numbers):
+    """Its logarithm is linear in r between rows of radius, density and rate of the logarithm."""
+    p, at = numbers.p, numbers.at
+    size = (body.position @ body.position) ** 0.5
+    i = at + 1 + ROW * segment(p, at + 1, ROW, p[at], size)
+    return p[i + 1] * np.exp(-(size - p[i]) * p[i + 2])
+
+
+inner = helper(log_density)
+
+
+@helper
+def density_of_model(p, at, t, r):
+    """Density by NRLMSIS, as ``programs.opaque`` calls it."""
+    return np.exp(inner(p, at - ANGLE, t, r))
+
+
+MODEL = Opaque(density_of_model, 1, "the density of air by NRLMSIS")
+
+
+def of_model(body, t, numbers):
+    """Density by NRLMSIS."""
+    return MODEL(numbers, t, body.position)
+
+
+ROW = 3
+"""Numbers of a row of layered air."""
 
 
 @answering
@@ -49,3 +83,73 @@ def exponential_air(density: Annotated[float, Unit("kg_m3")], radius: Length, sc
         falling, "exponential_air", density=number(density, "density", "kg / m**3", positive=True),
         radius=number(radius, "radius", "m", positive=True), scale=number(scale, "scale", "m", positive=True),
     )  # fmt: skip
+
+
+@answering
+def layered_air(table: Rows) -> Surrounding:
+    """Air whose density is given at some distances from the origin, its logarithm linear between them.
+
+    Beyond the first and the last row it goes on in straight lines. Its kinks at the rows limit methods to order 2.
+
+    Parameters
+    ----------
+    table : array_like (n, 2)
+        Rows of distance from the origin (m) and density (kg/m3), n >= 2, distances rising.
+
+    Returns
+    -------
+    Surrounding
+        A density (kg/m3), such as the ``air_density`` that ``polhode.loads.drag`` reads.
+
+    Raises
+    ------
+    InvalidInput
+        Distances that do not rise, or densities that are not positive.
+
+    Examples
+    --------
+    >>> layered_air([(6.6e6, 1e-10), (6.8e6, 1e-11), (7.0e6, 2e-12)]).kind
+    'layered_air'
+    """
+    layers = table_of_rows(table, "table", 2, 2, UNKNOWN)
+    if not ((np.diff(layers[:, 0]) > 0).all() and (layers > 0).all()):
+        raise InvalidInput("table must have rising distances and positive densities; sort its rows")
+    rates = -np.diff(np.log(layers[:, 1])) / np.diff(layers[:, 0])
+    rows = np.column_stack([layers[:-1], rates])
+    return made(between_rows, "layered_air", {"table": layers.tolist()},
+                numbers=Table((float(len(rows)), *rows.ravel().tolist())))  # fmt: skip
+
+
+@answering
+def nrlmsis_air(
+    epoch: str | None = None, stop: Time = 86400.0, *, f107: float = 150.0, f107a: float | None = None, ap: float = 4.0
+) -> Surrounding:
+    """Air of the Earth by the empirical model NRLMSIS 2.1 (``polhode[msis]``), as ``polhode.nrlmsis`` samples it.
+
+    Parameters
+    ----------
+    epoch : str
+        Instant of time 0 of the run, such as "2026-03-20T12:00:00 UTC".
+    stop : float
+        Time (s) at which the run ends: the season is that of the middle.
+    f107 : float
+        Flux of the Sun at 10.7 cm on the day before, 1e-22 W / (m^2 Hz).
+    f107a : float, optional
+        Its mean over 81 days; by default ``f107``.
+    ap : float
+        Daily geomagnetic index Ap.
+
+    Returns
+    -------
+    Surrounding
+        A density (kg/m3), such as the ``air_density`` that ``polhode.loads.drag`` reads.
+
+    Raises
+    ------
+    InvalidInput
+        Names the argument that is wrong.
+    MissingExtra
+        Without pymsis.
+    """
+    air: Any = nrlmsis(epoch, stop, f107=f107, f107a=f107a, ap=ap)
+    return made(of_model, "nrlmsis_air", air.arguments, numbers=Table(air.numbers))

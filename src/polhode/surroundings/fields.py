@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from polhode.arguments.words import Angle, Form, Length, Numbers, Rate, Vector
 from polhode.errors import answering
+from polhode.kernel.jit import helper
+from polhode.programs.opaque import Opaque
 from polhode.surroundings.magnetic import EARTH_RADIUS, EARTH_RATE, MagneticField, field_at, magnetic_field
 from polhode.surroundings.orientation import Orientation
 from polhode.surroundings.surrounding import Surrounding, Table, made
@@ -16,9 +18,28 @@ def of_few_terms(body, t, numbers):
     return field_at(numbers.p, numbers.at, 0.0, t, tuple(body.position), ())
 
 
+inner = helper(field_at)
+
+
+@helper
+def field_of_terms(p, at, t, r):
+    """The field of a model of many terms, as ``programs.opaque`` calls it."""
+    return inner(p, at, 0.0, t, r, r)
+
+
+MANY_TERMS = Opaque(field_of_terms, 3, "a magnetic field of many terms")
+
+
+def of_many_terms(body, t, numbers):
+    """The field of a model, in the axes of space."""
+    return MANY_TERMS(numbers, t, body.position)
+
+
 def _made(field: MagneticField, kind: str) -> Surrounding:
+    """A field whose degree says how it is computed."""
+    act = of_few_terms if kind == "dipole_field" else of_many_terms
     recorded = {name: value for name, value in field.arguments.items() if name != "kind"}
-    return made(of_few_terms, kind, recorded, numbers=Table(field.numbers))
+    return made(act, kind, recorded, numbers=Table(field.numbers))
 
 
 @answering
@@ -69,3 +90,58 @@ def dipole_field(
     field = magnetic_field("dipole", epoch=epoch, coefficients=coefficients, radius=radius, rotation=rotation,
                            angle=angle, axis=axis, orientation=orientation)  # fmt: skip
     return _made(field, "dipole_field")
+
+
+@answering
+def igrf_field(
+    *,
+    epoch: Annotated[Any, Form.NUMBER] = 2025.0,
+    degree: int | None = None,
+    file: str | None = None,
+    radius: Length = EARTH_RADIUS,
+    rotation: Rate = EARTH_RATE,
+    angle: Angle = 0.0,
+    axis: Vector = (0.0, 0.0, 1.0),
+    orientation: Orientation | None = None,
+    digest: str = "",
+) -> Surrounding:
+    """The magnetic field of the Earth by the International Geomagnetic Reference Field.
+
+    Parameters
+    ----------
+    epoch : float or str
+        Year with its fraction, or a date; coefficients are linear between those of the model.
+    degree : int, optional
+        Highest degree, 1 to 13; by default all that there are.
+    file : str, optional
+        Coefficients as an .shc file; by default those of the package ppigrf (``polhode[magnetic]``).
+    radius : float
+        Reference radius (m) of the coefficients.
+    rotation : float
+        Rotation rate (rad/s) of the Earth about ``axis``.
+    angle : float
+        Angle (rad) of the prime meridian at time 0, as of ``polhode.magnetic_field``.
+    axis : array_like (3,)
+        Axis of rotation towards the north pole, in space.
+    orientation : str or mapping, optional
+        In place of ``axis`` and ``angle``, as of ``polhode.magnetic_field``.
+    digest : str
+        SHA-256 that the file must have; runs record it, so that they are repeated with the same field.
+
+    Returns
+    -------
+    Surrounding
+        A field (T, space), such as the ``field`` that ``polhode.loads.torquers`` and ``polhode.loads.magnet`` read.
+
+    Raises
+    ------
+    InvalidInput
+        Names the argument that is wrong; an epoch that the coefficients do not reach.
+    MissingExtra
+        Without ppigrf and without a file.
+    FileProblem
+        A file that cannot be read.
+    """
+    field = magnetic_field("igrf", epoch=epoch, degree=degree, file=file, radius=radius, rotation=rotation, angle=angle,
+                           axis=axis, orientation=orientation, digest=digest)  # fmt: skip
+    return _made(field, "igrf_field")

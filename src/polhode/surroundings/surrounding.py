@@ -100,11 +100,12 @@ def made(
     act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None = None, **parameters: Any
 ) -> Surrounding:
     """A quantity of polhode's own."""
-    numbers = {
-        name: value if isinstance(value, Table) else np.asarray(value, dtype=float)
-        for name, value in parameters.items()
-    }
-    return Surrounding(act, "", numbers, kind, recorded)
+    return Surrounding(act, "", as_numbers(parameters), kind, recorded)
+
+
+def as_numbers(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as arrays of floats, but tables as they are."""
+    return {name: one if isinstance(one, Table) else np.asarray(one, dtype=float) for name, one in parameters.items()}
 
 
 @answering

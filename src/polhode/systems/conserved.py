@@ -17,6 +17,8 @@ TRIALS, LEAST = 16, 8
 """States at which loads are looked at, and the least number of these at which they must be finite."""
 MOST = 1e100
 """Loads at least as large tell nothing: their moments have no number."""
+MOST = 1e100
+"""Loads at least as large tell nothing: their moments may have no number."""
 NEARLY = 1e-11
 """Largest sum of loads that counts as none, relative to the loads."""
 
@@ -70,6 +72,7 @@ def conserved(
     for one in acting:
         names = one.graph.names([*one.force, *one.torque])
         given = {name: _input(name, state, one, numbers, draw) for name in names}
+        given |= {f"p{k}": parameters[k] for k in range(len(parameters)) if f"p{k}" in fixed and f"p{k}" not in given}
         sets, n = np.shape(one.on)
         rows = np.empty((2 * 3 * n, TRIALS, sets))
         for k, found in enumerate(values(one.graph, [*one.force, *one.torque], given)):
@@ -78,7 +81,7 @@ def conserved(
         for to, loads in zip((F, T), rows, strict=True):
             there: Any = (slice(None), one.on)
             np.add.at(to, there, loads)
-    good = np.isfinite(F).all(axis=(1, 2)) & np.isfinite(T).all(axis=(1, 2))
+    good = (np.abs(F) < MOST).all(axis=(1, 2)) & (np.abs(T) < MOST).all(axis=(1, 2))
     if good.sum() < LEAST:
         return ()
     r, F, T = state["r"][good] * moving, F[good] * moving, T[good]

@@ -21,6 +21,7 @@ from polhode.programs.parts import added_up
 from polhode.programs.roles import of_flat_memory
 from polhode.programs.text import Lines
 from polhode.programs.written import module_of
+from polhode.surroundings.surrounding import Table
 from polhode.systems.conserved import Acting, conserved
 from polhode.systems.summands import MOST_WRITTEN_OUT, Structure, Sum, Summand, functions_of
 from polhode.systems.tracing import Tracing
@@ -78,7 +79,8 @@ def loops_of(sum: Sum) -> list[Loop]:
     kinds, states = list(zip(sum.moves, sum.turns, sum.turned, strict=True)), {name for name, _ in sum.states}
     groups, rest = defaultdict[Any, list[tuple[tuple[int, ...], Summand]]](list), list[Summand]()
     for one, act in zip(sum.summands, functions_of(sum.summands), strict=True):
-        if states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
+        tabled = one.load.bodies and any(isinstance(x, Table) for x in one.load.parameters.values())
+        if tabled or states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
             rest.append(one)
             continue
         shapes = tuple((name, shape) for name, (_, shape) in one.parameters.items())
@@ -227,8 +229,9 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
     text = "\n    ".join(["def loads(part, t, N, y, bodies, parameters, out):", *loads]) + "\n"
     depth = "\n    ".join(["def potential(t, N, y, bodies, parameters):", *level, "return total"]) + "\n"
     parts = {part for one in written for part in one.tracing.acting}
+    moving = any(one.tracing.moving for one in written)
     return Structure(
-        module_of(text).loads, module_of(depth).potential if parts else None, tuple(work), L.MOVING in parts,
+        module_of(text).loads, module_of(depth).potential if parts else None, tuple(work), moving,
         False, not work, False, False, sum.centred, parts == {L.ATTRACTION}, fixed,
-        conserved(sum.moves, [one.acting for one in written], sum.parameters, fixed), tuple(table),
+        conserved(sum.moves, [one.acting for one in written], sum.parameters, {*fixed, *sum.tables}), tuple(table),
     )  # fmt: skip

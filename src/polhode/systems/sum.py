@@ -332,7 +332,7 @@ def roles_of(
         return found | {"commutator": no_loads, "series": no_series if structure.alone else None,
                         "provides": stated(velocity_independent=True)}  # fmt: skip
     if structure.conservative and not (
-        structure.centred or structure.each or structure.table or reads
+        structure.centred or structure.each or structure.table or structure.calls or reads
     ):  # loads and commutator follow from it
         return found | {"loads": no_loads, "commutator": None}
     alone = (structure.alone or structure.each) and structure.conservative and not reads

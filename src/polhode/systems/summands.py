@@ -12,6 +12,7 @@ import numpy as np
 from polhode.kernel import jit
 from polhode.loads import Load
 from polhode.surroundings import Surrounding
+from polhode.surroundings.surrounding import Table
 from polhode.systems.carried import Carried
 
 Shape = tuple[int, ...]
@@ -96,6 +97,8 @@ class Structure:
         Numbers behind the parameters: on which bodies loops are.
     commands : tuple of Commands
         What each controller sets.
+    calls : bool
+        Whether the potential calls a kernel as it is, of which there is no commutator.
     """
 
     loads: Callable[..., Any]
@@ -112,6 +115,7 @@ class Structure:
     conserves: tuple[str, ...]
     table: tuple[float, ...] = ()
     commands: tuple[Commands, ...] = ()
+    calls: bool = False
 
 
 @dataclass(frozen=True)
@@ -200,6 +204,13 @@ class Sum:
         """Inputs that are numbers of states with rates."""
         return {f"aux{first + k}" for name, (first, count) in self.places.items() for k in range(count)
                 if name not in self.held and name not in self.commands}  # fmt: skip
+
+    @property
+    def tables(self) -> set[str]:
+        """Names of the inputs that are numbers of tables."""
+        every = ((one, name) for one in (*self.summands, *self.controllers, *self.around) for name in one.parameters)
+        places = (one.parameters[name] for one, name in every if isinstance(one.load.parameters[name], Table))
+        return {f"p{at + k}" for at, (size,) in places for k in range(size)}
 
     def numbers(self, structure: Structure) -> Any:
         """The parameters of the system: the values, and behind them the table of loops."""

@@ -19,6 +19,7 @@ from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Parameters, Rows, Values
+from polhode.programs.opaque import called_in
 from polhode.programs.parts import Loads, added, text
 from polhode.programs.potentials import loads_of, moving_inputs, potential_text
 from polhode.programs.raising import swallowed
@@ -103,6 +104,12 @@ class Tracing:
         return {part: one for part, one in self.loads.items() if any(self.g.value(a) != 0.0 for a in one.rows)}
 
     @property
+    def moving(self) -> bool:
+        """Whether forces or torques depend on velocities or on states."""
+        made = self.loads[L.MOVING]
+        return any(self.g.value(a) != 0.0 for a in (*made.force, *made.torque))
+
+    @property
     def total(self) -> Acting:
         """All loads, on these bodies."""
         total = added(self.g, list(self.loads.values()))
@@ -128,17 +135,17 @@ class Tracing:
             text(g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N,
                  before=(sum.beside or 0) + len(self.work), beside=sum.beside)
         )  # fmt: skip
-        potential = None
-        follows = {*acting} == {L.POTENTIAL_PART} and not self.each and sum.beside is None
+        potential, calls = None, bool(called_in(g, [self.level]))
+        follows = {*acting} == {L.POTENTIAL_PART} and not self.each and sum.beside is None and not calls
         if follows:  # loads and commutator follow from the potential
             program = Dynamics(g, self.N, potential=self.depth, fixed=fixed)
             potential = derived("system", program, sum.moves, sum.turns).potential
         elif acting:
             potential = module_of(potential_text(g, self.level, self.N, "potential", self.each)).potential
         return Structure(
-            module.loads, potential, tuple(self.work), L.MOVING in acting, bool(sum.carried) and self.still,
+            module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
             not self.work, self.N == 1 and not self.each, self.each, sum.centred, {*acting} == {L.ATTRACTION}, fixed,
-            () if self.each else self._conserves(fixed),
+            () if self.each else self._conserves(fixed), calls=calls,
         )  # fmt: skip
 
     def _with_rotors(self, moving: Loads) -> Loads:
@@ -149,7 +156,7 @@ class Tracing:
     def _conserves(self, fixed: Mapping[str, float]) -> tuple[str, ...]:
         """What is conserved beside the energy, where rotors exchange momentum with their bodies."""
         total = self.total
-        found = conserved(self.sum.moves, [total], self.sum.parameters, fixed)
+        found = conserved(self.sum.moves, [total], self.sum.parameters, {*fixed, *self.sum.tables})
         if not self.sum.carried or self.N > 1:
             return found
         spins = all(self.g.value(a) == 0.0 for a in total.torque)
@@ -246,6 +253,11 @@ class Tracing:
         g, load, parts = self.g, one.load, self.rows(one, on, decisions)
         if "" in parts:
             (self.centre if load.kind == "central" and self.sum.centred else self.potential).append((parts[""][0], 1.0))
+            for kernel in called_in(g, parts[""]):
+                if kernel.slopes is None:
+                    raise InvalidInput(f"{load.described} returns one number, a potential, that depends on "
+                                       f"{kernel.words}, of which there is no derivative; return {{'force': ..., "
+                                       "'torque': ...}")  # fmt: skip
             if moving_inputs(g.names(parts[""])) or any(name.startswith("aux") for name in g.names(parts[""])):
                 raise InvalidInput(f"{load.described} returns one number, a potential, that depends on velocities or "
                                    "states; return {'force': ..., 'torque': ...}")  # fmt: skip

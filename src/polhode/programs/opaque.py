@@ -1,0 +1,70 @@
+"""Kernels that a program calls as they are: those that loop over degrees, or whose program would be too long.
+
+    ("fun", "field_of_terms", (at, t, x, y, z))   the call of such a kernel: as many numbers as it returns
+    ("fun", "component1", (call,))                one of them
+
+A kernel is ``kernel(p, at, t, r)``: its numbers are ``p[at]``, ``p[at + 1]``, ..., r is a position. Derivatives
+of a call are those that are stated with the kernel; others are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from polhode.programs.graph import Graph
+from polhode.programs.memory import Rows
+from polhode.programs.primitives import COMPONENTS, KERNELS, Primitive, add_primitive
+from polhode.programs.tracer import NotTraceable, Tracer, array_of, row_of
+
+
+class Opaque:
+    """A kernel that is called as it is.
+
+    Attributes
+    ----------
+    name : str
+        Of the rows that are its calls.
+    count : int
+        How many numbers it returns.
+    words : str
+        What it is, for messages: "the field of many terms".
+    slopes : Opaque or None
+        Of a kernel that returns one number: its derivatives by the time and by the three coordinates.
+    """
+
+    def __init__(self, kernel: Callable[..., Any], count: int, words: str, slopes: Opaque | None = None) -> None:
+        self.name, self.count, self.words, self.slopes = kernel.__name__, count, words, slopes
+
+        def value(numbers: Any, at: float, t: float, x: float, y: float, z: float) -> Any:
+            return kernel(numbers, int(at), t, (x, y, z))
+
+        call = f"{self.name}({{p}}, {{first}}whole({{0}}), {{1}}, ({{2}}, {{3}}, {{4}}))"
+        add_primitive(self.name, Primitive(value, call, self._slopes, several=count > 1))
+        KERNELS[self.name] = kernel.__module__
+        CALLED[self.name] = self
+
+    def __call__(self, rows: Rows, t: Any, r: Sequence[Any]) -> Any:
+        """Its call on tracers, with its numbers from ``rows`` on."""
+        g = rows.p.g
+        call = g.fun(self.name, *(row_of(g, one) for one in (rows.at, t, *r)))
+        if self.count == 1:
+            return Tracer(g, call)
+        return array_of([Tracer(g, g.fun(COMPONENTS[k], call)) for k in range(self.count)])
+
+    def _slopes(self, g: Graph, row: int, arguments: Sequence[int]) -> list[tuple[int, int]]:
+        """Pairs (argument, partial derivative) of a call."""
+        if self.slopes is None:
+            raise NotTraceable(f"it needs a derivative of {self.words}, of which there is none")
+        call = g.fun(self.slopes.name, *arguments)
+        return [(one, g.fun(COMPONENTS[k], call)) for k, one in enumerate(arguments[1:])]
+
+
+CALLED: dict[str, Opaque] = {}
+"""By the names of their rows."""
+
+
+def called_in(g: Graph, rows: Sequence[int]) -> list[Opaque]:
+    """The kernels that rows call."""
+    kinds = (g.rows[a] for a in g.needed(rows))
+    return [CALLED[row[1]] for row in kinds if row[0] == "fun" and row[1] in CALLED]
