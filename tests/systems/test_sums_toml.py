@@ -220,6 +220,82 @@ def test_what_is_wrong_about_surroundings_is_told_at_its_place(read, tmp_path, o
     assert told in str(refused.value), str(refused.value)
 
 
+DAMPED = """\
+[system]
+type = "system"
+[[system.bodies]]
+name = "bus"
+mass = 4.0
+inertia = [2.0, 2.5, 3.0]
+[[system.loads]]
+kind = "laws.py:actuator"
+[[system.controllers]]
+name = "damper"
+command = "laws.py:damping"
+every = 0.1
+parameters = { gain = 0.5 }
+limit = 0.04
+on = "bus"
+states = { command = [0.0, 0.0, 0.0] }
+[initial.bus]
+angular_velocity = [0.1, 0.2, -0.1]
+[run]
+step = 0.05
+steps = 400
+"""
+CONTROL = """\
+def actuator(bus, command):
+    return {"torque": command}
+
+
+def damping(bus, gain):
+    return {"command": -gain * bus.angular_velocity}
+"""
+
+
+def test_controllers_stand_in_scenarios(read, tmp_path):
+    (tmp_path / "laws.py").write_text(CONTROL)
+    with pytest.raises(InvalidInput, match=r"11: system\.controllers\[0\]\.command: .* add --allow-code"):
+        read(DAMPED)
+    scenario = read(DAMPED, allow_code=True)
+    ds = scenario.integrate()
+
+    def damping(bus, gain):
+        return {"command": -gain * bus.angular_velocity}
+
+    def actuator(bus, command):
+        return {"torque": command}
+
+    damper = ph.controller(damping, every=0.1, parameters={"gain": 0.5}, limit=0.04).on("bus").named("damper")
+    ours = ph.system(ph.body("bus", 4.0, (2.0, 2.5, 3.0)), ph.loads.of(actuator),
+                     damper.states(command=(0.0, 0.0, 0.0)))  # fmt: skip
+    same = ph.integrate(ours, step=0.05, steps=400, angular_velocity=(0.1, 0.2, -0.1))
+    assert np.array_equal(ds.angular_velocity, same.angular_velocity)
+    assert float(abs(ds.angular_velocity[-1]).max()) < 0.02 and float(abs(ds.command).max()) == 0.04
+    assert ph.rerun(ds, **scenario.functions).equals(ds)
+    other = read(DAMPED, allow_code=True, changes={"damper.parameters.gain": 1.0})
+    assert other.system.arguments["damper"]["gain"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("every = 0.1\n", "", "system.controllers[0].every: expected this key"),
+        ("every = 0.1", "every = -0.1", "12: system.controllers[0].every: every is -0.1"),
+        ("laws.py:damping", "laws.py:dumping", "system.controllers[0].command: laws.py has no function 'dumping'"),
+        ("gain = 0.5", "gian = 0.5", "no argument 'gian'"),
+        ('on = "bus"', 'on = "bos"', "system.controllers[0].on: unknown body"),
+        ("limit = 0.04", "limits = 0.04", "did you mean 'limit'"),
+    ],
+)
+def test_what_is_wrong_about_a_controller_is_told_at_its_place(read, tmp_path, old, new, told):
+    (tmp_path / "laws.py").write_text(CONTROL)
+    assert old in DAMPED
+    with pytest.raises(InvalidInput) as refused:
+        read(DAMPED.replace(old, new), allow_code=True)
+    assert told in str(refused.value), str(refused.value)
+
+
 # ------------------------------------------------------------------ loads that are added
 def yukawa(body, strength: float, reach: Length = 2.0):
     """A well of finite reach.

@@ -43,7 +43,8 @@ def command(as_json: bool) -> None:
 
     from polhode.cli.text import show
 
-    kinds = {"system": "systems", "body": "bodies", "load": "loads", "surroundings": "surroundings", "force": "forces"}
+    kinds = {"system": "systems", "body": "bodies", "load": "loads", "controller": "controllers",
+             "surroundings": "surroundings", "force": "forces"}  # fmt: skip
     for what, rows in kinds.items():
         table = Table(what, "what", "arguments (optional)", box=None)
         for row in found[rows]:

@@ -60,13 +60,14 @@ def listed(name: str, build: Callable[..., Any]) -> dict[str, Any]:
 
 
 def system_tables() -> Tables:
-    """The tables of systems, bodies, loads, surroundings, forces and problems, as ``polhode systems`` prints them."""
+    """The tables of systems, of what sums are made of, of forces and problems, as ``polhode systems`` prints them."""
     found = system_facts()
     tables = []
     for title, about, rows in (
         ("Systems", "polhode.NAME(...) builds one; arguments in brackets may be left out.", found["systems"]),
         ("Bodies", "polhode.body(...), of which polhode.system(...) is made.", found["bodies"]),
         ("Loads", "polhode.loads.NAME(...), on the bodies of polhode.system(...).", found["loads"]),
+        ("Controllers", "polhode.controller(...), which sets states at its samples.", found["controllers"]),
         ("Surroundings", "polhode.surroundings.NAME(...), which loads read by name.", found["surroundings"]),
         ("Forces", "polhode.forces.NAME(...), for orbits and spacecraft.", found["forces"]),
     ):

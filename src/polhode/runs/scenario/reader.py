@@ -35,7 +35,7 @@ from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_sta
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
 from polhode.runs.scenario.schema import Elements, Members, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
-from polhode.runs.scenario.sums import TYPE, chosen_of, entries, entry
+from polhode.runs.scenario.sums import TYPE, as_record, chosen_of, entries, entry
 from polhode.runs.scenario.toml_lines import Key, deepest, key_lines, line_of_many_parts
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in
@@ -451,7 +451,7 @@ class _Reader:
         if len(self.problems) > before:
             return None
         try:
-            return summand(told.pop("name", None), told)
+            return summand(told.pop("name", None), as_record(told))
         except InvalidInput as refused:
             self.refused(key, refused)
             return None

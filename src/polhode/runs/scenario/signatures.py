@@ -187,13 +187,18 @@ def field_of(argument: Argument, registered: Registered = NONE) -> tuple[Any, An
 Kind = Annotated[str, Field(pattern=FUNCTION, description="'file.py:function', or 'package.module:function'")]
 
 
-class LoadTable(Table):
-    """A load: what acts on bodies."""
+class Placed(Table):
+    """What has a name of its own and is on bodies."""
 
-    kind: Any
     name: Annotated[str, Field(description="its name in the system; by default that of its function")] | None = None
     on: Annotated[Words, Field(description="names of the bodies it is on; by default each")] | None = None
     states: Annotated[States, Field(description="states that it brings: their values at the start")] | None = None
+
+
+class LoadTable(Placed):
+    """A load: what acts on bodies."""
+
+    kind: Any
 
 
 class OwnLoad(LoadTable):

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, create_model
 
 from polhode.loads import LOADS
-from polhode.runs.scenario.signatures import Kind, LoadTable, OwnLoad, one_of_kinds, table_of, with_further
+from polhode.runs.scenario.signatures import Kind, LoadTable, OwnLoad, Placed, one_of_kinds, table_of, with_further
 from polhode.runs.scenario.toml_lines import Key
 from polhode.runs.scenario.values import Table, tags_of
 from polhode.surroundings.surrounding import OWN
@@ -33,7 +33,7 @@ class OwnSurrounding(Table):
 
 FORMS: dict[str, tuple[str, type[Table], type[Table] | None]] = {
     "bodies": ("OfSystem", Table, None), "loads": ("Load", LoadTable, OwnLoad),
-    "surroundings": ("Around", Table, OwnSurrounding),
+    "controllers": ("OfSystem", Placed, None), "surroundings": ("Around", Table, OwnSurrounding),
 }  # fmt: skip
 """Of each group of summands the end of the names of its tables, the keys they all have, and the table of one that is a
 function of the user's."""
@@ -61,10 +61,18 @@ def _sum_table(summands: tuple[tuple[str, tuple[Callable[..., Any], ...]], ...])
             )
             fields[group] = (several | None, None)
         else:
-            fields[group] = (list[one], ...) if own is None else (list[one] | None, None)
+            fields[group] = (list[one], ...) if group == "bodies" else (list[one] | None, None)
     said = "A system as the sum of bodies and of what acts on them."
     made: type[Table] = create_model("Sum", __base__=Table, __doc__=said, __module__=__name__, **fields)
     return made
+
+
+def as_record(told: dict[str, Any]) -> dict[str, Any]:
+    """The words of a summand as its record has them: a controller's function and parameters as those of loads."""
+    if "command" in told:
+        told["function"] = told.pop("command")
+        told |= told.pop("parameters", {})
+    return told
 
 
 def chosen_of(models: list[type[BaseModel]], table: Mapping[str, Any]) -> list[type[BaseModel]]:
