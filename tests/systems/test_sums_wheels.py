@@ -175,6 +175,84 @@ def test_wheels_on_both_ends_of_a_tether_are_as_their_equations_say(method):
     assert float(abs(ds.energy_error).max()) < 1e-9 and float(abs(ds.work[-1]).min()) > 1e-3
 
 
+def numbers(ds):
+    return np.concatenate(
+        [np.ravel(ds[name]) for name in ("position", "attitude", "angular_velocity", "wheel_momentum")]
+    )
+
+
+def test_limits_of_many_motors_do_not_stop_series():
+    """What decides more often than one could follow both ways: the program of a sum is not traced again."""
+    pair = tethered(max_torque=0.025, max_momentum=(0.108, 1.0, 1.0))
+    tight = {"steps": ph.Tolerance(1e-13), "t_end": 0.5, "start": PAIR}
+    series, stages = (ph.integrate(pair, method, **tight) for method in ("taylor", "mkrk:dp8"))
+    assert abs(numbers(series.isel(time=[-1])) - numbers(stages.isel(time=[-1]))).max() < 1e-10
+    assert list(series.event_kind.values) == ["wheel_saturated"]
+    assert float(abs(series.energy_error).max()) < 1e-12
+
+
+VARIED = {
+    "a.wheels.viscous": [0.0, 1e-4, 1e-2], "b.wheels.inertia": [0.005, 0.006, 0.004], "b.mass": [2.0, 3.0, 4.0],
+    "a.wheels.axes": [np.eye(3), np.eye(3)[::-1], np.eye(3)[[1, 2, 0]]], "a.wheels.coulomb": [0.0, 1e-3, 2e-3],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_members_differ_in_any_number_of_wheels(name):
+    pair, run = tethered(), {"step": 0.0025, "steps": 100, "every": 50, "start": PAIR}
+    alone = [ph.integrate(pair, parameters={name: one}, **run) for one in VARIED[name]]
+    assert abs(numbers(alone[1]) - numbers(alone[0])).max() > 1e-6
+    engines = ("threads",) if name in ("b.wheels.inertia", "a.wheels.coulomb") else ("threads", "lanes")
+    for engine in engines:
+        together = ph.ensemble(pair, engine=engine, members={name: VARIED[name]}, **run)
+        for k, one in enumerate(alone):
+            assert abs(numbers(together.isel(member=k)) - numbers(one)).max() < 1e-14
+            assert abs(together.spin.values[k] - one.spin.values).max() < 1e-14
+
+
+def test_derivatives_by_the_numbers_of_wheels():
+    pair, run = tethered(), {"step": 0.0025, "steps": 100, "every": 100, "start": PAIR}
+    ds = ph.integrate(pair, tangent=["a.wheels.viscous", "b.wheels.viscous"], **run)
+    rows = [f"wheel_momentum.a.{k}" for k in range(3)]
+    mine = ds.state_transition[-1].sel(row=rows, column="a.wheels.viscous").values
+    up, down = (ph.integrate(pair, parameters={"a.wheels.viscous": 1e-4 + s * 1e-5}, **run) for s in (1, -1))
+    own = {"wheel": ["a.0", "a.1", "a.2"]}
+    assert abs(mine - (up.wheel_momentum[-1] - down.wheel_momentum[-1]).sel(own) / 2e-5).max() < 1e-7 * abs(mine).max()
+
+    def end(rows):
+        return rows.attitude.ravel()[-1]
+
+    slopes = ph.gradient(end, pair, "mkrk:cv8", wrt=["angular_velocity"], **run)
+    for k, body in enumerate("ab"):
+        found = []
+        for s in (1e-5, -1e-5):  # wheels start at their speeds relative to the body
+            start = {one: dict(given) for one, given in PAIR.items()}
+            w = np.array(start[body]["angular_velocity"])
+            start[body]["angular_velocity"] = w + (0.0, s, 0.0)
+            found.append(
+                float(ph.integrate(pair, "mkrk:cv8", **run | {"start": start}).attitude.values[-1].ravel()[-1])
+            )
+        assert abs(slopes["angular_velocity"][k, 1] - (found[0] - found[1]) / 2e-5) < 1e-8
+
+
+def test_a_run_with_wheels_is_repeated_and_goes_on(tmp_path):
+    pair = tethered(max_momentum=(0.108, 1.0, 1.0))
+    run = {"step": 0.0025, "every": 50, "start": PAIR}
+    whole = ph.integrate(pair, "v2", steps=200, **run)
+    assert list(whole.wheel.values) == ["a.0", "a.1", "a.2", "b.0", "b.1"]
+    for other in (ph.rerun(whole), ph.system(**pair.arguments)):
+        again = other if hasattr(other, "position") else ph.integrate(other, "v2", steps=200, **run)
+        assert np.array_equal(numbers(again), numbers(whole))
+    half = ph.integrate(pair, "v2", steps=100, **run)
+    rest = ph.integrate(pair, steps=100, every=50, start=half)
+    assert abs(numbers(rest.isel(time=[-1])) - numbers(whole.isel(time=[-1]))).max() < 1e-14
+    assert list(whole.event_kind.values) == list(rest.event_kind.values) == ["wheel_saturated"]
+    ph.integrate(pair, "v2", steps=200, store=tmp_path / "run.zarr", **run)
+    assert np.array_equal(numbers(ph.load(tmp_path / "run.zarr")), numbers(whole))
+    ph.save(whole, tmp_path / "run.nc")
+    assert np.array_equal(numbers(ph.rerun(ph.load(tmp_path / "run.nc"))), numbers(whole))
+
+
 def test_what_a_pair_with_wheels_conserves_includes_them():
     pair = tethered()
     assert pair.conserves == ("total_momentum", "total_angular_momentum")

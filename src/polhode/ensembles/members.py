@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -500,21 +501,24 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
                 raise InvalidInput(f"the run cannot start: {wrong}")
     prepared = request.method.prepare()
     if prepared.coordinates is not None:
-        return np.array([extended(_with_frames(system, constants, k), prepared, y[k]) for k in range(M)])
+        return np.array([extended(_of_member(system, constants, k), prepared, y[k]) for k in range(M)])
     states = np.empty((M, len(first)))
     states[:] = first
     states[:, : L.BODY * N] = y
     if "wheels" in system.provides:
         S = len(system.auxiliary)
-        states[:, L.BODY * N : L.BODY * N + S] = [system.auxiliary_at_start(one) for one in y]
+        own = [_of_member(system, constants, k).auxiliary_at_start(y[k]) for k in range(M)]
+        states[:, L.BODY * N : L.BODY * N + S] = own
     return states
 
 
-def _with_frames(system: System, constants: Constants, k: int) -> Any:
-    frames = constants.frames[min(k, len(constants.frames) - 1)]
-    return SimpleNamespace(
-        N=system.N, auxiliary=system.auxiliary, auxiliary_at_start=system.auxiliary_at_start, frames=frames
+def _of_member(system: System, constants: Constants, k: int) -> Any:
+    """What the start of member k depends on beside its state."""
+    frames, moments, parameters = (
+        one[min(k, len(one) - 1)] for one in (constants.frames, constants.moments, constants.parameters)
     )
+    at_start = partial(system.auxiliary_at_start, moments=moments, parameters=parameters)
+    return SimpleNamespace(N=system.N, auxiliary=system.auxiliary, auxiliary_at_start=at_start, frames=frames)
 
 
 def _of_all(values: Any, name: str, M: int, N: int) -> Any:

@@ -58,6 +58,14 @@ def wheels_in(parameters, at):
     return slice(first, first + count), parameters[at + AXES : behind].reshape(count, AXIS), inertia
 
 
+def carried_round(parameters, at, y, moments):
+    """Where the momenta of wheels stand among the auxiliary variables, and how much of them comes from the turning of
+    their bodies, of which y is the state (13 N, ...) and ``moments`` (N, 3) are the moments of inertia."""
+    for i, begin in tables_in(parameters, at, len(moments)):
+        wheels, axes, inertia = wheels_in(parameters, begin)
+        yield wheels, inertia * (axes @ (y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)] / moments[i]))
+
+
 enter_rotation = hole("enter_rotation(i, dm, e, p) -> status", "The sum into attitude and angular momentum.")
 without_wheels = hole("without_wheels(i, h, p) -> status", "The free rotation of a body without wheels.")
 

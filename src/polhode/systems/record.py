@@ -15,7 +15,7 @@ from polhode.arguments.frozen import frozen
 from polhode.bodies.inertia import turning
 from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, shown
-from polhode.flows.gyrostat import tables_in, wheels_in
+from polhode.flows.gyrostat import carried_round
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
@@ -237,8 +237,7 @@ class System:
         Default method of ``integrate``, from the measured tables. Unless given: "exact" without loads, "kepler" if only
         a centre acts, "mkrk:cv8" if loads depend on velocities, else "rkn6_14a", with "/kepler" if a centre attracts.
     wheels_at : int
-        Index in the parameters of the table of wheels, of several bodies of the indices of their tables
-        (``flows.gyrostat``); -1 without wheels.
+        Index in the parameters of the tables of wheels (``flows.gyrostat``); -1 without wheels.
     samples_at, sampled : int, tuple of polhode.systems.sampling.Sampled
         Index in the parameters of the table of controllers (``kernel.sampling``), -1 without; and its rows.
     names : tuple of str
@@ -248,6 +247,8 @@ class System:
     made_again : function or None
         ``made_again(system)``: the system as the functions it was built from are now, of one whose programs hold what
         these read; itself where nothing has changed.
+    program : function or None
+        ``program(part) -> Dynamics``: what the roles were written from; without, they are traced.
     """
 
     name: str
@@ -289,6 +290,7 @@ class System:
     names: tuple[str, ...] = ()
     decided: frozenset[int] = frozenset()
     made_again: Callable[[System], System] | None = None
+    program: Callable[[int], Dynamics] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "moments", turning(np.asarray(self.moments, dtype=float)))
@@ -460,13 +462,12 @@ class System:
         """Number of the first auxiliary variable that loads read; that of all variables if there is none."""
         return next((k for k, own in enumerate(self.auxiliary) if own.read), len(self.auxiliary))
 
-    def auxiliary_at_start(self, y: Any) -> Any:
-        """The auxiliary variables (S,) at the start, where the bodies are in the state y. The speed of a wheel is that
-        relative to the body, which adds to its momentum."""
+    def auxiliary_at_start(self, y: Any, moments: Any = None, parameters: Any = None) -> Any:
+        """The auxiliary variables (S,) where bodies start at y; wheels turn relative to bodies, which turn them on."""
+        moments, p = (self.moments, self.parameters) if moments is None else (moments, parameters)
         found = np.array([own.start for own in self.auxiliary], dtype=float)
-        for i, at in tables_in(self.parameters, self.wheels_at, self.N):
-            wheels, axes, inertia = wheels_in(self.parameters, at)
-            found[wheels] += inertia * (axes @ (y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)] / self.moments[i]))
+        for wheels, added in carried_round(p, self.wheels_at, y, moments):
+            found[wheels] += added
         return found
 
     @property
@@ -549,6 +550,8 @@ class System:
         """Likewise for a part of the loads (``kernel.layout``)."""
         if is_derived(self.loads):
             return self._of_potential().dynamics
+        if self.program is not None:
+            return self.program(part)
         kept = self.__dict__.setdefault("_dynamics", {})
         roles = tuple(one.all_made if isinstance(one, UserFunction) else one for one in (self.loads, self.potential))
         if kept.get("roles") != roles:

@@ -337,7 +337,8 @@ def roles_of(
         return found | {"loads": no_loads, "commutator": None}
     alone = (structure.alone or structure.each) and structure.conservative and not reads
     return found | {
-        "loads": structure.loads, "each_alone": alone, "all_potential": structure.conservative,
+        "loads": structure.loads, "program": structure.program, "each_alone": alone,
+        "all_potential": structure.conservative,
         "provides": stated(
             central_gravity=structure.centred, only_central_gravity=structure.centre_alone, split_loads=True,
             velocity_independent=not structure.moving and not reads,

@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode.kernel import jit
 from polhode.loads import Load
+from polhode.programs.dynamics import Dynamics
 from polhode.surroundings import Surrounding
 from polhode.surroundings.surrounding import Table
 from polhode.systems.carried import Carried
@@ -99,6 +100,8 @@ class Structure:
         What each controller sets.
     calls : bool
         Whether the potential calls a kernel as it is, of which there is no commutator.
+    program : function or None
+        ``program(part) -> Dynamics``, the loads of a sum that is written out.
     """
 
     loads: Callable[..., Any]
@@ -116,6 +119,7 @@ class Structure:
     table: tuple[float, ...] = ()
     commands: tuple[Commands, ...] = ()
     calls: bool = False
+    program: Callable[[int], Dynamics] | None = None
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from polhode.systems.carried_loads import Rotors, add_rotors
 from polhode.systems.conserved import Acting, conserved
 from polhode.systems.from_potential import derived
 from polhode.systems.seen import Seen
+from polhode.systems.sum_program import Program
 from polhode.systems.summands import Shape, Structure, Sum, Summand
 from polhode.systems.user.derived import jumps
 
@@ -127,15 +128,19 @@ class Tracing:
         acting = self.acting
         if sum.carried:
             acting[L.MOVING] = self._with_rotors(self.loads[L.MOVING])
+        coupling = Loads((self.zero,) * (3 * self.N), tuple(self.coupling), self.loads[L.RESTING].rates)
         conditions = {f"part & {part} != 0": one for part, one in acting.items()}
         if sum.carried:
             coupled = f"part & {L.MOVING} != 0 and part & {L.WITHOUT_COUPLING} == 0"
-            conditions[coupled] = Loads((self.zero,) * (3 * self.N), tuple(self.coupling), self.loads[L.RESTING].rates)
+            conditions[coupled] = coupling
         module = module_of(
             text(g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N,
                  before=(sum.beside or 0) + len(self.work), beside=sum.beside)
         )  # fmt: skip
         potential, calls = None, bool(called_in(g, [self.level]))
+        plain = (
+            not self.each and sum.beside is None and not called_in(g, [a for one in acting.values() for a in one.rows])
+        )
         follows = {*acting} == {L.POTENTIAL_PART} and not self.each and sum.beside is None and not calls
         if follows:  # loads and commutator follow from the potential
             program = Dynamics(g, self.N, potential=self.depth, fixed=fixed)
@@ -146,6 +151,7 @@ class Tracing:
             module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
             not self.work, self.N == 1 and not self.each, self.each, sum.centred, {*acting} == {L.ATTRACTION}, fixed,
             () if self.each else self._conserves(fixed), calls=calls,
+            program=Program(g, acting, coupling, self.level, len(self.work), fixed) if plain else None,
         )  # fmt: skip
 
     def _with_rotors(self, moving: Loads) -> Loads:

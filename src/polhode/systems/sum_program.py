@@ -1,0 +1,57 @@
+"""The program of a sum as runs ask for it: no role is traced again, so that a sum may decide as often as it likes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from polhode.kernel import layout as L
+from polhode.programs.dynamics import Dynamics
+from polhode.programs.graph import Graph
+from polhode.programs.parts import Loads, added
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The loads of a sum that is written out, by parts.
+
+    Attributes
+    ----------
+    graph : Graph
+        All rows; their inputs aux0, aux1, ... are the states that loads read.
+    loads : mapping of int to Loads
+        Loads by the part of them.
+    coupling : Loads
+        What is left out WITHOUT_COUPLING.
+    potential : int
+        Row of the potential energy.
+    before : int
+        How many auxiliary variables stand before the states.
+    fixed : mapping of str to float
+        Parameters by which functions decide.
+    """
+
+    graph: Graph
+    loads: Mapping[int, Loads]
+    coupling: Loads
+    potential: int
+    before: int
+    fixed: Mapping[str, float]
+    kept: dict[int, Dynamics] = field(default_factory=dict)
+
+    def __call__(self, part: int) -> Dynamics:
+        """The loads of a part."""
+        if part not in self.kept:
+            g, asked = self.graph, [one for bit, one in self.loads.items() if part & bit]
+            if part & L.MOVING and not part & L.WITHOUT_COUPLING:
+                asked.append(self.coupling)
+            nothing = Loads(*((g.const(0.0),) * len(rows) for rows in self.coupling))
+            total = added(g, [nothing, *asked])
+            rows = [*total.rows, self.potential]
+            states = {g.input(name): g.input(f"aux{self.before + int(name[3:])}")
+                      for name in g.names(rows) if name.startswith("aux")}  # fmt: skip
+            rows = g.rebuilt(rows, inputs=states) if self.before else rows
+            n = len(total.force)
+            self.kept[part] = Dynamics(g, n // 3, tuple(rows[:n]), tuple(rows[n : 2 * n]), tuple(rows[2 * n : -1]),
+                                       rows[-1], self.fixed)  # fmt: skip
+        return self.kept[part]
