@@ -49,7 +49,7 @@ def loads_at(system: System, y: Any, t: float, *, state: Any = None, asked: int 
 def at_rest(system: System, y: Any) -> Any:
     """The same positions and attitudes, with all momenta and angular momenta zero."""
     rest = np.array(y)
-    body = rest.reshape(-1, L.BODY)[: system.N]
+    body = rest[: L.BODY * system.N].reshape(system.N, L.BODY)
     body[:, L.MOMENTUM : L.ATTITUDE] = 0.0
     body[:, L.ANGULAR :] = 0.0
     return rest

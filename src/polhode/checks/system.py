@@ -156,7 +156,8 @@ def _conservation_lines(system: System, states: Sequence[Any], span: float | Non
 
 
 def _states_near(system: System, count: int, rng: np.random.Generator, start: Mapping[str, Any]) -> list[Any]:
-    """Random states near the given one: attitudes within 0.5 rad, vectors within 20 percent, or of size one if zero."""
+    """Random states near the given one: attitudes within 0.5 rad, vectors and what loads read within 20 percent, or of
+    size one if zero."""
     base = start_state(system, **start)
     found = []
     for _ in range(count):
@@ -175,7 +176,10 @@ def _states_near(system: System, count: int, rng: np.random.Generator, start: Ma
             for vector, unit in vectors:
                 size = float(np.linalg.norm(base[vector]))
                 y[vector] += rng.uniform(-1.0, 1.0, 3) * (0.2 * size if size > 0.0 else unit)
-        found.append(y)
+        own = system.auxiliary_at_start(y)
+        for k in range(system.read_from, len(own)):
+            own[k] += rng.uniform(-1.0, 1.0) * (0.2 * abs(own[k]) if own[k] else 1.0)
+        found.append(np.concatenate([y, own]))
     return found
 
 

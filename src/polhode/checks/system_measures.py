@@ -1,8 +1,8 @@
 """Measurements on a system: are its loads, potential, works, series and conserved quantities consistent?
 
 Each function returns a number (zero, or round-off, for a correct system) or a description of what is wrong, which is
-judged in ``polhode.checks.system``. Unless said otherwise ``y`` is a state (13 N numbers) and ``t``
-the time at which loads and potential are evaluated.
+judged in ``polhode.checks.system``. Unless said otherwise ``y`` is a state (13 N numbers and
+the auxiliary variables) and ``t`` the time at which loads and potential are evaluated.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ def conservation_drifts(
     """
     constants = system.constants_of_bodies
     rates = np.linalg.norm(
-        np.reshape(y, (-1, L.BODY))[: system.N, L.ANGULAR :] * constants[:, L.INVERSE_INERTIA :], axis=1
+        np.reshape(y[: L.BODY * system.N], (-1, L.BODY))[:, L.ANGULAR :] * constants[:, L.INVERSE_INERTIA :], axis=1
     )
     spans = [2.0 / max(1.0, float(rates.max())) / SHORTER**k for k in range(SHORTENED)] if span is None else [span]
     found: dict[str, float] = {}
@@ -322,7 +322,7 @@ def _accurate_states(system: System, y: Any, t: float, span: float, method: str,
     """The states of a run whose step is halved until it converges; None where 4096 steps are not enough, or where it
     converges slowly, as steps over a kink do."""
     before, width = None, L.BODY * system.N + len(system.auxiliary)
-    start = np.concatenate([y[: L.BODY * system.N], np.zeros(len(system.auxiliary))])
+    start = np.concatenate([y[:width], np.zeros(width - len(y[:width]))])
     changes: list[float] = []
     while n <= MOST_STEPS:
         try:
