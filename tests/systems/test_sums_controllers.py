@@ -224,6 +224,77 @@ def test_controllers_are_called_in_the_order_of_the_sum():
         assert float(ds.two[1]) == expected
 
 
+# ------------------------------------------------------------------ wheels and surroundings
+WHEELS = ph.reaction_wheels(np.eye(3), 0.05, max_torque=1.0)
+
+
+def on_wheels(bus, gain, rate):
+    return {"wheel_command": gain * bus.attitude[1:] + rate * bus.angular_velocity}
+
+
+def on_wheels_of_one(t, position, velocity, q, omega, parameters, states):
+    return parameters[0] * q[1:] + parameters[1] * omega
+
+
+def wheeled(law, **words):
+    bodies = [ph.body(name, 1.0, (10.0, 12.0, 14.0), wheels=WHEELS) for name in ("a", "b")]
+    return ph.system(bodies, ph.controller(law, 0.2, **words).on("a", "b"))
+
+
+@pytest.mark.parametrize("words", [{}, {"delay": 0.3, "limit": 0.2}])
+def test_wheels_are_commanded_as_those_of_a_spacecraft(words):
+    one = ph.spacecraft((10.0, 12.0, 14.0), MU, 120.0, wheels=WHEELS, parameters=(0.5, 5.0),
+                        controllers=[ph.controller(on_wheels_of_one, 0.2, "wheel_command", **words)])  # fmt: skip
+    law = ph.controller(on_wheels, 0.2, parameters={"gain": 0.5, "rate": 5.0}, **words)
+    ours = ph.system(ph.body("bus", 120.0, (10.0, 12.0, 14.0), wheels=WHEELS), ph.loads.central(MU),
+                     ph.loads.gravity_gradient(MU), law.on("bus"))  # fmt: skip
+    for method in ("v2/kepler", "rkn6_14a/kepler", "mkrk:cv8"):
+        a, b = (ph.integrate(system, method, step=0.1, t_end=60.0, **LOW) for system in (one, ours))
+        assert_allclose(b.position.values[-1], a.position.values[-1], rtol=1e-12)
+        for name in ("attitude", "wheel_momentum", "wheel_command"):
+            assert_allclose(b[name].values, a[name].values, atol=1e-12)
+        assert float(abs(b.energy_error).max()) < 1e-12
+        assert float(abs(b.wheel_momentum[-1]).max()) > 0.1
+
+
+def test_one_controller_commands_the_wheels_of_two_bodies():
+    """Each to the attitude of the other one's start: two runs of one body, in which the target is a parameter."""
+
+    def mirrored(a, b):
+        return {
+            "a": {"wheel_command": 0.5 * a.attitude[1:] + 5.0 * a.angular_velocity},
+            "b": {"wheel_command": 0.3 * (b.attitude[1:] - a.attitude[1:]) + 4.0 * b.angular_velocity},
+        }
+
+    start = {"a": {"attitude": (0.8, 0.6, 0.0, 0.0)}, "b": {"attitude": (0.6, 0.0, 0.8, 0.0)}}
+    ds = ph.integrate(wheeled(mirrored, delay=0.3, limit=0.25), "s6_10", step=0.1, t_end=20.0, start=start)
+    assert list(ds.wheel.values) == ["a.0", "a.1", "a.2", "b.0", "b.1", "b.2"]
+    one = ph.rigid_body((10.0, 12.0, 14.0), wheels=WHEELS, parameters=(0.5, 5.0), controllers=[
+        ph.controller(on_wheels_of_one, 0.2, "wheel_command", delay=0.3, limit=0.25)])  # fmt: skip
+    a = ph.integrate(one, "s6_10", step=0.1, t_end=20.0, **start["a"])
+    assert_allclose(ds.attitude.values[:, 0], a.attitude.values, atol=1e-13)
+    assert_allclose(ds.wheel_command.values[:, :3], a.wheel_command.values, atol=1e-13)
+    q, w = ds.attitude.values, ds.angular_velocity.values
+    wanted = np.clip(0.3 * (q[:, 1, 1:] - q[:, 0, 1:]) + 4.0 * w[:, 1], -0.25, 0.25)
+    assert_allclose(ds.wheel_command.values[4::2, 3:], wanted[0:-4:2], atol=1e-13)  # 0.3 s late: a row shows the last
+    assert abs(wanted).max() > 0.2
+    assert float(abs(ds.energy_error).max()) < 1e-12
+
+
+def test_a_controller_reads_the_surroundings():
+    def high(body):
+        return body.position[2]
+
+    def seeing(body, height, t):
+        return {"seen": height + 10.0 * t}
+
+    one = ph.system(ph.body("a", 1.0), ph.controller(seeing, 0.5).states(seen=0.0),
+                    surroundings={"height": ph.surroundings.of(high)})  # fmt: skip
+    ds = ph.integrate(one, "v2", step=0.25, steps=4, position=(0.0, 0.0, 1.0), velocity=(0.0, 0.0, 1.0))
+    assert_allclose(ds.seen, [0.0, 1.0, 1.0, 6.5, 6.5])
+    assert "reads height" in str(one)
+
+
 # ------------------------------------------------------------------ noise
 @pytest.mark.parametrize("more", [{}, {"time_constant": 2.0}, {"walk": True, "phase": 0.1}])
 def test_noise_is_that_of_polhode(more):
@@ -303,6 +374,29 @@ def test_a_store_resumes_with_the_same_bits(words, steps, tmp_path):
     again = ph.resume(tmp_path / "run.zarr", engine=engine, follow=follow, spring=spring)
     for name in ("position", "attitude", "thrust", "work"):
         assert_array_equal(again[name], whole[name])
+
+
+def test_noise_varies_with_the_seeds_of_members():
+    def wind(body, gust):
+        return {"force": [gust, 0.0, 0.0]}
+
+    one = ph.system(ph.body("a", 1.0), ph.loads.of(wind).states(gust={"noise": 1.0, "every": 0.1, "seed": 1}))
+    run = {"method": "s6_10", "step": 0.05, "steps": 20}
+    many = ph.ensemble(one, members={"wind.states.gust.seed": [1, 2]}, **run)
+    assert_array_equal(many.gust.values[0], ph.integrate(one, **run).gust.values)
+    assert abs(many.gust.values[0, 1:] - many.gust.values[1, 1:]).min() > 0.0
+
+
+def test_checks_of_a_system_have_states_for_its_loads():
+    for system, start in ((craft(), LOW), (spacecraft(), LOW), (pair_of(delay=0.1), {})):
+        report = ph.check_system(system, **start)
+        assert report.passed, report
+
+
+def test_a_summand_may_be_called_controllers():
+    one = body_with(ph.loads.of(actuator).named("controllers").states(command=(0.1, 0.0, 0.0)))
+    ds = ph.integrate(one, "v2", step=0.1, steps=4, **START)
+    assert_array_equal(ph.rerun(ds, controllers=actuator).attitude, ds.attitude)
 
 
 GAIN = 0.5
@@ -397,10 +491,18 @@ WRONG = {
         lambda: ph.system(ph.body("a", 1.0), ph.body("b", 1.0), held(fine)),
     "unknown body that controller 'fine' is on": lambda: body_with(held(fine).on("bux")),
     "cannot be a part of a sum": lambda: body_with(held(looping)),
-    "remembers from call to call": lambda: body_with(held(keeping)),
+    "give .states.CALLS=0.0. and polhode.controller.*, read 'CALLS' by its name, and return its new": lambda: body_with(
+        held(keeping)),
     "has no argument 'gain'": lambda: ph.controller(fine, 0.1, parameters={"gain": 1.0}),
     "parameter 'every', a name that is taken": lambda: ph.controller(
         lambda bus, every: {"command": every}, 0.1, parameters={"every": 1.0}),
+    "asks for 'height', which is around a body; let its first argument be that body": lambda: ph.system(
+        ph.body("a", 1.0), ph.controller(lambda height: {"seen": height}, 0.1).states(seen=0.0),
+        surroundings={"height": ph.surroundings.of(lambda body: body.position[2])}),
+    "sets 'wheel_command', which is no state; there are a.wheel_command, b.wheel_command; say of which body": lambda:
+        wheeled(lambda a, b: {"wheel_command": a.angular_velocity}),
+    "sets 'wheel_speed' of 'a', which has none": lambda: wheeled(
+        lambda a, b: {"a": {"wheel_speed": a.angular_velocity}}),
     "is a plain Python function": lambda: body_with(ph.controller(np.cross, 0.1).on("bus")),
     "limit has 2 numbers, but the controller sets 3": lambda: body_with(held(fine, limit=(1.0, 2.0))),
     "returns no value of 'memory'": lambda: body_with(held(fine, keeps="memory").states(memory=0.0)),

@@ -95,16 +95,20 @@ class CommandProgram(Command):
 
 
 # ------------------------------------------------------------------ traced
-def bodies_read(one: Controller, count: int, known: Set[str]) -> int:
+def bodies_read(one: Controller, count: int, states: Set[str], around: Set[str]) -> int:
     """On how many bodies the function of a controller without ``.on`` is, of so many: one or none.
 
     Raises
     ------
     InvalidInput
-        There are several.
+        There are several, or it asks for the surroundings of none.
     """
-    if all(name in known for name in one.takes[:1]):
+    others = [name for name in one.takes if name not in states]
+    if not others:
         return 0
+    if others[0] in around:
+        raise InvalidInput(f"{one.described} asks for {others[0]!r}, which is around a body; let its first argument be "
+                           "that body")  # fmt: skip
     if count > 1:
         raise InvalidInput(f"{one.described} is on none of {count} bodies; say which it reads with .on")
     return 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -116,10 +116,16 @@ def key_of(k: int, count: int) -> str:
     return "command" if count == 1 else f"command_{k}"
 
 
+def _controllers(arguments: Mapping[str, Any]) -> Sequence[Any]:
+    """The records of the controllers of a system of one body; in a sum something else may be called so."""
+    given = arguments.get("controllers") or ()
+    return () if isinstance(given, Mapping) else given
+
+
 def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a system with the user's functions in their places."""
     found, functions = named_now(system, arguments, functions)
-    given = found.get("controllers") or ()
+    given = _controllers(found)
     keys = [key_of(k, len(given)) for k in range(len(given))]
     if given:
         found["controllers"] = [
@@ -140,7 +146,7 @@ def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: value for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
     records = {**arguments, **(mapping if isinstance(mapping := arguments.get("loads"), Mapping) else {})}
     found |= {key: value["function"] for key, value in records.items() if is_load(value)}
-    given = arguments.get("controllers") or ()
+    given = _controllers(arguments)
     return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
 
 
@@ -182,6 +188,6 @@ def without_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     kept |= {key: {k: v for k, v in one.items() if k != "function"} for key, one in kept.items() if is_load(one)}
     if isinstance(kept.get("loads"), Mapping):
         kept["loads"] = without_functions(kept["loads"])
-    if kept.get("controllers"):
-        kept["controllers"] = [{k: v for k, v in one.items() if k != "command"} for one in kept["controllers"]]
+    if given := _controllers(kept):
+        kept["controllers"] = [{k: v for k, v in one.items() if k != "command"} for one in given]
     return kept

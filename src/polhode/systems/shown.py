@@ -90,15 +90,15 @@ def summands(system: System) -> list[tuple[str, str]]:
         if kind in (OWN, *SURROUNDINGS):
             found.append((name, f"surroundings {f'by {own}' if own else kind}{': ' * bool(inside)}{inside}"))
             continue
-        on = ", ".join(record.get("on", ())) or ("no body" if kind == "states" else "every body")
-        on = "all bodies" if kind == "gravitation" and "on" not in record else on
+        unsaid = {"states": "no body", "gravitation": "all bodies", "controller": ""}
+        on = ", ".join(record.get("on", ())) or unsaid.get(kind, "every body")
         brings = "; state " + ", ".join(record["states"]) if record.get("states") else ""
         asks = system.functions[name].function if own else _asks(LOADS[kind], told)
         asked = [one for one in inspect.signature(asks).parameters if one in around]
         reads = "; reads " * bool(asked) + ", ".join(asked)
         what = (own or kind) + ", an acceleration" * (kind == "acceleration")
         what = f"controller by {own}" if kind == "controller" else what
-        found.append((name, f"{what} on {on}{': ' * bool(inside)}{inside}{brings}{reads}"))
+        found.append((name, f"{what}{' on ' * bool(on)}{on}{': ' * bool(inside)}{inside}{brings}{reads}"))
     return found
 
 

@@ -280,14 +280,14 @@ def sum_of(
     at = {one.name: i for i, one in enumerate(bodies)}
     numbers = [float(one.parameters["mu"]) for one in centres] if core is None else core.parameters.tolist()
     summands = []
-    known = {name for name, _ in states.sizes}
+    known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
     for load in loads:
         central = any(load is one for one in centres)
         places, more = places_of(load.parameters, 0 if central else len(numbers))
         numbers += [] if central else more
         on = _places(load, at)
         if isinstance(load, Controller) and not load.bodies:
-            on = (tuple(range(bodies_read(load, len(at), known))),)
+            on = (tuple(range(bodies_read(load, len(at), known, nearby))),)
         summands.append(Summand(load, on, places))
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
@@ -381,7 +381,7 @@ def _checked(load: Load | Surrounding, found: Iterable[Any]) -> LoadFunction:
     """
     for one in found:
         if one.kind in ("memory", "outside"):
-            raise InvalidInput(refusal(load.described, one, isinstance(load, Controller)))
+            raise InvalidInput(refusal(load.described, one, isinstance(load, Controller), True))
         raise InvalidInput(f"{load.described} cannot be a part of a sum: it {one.what}, {one.line}; leave that out")
     return LoadFunction(load.function, load.described)
 

@@ -13,22 +13,26 @@ from polhode.programs.purity import Finding, handed_over
 from polhode.programs.purity_tables import CHANGERS
 
 
-def refusal(described: str, worst: Finding, command: bool) -> str:
-    """The sentence that refuses a function, with the same law as a state; ``command``: it is that of a controller."""
+def refusal(described: str, worst: Finding, command: bool, summand: bool = False) -> str:
+    """The sentence that refuses a function, with the same law as a state; ``command``: it is that of a controller,
+    ``summand``: it is a part of a sum."""
     told = f"it {worst.what}" + (f" ({worst.line})" if worst.line else "")
     if worst.kind == "outside":
+        drawn = "{'noise': 1.0, 'every': 0.1}"
+        noise = f".states(noise={drawn})" if summand else f"states={{'noise': {drawn}}}"
         return (
             f"{described} depends on more than its arguments: {told}; compute such numbers beforehand and give them in "
-            "parameters=, and draw noise as a state, states={'noise': {'noise': 1.0, 'every': 0.1}}"
+            f"parameters=, and draw noise as a state, {noise}"
         )
     name = (re.findall(r"[A-Za-z_]\w*", worst.what.partition(", which")[0]) or ["memory"])[-1]
     name = name if name not in CHANGERS else "memory"
-    keeps = f"states={{{name!r}: 0.0}} and polhode.controller(..., keeps={name!r})"
+    states = f".states({name}=0.0)" if summand else f"states={{{name!r}: 0.0}}"
+    keeps = f"{states} and polhode.controller(..., keeps={name!r})"
+    read = f"read {name!r} by its name" if summand else f"read states.{name}"
     law = (
-        f"give {keeps}, read states.{name}, and return its new value behind the command"
+        f"give {keeps}, {read}, and return its new value {'' if summand else 'behind the command'}".rstrip()
         if command
-        else f"give states={{{name!r}: 0.0}}, read states.{name}, and return its rate, or let a controller set it: "
-        f"{keeps}"
+        else f"give {states}, {read}, and return its rate, or let a controller set it: {keeps}"
     )
     cache = "; for a cache, use functools.lru_cache" if re.search(r"\[[^\]\d'\"]", told) else ""
     return (
