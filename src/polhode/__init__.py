@@ -18,7 +18,7 @@ from typing import Any
 from polhode.in_xarray import whenever_imported as _whenever_imported
 
 _HOMES = {
-    "body": "bodies.body", "bodies": "bodies.body",
+    "body": "bodies.body", "bodies": "bodies.body", "pairs": "loads.load",
     "system": "systems", "problem": "systems", "thruster": "systems", "plate": "systems", "reaction_wheels": "systems",
     "controller": "systems", "gravity_field": "systems",
     "magnetic_field": "systems", "magnetic_dipole": "systems", "magnetic_torquers": "systems",

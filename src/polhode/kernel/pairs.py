@@ -2,7 +2,7 @@
 
 The pass takes four pairs at a time. Three functions of the system are bound into it:
 
-    pack(i, at, y, c)            write the data of body i, WIDTH numbers, to c[at:]
+    pack(i, at, N, y, bodies, c) write the data of body i, WIDTH numbers, to c[at:]
     pair(a, b0, b1, b2, b3, c)   interaction of the body with data at c[a:] and four others: 12 vectors of four, which
                                  are force on a and energy; torque on a and virial; torques on the others, one unused
                                  (in place of a torque, whatever ``turned`` takes, such as the field at the body)
@@ -59,7 +59,7 @@ LISTING, TAKING, GIVING = 0, 1, 2
 """Jobs: build the rows of the list; sum over the pairs; write the loads of the bodies."""
 
 
-pack = hole("pack(i, at, y, c)", "The system's function that writes the data of a body.")
+pack = hole("pack(i, at, N, y, bodies, c)", "The system's function that writes the data of a body.")
 pair = hole("pair(a, b0, b1, b2, b3, c) -> 12 vectors", "The system's interaction of a body with four others.")
 turned = hole("turned(i, at, sums, y, c) -> 3-tuple", "The system's torque on a body.")
 
@@ -69,7 +69,7 @@ give = hole("give(s, N, y, c, out)", "``give_slice`` of a system.")
 part = hole("part(job, s, n, N, y, c, out)", "``part_of`` of a system.")
 lead = hole("lead(count, address)", "``work_sharing.lead`` of a system.")
 all_of = hole("all_of(job, n, N, y, c, out)", "``whole`` of a system.")
-passed = hole("passed(N, y, c, out) -> bool", "``pass_of`` of a system.")
+passed = hole("passed(N, y, bodies, c, out) -> bool", "``pass_of`` of a system.")
 
 
 @inlined
@@ -239,7 +239,7 @@ def in_turn(job, n, N, y, c, out):
         part(job, s, n, N, y, c, out)
 
 
-def pass_of(N, y, c, out):
+def pass_of(N, y, bodies, c, out):
     """Rebuild the list if necessary and sum over all pairs; False where positions are not finite."""
     nothing, now = (0, 0, 0), int(c[NOW_AT])
     if c[CUTOFF] > 0.0:
@@ -256,7 +256,7 @@ def pass_of(N, y, c, out):
             c[now + BUILDS] += 1.0
     data, width = int(c[DATA_AT]), int(c[WIDTH])
     for i in range(N):
-        pack(i, data + width * i, y, c)
+        pack(i, data + width * i, N, y, bodies, c)
     all_of(TAKING, nothing, N, y, c, out)
     potential, virial = 0.0, 0.0
     for s in range(int(c[SLICES])):
@@ -269,7 +269,7 @@ def pass_of(N, y, c, out):
 
 def pair_loads(part, t, N, y, bodies, parameters, out):
     """Loads of all bodies, signature LOADS; nan where positions are not finite."""
-    if passed(N, y, parameters, out):
+    if passed(N, y, bodies, parameters, out):
         all_of(GIVING, (0, 0, 0), N, y, parameters, out)
     else:
         for k in range(L.LOAD * N):
@@ -278,7 +278,7 @@ def pair_loads(part, t, N, y, bodies, parameters, out):
 
 def pair_potential(t, N, y, bodies, parameters):
     """Potential energy, signature POTENTIAL; nan where positions are not finite."""
-    good = passed(N, y, parameters, parameters)
+    good = passed(N, y, bodies, parameters, parameters)
     return parameters[int(parameters[NOW_AT]) + POTENTIAL_SUM] if good else float("nan")
 
 

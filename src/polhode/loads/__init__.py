@@ -14,6 +14,7 @@ from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual
 from polhode.loads.harmonics import harmonics
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
+from polhode.loads.sites import sites
 from polhode.loads.springs import tether
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "magnet",
     "mutual_gravity",
     "of",
+    "sites",
     "tether",
     "torquers",
     "weight",
@@ -38,7 +40,7 @@ LOADS |= {
     build.__name__: build
     for build in (
         *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity, harmonics),
-        *(tether, drag, magnet, torquers),
+        *(sites, tether, drag, magnet, torquers),
     )
 }
 

@@ -23,7 +23,9 @@ from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, answering, shown
 from polhode.surroundings.surrounding import as_numbers
 
-RESERVED = ("t", "kind", "function", "on", "states", "name")
+pairs = PAIRS = "pairs"
+"""What a load is on that is on every two bodies, ``polhode.pairs``."""
+RESERVED = ("t", "kind", "function", "on", "states", "each", "name")
 """Names that no parameter of a load can have."""
 
 RETURNS = ("", "acceleration", "states")
@@ -52,6 +54,8 @@ class Load:
         The states that it brings, with their values at the start.
     recorded : mapping or None
         What the function of its kind takes, in JSON types, where it is not the numbers themselves.
+    own : mapping
+        Numbers of which each body has its own, a row a body.
     """
 
     function: Callable[..., Any]
@@ -62,6 +66,7 @@ class Load:
     returns: str = ""
     starts: Mapping[str, Any] = field(default_factory=dict)
     recorded: Mapping[str, Any] | None = None
+    own: Mapping[str, Any] = field(default_factory=dict)
     what: ClassVar[str] = "load"
     reserved: ClassVar[tuple[str, ...]] = RESERVED
 
@@ -72,7 +77,8 @@ class Load:
         Parameters
         ----------
         *bodies : str
-            Their names, in the order of the first arguments of its function.
+            Their names, in the order of the first arguments of its function; or ``polhode.pairs``, for every two bodies
+            of the system, the one of lower number first.
 
         Returns
         -------
@@ -125,6 +131,40 @@ class Load:
         return replace(self, name=identifier(name, f"name of a {self.what}"))
 
     @answering
+    def each(self, **numbers: Any) -> Self:
+        """The same load with numbers of which each body has its own: its function reads them of a body, by name.
+
+        Parameters
+        ----------
+        **numbers : array_like (N, ...)
+            A row for each body of the system.
+
+        Returns
+        -------
+        Load
+
+        Raises
+        ------
+        InvalidInput
+            No rows, or a name that is taken.
+
+        Examples
+        --------
+        >>> from polhode import loads
+        >>> def coulomb(a, b):
+        ...     d = b.position - a.position
+        ...     return a.charge * b.charge / (d @ d) ** 0.5
+        >>> loads.of(coulomb).each(charge=[1.0, -1.0]).on("pairs").own["charge"]
+        array([ 1., -1.])
+        """
+        found = {name: array(value, f"{name} of load {self.name!r}", UNKNOWN) for name, value in numbers.items()}
+        for name, value in found.items():
+            if not np.ndim(value):
+                raise InvalidInput(f"load {self.name!r} has one {name} for each body, but is given one number; give a "
+                                   f"row for each body, or {name} as a parameter")  # fmt: skip
+        return replace(self, own={**self.own, **found}).checked()
+
+    @answering
     def states(self, **starts: Any) -> Self:
         """The same load with states of its own, which its function reads by name and whose rates it returns by name.
 
@@ -159,7 +199,7 @@ class Load:
         ------
         InvalidInput
         """
-        for name in (*self.parameters, *self.starts):
+        for name in (*self.parameters, *self.starts, *self.own):
             if name in self.reserved:
                 raise InvalidInput(
                     f"{self.what} {self.name!r} has a parameter {name!r}, a name that is taken; call it otherwise"
@@ -172,9 +212,16 @@ class Load:
             if name not in inspect.signature(self.function).parameters:
                 raise InvalidInput(f"{self.described} has no argument {name!r}; its arguments are "
                                    f"{', '.join(inspect.signature(self.function).parameters)}")  # fmt: skip
-        if self.bodies and len(self.bodies) > len(places):
+        if self.of_pairs and len(places) < 2:
+            raise InvalidInput(f"{self.described} is on all pairs, but takes one body; it must take two")
+        if self.bodies and not self.of_pairs and len(self.bodies) > len(places):
             raise InvalidInput(f"{self.described} takes {len(places)} bodies, but is on {', '.join(self.bodies)}")
         return self
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it is on every two bodies."""
+        return self.bodies == (PAIRS,)
 
     @property
     def takes(self) -> list[str]:
@@ -201,6 +248,7 @@ class Load:
         kind, given = self.kind or self.returns, self.parameters if self.recorded is None else self.recorded
         found: dict[str, Any] = {"kind": kind} if kind else {}
         found |= {name: plain(value) for name, value in given.items()}
+        found |= {"each": {name: plain(value) for name, value in self.own.items()}} if self.own else {}
         found |= {"on": list(self.bodies)} if self.bodies else {}
         return found | ({"states": {name: plain(one) for name, one in self.starts.items()}} if self.starts else {})
 

@@ -67,7 +67,7 @@ DATA = 8
 
 
 @inlined
-def pack_dipole(i, at, y, c):
+def pack_dipole(i, at, N, y, bodies, c):
     """Write position and dipole of body i, in space, to its pair data."""
     put3(c, at, get3(y, L.BODY * i + L.POSITION))
     put3(c, at + 4, rotate(get4(y, L.BODY * i + L.ATTITUDE), get3(c, DIPOLES + 3 * i)))

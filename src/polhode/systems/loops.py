@@ -23,6 +23,7 @@ from polhode.programs.text import Lines
 from polhode.programs.written import module_of
 from polhode.surroundings.surrounding import Table
 from polhode.systems.conserved import Acting, conserved
+from polhode.systems.pairs import acting_on_pairs
 from polhode.systems.summands import MOST_WRITTEN_OUT, Structure, Sum, Summand, functions_of
 from polhode.systems.tracing import Tracing
 
@@ -47,28 +48,27 @@ class Loop:
         return Loop(tuple(self.on[r] for r in kept), tuple(self.rows[r] for r in kept))
 
     @cached_property
-    def first(self) -> Any:
-        """Where the numbers of each load begin, by rows; -1 of a load without."""
-        return np.array([[min((at for at, _ in one.parameters.values()), default=-1) for one in row]
-                         for row in self.rows])  # fmt: skip
-
-    @cached_property
-    def moved(self) -> list[int]:
-        """Which loads have their numbers elsewhere in each row."""
-        return np.flatnonzero((self.first != self.first[0]).any(axis=0)).tolist()
+    def columns(self) -> list[tuple[Any, int]]:
+        """Where numbers begin that are others in each row, by rows, and how many they are."""
+        on, found = np.array(self.on), list[tuple[Any, int]]()
+        for m, one in enumerate(self.rows[0]):
+            if one.parameters:
+                first = np.array([min(at for at, _ in row[m].parameters.values()) for row in self.rows])
+                found.append((first, sum(int(np.prod(shape)) for _, shape in one.parameters.values())))
+            for at, shape in one.each.values():
+                size = int(np.prod(shape))
+                found += [(at + size * on[:, n], size) for n in range(on.shape[1])]
+        return [(first, size) for first, size in found if (first != first[0]).any()]
 
     def slot(self, k: int) -> tuple[int, int] | None:
-        """The load, of those that are ``moved``, whose number k is in the first row, and which of its numbers it is."""
-        for m in self.moved:
-            size = sum(int(np.prod(shape)) for _, shape in self.rows[0][m].parameters.values())
-            if 0 <= k - self.first[0, m] < size:
-                return m, int(k - self.first[0, m])
-        return None
+        """The column that number k of the first row is in, and which number of it."""
+        return next(((c, int(k - first[0])) for c, (first, size) in enumerate(self.columns)
+                     if 0 <= k - first[0] < size), None)  # fmt: skip
 
     def places(self, k: int) -> Any:
         """The parameters that are in each row what number k is in the first."""
         found = self.slot(k)
-        return np.full(len(self.on), k) if found is None else self.first[:, found[0]] + found[1]
+        return np.full(len(self.on), k) if found is None else self.columns[found[0]][0] + found[1]
 
 
 def loops_of(sum: Sum) -> list[Loop]:
@@ -83,7 +83,9 @@ def loops_of(sum: Sum) -> list[Loop]:
         if tabled or states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
             rest.append(one)
             continue
-        shapes = tuple((name, shape) for name, (_, shape) in one.parameters.items())
+        if one.of_pairs:
+            continue
+        shapes = tuple((name, shape) for part in (one.parameters, one.each) for name, (_, shape) in part.items())
         who = (act, one.load.returns, shapes) if one.load.bodies else one.load.name
         for on in one.on:
             groups[who, tuple(kinds[i] for i in on)].append((on, replace(one, on=(on,))))
@@ -94,7 +96,7 @@ def loops_of(sum: Sum) -> list[Loop]:
         else:
             rest += [one for _, one in calls]
     loops = [Loop(on, tuple(zip(*columns, strict=True))) for on, columns in together.items()]
-    if loops and rest:
+    if rest and (loops or sum.of_pairs):
         loops.append(Loop((tuple(sorted({i for one in rest for on in one.on for i in on})),), (tuple(rest),)))
     return loops
 
@@ -144,7 +146,8 @@ class Written:
 
     def table(self, work: Sequence[str]) -> list[list[float]]:
         """The rows of its table, by the names of all that do work."""
-        first = self.loop.first[:, self.loop.moved].tolist()
+        columns = [first.tolist() for first, _ in self.loop.columns]
+        first = zip(*columns, strict=True) if columns else [()] * len(self.loop.on)
         return [[*map(float, (*on, *own, *(work.index(name) for name in named)))]
                 for on, own, named in zip(self.loop.on, first, self.work, strict=True)]  # fmt: skip
 
@@ -159,7 +162,7 @@ class Written:
             How many auxiliary variables there are before the states.
         """
         loop, tracing, n = self.loop, self.tracing, len(self.loop.on[0])
-        width = n + len(loop.moved) + len(tracing.work)
+        width = n + len(loop.columns) + len(tracing.work)
 
         def at(array: str, k: int) -> str:
             if array == "y":
@@ -179,8 +182,8 @@ class Written:
             f"i{i} = whole(parameters[at + {i}])", f"a{i} = {L.BODY} * i{i}", f"b{i} = {L.CONSTANTS} * i{i}",
             f"f{i} = {L.CONSTANTS} * N + 4 * i{i}", f"c{i} = {L.LOAD} * i{i}",
         )]  # fmt: skip
-        head += [f"p{m} = whole(parameters[at + {n + k}])" for k, m in enumerate(loop.moved)]
-        slots = [f"s{k} = {L.LOAD} * N + whole(parameters[at + {n + len(loop.moved) + k}])"
+        head += [f"p{k} = whole(parameters[at + {n + k}])" for k in range(len(loop.columns))]
+        slots = [f"s{k} = {L.LOAD} * N + whole(parameters[at + {n + len(loop.columns) + k}])"
                  for k in range(len(tracing.work))]  # fmt: skip
         around = f"for at in range({start}, {start + width * len(loop.on)}, {width}):"
 
@@ -205,7 +208,7 @@ class Written:
 
 
 def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
-    """The structure of a sum whose loads are loops.
+    """The structure of a sum whose loads are loops, besides those on pairs.
 
     Raises
     ------
@@ -217,10 +220,17 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
         written.append(Written(sum, left.pop(0)))
         left += written[-1].others
     fixed = {name: value for one in written for name, value in one.fixed.items()}
+    acting = [one.acting for one in written]
+    pairs = None
+    if sum.of_pairs:
+        pairs, on_ring, asked = acting_on_pairs(sum)
+        acting.append(on_ring)
+        fixed |= asked
     work = list(dict.fromkeys(name for one in written for row in one.work for name in row))
     states = sum.registers + int(np.sum([np.prod(shape) for _, shape in sum.states], dtype=int))
     table, start = list[float](), len(sum.parameters)
-    loads = [f"for k in range({L.LOAD} * N + {len(work) + states}):", "    out[k] = 0.0"]
+    first = f"{L.LOAD} * N" if pairs else "0"  # loads are added to those of pairs
+    loads = [f"for k in range({first}, {L.LOAD} * N + {len(work) + states}):", "    out[k] = 0.0"]
     level = ["total = 0.0"]
     for one in written:
         adding, deep = one.lines(start + len(table), len(work))
@@ -230,8 +240,14 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
     depth = "\n    ".join(["def potential(t, N, y, bodies, parameters):", *level, "return total"]) + "\n"
     parts = {part for one in written for part in one.tracing.acting}
     moving = any(one.tracing.moving for one in written)
+    role, energy = module_of(text).loads, module_of(depth).potential if parts else None
+    if pairs:
+        role, energy = pairs.beside(role, energy) if written else (pairs.loads, pairs.potential)
+    conserves = conserved(sum.moves, acting, sum.parameters, {*fixed, *sum.tables})
+    if sum.within.edges is not None:  # a box has directions
+        conserves = tuple(name for name in conserves if name != "total_angular_momentum")
     return Structure(
-        module_of(text).loads, module_of(depth).potential if parts else None, tuple(work), moving,
-        False, not work, False, False, sum.centred, parts == {L.ATTRACTION}, fixed,
-        conserved(sum.moves, [one.acting for one in written], sum.parameters, {*fixed, *sum.tables}), tuple(table),
+        role, energy, tuple(work), moving, False, not work, False, False, sum.centred,
+        parts == {L.ATTRACTION} and not pairs, fixed, conserves, tuple(table),
+        pairs=(pairs.serve, pairs.width) if pairs else None,
     )  # fmt: skip

@@ -90,7 +90,7 @@ DATA = 20
 
 
 @inlined
-def pack_water(i, at, y, c):
+def pack_water(i, at, N, y, bodies, c):
     """Write the centre of molecule i and its sites, in space, to its pair data."""
     q = get4(y, L.BODY * i + L.ATTITUDE)
     put3(c, at, get3(y, L.BODY * i + L.POSITION))

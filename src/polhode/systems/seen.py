@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +18,8 @@ class Seen:
     """A body as a load sees it; one that is pinned stays at the origin, a point does not turn."""
 
     def __init__(self, g: Graph, i: int, sum: Sum) -> None:
-        self.g, self.i, self.turned, self.named, self._name = g, i, sum.turned[i], False, sum.names[i]
+        self.g, self.i, self.turned, self._name = g, i, sum.turned[i], sum.names[i]
+        self.asked: set[str] = set()  # shared by copies
         self.moves, self.turns = sum.moves[i], any(sum.turns[i])
         self.rotors = next((Rotors(g, one) for one in sum.carried if one.body == i), None)
 
@@ -30,6 +32,12 @@ class Seen:
             raise NotTraceable(f"it reads {name!r} of {self._name!r}, which has no {kind}")
         raise NotTraceable(f"it reads {name!r} of a body, which has {', '.join(OFFERED)}")
 
+    def with_numbers(self, numbers: Mapping[str, Any]) -> Seen:
+        """The same body with numbers of its own by name, which a load gives each body."""
+        seen = object.__new__(Seen)
+        seen.__dict__.update(self.__dict__ | dict(numbers))
+        return seen
+
     def _vector(self, name: str, there: bool) -> Any:
         """Three inputs, or nothing."""
         return vector(self.g, name, 3, 3 * self.i) if there else array_of([0.0, 0.0, 0.0])
@@ -37,7 +45,7 @@ class Seen:
     @property
     def name(self) -> str:
         """Its name; what reads it is the program of this body alone."""
-        self.named = True
+        self.asked.add("name")
         return self._name
 
     @cached_property

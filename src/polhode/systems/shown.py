@@ -75,9 +75,13 @@ def _shown(value: Any) -> str:
 def summands(system: System) -> list[tuple[str, str]]:
     """Name of each body, load and quantity around them in a sum, and what it is."""
     found = []
-    around = [name for name, one in system.arguments.items() if one.get("kind") in (OWN, *SURROUNDINGS)]
+    around = [name for name, one in system.arguments.items()
+              if isinstance(one, Mapping) and one.get("kind") in (OWN, *SURROUNDINGS)]  # fmt: skip
     for name, record in system.arguments.items():
-        told = {key: value for key, value in record.items() if key not in ("kind", "on", "function", "states")}
+        if not isinstance(record, Mapping):
+            found.append((name, _shown(record)))
+            continue
+        told = {key: value for key, value in record.items() if key not in ("kind", "on", "function", "states", "each")}
         several = {key: isinstance(value, list | tuple) for key, value in told.items()}
         inside = ", ".join(
             f"{key} ({_shown(one)})" if several[key] else f"{key} {_shown(one)}" for key, one in told.items()
@@ -92,7 +96,9 @@ def summands(system: System) -> list[tuple[str, str]]:
             continue
         unsaid = {"states": "no body", "gravitation": "all bodies", "controller": ""}
         on = ", ".join(record.get("on", ())) or unsaid.get(kind, "every body")
+        on = "all pairs" if on == "pairs" else on
         brings = "; state " + ", ".join(record["states"]) if record.get("states") else ""
+        brings += "; for each body " + ", ".join(record["each"]) if record.get("each") else ""
         asks = system.functions[name].function if own else _asks(LOADS[kind], told)
         asked = [one for one in inspect.signature(asks).parameters if one in around]
         reads = "; reads " * bool(asked) + ", ".join(asked)

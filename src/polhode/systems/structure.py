@@ -41,6 +41,7 @@ def structure_of(sum: Sum) -> Structure:
     """
     summands = (*sum.summands, *sum.controllers, *sum.around)
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.noises, sum.centred, sum.carried, sum.beside,
+           sum.within.edges is None,
            tuple(one.key(act) for one, act in zip(summands, functions_of(summands), strict=True)))  # fmt: skip
     known = _kept.setdefault(key, [])
     _kept.move_to_end(key)
@@ -63,7 +64,7 @@ def _made(sum: Sum) -> Structure:
         if not first.named:
             return made
     loops = loops_of(sum) if sum.beside is None else []
-    return looped(sum, loops) if loops else Tracing(sum).structure()
+    return looped(sum, loops) if loops or sum.of_pairs else Tracing(sum).structure()
 
 
 def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., Any]:

@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import identifier, mapping
-from polhode.arguments.recorded import called
+from polhode.arguments.recorded import called, plain
+from polhode.arguments.words import NumberOrNumbers
 from polhode.bodies.body import POINT, Body, body
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import jit
 from polhode.kernel import layout as L
+from polhode.kernel.neighbours import FIRST_PARAMETER
 from polhode.loads import LOADS, Load
-from polhode.loads.load import RETURNS, bodies_of, of_user
+from polhode.loads.load import PAIRS, RETURNS, bodies_of, of_user
 from polhode.programs.purity import findings
 from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.surrounding import OWN
@@ -37,18 +39,30 @@ from polhode.systems.controllers import SAMPLING, Controller, controller
 from polhode.systems.core import Core
 from polhode.systems.gravitation import gravitation
 from polhode.systems.loads_roles import no_loads, no_series
+from polhode.systems.pairs import numbers_of_each, within_of
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
-from polhode.systems.summands import Structure, Sum, Summand
+from polhode.systems.summands import OPEN, Structure, Sum, Summand, Within
 from polhode.systems.user.function import record_of
 from polhode.systems.user.remembering import refusal
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
+ARGUMENTS = ("surroundings", "box", "cutoff", "switch", "skin")
+"""Arguments of a system, as which no summand is called."""
+NO_BOX = dict.fromkeys(ARGUMENTS[1:])
 
 
 @answering
-def system(*summands: Any, surroundings: Any = None, **recorded: Any) -> System:
+def system(
+    *summands: Any,
+    surroundings: Any = None,
+    box: NumberOrNumbers | None = None,
+    cutoff: float | None = None,
+    switch: float | None = None,
+    skin: float | None = None,
+    **recorded: Any,
+) -> System:
     """A system as the sum of bodies and of what acts on them.
 
     Parameters
@@ -60,6 +74,15 @@ def system(*summands: Any, surroundings: Any = None, **recorded: Any) -> System:
     surroundings : mapping, optional
         What loads, controllers and events read of the surroundings of a body, by the names by which they ask for it:
         from ``polhode.surroundings``, or mappings of its arguments with a ``kind``.
+    box : float or array_like (3,), optional
+        Of loads on ``polhode.pairs``: edges of the periodic box, each at least twice the cut-off; free space without
+        it. Bodies feel the nearest images of others.
+    cutoff : float, optional
+        Likewise: distance of centres beyond which pairs do not interact; without it all pairs do.
+    switch : float, optional
+        Distance at which the energy of a pair begins to be switched off; by default 0.9 of the cut-off.
+    skin : float, optional
+        Margin of the neighbour lists beyond the cut-off; by default 0.12 of it. No result depends on it.
     **recorded : mapping
         The same as in ``arguments`` of a system: by name, a mapping with ``kind`` and the arguments.
 
@@ -82,11 +105,14 @@ def system(*summands: Any, surroundings: Any = None, **recorded: Any) -> System:
     array([0.667, 0.   , 0.   ])
     """
     return composed([*_flat(summands), *(summand(name, given) for name, given in recorded.items()),
-                     *surroundings_of(surroundings)])  # fmt: skip
+                     *surroundings_of(surroundings)],
+                    within={"box": box, "cutoff": cutoff, "switch": switch, "skin": skin})  # fmt: skip
 
 
-def composed(parts: Iterable[Body | Load | Surrounding], core: Core | None = None) -> System:
-    """The system of these summands, perhaps beside a core.
+def composed(
+    parts: Iterable[Body | Load | Surrounding], core: Core | None = None, within: Mapping[str, Any] = NO_BOX
+) -> System:
+    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs.
 
     Raises
     ------
@@ -102,10 +128,10 @@ def composed(parts: Iterable[Body | Load | Surrounding], core: Core | None = Non
     named: set[str] = set()
     every: list[Body | Load | Surrounding] = [*bodies, *loads, *around]
     for one in every:
-        if one.name in named or one.name == "surroundings":
+        if one.name in named or one.name in (*ARGUMENTS, PAIRS):
             other = "name one of them otherwise" + " with .named" * isinstance(one, Load)
             said = f"there are two summands called {one.name!r}" if one.name in named else (
-                "a summand is called 'surroundings', as an argument of system is")  # fmt: skip
+                f"a summand is called {one.name!r}, as an argument of system is")  # fmt: skip
             raise InvalidInput(f"{said}; {other}")
         named.add(one.name)
     starts: dict[str, Any] = {}
@@ -123,13 +149,14 @@ def composed(parts: Iterable[Body | Load | Surrounding], core: Core | None = Non
     for act in acting:
         record = {} if act.kind else {"function": record_of(act.function)}
         arguments[act.name] = record | act.arguments
+    arguments |= {name: plain(value) for name, value in within.items() if value is not None}
     states = states_of(starts, {name for load in loads if load.kind for name in load.starts})
     bodies = bodies or [NOWHERE]
     for load in loads:
         if load.kind == "gravitation" and not load.bodies and core is None:
             core = gravitation(bodies, load)
     traced = [one for one in loads if core is None or one.kind != "gravitation" or one.bodies]
-    whole = sum_of(bodies, traced, states, around, core)
+    whole = sum_of(bodies, traced, states, around, core, within_of(loads, **within))
     structure = structure_of(whole)
     roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
     return System(
@@ -233,6 +260,7 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
     if kind == OWN or kind in SURROUNDINGS:
         return surrounding_of(name or kind, {"kind": kind, **told})
     sampling = {word: told.pop(word) for word in SAMPLING if word in told} if kind == "controller" else {}
+    own = told.pop("each", {})
     on, starts = bodies_of(told.pop("on", ())), told.pop("states", {})
     if kind in (*RETURNS, "controller"):
         function = told.pop("function", None)
@@ -252,6 +280,7 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
         raise InvalidInput(told_of + more)
     made = replace(made, name=made.name if name is None else identifier(name, "name of a load"))
     made = made.states(**mapping(starts, "states")) if starts else made
+    made = made.each(**mapping(own, "each")) if own else made
     return made.on(*on) if on else made
 
 
@@ -263,10 +292,11 @@ NOWHERE = Body("", inf, POINT, IDENTITY)
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: Core | None = None,
+    core: Core | None = None, within: Within = OPEN,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
-    parameter of a centre, then those of each load, then those of the surroundings.
+    parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
+    pass over pairs, if loads are on pairs; a centre is then as other loads.
 
     Raises
     ------
@@ -278,7 +308,13 @@ def sum_of(
         raise InvalidInput(f"loads {centres[0].name!r} and {centres[1].name!r} are two centres at the origin; add up "
                            "their gravity parameters")  # fmt: skip
     at = {one.name: i for i, one in enumerate(bodies)}
+    pairs = any(load.of_pairs for load in loads)
+    if pairs and core is not None:
+        raise InvalidInput("a load is on polhode.pairs beside loads that come from a kernel, such as gravitation; give "
+                           "all of them as plain functions")  # fmt: skip
+    centres = [] if pairs else centres
     numbers = [float(one.parameters["mu"]) for one in centres] if core is None else core.parameters.tolist()
+    numbers = [0.0] * FIRST_PARAMETER if pairs else numbers
     summands = []
     known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
     for load in loads:
@@ -288,7 +324,9 @@ def sum_of(
         on = _places(load, at)
         if isinstance(load, Controller) and not load.bodies:
             on = (tuple(range(bodies_read(load, len(at), known, nearby))),)
-        summands.append(Summand(load, on, places))
+        each, more = numbers_of_each(load, len(bodies), len(numbers))
+        numbers += more
+        summands.append(Summand(load, on, places, each))
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
     numbers, quantities = numbers or [0.0], list[Summand]()
@@ -303,7 +341,7 @@ def sum_of(
         tuple(one for one in summands if not isinstance(one.load, Controller)),
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
-        tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary),
+        tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
     )  # fmt: skip
 
 
@@ -321,6 +359,8 @@ def roles_of(
         "decided": frozenset(int(name[1:]) for name in structure.fixed),
         **sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises),
     }  # fmt: skip
+    if structure.pairs:
+        found |= sum.within.attributes(len(bodies), found["parameters"], *structure.pairs)
     if sum.carried:
         whole = "total_angular_momentum" in structure.conserves
         found |= {"wheels_at": sum.rotors_at, "quantities": Spin(sum.carried, found["parameters"], whole)}
@@ -332,7 +372,7 @@ def roles_of(
         return found | {"commutator": no_loads, "series": no_series if structure.alone else None,
                         "provides": stated(velocity_independent=True)}  # fmt: skip
     if structure.conservative and not (
-        structure.centred or structure.each or structure.table or structure.calls or reads
+        structure.centred or structure.each or structure.table or structure.calls or structure.pairs or reads
     ):  # loads and commutator follow from it
         return found | {"loads": no_loads, "commutator": None}
     alone = (structure.alone or structure.each) and structure.conservative and not reads
@@ -340,7 +380,8 @@ def roles_of(
         "loads": structure.loads, "program": structure.program, "each_alone": alone,
         "all_potential": structure.conservative,
         "provides": stated(
-            central_gravity=structure.centred, only_central_gravity=structure.centre_alone, split_loads=True,
+            central_gravity=structure.centred, only_central_gravity=structure.centre_alone,
+            split_loads=not structure.pairs or bool(structure.table),
             velocity_independent=not structure.moving and not reads,
         ),
     }  # fmt: skip
@@ -432,6 +473,12 @@ def _places(load: Load, at: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
     """
     if load.returns == "states":
         return ((),)
+    if load.of_pairs:
+        if len(at) < 2:
+            raise InvalidInput(f"{load.what} {load.name!r} is on all pairs of bodies, but there is one body")
+        if isinstance(load, Controller):
+            raise InvalidInput(f"controller {load.name!r} is on all pairs; a controller is on bodies: name them")
+        return ()
     for one in load.bodies:
         if one not in at:
             raise unknown_name(f"body that {load.what} {load.name!r} is on", one, at)

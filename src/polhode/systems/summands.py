@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.kernel import jit
+from polhode.kernel.neighbours import FIRST_PARAMETER, parameters_of
 from polhode.loads import Load
 from polhode.programs.dynamics import Dynamics
 from polhode.surroundings import Surrounding
@@ -21,6 +22,36 @@ COMMANDS = ("wheel_command", "gimbal_command")
 """Quantities of rotors that nothing but controllers changes."""
 MOST_WRITTEN_OUT = 3
 """Most loads of one kind that are written out; more are a loop."""
+
+
+class Within(NamedTuple):
+    """Where loads on pairs act.
+
+    Attributes
+    ----------
+    edges : array (3,) or None
+        Of the periodic box.
+    cutoff, switch, skin : float
+        The cut-off, 0 without; where switching begins; margin of the neighbour lists.
+    """
+
+    edges: Any
+    cutoff: float
+    switch: float
+    skin: float
+
+    def attributes(self, N: int, numbers: Any, serve: Callable[..., Any], width: int) -> dict[str, Any]:
+        """The attributes of a system of N bodies of which the pass has so many numbers each."""
+        size = (self.cutoff + self.skin) / CROWDED
+        numbers, memory = parameters_of(
+            N, width, numbers[FIRST_PARAMETER:], self.cutoff, self.skin, self.edges, self.switch, size
+        )
+        return {"parameters": numbers, "memory": memory, "serve": serve, "box": self.edges}
+
+
+OPEN = Within(None, 0.0, 0.0, 0.0)
+CROWDED = 4.0
+"""The memory of neighbour lists is for bodies that are apart by this part of cut-off and skin."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +66,23 @@ class Summand:
         Numbers of the bodies of each call of its function.
     parameters : mapping of str to (int, tuple)
         Where its numbers stand among the parameters, and their shapes.
+    each : mapping of str to (int, tuple)
+        The same of numbers of which each body has its own; the shapes are those of one.
     """
 
     load: Load | Surrounding
     on: tuple[tuple[int, ...], ...]
     parameters: Mapping[str, tuple[int, Shape]]
+    each: Mapping[str, tuple[int, Shape]] = field(default_factory=dict)
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it is on every two bodies."""
+        return isinstance(self.load, Load) and self.load.of_pairs
 
     def key(self, act: Any) -> Any:
         """What its program depends on, but for numbers; ``act`` is its function, see ``functions_of``."""
-        return act, self.load.name, self.load.form, self.on, tuple(self.parameters.items())
+        return act, self.load.name, self.load.form, self.on, tuple(self.parameters.items()), tuple(self.each.items())
 
 
 def functions_of(summands: Sequence[Summand]) -> list[Any]:
@@ -102,6 +141,8 @@ class Structure:
         Whether the potential calls a kernel as it is, of which there is no commutator.
     program : function or None
         ``program(part) -> Dynamics``, the loads of a sum that is written out.
+    pairs : (function, int), optional
+        Of loads on pairs: what threads run that share them, and how many numbers of a body the pass has.
     """
 
     loads: Callable[..., Any]
@@ -120,6 +161,7 @@ class Structure:
     commands: tuple[Commands, ...] = ()
     calls: bool = False
     program: Callable[[int], Dynamics] | None = None
+    pairs: tuple[Callable[..., Any], int] | None = None
 
 
 @dataclass(frozen=True)
@@ -156,6 +198,10 @@ class Sum:
         How many numbers behind the states hold what is set later.
     beside : int or None
         Of loads that are added to those that are there: how many auxiliary variables these have.
+    index : tuple of int
+        Numbers of the bodies in the sum that this is a part of; empty for all.
+    within : Within
+        The box and the cut-off of loads on pairs.
     """
 
     names: tuple[str, ...]
@@ -173,6 +219,13 @@ class Sum:
     held: Mapping[str, str] = field(default_factory=dict)
     registers: int = 0
     beside: int | None = None
+    index: tuple[int, ...] = ()
+    within: Within = OPEN
+
+    @property
+    def of_pairs(self) -> list[Summand]:
+        """The loads that are on every two bodies."""
+        return [one for one in self.summands if one.of_pairs]
 
     @property
     def rotors_at(self) -> int:
@@ -224,8 +277,13 @@ class Sum:
     def each(self) -> bool:
         """Whether all loads are on each of many bodies of one kind, so that they are a loop."""
         same = all(len(set(one)) == 1 for one in (self.moves, self.turns, self.turned))
-        apart = all(not one.load.bodies for one in self.summands)
-        return len(self.names) > MOST_WRITTEN_OUT and same and apart and not self.states and not self.carried
+        apart = all(not one.load.bodies for one in self.summands)  # pairs are bodies, too
+        return (
+            len(self.names) > MOST_WRITTEN_OUT
+            and same
+            and apart
+            and not (self.states or self.carried or any(one.each for one in self.summands))
+        )
 
     def of(self, bodies: Sequence[int], summands: Sequence[Summand]) -> Sum:
         """The sum of some of the bodies, and of summands by their places among these."""
@@ -234,7 +292,7 @@ class Sum:
             return tuple(whole[i] for i in bodies)
 
         return replace(self, names=some(self.names), moves=some(self.moves), turns=some(self.turns),
-                       turned=some(self.turned), summands=tuple(summands))  # fmt: skip
+                       turned=some(self.turned), summands=tuple(summands), index=tuple(bodies))  # fmt: skip
 
     @property
     def of_first(self) -> Sum:

@@ -97,7 +97,7 @@ class Tracing:
     @property
     def named(self) -> bool:
         """Whether a function has read the name of a body."""
-        return any(one.named for one in self.bodies)
+        return any(one.asked for one in self.bodies)
 
     @property
     def acting(self) -> dict[int, Loads]:
@@ -183,6 +183,16 @@ class Tracing:
             parts[part] = Loads(tuple(force), tuple(torque), ())
         return {part: one._replace(rates=tuple(behind) if part == L.MOVING else still) for part, one in parts.items()}
 
+    def _body(self, one: Summand, i: int) -> Seen:
+        """A body as a load sees it."""
+        body, k = self.bodies[i], self.sum.index[i] if self.sum.index else i
+        found = {}
+        for name, (first, shape) in one.each.items():
+            n = int(np.prod(shape))
+            rows = [Tracer(self.g, self.g.input(f"p{first + n * k + j}")) for j in range(n)]
+            found[name] = array_of(rows).reshape(shape) if shape else rows[0]
+        return body.with_numbers(found) if found else body
+
     def _given(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> dict[str, Any]:
         """What a function is given by name."""
         g, load, around = self.g, one.load, self.around.quantities
@@ -227,7 +237,7 @@ class Tracing:
             It cannot be traced.
         """
         g, load = self.g, one.load
-        given, bodies = self._given(one, on, decisions), [self.bodies[i] for i in on]
+        given, bodies = self._given(one, on, decisions), [self._body(one, i) for i in on]
         layout: list[Any] = []
 
         def once() -> list[int]:

@@ -1,0 +1,79 @@
+"""Charges and Lennard-Jones sites at points of bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polhode.arguments import UNKNOWN, array, number
+from polhode.arguments.words import NumberOrNumbers, Rows
+from polhode.errors import InvalidInput, answering
+from polhode.loads.load import Load, made
+
+
+def between_sites(a, b, at, charge, epsilon, sigma, coulomb):
+    """Sum over sites i of a and j of b: k q_i q_j / r + 4 e ((s / r)^12 - (s / r)^6), with the mean s of their sigma
+    and the root e of the product of their epsilon."""
+    total = 0.0
+    for i in range(len(at)):
+        for j in range(len(at)):
+            d = a.point(at[i]) - b.point(at[j])
+            square = d @ d
+            if coulomb * charge[i] * charge[j] != 0.0:
+                total = total + coulomb * charge[i] * charge[j] / square**0.5
+            if epsilon[i] * epsilon[j] != 0.0:
+                s6 = (0.25 * (sigma[i] + sigma[j]) ** 2 / square) ** 3
+                total = total + 4.0 * (epsilon[i] * epsilon[j]) ** 0.5 * (s6 * s6 - s6)
+    return total
+
+
+@answering
+def sites(
+    at: Rows,
+    charge: NumberOrNumbers = 0.0,
+    epsilon: NumberOrNumbers = 0.0,
+    sigma: NumberOrNumbers = 1.0,
+    coulomb: float = 1.0,
+) -> Load:
+    """Charges and Lennard-Jones sites at points of bodies, on ``polhode.pairs`` or on two bodies; all have the same.
+
+    Parameters
+    ----------
+    at : array_like (n, 3)
+        Points of the body (its own axes).
+    charge : float or array_like (n,)
+        Charge of each.
+    epsilon, sigma : float or array_like (n,)
+        Depth and diameter of the Lennard-Jones potential of each; of two sites the geometric mean of the depths and the
+        mean of the diameters.
+    coulomb : float
+        1 / (4 pi epsilon_0) in the units of all these: 138.935457644 with nm, u, ps and elementary charges.
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        Other numbers of charges than of points, a negative epsilon or sigma.
+
+    Examples
+    --------
+    >>> from polhode import loads
+    >>> loads.sites([(0.0, 0.0, 0.1), (0.0, 0.0, -0.1)], charge=(1.0, -1.0)).on("pairs")
+    load sites(at=[[0.0, 0.0, 0.1], [0.0, 0.0, -0.1]], charge=[1.0, -1.0], epsilon=[0.0, 0.0], sigma=[1.0, 1.0], \
+coulomb=1.0).on('pairs')
+    """
+    points = array(at, "at", UNKNOWN)
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+        raise InvalidInput(f"at must be points, rows of 3 numbers, but has shape {points.shape}")
+    given = {}
+    for name, value in (("charge", charge), ("epsilon", epsilon), ("sigma", sigma)):
+        numbers = array(value, name, UNKNOWN)
+        if numbers.shape not in ((), (len(points),)):
+            raise InvalidInput(f"{name} must be a number, or one for each of the {len(points)} points of at, but has "
+                               f"shape {numbers.shape}")  # fmt: skip
+        if name != "charge" and (numbers < 0.0).any():
+            raise InvalidInput(f"{name} is {numbers.min():g}; it must not be negative")
+        given[name] = np.broadcast_to(numbers, len(points))
+    return made(between_sites, "sites", at=points, **given, coulomb=number(coulomb, "coulomb"))

@@ -1,0 +1,252 @@
+"""Potentials of every two bodies: plain functions in the SIMD pass over pairs (``kernel.pairs``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.kernel.jit import inlined
+from polhode.kernel.pairs import WITHOUT_THREADS, bound
+from polhode.loads import Load
+from polhode.programs import derive
+from polhode.programs.factor import factored
+from polhode.programs.languages import LANES
+from polhode.programs.of_two import Each, OfTwo
+from polhode.programs.roles import of_flat_memory
+from polhode.programs.text import HEAD, HEAD_OF_LANES, Lines
+from polhode.programs.tracer import array_of
+from polhode.programs.written import module_of
+from polhode.systems.conserved import Acting, conserved
+from polhode.systems.molecules import edges_of, surroundings
+from polhode.systems.seen import OFFERED, Seen
+from polhode.systems.summands import OPEN, Shape, Sum, Within
+from polhode.systems.tracing import Tracing
+
+DATA = 4
+"""Numbers of a body before its data: its position, padded."""
+FEW = 3
+"""Most data that turn with a body whose slopes are summed over the pairs; of more, torques are."""
+IMPORTS = (
+    f"{HEAD_OF_LANES}from polhode.kernel.pairs import apart, switched\nfrom polhode.kernel.simd import transposed\n"
+)
+IMPORTS_OF_BODIES = (
+    f"{HEAD}from polhode.algebra.quaternion import rotate_inverse\nfrom polhode.kernel.access import get4\n"
+)
+
+
+of_pairs = jit.hole("of_pairs(part, t, N, y, bodies, parameters, out)", "The loads of pairs.")
+others = jit.hole("others(part, t, N, y, bodies, parameters, out)", "Adds all other loads.")
+of_pairs_energy = jit.hole("of_pairs_energy(t, N, y, bodies, parameters) -> float", "The potential of pairs.")
+others_energy = jit.hole("others_energy(t, N, y, bodies, parameters) -> float", "The other potentials.")
+
+
+def all_loads(part, t, N, y, bodies, parameters, out):
+    """The loads of pairs, where loads that have a potential are asked for, and all others."""
+    if part & L.POTENTIAL_PART != 0:
+        of_pairs(part, t, N, y, bodies, parameters, out)
+    else:
+        for k in range(L.LOAD * N):
+            out[k] = 0.0
+    others(part, t, N, y, bodies, parameters, out)
+
+
+def all_energy(t, N, y, bodies, parameters):
+    """The sum of the potentials."""
+    return of_pairs_energy(t, N, y, bodies, parameters) + others_energy(t, N, y, bodies, parameters)
+
+
+class Pairs(NamedTuple):
+    """The roles of loads on pairs.
+
+    Attributes
+    ----------
+    loads, potential, serve : function
+        As of a system.
+    width : int
+        Numbers of a body in the pass.
+    """
+
+    loads: Callable[..., Any]
+    potential: Callable[..., Any]
+    serve: Callable[..., Any]
+    width: int
+
+    def beside(self, loads: Any, potential: Any) -> tuple[Any, Any]:
+        """Loads and potential with those of others, which add their loads."""
+        both = jit.bind(all_loads, of_pairs=self.loads, others=loads)
+        WITHOUT_THREADS[both] = jit.bind(all_loads, of_pairs=WITHOUT_THREADS[self.loads], others=loads)
+        if potential is None:
+            return both, self.potential
+        return both, jit.bind(all_energy, of_pairs_energy=self.potential, others_energy=potential)
+
+
+def _outputs(two: OfTwo) -> tuple[list[int], list[int], bool]:
+    """Rows of what a pair comes to, in the order of ``kernel.pairs``; the data that turn; whether their slopes are
+    summed in place of torques."""
+    h, V = two.graph, two.potential
+    S, slope, d = h.input("S"), h.input("slope"), h.inputs("r", 3)
+    turning = two.turning
+    leaves = [*d, *(h.input(f"{body}{k}") for body in "ab" for k in turning)]
+    if derive.chooses(h, V):
+        slopes = [derive.forward(h, [V], {a: h.const(1.0)})[0] for a in leaves]
+    else:
+        slopes = derive.backward(h, V, leaves)
+    at_edge = h.mul(slope, V)
+    force = [h.sum((h.mul(S, a), -1.0), (h.mul(at_edge, x), 1.0)) for a, x in zip(slopes[:3], d, strict=True)]
+    sides = slopes[3 : 3 + len(turning)], slopes[3 + len(turning) :]
+    few = len(turning) <= FEW
+    twists = []
+    for body, side in zip("ab", sides, strict=True):
+        if few:
+            rows = [h.sum((h.mul(S, a), -1.0)) for a in side] + [h.const(0.0)] * (FEW - len(turning))
+        else:
+            changes = [two.turned(k) for k in turning]
+            rows = [
+                h.sum(*((h.mul(S, a, h.input(f"{body}{n}")), -f) for a, change in zip(side, changes, strict=True)
+                        for n, f in change[j]))
+                for j in range(3)
+            ]  # fmt: skip
+        twists.append(rows)
+    virial = h.sum(*((h.mul(f, x), 1.0) for f, x in zip(force, d, strict=True)))
+    return [*force, h.mul(S, V), *twists[0], virial, *twists[1]], turning, few
+
+
+def pairs_of(two: OfTwo) -> Pairs:
+    """The roles of the program of two bodies."""
+    outputs, turning, few = _outputs(two)
+    changes = [two.turned(k) for k in turning]
+    read = {int(name[1:]) for name in two.graph.names(outputs) if name[0] == "b"}
+    order = sorted(range(len(two.data)), key=lambda k: k not in read)
+    at = {k: DATA + n for n, k in enumerate(order)}
+    twist = [f"c[sums + {j}]" for j in range(3)]
+    if few:
+        terms = [[f"c[sums + {n}] * {f} * c[at + {at[k]}]" for n, change in enumerate(changes) for k, f in change[j]]
+                 for j in range(3)]  # fmt: skip
+        twist = [" + ".join(one) or "0.0" for one in terms]
+    turned = ["def turned(i, at, sums, y, c):", f"q = get4(y, {L.BODY} * i + {L.ATTITUDE})",
+              f"return rotate_inverse(q, ({', '.join(twist)}))"]  # fmt: skip
+    own = module_of("\n\n".join(["\n    ".join(one) + "\n" for one in (_pack(two, at), turned)]), IMPORTS_OF_BODIES)
+    pair = module_of("\n    ".join(_pair(two, outputs, at, len(read))) + "\n", IMPORTS).pair
+    return Pairs(*bound(inlined(own.pack), inlined(pair), inlined(own.turned)), DATA + -(-len(order) // 4) * 4)
+
+
+def _pair(two: OfTwo, outputs: Sequence[int], at: Mapping[int, int], read: int) -> list[str]:
+    """Lines of ``pair``; the first so many data of the others are read."""
+    h, d = two.graph, two.graph.inputs("r", 3)
+    square = h.sum(*((h.mul(x, x), 1.0) for x in d))
+    rows = factored(h, [square, h.power(square, -0.5), *outputs])
+    given = {"r0": "x", "r1": "y", "r2": "z", "S": "S", "slope": "slope"}
+    given |= {f"a{k}": f"c[a + {n}]" for k, n in at.items()} | {f"b{k}": f"d{n}" for k, n in at.items()}
+    given |= {name: f"c[{name[1:]}]" for name in h.names(rows) if name[0] == "p"}
+    body = Lines(h, rows, given, LANES, at_once=False)
+    body.write(h.needed(rows[:2]))
+    square_name, inverse = (body.names[a] for a in rows[:2])
+    body.lines.append(f"S, slope = switched({inverse} * {square_name}, {inverse}, c)")
+    body.write(h.needed(rows))
+    lines = ["def pair(a, b0, b1, b2, b3, c):", "x, y, z = apart(a, b0, b1, b2, b3, c)"]
+    for n in range(DATA, DATA + read, 4):
+        four = ", ".join(f"load4(c, b{k} + {n})" for k in range(4))
+        lines.append(f"{', '.join(f'd{n + k}' for k in range(4))} = transposed({four})")
+    results = [f"{body.names[a]} + 0.0 * x" if h.value(a) is not None else body.names[a] for a in rows[2:]]
+    return [*lines, *body.lines, f"return ({', '.join(results)}, 0.0 * x)"]
+
+
+def _pack(two: OfTwo, at: Mapping[int, int]) -> list[str]:
+    """Lines of ``pack``."""
+
+    def slot(array: str, k: int) -> str:
+        if array == "y":
+            return f"y[{L.BODY} * i + {k}]"
+        if array == "bodies":
+            inner = k - L.CONSTANTS
+            return f"bodies[{L.CONSTANTS} * i + {k}]" if inner < 0 else f"bodies[{L.CONSTANTS} * N + 4 * i + {inner}]"
+        own = next((one for one in two.own if 0 <= k - one.first < one.size), None)
+        return f"c[{k}]" if own is None else f"c[{own.first} + {own.size} * i + {k - own.first}]"
+
+    rows = factored(two.g, [two.data[k] for k in at])
+    lines, given = of_flat_memory(two.g.names(rows), 1, slot)
+    body = Lines(two.g, rows, given)
+    stores = [f"c[at + {k}] = y[{L.BODY} * i + {L.POSITION + k}]" for k in range(3)]
+    stores += [f"c[at + {n}] = {body.names[a]}" for n, a in zip(at.values(), rows, strict=True)]
+    return ["def pack(i, at, N, y, bodies, c):", *lines, *body.lines, *stores]
+
+
+def within_of(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, skin: Any) -> Within:
+    """Box and cut-off of loads on pairs.
+
+    Raises
+    ------
+    InvalidInput
+        One is given without such loads, or they do not fit.
+    """
+    if not any(load.of_pairs for load in loads):
+        for name, value in (("box", box), ("cutoff", cutoff), ("switch", switch), ("skin", skin)):
+            if value is not None:
+                raise InvalidInput(
+                    f"{name} is given, but no load is on polhode.pairs, to which it belongs; leave it out"
+                )
+        return OPEN
+    edges = edges_of(box)
+    return Within(edges, *surroundings(cutoff, switch, skin, edges))
+
+
+def numbers_of_each(load: Load, N: int, first: int) -> tuple[dict[str, tuple[int, Shape]], list[float]]:
+    """Where the numbers of a load stand of which each body has its own, from an index on, and these.
+
+    Raises
+    ------
+    InvalidInput
+        Other numbers of rows than of bodies, or a name that bodies have.
+    """
+    places, numbers = dict[str, tuple[int, Shape]](), list[float]()
+    for name, value in load.own.items():
+        if len(value) != N:
+            raise InvalidInput(f"load {load.name!r} has {name} for {len(value)} bodies, but there are {N}")
+        if hasattr(Seen, name) or name in OFFERED:
+            raise InvalidInput(f"load {load.name!r} gives each body {name!r}, which a body has; call it otherwise")
+        places[name] = (first + len(numbers), np.shape(value)[1:])
+        numbers += np.ravel(value).tolist()
+    return places, numbers
+
+
+def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
+    """What loads on pairs come to: their roles; the same on a ring of bodies, to find what is conserved; the parameters
+    that they decide by.
+
+    Raises
+    ------
+    InvalidInput
+        Bodies of several kinds, or a load on pairs that is none.
+    """
+    first = sum.of_pairs[0].load
+    if len(set(zip(sum.moves, sum.turns, strict=True))) > 1 or not sum.moves[0] or sum.carried:
+        raise InvalidInput(f"{first.described} is on all pairs, whose bodies must be of one kind: all rigid bodies or "
+                           "all points, none pinned, without wheels; name the bodies it is on with .on")  # fmt: skip
+    two = replace(sum.of((0, 1), [replace(one, on=((0, 1),)) for one in sum.of_pairs]), turned=(any(sum.turned),) * 2)
+    whole = Tracing(two)
+    fixed = whole.traced()
+    for word, name in (("t", "time"), ("v", "velocity"), ("m", "angular velocity"), ("aux", "states")):
+        if any(one.rstrip("0123456789") == word for one in whole.g.names([whole.level])):
+            raise InvalidInput(f"{first.described} is on all pairs and reads the {name}; it may read the bodies and "
+                               "its parameters")  # fmt: skip
+    if {*whole.acting} - {L.POTENTIAL_PART}:
+        raise InvalidInput(f"{first.described} is on all pairs and must return one number, a potential")
+    if "total_momentum" not in conserved(two.moves, [whole.total], two.parameters, fixed):
+        raise InvalidInput(f"{first.described} is on all pairs and depends on where they are in space; it may depend "
+                           "on b.position - a.position")  # fmt: skip
+    tracing = Tracing(two)
+    tracing.bodies[1].__dict__["position"] = array_of([0.0, 0.0, 0.0])
+    tracing.traced()
+    own = [Each(at, int(np.prod(shape))) for one in sum.of_pairs for at, shape in one.each.values()]
+    N = len(sum.names)
+    ring = np.array([(i, (i + 1) % N) for i in range(N)] if N > 2 else [(0, 1)])
+    places = {f"p{one.first + one.size * n + j}": one.first + one.size * ring[:, n] + j
+              for one in own for n in range(2) for j in range(one.size)}  # fmt: skip
+    acting = whole.total._replace(on=ring, places=places)
+    return pairs_of(OfTwo(tracing.g, tracing.level, own)), acting, dict(fixed)
