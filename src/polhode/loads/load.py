@@ -159,7 +159,7 @@ class Load:
         """
         found = {name: array(value, f"{name} of load {self.name!r}", UNKNOWN) for name, value in numbers.items()}
         for name, value in found.items():
-            if not np.ndim(value):
+            if not value.ndim:
                 raise InvalidInput(f"load {self.name!r} has one {name} for each body, but is given one number; give a "
                                    f"row for each body, or {name} as a parameter")  # fmt: skip
         return replace(self, own={**self.own, **found}).checked()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from polhode.arguments import UNKNOWN, array, number
@@ -67,7 +69,7 @@ coulomb=1.0).on('pairs')
     points = array(at, "at", UNKNOWN)
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
         raise InvalidInput(f"at must be points, rows of 3 numbers, but has shape {points.shape}")
-    given = {}
+    given = dict[str, Any]()
     for name, value in (("charge", charge), ("epsilon", epsilon), ("sigma", sigma)):
         numbers = array(value, name, UNKNOWN)
         if numbers.shape not in ((), (len(points),)):
