@@ -281,6 +281,25 @@ def test_bodies_offer_their_wheels_and_the_inertia_of_the_whole():
     assert abs(float(speed) + 20.05) < 1e-6
 
 
+def test_wheels_start_as_a_body_says():
+    run = {"step": 0.5, "steps": 100, "every": 50}
+    names, given = ("lead", "left"), {"wheel_momentum": (0.1, 0.2, 0.3), "wheel_command": (0.0, 0.01, 0.0)}
+    start = apart(names)
+    start["left"] |= given
+    ds = ph.integrate(formation(*names), "v2/kepler", start=start, **run)
+    assert np.array_equal(ds.wheel_momentum.sel(wheel=[f"left.{k}" for k in range(3)])[0], given["wheel_momentum"])
+    one = ph.integrate(built(), "v2/kepler", start={**apart(names)["left"], "states": given}, **run)
+    assert differ(one, ds.sel(body="left"), ("attitude",))["attitude"] < 1e-12
+    assert (
+        differ(ph.integrate(built(), "v2/kepler", **run, **apart(names)["left"]), one, ("attitude",))["attitude"] > 1e-6
+    )
+    alone = ph.system(ph.body("left", 120.0, TENSOR, wheels=wheels()), loads())
+    again = ph.integrate(alone, "v2/kepler", start={"left": start["left"]}, **run)
+    assert differ(one, again, ("attitude",))["attitude"] < 1e-12
+    with pytest.raises(InvalidInput, match=r"word in start\.left.*'wheel_speed'"):
+        ph.integrate(alone, "v2/kepler", start={"left": {**LOW, "wheel_speed": 1.0}}, **run)
+
+
 def test_what_cannot_be_carried_is_a_sentence():
     spun = wheels()
     with pytest.raises(InvalidInput, match="'p' is a point, in which no rotor turns; give its inertia"):

@@ -23,6 +23,7 @@ from polhode.methods import CompiledMethod, MethodSpec
 from polhode.runs.integrator import extended
 from polhode.runs.state import FORMS, as_kept
 from polhode.systems import System
+from polhode.systems.carried import OF_GYROS, OF_WHEELS
 
 LARGEST = 1e60
 """Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""
@@ -172,6 +173,8 @@ def start_state(
 
 OF_BODY = (*FORMS, *STATE_WORDS[3:])
 """Words that a start has of one body."""
+OF_ROTORS = (*OF_WHEELS, *OF_GYROS)
+"""States of the rotors in it."""
 
 
 def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
@@ -185,6 +188,7 @@ def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
     if not names or not isinstance(start, Mapping) or not any(isinstance(one, Mapping) for one in start.values()):
         return start
     found: dict[str, Any] = {}
+    rotors: dict[str, Any] = {}
     for name, one in start.items():
         if name not in names and (name == "states" or not isinstance(one, Mapping)):
             found[name] = one
@@ -192,8 +196,10 @@ def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
         if name not in names or not isinstance(one, Mapping):
             raise unknown_name("body of the system, given in start", name, names)
         for word in one:
-            if word not in OF_BODY:
-                raise unknown_name(f"word in start.{name}", word, OF_BODY)
+            if word not in (*OF_BODY, *OF_ROTORS):
+                raise unknown_name(f"word in start.{name}", word, (*OF_BODY, *OF_ROTORS))
+        rotors |= {f"{name}.{word}": one[word] for word in OF_ROTORS if one.get(word) is not None}
+        one = {word: value for word, value in one.items() if word not in OF_ROTORS}
         moving = {word: one[word] for word in STATE_WORDS[3:] if one.get(word) is not None}
         for word, value in (as_kept(one) | moving).items():
             if word in start:
@@ -201,7 +207,7 @@ def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
             width = 4 if word == "attitude" else 3
             rows = found.setdefault(word, np.tile([1.0, 0.0, 0.0, 0.0] if width == 4 else [0.0] * 3, (len(names), 1)))
             rows[names.index(name)] = vector(value, f"{word} of {name}", width, UNITS_OF_STATE[word])
-    return found
+    return found | ({"states": {**found.get("states", {}), **rotors}} if rotors else {})
 
 
 def check_moving(attracted: bool, velocity: Any, momentum: Any) -> None:

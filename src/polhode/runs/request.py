@@ -30,6 +30,7 @@ from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, 
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned
 from polhode.runs.tangent.words import wanted
 from polhode.systems import System, built
+from polhode.systems.carried import carried_in
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import present_system
@@ -559,6 +560,10 @@ def go_on_with_states(y: Any, states: Any, system: System) -> None:
     for k, one in enumerate(system.auxiliary):
         if one.read:
             read.setdefault(one.quantity, []).append(L.BODY * system.N + k)
+    behind = L.BODY * system.N + system.read_from
+    for rotors in carried_in(system) if system.names else ():
+        for name, (first, count) in rotors.states.items():
+            read[f"{system.names[rotors.body]}.{name}"] = list(range(behind + first, behind + first + count))
     for name in states if isinstance(states, Mapping) and not hasattr(type(states), "isel") else ():
         if name not in read:
             raise unknown_name(f"state of {system.name}, given in start", name, read or ["(none)"])
