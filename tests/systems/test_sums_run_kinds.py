@@ -75,6 +75,14 @@ SUMS = {
         {"b": {"position": (1.2, 0.1, 0.0), "velocity": (0.0, 0.1, 0.0)}, "a": {"angular_velocity": (0.0, 0.1, 1.0)}},
         1e-2, "follow.gain", engine, follow,
     ),
+    "with wheels": lambda: case(
+        ph.system(ph.body("a", 2.0, (1, 2, 2.5), wheels=ph.reaction_wheels(np.eye(3), 0.01, speed=20.0, command=0.01,
+                                                                         max_torque=0.02, viscous=1e-4)),
+                  ph.body("b", 1.0, (0.5, 0.4, 0.6), wheels=ph.reaction_wheels([(0, 0, 1)], 0.01, speed=(5.0,))),
+                  ph.loads.of(bond, stiffness=3.0, length=1.0).on("a", "b")),
+        {"b": {"position": (1.2, 0.1, 0.0), "velocity": (0.0, 0.1, 0.0)}, "a": {"angular_velocity": (0.0, 0.1, 1.0)}},
+        1e-2, "a.wheels.viscous", bond,
+    ),
     "many": lambda: case(
         ph.system(ph.bodies(5, 1.0), ph.loads.of(spring, stiffness=2.0)), {"position": np.eye(5, 3) + 1.0}, 1e-2,
         "spring.stiffness", spring,
@@ -137,6 +145,8 @@ def kinds(one, folder):
 
 REFUSED = {
     ("Kepler splitting", "pinned"): "a centre", ("Kepler splitting", "two bodies"): "a centre",
+    ("Kepler splitting", "with wheels"): "a centre", ("reversible", "with wheels"): "does not carry",
+    ("Krysl", "with wheels"): "does not carry", ("chaos", "with wheels"): "without them",
     ("Kepler splitting", "with a state"): "a centre", ("Kepler splitting", "many"): "a centre",
     ("Kepler splitting", "a chain"): "a centre", ("reversible", "a chain"): "about each other",
     ("reversible", "two bodies"): "about each other", ("Krysl", "with a state"): "does not carry",

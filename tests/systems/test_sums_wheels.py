@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, PolhodeError
 
 MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
 TENSOR = [[90.0, 2.0, -1.0], [2.0, 70.0, 3.0], [-1.0, 3.0, 60.0]]
@@ -314,3 +314,24 @@ def test_what_cannot_be_carried_is_a_sentence():
 
     with pytest.raises(InvalidInput, match="reads 'wheel_speed' of 'b', which has no wheels"):
         ph.system(ph.body("a", 1.0, TENSOR, wheels=spun), ph.body("b", 1.0, (1, 1, 1)), ph.loads.of(reading).on("b"))
+
+    def wind(body, rate):
+        return {"force": -rate * body.velocity}
+
+    with pytest.raises(InvalidInput, match="'wheels' is the name of the work of the wheels in body 'a'"):
+        ph.system(ph.body("a", 1.0, TENSOR, wheels=spun), ph.loads.of(wind, rate=1.0).named("wheels"))
+
+    def winding(a):
+        return {"wheel_momentum": np.ones(3)}
+
+    with pytest.raises(PolhodeError, match="returns 'wheel_momentum'; it may return 'force', 'torque'"):
+        ph.system(ph.body("a", 1.0, TENSOR, wheels=spun), ph.loads.of(winding))
+
+
+@pytest.mark.parametrize("names", [("wheels",), ("a", "b")])
+def test_pictures_show_the_wheels_of_sums(names):
+    ours = ph.system([ph.body(name, 4.0, (3.0, 2.0, 2.5), wheels=wheels()) for name in names])
+    ds = ph.integrate(ours, "v2", step=0.01, steps=20)
+    assert ph.plots.dashboard(ds).axes
+    page = ph.view(ds)._repr_html_()
+    assert ("at their axes" in page) == (len(names) == 1)

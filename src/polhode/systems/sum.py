@@ -134,6 +134,11 @@ def composed(
                 f"a summand is called {one.name!r}, as an argument of system is")  # fmt: skip
             raise InvalidInput(f"{said}; {other}")
         named.add(one.name)
+    for one in bodies:
+        for word, carried in (("wheels", one.wheels), ("gyros", one.gyros)):
+            if carried is not None and any(load.name == word for load in loads):
+                raise InvalidInput(f"{word!r} is the name of the work of the {word} in body {one.name!r}; call the "
+                                   "load otherwise, with .named")  # fmt: skip
     starts: dict[str, Any] = {}
     for load in loads:
         for name, start in load.starts.items():

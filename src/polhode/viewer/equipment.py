@@ -72,12 +72,19 @@ def dipole(run: Recorded) -> Any:
     return rotation.rotate(q, held @ unit_vectors(given["axes"], "axes"))
 
 
+def carried(run: Recorded, word: str) -> Any:
+    """The arguments of the wheels or gyros in the body; None without, or where there are several bodies."""
+    bodies = [one for one in run.arguments.values() if isinstance(one, dict) and one.get("kind") == "body"]
+    given = run.arguments if not bodies else bodies[0] if len(bodies) == 1 else {}
+    return given.get(word) if isinstance(given.get(word), dict) else None
+
+
 def rotors(run: Recorded, arrays: Arrays, told: list[tuple[str, str]]) -> list[dict[str, Any]]:
     """The entry ``rotors`` of a run: axes in the body, fixed or (F, 3), and momenta over the largest one, (F,)."""
     found: list[dict[str, Any]] = []
     unit = run.unit("angular_momentum")
-    given = run.arguments.get("wheels")
-    if isinstance(given, dict) and "wheel_momentum" in run.ds:
+    given = carried(run, "wheels")
+    if given is not None and "wheel_momentum" in run.ds:
         h = np.asarray(run.ds["wheel_momentum"].values, dtype=float)
         largest = float(np.nanmax(np.abs(h), initial=0.0))
         for k, axis in enumerate(unit_vectors(given["axes"], "axes")):
@@ -85,8 +92,8 @@ def rotors(run: Recorded, arrays: Arrays, told: list[tuple[str, str]]) -> list[d
             found.append({"name": "wheels", "colour": WHEEL, "axis": [float(a) for a in axis],
                           "share": arrays.single(share, COARSE)})  # fmt: skip
         told.append(("wheels", f"{h.shape[1]}, at their axes; the longest arrow is {largest:.3g} {unit}".strip()))
-    given = run.arguments.get("gyros")
-    if isinstance(given, dict) and "gimbal_angle" in run.ds:
+    given = carried(run, "gyros")
+    if given is not None and "gimbal_angle" in run.ds:
         gyros = called(control_moment_gyros, given)
         axes = gyros.spin_axes_at(np.asarray(run.ds["gimbal_angle"].values, dtype=float))
         largest = float(gyros.momentum.max())
@@ -118,4 +125,10 @@ def curves(run: Recorded, add: Callable[..., None]) -> None:
         if name in run.ds:
             values, unit = np.asarray(run.ds[name].values, dtype=float), run.unit(name)
             factor, unit = (np.degrees(1.0), "deg") if unit == "rad" else (1.0, unit)
-            add(words, unit, [(str(k + 1), factor * values[:, k]) for k in range(values.shape[1])])
+            add(words, unit, [(told, factor * values[:, k]) for k, told in enumerate(_labels(run.ds[name]))])
+
+
+def _labels(values: Any) -> list[str]:
+    """Names of the curves of a variable: numbers from 1 on, or labels with the name of a body."""
+    labels = [str(one) for one in values[values.dims[-1]].values.tolist()]
+    return [str(int(one) + 1) if one.isdigit() else one for one in labels]
