@@ -29,6 +29,7 @@ _HOMES = {
     "ensemble": "ensembles.ensemble", "ensemble_of": "ensembles.of_scenario",
     "Tolerance": "runs.steps", "State": "runs.state", "Settings": "runs.settings", "Store": "runs.store",
     "Progress": "display", "read_scenario": "runs.scenario",
+    "write_scenario": "runs.scenario",
     "check_method": "checks", "check_system": "checks",
     "free_motion": "runs.free_motion", "point_motion": "runs.point_motion",
     "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",

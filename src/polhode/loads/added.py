@@ -65,7 +65,7 @@ def add_load(
                            f"{shown(function)}")  # fmt: skip
     name = identifier(function.__name__ if name is None else name, "name of a load")
     before = LOADS.get(name)
-    if before is not None and getattr(before, "__wrapped__", None) is function:
+    if before is not None and function in (before, getattr(before, "__wrapped__", None)):
         return before
     if before is not None or name in (*RESERVED, "body", "of", "acceleration", "add_load", "Load"):
         raise InvalidInput(f"there is already a load {name!r}, or another thing of that name; take another name")

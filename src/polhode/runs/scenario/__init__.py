@@ -33,5 +33,6 @@ from polhode.runs.scenario.reader import read_scenario, sweep_table
 from polhode.runs.scenario.record import Files, Scenario
 from polhode.runs.scenario.schema import json_schema
 from polhode.runs.scenario.toml_lines import key_lines
+from polhode.runs.scenario.writer import write_scenario
 
-__all__ = ["Files", "Scenario", "json_schema", "key_lines", "read_scenario", "sweep_table"]
+__all__ = ["Files", "Scenario", "json_schema", "key_lines", "read_scenario", "sweep_table", "write_scenario"]

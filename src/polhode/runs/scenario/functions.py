@@ -15,8 +15,9 @@ from polhode import reading
 from polhode.errors import InvalidInput, UserFunctionError, closest
 
 
-def function_of(folder: Path, name: str, allowed: bool) -> Callable[..., Any]:
-    """The function of this name, of a scenario in this folder; nothing is run unless that is allowed.
+def function_of(folder: Path, name: str, allowed: bool, loaded: dict[Path, ModuleType]) -> Callable[..., Any]:
+    """The function of this name, of a scenario in this folder; nothing is run unless that is allowed, and no file
+    twice.
 
     Raises
     ------
@@ -33,7 +34,7 @@ def function_of(folder: Path, name: str, allowed: bool) -> Callable[..., Any]:
         source = folder / file
         if not source.is_file():
             raise InvalidInput(f"there is no file {str(source)!r}; the path is relative to the scenario")
-        module = _load(source)
+        module = loaded.get(source) or loaded.setdefault(source, _load(source))
     else:
         module = _imported(file, wanted)
     if not callable(getattr(module, wanted, None)):

@@ -11,6 +11,7 @@ from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,7 @@ class _Reader:
         self.raw: dict[str, Any] = self.tables()
         self.swept, self.varied = self.raw.pop("sweep", None), self.raw.pop("members", None)
         self.raw = with_changes(self.raw, self.changes)
+        self.loaded: dict[Path, ModuleType] = {}
         self.seed: int | None = None
         self.spelled: dict[Key, str] = {}
         self.si: Key | None = None  # the first key with a unit of length, time or mass
@@ -528,7 +530,7 @@ class _Reader:
     def function(self, key: Key, name: str) -> Callable[..., Any] | None:
         """The function ``file.py:function``, loaded when that is allowed."""
         try:
-            return function_of(self.path.parent, name, self.allow_code)
+            return function_of(self.path.parent, name, self.allow_code, self.loaded)
         except InvalidInput as refused:
             self.wrong(key, str(refused))
             return None
