@@ -14,8 +14,10 @@ from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual
 from polhode.loads.harmonics import harmonics
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
+from polhode.loads.other_bodies import third_body
 from polhode.loads.sites import sites
 from polhode.loads.springs import tether
+from polhode.loads.thrust import thrust
 
 __all__ = [
     "Load",
@@ -31,6 +33,8 @@ __all__ = [
     "of",
     "sites",
     "tether",
+    "third_body",
+    "thrust",
     "torquers",
     "weight",
     "zonal",
@@ -39,8 +43,8 @@ __all__ = [
 LOADS |= {
     build.__name__: build
     for build in (
-        *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity, harmonics),
-        *(sites, tether, drag, magnet, torquers),
+        *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity, harmonics, third_body),
+        *(sites, tether, drag, magnet, torquers, thrust),
     )
 }
 

@@ -24,10 +24,17 @@ def attraction(body, mu):
     return -body.mass * mu * (body.position @ body.position) ** -0.5
 
 
-def oblate(body, mu, radius, J2):
-    """m mu J2 R^2 (3 z^2/r^2 - 1) / (2 r^3)."""
+def oblate(body, mu, radius, J2, J3=0.0, J4=0.0, J5=0.0, J6=0.0):
+    """m mu / r sum J_n (R/r)^n P_n(z/r)."""
     s = body.position @ body.position
-    return 0.5 * body.mass * mu * J2 * radius**2 * s**-1.5 * (3.0 * body.position[2] ** 2 / s - 1.0)
+    u = body.position[2] * s**-0.5
+    total = 0.5 * body.mass * mu * J2 * radius**2 * s**-1.5 * (3.0 * body.position[2] ** 2 / s - 1.0)
+    ratio = radius * s**-0.5
+    power, before, now = ratio**3, 1.5 * u * u - 0.5, (2.5 * u * u - 1.5) * u
+    for n, J in ((3, J3), (4, J4), (5, J5), (6, J6)):
+        total = total + body.mass * mu * s**-0.5 * J * power * now
+        before, now, power = now, ((2 * n + 1) * u * now - n * before) / (n + 1), power * ratio
+    return total
 
 
 def on_extent(body, mu):
@@ -116,18 +123,22 @@ def central(mu: GravitationalParameter) -> Load:
 
 
 @answering
-def zonal(mu: GravitationalParameter, radius: Length, J2: float) -> Load:
-    """The oblateness of a centre at the origin, whose axis is z: ``mass mu J2 radius^2 (3 z^2/r^2 - 1) / (2 r^3)``
-    [vallado2013, ch. 8], z and r in space from the centre.
+def zonal(
+    mu: GravitationalParameter, radius: Length, J2: float = 0.0, J3: float | None = None, J4: float | None = None,
+    J5: float | None = None, J6: float | None = None,
+) -> Load:  # fmt: skip
+    """The oblateness of a centre at the origin, symmetric about z: ``zonal(earth.mu, **earth.zonal)``.
+
+    On centres of mass; its potential is ``mass mu / r sum J_n (radius / r)^n P_n(z / r)`` [vallado2013, ch. 8].
 
     Parameters
     ----------
     mu : float
         Gravity parameter of the centre (m3/s2).
     radius : float
-        Its equatorial radius (m).
-    J2 : float
-        Its zonal coefficient of degree 2, unnormalised.
+        Reference radius (m) of the coefficients.
+    J2, J3, J4, J5, J6 : float, optional
+        Its zonal coefficients, unnormalised.
 
     Returns
     -------
@@ -140,11 +151,12 @@ def zonal(mu: GravitationalParameter, radius: Length, J2: float) -> Load:
 
     Examples
     --------
-    >>> zonal(3.986004415e14, 6378136.3, 1.08262668e-3).name
+    >>> zonal(3.986004415e14, 6378136.3, 1.08262668e-3, J4=-1.6e-6).name
     'zonal'
     """
+    given = {f"J{n}": number(J, f"J{n}") for n, J in enumerate((J2, J3, J4, J5, J6), 2) if J is not None}
     return made(oblate, "zonal", mu=number(mu, "mu", "m**3 / s**2", positive=True),
-                radius=number(radius, "radius", "m", positive=True), J2=number(J2, "J2"))  # fmt: skip
+                radius=number(radius, "radius", "m", positive=True), **given)  # fmt: skip
 
 
 @answering

@@ -56,6 +56,10 @@ class Load:
         What the function of its kind takes, in JSON types, where it is not the numbers themselves.
     own : mapping
         Numbers of which each body has its own, a row a body.
+    reads : mapping of str to str
+        By arguments of its function quantities of the surroundings that are called otherwise.
+    switches : mapping of str to (float, float)
+        Parameters that are 1 between two times, and 0 elsewhere.
     """
 
     function: Callable[..., Any]
@@ -67,6 +71,8 @@ class Load:
     starts: Mapping[str, Any] = field(default_factory=dict)
     recorded: Mapping[str, Any] | None = None
     own: Mapping[str, Any] = field(default_factory=dict)
+    reads: Mapping[str, str] = field(default_factory=dict)
+    switches: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     what: ClassVar[str] = "load"
     reserved: ClassVar[tuple[str, ...]] = RESERVED
 
@@ -192,6 +198,10 @@ class Load:
         """
         return replace(self, starts={**self.starts, **starts}).checked()
 
+    def switched(self, name: str, start: float, stop: float) -> Self:
+        """The same load with a parameter that is 1 between two times."""
+        return replace(self, switches={**self.switches, name: (start, stop)})
+
     def checked(self) -> Self:
         """Itself, if its names agree with the arguments of its function.
 
@@ -277,7 +287,7 @@ def bodies_of(given: Any) -> tuple[str, ...]:
     return tuple(named)
 
 
-def made(act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None = None, **parameters: Any) -> Load:
+def made(act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None = None, /, **parameters: Any) -> Load:
     """A load of polhode's own."""
     return Load(act, kind, as_numbers(parameters), kind=kind, recorded=recorded)
 

@@ -57,6 +57,8 @@ class Surrounding:
     form: ClassVar[str] = ""
     bodies: ClassVar[tuple[str, ...]] = ()
     starts: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    reads: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    switches: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType({})
 
     def named(self, name: str) -> Surrounding:
         """The same under the name that functions ask for.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from polhode.arguments.recorded import called
 from polhode.arguments.words import summary
 from polhode.html import facts
-from polhode.loads import LOADS, Load
+from polhode.loads import LOADS
 from polhode.surroundings import SURROUNDINGS
 from polhode.surroundings.surrounding import OWN
 from polhode.systems.registry import builder
@@ -99,18 +99,15 @@ def summands(system: System) -> list[tuple[str, str]]:
         on = "all pairs" if on == "pairs" else on
         brings = "; state " + ", ".join(record["states"]) if record.get("states") else ""
         brings += "; for each body " + ", ".join(record["each"]) if record.get("each") else ""
-        asks = system.functions[name].function if own else _asks(LOADS[kind], told)
+        load = None if own else called(LOADS[kind], told)
+        asks = system.functions[name].function if load is None else load.function
         asked = [one for one in inspect.signature(asks).parameters if one in around]
+        asked += [] if load is None else load.reads.values()
         reads = "; reads " * bool(asked) + ", ".join(asked)
         what = (own or kind) + ", an acceleration" * (kind == "acceleration")
         what = f"controller by {own}" if kind == "controller" else what
         found.append((name, f"{what}{' on ' * bool(on)}{on}{': ' * bool(inside)}{inside}{brings}{reads}"))
     return found
-
-
-def _asks(build: Callable[..., Load], given: Mapping[str, Any]) -> Any:
-    """The function of a load of polhode's."""
-    return called(build, given).function
 
 
 def system_text(system: System) -> str:

@@ -361,7 +361,7 @@ def roles_of(
         "potential": structure.potential,
         "watches": tuple(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)),
         "conserves": ("energy",) * structure.conservative + structure.conserves,
-        "decided": frozenset(int(name[1:]) for name in structure.fixed),
+        "switches": sum.switches, "decided": frozenset(int(name[1:]) for name in structure.fixed),
         **sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises),
     }  # fmt: skip
     if structure.pairs:

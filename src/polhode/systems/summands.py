@@ -16,6 +16,7 @@ from polhode.programs.dynamics import Dynamics
 from polhode.surroundings import Surrounding
 from polhode.surroundings.surrounding import Table
 from polhode.systems.carried import Carried
+from polhode.systems.record import Switch
 
 Shape = tuple[int, ...]
 COMMANDS = ("wheel_command", "gimbal_command")
@@ -261,6 +262,12 @@ class Sum:
         """Inputs that are numbers of states with rates."""
         return {f"aux{first + k}" for name, (first, count) in self.places.items() for k in range(count)
                 if name not in self.held and name not in self.commands}  # fmt: skip
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """The parameters that are on between two times."""
+        return tuple(Switch(one.parameters[name][0], start, stop, one.load.described)
+                     for one in self.summands for name, (start, stop) in one.load.switches.items())  # fmt: skip
 
     @property
     def tables(self) -> set[str]:

@@ -209,11 +209,13 @@ class Tracing:
                 found[name] = array_of(rows).reshape(shape) if shape else rows[0]
             elif name in self.states:
                 found[name] = self.states[name]
-            elif name in around:
-                found[name] = self.around.at(name, on[0], lambda one, on, read: self.followed(one, on, decisions, read))
+            elif load.reads.get(name, name) in around:
+                found[name] = self.around.at(load.reads.get(name, name), on[0],
+                                             lambda one, on, read: self.followed(one, on, decisions, read))  # fmt: skip
             elif argument.default is argument.empty:
                 known = ", ".join(sorted({"t", *one.parameters, *self.states, *around}))
-                raise InvalidInput(f"{load.described} asks for {name!r}, which nothing gives; there are {known}")
+                raise InvalidInput(f"{load.described} asks for {load.reads.get(name, name)!r}, which nothing gives; "
+                                   f"there are {known}")  # fmt: skip
         return found
 
     def rows(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> dict[str, list[int]]:

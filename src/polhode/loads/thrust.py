@@ -1,0 +1,62 @@
+"""Thrust of what is fixed in bodies."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Annotated, Any
+
+import numpy as np
+
+from polhode.arguments import number, vector
+from polhode.arguments.words import Form, Position, Time, Unit
+from polhode.errors import InvalidInput, answering
+from polhode.loads.load import Load, made
+
+
+def pushed(body, force, position, firing=1.0):
+    """A force at a point, both in the body's axes, while it is on."""
+    F = firing * force
+    return {"force": body.in_space(F), "torque": np.cross(position, F)}
+
+
+@answering
+def thrust(
+    force: Annotated[Any, Form.VECTOR, Unit("N")],
+    *,
+    position: Position = (0.0, 0.0, 0.0),
+    start: Time | None = None,
+    stop: Time | None = None,
+) -> Load:
+    """A thruster fixed in a body, firing for start <= t < stop; steps are cut at both times. It uses up no mass.
+
+    Parameters
+    ----------
+    force : array_like (3,)
+        Force on the body (N, body axes).
+    position : array_like (3,)
+        Where it acts (m, body axes, from the centre of mass).
+    start, stop : float, optional
+        Times (s) of ignition and cut-off; always on without them.
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        No vector, or a stop that is not after the start.
+
+    Examples
+    --------
+    >>> thrust((0.1, 0, 0), start=10.0, stop=20.0).name
+    'thrust'
+    """
+    F, x = vector(force, "force", unit="N"), vector(position, "position", unit="m")
+    when = {name: number(value, name, "s") for name, value in (("start", start), ("stop", stop)) if value is not None}
+    if when.get("start", -inf) >= when.get("stop", inf):
+        raise InvalidInput(f"stop is {when['stop']:g}, not after start, {when['start']:g}; exchange them")
+    if not when:
+        return made(pushed, "thrust", force=F, position=x)
+    load = made(pushed, "thrust", {"force": F, "position": x, **when}, force=F, position=x, firing=1.0)
+    return load.switched("firing", when.get("start", -inf), when.get("stop", inf))
