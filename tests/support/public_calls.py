@@ -345,7 +345,7 @@ CALLS = {
                      "J6": 5e-7}],
     "loads.third_body": [{"of": "moon", "mu": 4.9e12}],
     "loads.thrust": [{"force": LENGTH, "position": LENGTH, "start": 1.0, "stop": 2.0}],
-    "surroundings.place": [
+    "surroundings.path": [
         {"position": R}, {"circle": {"radius": 3.8e8, "period": 2.36e6}},
         {"times": [0.0, 1.0, 2.0, 3.0], "positions": [R, V, LENGTH, R]},
         {"ephemeris": {"body": "moon", "epoch": "2026-03-20", "stop": 9000.0}},

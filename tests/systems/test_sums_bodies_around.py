@@ -24,17 +24,17 @@ def craft(*loads, **around):
 
 def pairs():
     moon = ph.ephemeris("moon", "2026-03-20T12:00:00 UTC", stop=3e3, start=-100.0)
-    place, body, force = ph.surroundings.place, ph.loads.third_body, ph.forces.third_body
+    path, body, force = ph.surroundings.path, ph.loads.third_body, ph.forces.third_body
     return {
         "oblate": (craft(ph.loads.zonal(EARTH.mu, **EARTH.zonal)), ph.forces.zonal(**EARTH.zonal)),
         "degree 3 alone": (craft(ph.loads.zonal(EARTH.mu, EARTH.radius, J3=-2.5e-4)),
                            ph.forces.zonal(radius=EARTH.radius, J3=-2.5e-4)),
-        "at rest": (craft(body("ball", 5e15), ball=place(position=(1e8, 2e8, 0.0))),
+        "at rest": (craft(body("ball", 5e15), ball=path(position=(1e8, 2e8, 0.0))),
                     force(5e15, position=(1e8, 2e8, 0.0))),
-        "on a circle": (craft(body("moon"), moon=place(circle=CIRCLE)), force(ph.planets.MOON.mu, circle=CIRCLE)),
-        "along a table": (craft(body("moon", 5e13), moon=place(times=TIMES, positions=TABLE)),
+        "on a circle": (craft(body("moon"), moon=path(circle=CIRCLE)), force(ph.planets.MOON.mu, circle=CIRCLE)),
+        "along a table": (craft(body("moon", 5e13), moon=path(times=TIMES, positions=TABLE)),
                           force(5e13, times=TIMES, positions=TABLE)),
-        "by an ephemeris": (craft(body("moon"), moon=place(ephemeris=moon)), force(ephemeris=moon)),
+        "by an ephemeris": (craft(body("moon"), moon=path(ephemeris=moon)), force(ephemeris=moon)),
     }  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_gravity_beyond_the_centre_is_that_of_an_orbit(name):
 
 def test_a_third_body_pulls_as_its_equation_says():
     mu, s = 5e15, np.array([1e8, 2e8, 0.0])
-    ours = craft(ph.loads.third_body("ball", mu), ball=ph.surroundings.place(position=s))
+    ours = craft(ph.loads.third_body("ball", mu), ball=ph.surroundings.path(position=s))
 
     def rates(t, y):
         r, d = y[:3], s - y[:3]
@@ -109,7 +109,7 @@ def refused():
         "asks for 'moon', which nothing gives": lambda: craft(ph.loads.third_body("moon")),
         "mu is missing; polhode knows that of sun, moon": lambda: ph.loads.third_body("rock"),
         "stop is 1, not after start, 2": lambda: ph.loads.thrust((1, 0, 0), start=2.0, stop=1.0),
-        "nothing says where the body is": lambda: ph.surroundings.place(),
+        "nothing says where the body is": lambda: ph.surroundings.path(),
         "must be an identifier": lambda: ph.loads.third_body("the moon"),
     }
 

@@ -11,9 +11,9 @@ from polhode.loads.load import Load, made
 from polhode.surroundings.ephemerides import BODIES
 
 
-def tide(body, place, mu):
+def tide(body, other, mu):
     """-m mu (1/|d| - 1/|s| - r . s/|s|^3), d = s - r, without cancellation [battin1999]."""
-    r, s = body.position, place
+    r, s = body.position, other
     square = s @ s
     q = (r @ (r - 2.0 * s)) / square
     w = (1.0 + q) ** 0.5
@@ -53,4 +53,4 @@ def third_body(of: str, mu: GravitationalParameter | None = None) -> Load:
         raise InvalidInput(f"mu is missing; polhode knows that of {', '.join(BODIES)}, not of {name!r}")
     size = BODIES[name] if mu is None else number(mu, "mu", "m**3 / s**2", positive=True)
     load = made(tide, "third_body", {"of": name, "mu": size}, mu=size)
-    return replace(load, name=f"third_body_{name}", reads={"place": name})
+    return replace(load, name=f"third_body_{name}", reads={"other": name})

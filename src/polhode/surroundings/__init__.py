@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 from polhode.surroundings.air import exponential_air, layered_air, nrlmsis_air
 from polhode.surroundings.fields import dipole_field, igrf_field
-from polhode.surroundings.places import place
+from polhode.surroundings.other_bodies import path
 from polhode.surroundings.surrounding import Surrounding, of
 
-__all__ = ["Surrounding", "dipole_field", "exponential_air", "igrf_field", "layered_air", "nrlmsis_air", "of", "place"]
+__all__ = ["Surrounding", "dipole_field", "exponential_air", "igrf_field", "layered_air", "nrlmsis_air", "of", "path"]
 
 SURROUNDINGS: dict[str, Callable[..., Surrounding]] = {
-    build.__name__: build for build in (exponential_air, layered_air, nrlmsis_air, dipole_field, igrf_field, place)
+    build.__name__: build for build in (exponential_air, layered_air, nrlmsis_air, dipole_field, igrf_field, path)
 }
 """The quantities of polhode by the name of the function that makes them."""

@@ -15,7 +15,7 @@ def along_path(body, t, numbers):
 
 
 @answering
-def place(
+def path(
     *,
     position: Position | None = None,
     times: Times | None = None,
@@ -49,8 +49,8 @@ def place(
 
     Examples
     --------
-    >>> place(circle={"radius": 3.844e8, "period": 2.36e6}).kind
-    'place'
+    >>> path(circle={"radius": 3.844e8, "period": 2.36e6}).kind
+    'path'
     """
-    path = path_of(position, times, positions, circle, ephemeris)
-    return made(along_path, "place", path.arguments, numbers=Table(path.numbers))
+    found = path_of(position, times, positions, circle, ephemeris)
+    return made(along_path, "path", found.arguments, numbers=Table(found.numbers))
