@@ -106,6 +106,25 @@ def test_a_formation_is_so_many_craft(method):
         assert abs(one.work.values[:, 0] - mine.work.sel(force=f"{name}.wheels").values).max() < 1e-12
 
 
+@pytest.mark.parametrize("kind", ["saturated", "imbalanced"])
+def test_a_formation_of_unlike_craft_is_so_many_craft(kind):
+    names, more = ("lead", "left"), ({}, KINDS[kind])
+    bodies = [ph.body(name, 120.0, TENSOR, wheels=wheels(**own)) for name, own in zip(names, more, strict=True)]
+    ours = ph.system(bodies, loads())
+    run = {"step": 0.01 if kind == "imbalanced" else 0.5, "steps": 400, "every": 100}
+    ds = ph.integrate(ours, "rkn6_14a/kepler", start=apart(names), **run)
+    for (name, start), own in zip(apart(names).items(), more, strict=True):
+        one, mine = ph.integrate(built(**own), "rkn6_14a/kepler", **run, **start), ds.sel(body=name)
+        worst = differ(one, mine, ("position", "attitude", "angular_velocity", "spin"))
+        assert max(worst.values()) < 1e-12, worst  # whose steps are cut where another's wheels are saturated
+        states = ["wheel_momentum"] + ["wheel_angle"] * ("wheel_angle" in one)
+        for state in states:
+            there = mine[state].sel(wheel=[f"{name}.{k}" for k in range(3)]).values
+            assert abs(one[state].values - there).max() < 1e-9, state
+    assert "event_kind" not in ds or list(ds.event_kind.values) == ["wheel_saturated"] * 3
+    assert ("wheel_angle" in ds) == (kind == "imbalanced")
+
+
 OF_A, OF_B, STIFFNESS, LENGTH = np.array([0.0, 0.3, 1.0]), np.array([0.2, 0.0, -0.3]), 5.0, 2.0
 I_A, I_B, MASSES = np.array([2.0, 3.0, 2.5]), np.array([0.5, 0.4, 0.6]), (10.0, 2.0)
 AXES_B = np.array([(0.0, 0.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), 0.0)])
@@ -173,6 +192,57 @@ def test_wheels_on_both_ends_of_a_tether_are_as_their_equations_say(method):
         without = bare.angular_velocity.sel(body=name).values[-1]
         assert abs(one.angular_velocity.values - without).max() > 1e-2  # they acted
     assert float(abs(ds.energy_error).max()) < 1e-9 and float(abs(ds.work[-1]).min()) > 1e-3
+
+
+AXES_OF_GIMBALS = (np.eye(3), np.array([(0.0, 0.0, 1.0)]))
+SPIN_AXES = (np.array([(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)]), np.array([(1.0, 0.0, 0.0)]))
+RATES = (np.array([0.2, -0.3, 0.1]), np.array([0.5]))
+MOMENTA = (np.array([0.5, 0.6, 0.7]), np.array([0.2]))
+
+
+def gyrated():
+    gyros = [ph.control_moment_gyros(axes, spin, h, command=rate)
+             for axes, spin, h, rate in zip(AXES_OF_GIMBALS, SPIN_AXES, MOMENTA, RATES, strict=True)]  # fmt: skip
+    return ph.system(ph.body("a", MASSES[0], I_A, gyros=gyros[0]), ph.body("b", MASSES[1], I_B, gyros=gyros[1]),
+                     ph.loads.tether(STIFFNESS, LENGTH, OF_A, OF_B).on("a", "b"))  # fmt: skip
+
+
+def gyrating(t, y):
+    """Rates of position, velocity, attitude, angular velocity of both bodies, whose gimbals turn at equal rates."""
+    bodies = y.reshape(2, 13)
+    R = [ph.rotation.matrix_from_quaternion(one[6:10] / np.linalg.norm(one[6:10])) for one in bodies]
+    arms = [R[0] @ OF_A, R[1] @ OF_B]
+    d = bodies[1, :3] + arms[1] - bodies[0, :3] - arms[0]
+    F = STIFFNESS * max(np.linalg.norm(d) - LENGTH, 0.0) * d / np.linalg.norm(d)
+    out = []
+    for i, (one, force, I) in enumerate(zip(bodies, (F, -F), (I_A, I_B), strict=True)):
+        w, (a, b, c, e) = one[10:], one[6:10]
+        H, rate = np.zeros(3), np.zeros(3)
+        for g, s, h, r in zip(AXES_OF_GIMBALS[i], SPIN_AXES[i], MOMENTA[i], RATES[i], strict=True):
+            now = np.cos(r * t) * s + np.sin(r * t) * np.cross(g, s)
+            H, rate = H + h * now, rate + h * r * np.cross(g, now)
+        turn = 0.5 * np.array([-b * w[0] - c * w[1] - e * w[2], a * w[0] + c * w[2] - e * w[1],
+                               a * w[1] + e * w[0] - b * w[2], a * w[2] + b * w[1] - c * w[0]])  # fmt: skip
+        torque = np.cross(I * w + H, w) + R[i].T @ np.cross(arms[i], force) - rate
+        out += [one[3:6], force / MASSES[i], turn, torque / I]
+    return np.concatenate(out)
+
+
+@pytest.mark.parametrize("method", ["mkrk:cv8", "rkn6_14a"])
+def test_gyros_on_both_ends_of_a_tether_are_as_their_equations_say(method):
+    y = np.zeros((2, 13))
+    y[:, 6], y[0, 10:], y[1, 10:] = 1.0, PAIR["a"]["angular_velocity"], PAIR["b"]["angular_velocity"]
+    y[1, :6] = (*PAIR["b"]["position"], *PAIR["b"]["velocity"])
+    end = solve_ivp(gyrating, (0.0, 0.5), y.ravel(), method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1].reshape(2, 13)
+    ds = ph.integrate(gyrated(), method, step=0.0025, steps=200, every=50, start=PAIR)
+    bare = ph.integrate(tethered(False), method, step=0.0025, steps=200, every=200, start=PAIR)
+    for what, own in (("position", slice(3)), ("attitude", slice(6, 10)), ("angular_velocity", slice(10, 13))):
+        assert abs(ds[what].values[-1] - end[:, own]).max() < 1e-9, what
+    assert abs(ds.angular_velocity.values[-1] - bare.angular_velocity.values[-1]).max() > 1e-2  # they acted
+    assert list(ds.gimbal.values) == ["a.0", "a.1", "a.2", "b.0"]
+    assert list(ds.force.values) == ["a.gyros", "b.gyros"] and float(abs(ds.energy_error).max()) < 1e-9
+    whole = ds.total_angular_momentum.values
+    assert abs(whole - whole[0]).max() < 1e-13  # a kick takes the change from the axes before and after it
 
 
 def numbers(ds):
