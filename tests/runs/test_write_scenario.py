@@ -192,3 +192,14 @@ def test_what_is_no_scenario_is_told(tmp_path):
     with pytest.raises(FileProblem, match="cannot write"):
         ph.write_scenario(tmp_path / "no folder" / "b.toml", body, **run)
     assert [one.name for one in tmp_path.iterdir()] == ["body.toml"]
+
+
+def test_loads_beside_those_of_a_builder_are_written(tmp_path):
+    drag = made_of("def drag(body, rate):\n    return {'force': -rate * body.velocity}\n", "drag")
+    ours = ph.particle(1.0, 2.0, loads=[ph.loads.of(drag, rate=0.1), ph.loads.weight().named("pull")])
+    start = {"position": (1.0, 0.0, 0.0)}
+    assert len(ph.write_scenario(tmp_path / "x.toml", ours, "v2", step=0.1, steps=50, **start)) == 2
+    ds = read_scenario(tmp_path / "x.toml", allow_code=True).integrate()
+    same = ph.integrate(ours, "v2", step=0.1, steps=50, **start)
+    assert np.array_equal(ds.position, same.position) and np.array_equal(ds.work, same.work)
+    assert float(ds.position[-1, 2]) < -0.1 and float(ds.work[-1, 0]) < -0.01

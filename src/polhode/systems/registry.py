@@ -122,6 +122,12 @@ def _controllers(arguments: Mapping[str, Any]) -> Sequence[Any]:
     return () if isinstance(given, Mapping) else given
 
 
+def _with_loads(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Recorded arguments, and those of further loads by their names."""
+    further = arguments.get("loads")
+    return {**arguments, **further} if isinstance(further, Mapping) else dict(arguments)
+
+
 def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a system with the user's functions in their places."""
     found, functions = named_now(system, arguments, functions)
@@ -144,8 +150,7 @@ def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping
 def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The records of the user's functions among recorded arguments, by the names by which they are handed in again."""
     found = {key: value for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
-    records = {**arguments, **(mapping if isinstance(mapping := arguments.get("loads"), Mapping) else {})}
-    found |= {key: value["function"] for key, value in records.items() if is_load(value)}
+    found |= {key: value["function"] for key, value in _with_loads(arguments).items() if is_load(value)}
     given = _controllers(arguments)
     return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
 
@@ -153,8 +158,9 @@ def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def handed_in(system: System) -> dict[str, Callable[..., Any]]:
     """The user's functions of a system by the names by which they are handed in again; loads that were added are found
     by their kinds."""
-    by_kind = {name for name, one in system.arguments.items() if isinstance(one, Mapping) and "kind" in one}
-    kept = {name for name in by_kind if "function" not in system.arguments[name]}
+    records = _with_loads(system.arguments)
+    by_kind = {name for name, one in records.items() if isinstance(one, Mapping) and "kind" in one}
+    kept = {name for name in by_kind if "function" not in records[name]}
     return {name: user.function for name, user in system.functions.items() if name not in kept}
 
 

@@ -130,9 +130,13 @@ def _system(system: System, sources: Sources) -> Iterator[str]:
         arguments["controllers"] = [
             {**one, "command": functions.pop(key)} for one, key in zip(controllers, keys, strict=True)
         ]
+    loads = arguments.pop("loads", None) or {}
+    beside = {name: functions.pop(name, "") for name in loads}
     for name, value in (arguments | functions).items():
         if value is not None:
             yield f"{name} = {as_toml(_without_none(value))}"
+    for name, record in loads.items():
+        yield from _summand(name, dict(record), beside[name])
 
 
 def _summand(name: str, record: dict[str, Any], function: str) -> Iterator[str]:
