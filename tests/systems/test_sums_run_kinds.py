@@ -42,6 +42,19 @@ def engine(body, thrust):
     return {"force": thrust}
 
 
+def repulsion(a, b, strength):
+    d = b.position - a.position
+    return strength * a.charge * b.charge / np.sqrt(d @ d)
+
+
+def charged(n):
+    return case(
+        ph.system(ph.bodies(n, 1.0, (1, 2, 2.5)), ph.loads.of(spring, stiffness=2.0),
+                  ph.loads.of(repulsion, strength=2.0).each(charge=np.arange(1.0, n + 1.0)).on(ph.pairs)),
+        {"position": np.eye(n, 3) + np.arange(n)[:, None]}, 1e-2, "repulsion.strength", repulsion, spring,
+    )  # fmt: skip
+
+
 def case(system, start, step, number, *functions):
     by = {f.__name__: f for f in functions} or dict.fromkeys(system.functions, bond)
     return SimpleNamespace(system=system, start=start, step=step, number=number, by=by)
@@ -93,6 +106,7 @@ SUMS = {
                    for i in range(5)]),
         {"position": np.eye(6, 3) + np.arange(6)[:, None]}, 1e-2, "s2.stiffness",
     ),
+    "few pairs": lambda: charged(5), "pairs": lambda: charged(12),
 }  # fmt: skip
 
 
@@ -149,6 +163,9 @@ REFUSED = {
     ("Krysl", "with wheels"): "does not carry", ("chaos", "with wheels"): "without them",
     ("Kepler splitting", "with a state"): "a centre", ("Kepler splitting", "many"): "a centre",
     ("Kepler splitting", "a chain"): "a centre", ("reversible", "a chain"): "about each other",
+    ("Kepler splitting", "few pairs"): "a centre", ("Kepler splitting", "pairs"): "a centre",
+    ("Taylor", "pairs"): "a pass over neighbours", ("lanes", "pairs"): "a pass over neighbours",
+    ("lanes of Taylor", "pairs"): "a pass over neighbours",
     ("reversible", "two bodies"): "about each other", ("Krysl", "with a state"): "does not carry",
     ("reversible", "with a state"): "does not carry", ("chaos", "with a state"): "without them",
     ("Kepler splitting", "with a controller"): "a centre", ("Krysl", "with a controller"): "does not carry",

@@ -23,7 +23,7 @@ from polhode.programs.text import Lines
 from polhode.programs.written import module_of
 from polhode.surroundings.surrounding import Table
 from polhode.systems.conserved import Acting, conserved
-from polhode.systems.pairs import acting_on_pairs
+from polhode.systems.pairs import Untraced, acting_on_pairs
 from polhode.systems.summands import MOST_WRITTEN_OUT, Structure, Sum, Summand, functions_of
 from polhode.systems.tracing import Tracing
 
@@ -83,7 +83,7 @@ def loops_of(sum: Sum) -> list[Loop]:
         if tabled or states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
             rest.append(one)
             continue
-        if one.of_pairs:
+        if one.of_pairs and sum.passes:
             continue
         shapes = tuple((name, shape) for part in (one.parameters, one.each) for name, (_, shape) in part.items())
         who = (act, one.load.returns, shapes) if one.load.bodies else one.load.name
@@ -96,7 +96,7 @@ def loops_of(sum: Sum) -> list[Loop]:
         else:
             rest += [one for _, one in calls]
     loops = [Loop(on, tuple(zip(*columns, strict=True))) for on, columns in together.items()]
-    if rest and (loops or sum.of_pairs):
+    if rest and (loops or sum.passes):
         loops.append(Loop((tuple(sorted({i for one in rest for on in one.on for i in on})),), (tuple(rest),)))
     return loops
 
@@ -222,7 +222,7 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
     fixed = {name: value for one in written for name, value in one.fixed.items()}
     acting = [one.acting for one in written]
     pairs = None
-    if sum.of_pairs:
+    if sum.passes:
         pairs, on_ring, asked = acting_on_pairs(sum)
         acting.append(on_ring)
         fixed |= asked
@@ -249,5 +249,5 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
     return Structure(
         role, energy, tuple(work), moving, False, not work, False, False, sum.centred,
         parts == {L.ATTRACTION} and not pairs, fixed, conserves, tuple(table),
-        pairs=(pairs.serve, pairs.width) if pairs else None,
+        pairs=(pairs.serve, pairs.width) if pairs else None, program=Untraced(len(sum.names)) if pairs else None,
     )  # fmt: skip

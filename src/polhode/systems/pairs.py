@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +15,13 @@ from polhode.kernel.jit import inlined
 from polhode.kernel.pairs import WITHOUT_THREADS, bound
 from polhode.loads import Load
 from polhode.programs import derive
+from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
+from polhode.programs.graph import Graph
 from polhode.programs.languages import LANES
 from polhode.programs.of_two import Each, OfTwo
+from polhode.programs.opaque import called_in
+from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.roles import of_flat_memory
 from polhode.programs.text import HEAD, HEAD_OF_LANES, Lines
 from polhode.programs.tracer import array_of
@@ -215,9 +219,19 @@ def numbers_of_each(load: Load, N: int, first: int) -> tuple[dict[str, tuple[int
     return places, numbers
 
 
-def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
-    """What loads on pairs come to: their roles; the same on a ring of bodies, to find what is conserved; the parameters
-    that they decide by.
+@dataclass(frozen=True)
+class Untraced:
+    """The program of a system of N bodies with loads in the pass: none."""
+
+    N: int
+
+    def __call__(self, part: int) -> Dynamics:
+        """The reason."""
+        return Dynamics(Graph(), self.N, reason=f"its loads on all pairs of {self.N} bodies are a pass over neighbours")
+
+
+def of_two(sum: Sum) -> tuple[Sum, Tracing, Mapping[str, float]]:
+    """The first two bodies with the loads on pairs, what these come to, and the parameters that they decide by.
 
     Raises
     ------
@@ -231,6 +245,13 @@ def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
     two = replace(sum.of((0, 1), [replace(one, on=((0, 1),)) for one in sum.of_pairs]), turned=(any(sum.turned),) * 2)
     whole = Tracing(two)
     fixed = whole.traced()
+    if whole.named:
+        raise InvalidInput(f"{first.described} is on all pairs and reads the names of bodies; give each body a number "
+                           "by .each")  # fmt: skip
+    rows = [whole.g.rows[a] for a in whole.g.needed([whole.level])]
+    if called_in(whole.g, [whole.level]) or any(row[0] == "fun" and row[1] in PRIMITIVES for row in rows):
+        raise InvalidInput(f"{first.described} is on all pairs and looks up a table or calls a kernel; write it with "
+                           "numbers, arrays and numpy")  # fmt: skip
     for word, name in (("t", "time"), ("v", "velocity"), ("m", "angular velocity"), ("aux", "states")):
         if any(one.rstrip("0123456789") == word for one in whole.g.names([whole.level])):
             raise InvalidInput(f"{first.described} is on all pairs and reads the {name}; it may read the bodies and "
@@ -240,6 +261,19 @@ def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
     if "total_momentum" not in conserved(two.moves, [whole.total], two.parameters, fixed):
         raise InvalidInput(f"{first.described} is on all pairs and depends on where they are in space; it may depend "
                            "on b.position - a.position")  # fmt: skip
+    return two, whole, fixed
+
+
+def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
+    """What loads on pairs come to in the pass: their roles; the same on a ring of bodies, to find what is conserved;
+    the parameters that they decide by.
+
+    Raises
+    ------
+    InvalidInput
+        As ``of_two``.
+    """
+    two, whole, fixed = of_two(sum)
     tracing = Tracing(two)
     tracing.bodies[1].__dict__["position"] = array_of([0.0, 0.0, 0.0])
     tracing.traced()

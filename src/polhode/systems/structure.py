@@ -25,6 +25,7 @@ from polhode.systems.around import places as places_of
 from polhode.systems.carried import carried_in
 from polhode.systems.commands import traced, written
 from polhode.systems.loops import looped, loops_of
+from polhode.systems.pairs import of_two
 from polhode.systems.summands import Structure, Sum, Summand, functions_of
 from polhode.systems.tracing import Tracing
 
@@ -63,8 +64,10 @@ def _made(sum: Sum) -> Structure:
         made = first.structure()
         if not first.named:
             return made
+    if sum.of_pairs:
+        of_two(sum)  # which refuses what is no load on pairs
     loops = loops_of(sum) if sum.beside is None else []
-    return looped(sum, loops) if loops or sum.of_pairs else Tracing(sum).structure()
+    return looped(sum, loops) if loops or sum.passes else Tracing(sum).structure()
 
 
 def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., Any]:

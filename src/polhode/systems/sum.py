@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import inf, isfinite
 from typing import Any
 
@@ -313,7 +314,7 @@ def sum_of(
         raise InvalidInput(f"loads {centres[0].name!r} and {centres[1].name!r} are two centres at the origin; add up "
                            "their gravity parameters")  # fmt: skip
     at = {one.name: i for i, one in enumerate(bodies)}
-    pairs = any(load.of_pairs for load in loads)
+    pairs = any(load.of_pairs for load in loads) and not within.by_hand(len(bodies))
     if pairs and core is not None:
         raise InvalidInput("a load is on polhode.pairs beside loads that come from a kernel, such as gravitation; give "
                            "all of them as plain functions")  # fmt: skip
@@ -326,7 +327,7 @@ def sum_of(
         central = any(load is one for one in centres)
         places, more = places_of(load.parameters, 0 if central else len(numbers))
         numbers += [] if central else more
-        on = _places(load, at)
+        on = _places(load, at, pairs)
         if isinstance(load, Controller) and not load.bodies:
             on = (tuple(range(bodies_read(load, len(at), known, nearby))),)
         each, more = numbers_of_each(load, len(bodies), len(numbers))
@@ -469,8 +470,8 @@ class Again:
         return made[id(structure)]
 
 
-def _places(load: Load, at: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
-    """Numbers of the bodies of each call of the function of a load.
+def _places(load: Load, at: Mapping[str, int], passes: bool) -> tuple[tuple[int, ...], ...]:
+    """Numbers of the bodies of each call of the function of a load; none of one on pairs that is in the pass.
 
     Raises
     ------
@@ -483,7 +484,7 @@ def _places(load: Load, at: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
             raise InvalidInput(f"{load.what} {load.name!r} is on all pairs of bodies, but there is one body")
         if isinstance(load, Controller):
             raise InvalidInput(f"controller {load.name!r} is on all pairs; a controller is on bodies: name them")
-        return ()
+        return () if passes else tuple(combinations(at.values(), 2))
     for one in load.bodies:
         if one not in at:
             raise unknown_name(f"body that {load.what} {load.name!r} is on", one, at)

@@ -41,6 +41,10 @@ class Within(NamedTuple):
     switch: float
     skin: float
 
+    def by_hand(self, N: int) -> bool:
+        """Whether the pairs of N bodies are named one by one, so that they are a program as other loads are."""
+        return N <= FEW_BODIES and not self.cutoff
+
     def attributes(self, N: int, numbers: Any, serve: Callable[..., Any], width: int) -> dict[str, Any]:
         """The attributes of a system of N bodies of which the pass has so many numbers each."""
         size = (self.cutoff + self.skin) / CROWDED
@@ -51,6 +55,8 @@ class Within(NamedTuple):
 
 
 OPEN = Within(None, 0.0, 0.0, 0.0)
+FEW_BODIES = 8
+"""Most bodies whose pairs do without the pass."""
 CROWDED = 4.0
 """The memory of neighbour lists is for bodies that are apart by this part of cut-off and skin."""
 
@@ -227,6 +233,11 @@ class Sum:
     def of_pairs(self) -> list[Summand]:
         """The loads that are on every two bodies."""
         return [one for one in self.summands if one.of_pairs]
+
+    @property
+    def passes(self) -> bool:
+        """Whether they are in the pass over pairs."""
+        return bool(self.of_pairs) and not self.of_pairs[0].on
 
     @property
     def rotors_at(self) -> int:
