@@ -376,6 +376,17 @@ def test_a_store_resumes_with_the_same_bits(words, steps, tmp_path):
         assert_array_equal(again[name], whole[name])
 
 
+def test_members_have_delays_of_several_lengths():
+    """What is on its way has other counts in each; it is left out of the Dataset of all."""
+    run = {"method": "s6_10", "step": 0.05, "steps": 40, "start": BOTH}
+    many = ph.ensemble(pair_of(delay=0.1), members={"follow.delay": [0.1, 0.3, 0.5]}, **run)
+    for k, delay in enumerate((0.1, 0.3, 0.5)):
+        assert_array_equal(many.thrust.values[k], ph.integrate(pair_of(delay=delay), **run).thrust.values)
+    assert "thrust_delayed" not in many
+    with pytest.raises(PolhodeError, match="follow"):
+        ph.integrate(pair_of(), parameters={"follow.sets": "late"}, **run)
+
+
 def test_noise_varies_with_the_seeds_of_members():
     def wind(body, gust):
         return {"force": [gust, 0.0, 0.0]}
@@ -503,6 +514,7 @@ WRONG = {
         wheeled(lambda a, b: {"wheel_command": a.angular_velocity}),
     "sets 'wheel_speed' of 'a', which has none": lambda: wheeled(
         lambda a, b: {"a": {"wheel_speed": a.angular_velocity}}),
+    "parameters must be a mapping": lambda: ph.controller(fine, 0.1, parameters=np.array([1.0, 2.0])),
     "is a plain Python function": lambda: body_with(ph.controller(np.cross, 0.1).on("bus")),
     "limit has 2 numbers, but the controller sets 3": lambda: body_with(held(fine, limit=(1.0, 2.0))),
     "returns no value of 'memory'": lambda: body_with(held(fine, keeps="memory").states(memory=0.0)),

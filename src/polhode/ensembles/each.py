@@ -141,6 +141,13 @@ def combined(
         if not ragged and all(np.array_equal(own.values, ds[name].values) for ds in there):
             variables[str(name)] = (own.dims, own.values, own.attrs)
             continue
+        odd = next((dim for dim in own.dims if dim not in ragged and len({ds.sizes[dim] for ds in there}) > 1), None)
+        if odd is not None and str(name).endswith("_delayed"):  # what is on its way, of delays of several lengths
+            continue
+        if odd is not None:
+            counts = " and ".join(map(str, sorted({ds.sizes[odd] for ds in there})))
+            raise InvalidInput(f"members have {counts} numbers of {name!r}, which no Dataset of all of them can hold; "
+                               "run them one by one")  # fmt: skip
         shape = tuple(max(ds.sizes[dim] for ds in there) if dim in ragged else own.sizes[dim] for dim in own.dims)
         kind = own.dtype.kind
         empty: Any = "" if kind in "OU" else -1 if kind == "i" else np.nan
@@ -152,7 +159,9 @@ def combined(
                 made[corner] = values
         variables[str(name)] = (("member", *own.dims), made, own.attrs)
     times = [ds.time.values for ds in there]
-    coords: dict[str, Any] = {str(name): one for name, one in whole.coords.items() if name != "time"}
+    used = {dim for dims, *_ in variables.values() for dim in dims}
+    coords: dict[str, Any] = {str(name): one for name, one in whole.coords.items()
+                              if name != "time" and used.issuperset(one.dims)}  # fmt: skip
     longest = whole.time.values
     if all(np.array_equal(own, longest[: len(own)]) for own in times):
         coords["time"] = ("time", longest, whole.time.attrs)

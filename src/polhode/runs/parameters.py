@@ -111,7 +111,7 @@ def _put(into: Any, path: str, value: Any, given: str) -> None:
             raise KeyError(last)
     except (LookupError, TypeError, ValueError):
         raise InvalidInput(f"{given} has values of {path}, but the system has no such argument") from None
-    inner[key] = value if np.ndim(value) or isinstance(value, Mapping) else float(value)
+    inner[key] = float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else value
 
 
 def with_parameters(system: System, parameters: Any) -> System:

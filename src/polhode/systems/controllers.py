@@ -191,7 +191,7 @@ def controller(
             raise InvalidInput(f"sets and keeps name the state {name!r} twice; name it once")
     called_so = getattr(command, "__name__", "")
     name = called_so if called_so.isidentifier() else "controller"
-    numbers = numbers_of(mapping(parameters or {}, "parameters"), f"controller {name!r}")
+    numbers = numbers_of(mapping({} if parameters is None else parameters, "parameters"), f"controller {name!r}")
     made = Controller(
         command, name, numbers, every=every, phase=phase, delay=delay, sets=setting, keeps=keeping,
         limit=_positive(limit, "limit"), resolution=_positive(resolution, "resolution"),
