@@ -197,8 +197,9 @@ def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[
         found = {
             "temperature": (moving + turning) / (k * (translational + rotational)),
             "temperature_translational": moving / (k * translational),
-            "temperature_rotational": turning / (k * rotational),
         }
+        if rotational:  # of points there is none
+            found["temperature_rotational"] = turning / (k * rotational)
         if dipoles is not None:
             q = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(own.frames))
             found["total_dipole"] = rotation.rotate(q, dipoles).sum(axis=1)

@@ -27,9 +27,10 @@ from polhode.programs.text import HEAD, HEAD_OF_LANES, Lines
 from polhode.programs.tracer import array_of
 from polhode.programs.written import module_of
 from polhode.systems.conserved import Acting, conserved
-from polhode.systems.molecules import edges_of, surroundings
+from polhode.systems.molecules import edges_of, surroundings, thermodynamics
+from polhode.systems.record import System
 from polhode.systems.seen import OFFERED, Seen
-from polhode.systems.summands import OPEN, Shape, Sum, Within
+from polhode.systems.summands import OPEN, Shape, Structure, Sum, Within
 from polhode.systems.tracing import Tracing
 
 DATA = 4
@@ -179,6 +180,13 @@ def _pack(two: OfTwo, at: Mapping[int, int]) -> list[str]:
     stores = [f"c[at + {k}] = y[{L.BODY} * i + {L.POSITION + k}]" for k in range(3)]
     stores += [f"c[at + {n}] = {body.names[a]}" for n, a in zip(at.values(), rows, strict=True)]
     return ["def pack(i, at, N, y, bodies, c):", *lines, *body.lines, *stores]
+
+
+def measured(system: System, structure: Structure) -> System:
+    """The system with temperatures and pressure, where it is in a box and all loads are in the pass."""
+    if structure.pairs is None or structure.table or system.box is None:
+        return system
+    return replace(system, quantities=thermodynamics(system))
 
 
 def within_of(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, skin: Any) -> Within:

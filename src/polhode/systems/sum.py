@@ -40,7 +40,7 @@ from polhode.systems.controllers import SAMPLING, Controller, controller
 from polhode.systems.core import Core
 from polhode.systems.gravitation import gravitation
 from polhode.systems.loads_roles import no_loads, no_series
-from polhode.systems.pairs import numbers_of_each, within_of
+from polhode.systems.pairs import measured, numbers_of_each, within_of
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
@@ -77,7 +77,8 @@ def system(
         from ``polhode.surroundings``, or mappings of its arguments with a ``kind``.
     box : float or array_like (3,), optional
         Of loads on ``polhode.pairs``: edges of the periodic box, each at least twice the cut-off; free space without
-        it. Bodies feel the nearest images of others.
+        it. Bodies feel the nearest images of others. Where there are no other loads, runs have ``temperature`` and
+        ``pressure``, with k_B = 1.
     cutoff : float, optional
         Likewise: distance of centres beyond which pairs do not interact; without it all pairs do.
     switch : float, optional
@@ -165,12 +166,13 @@ def composed(
     whole = sum_of(bodies, traced, states, around, core, within_of(loads, **within))
     structure = structure_of(whole)
     roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
-    return System(
+    made = System(
         name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
         moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
         names=() if alone else whole.names, functions=functions,
         made_again=Again(whole, structure, states, tuple(bodies), core) if functions or around else None, **roles,
     )  # fmt: skip
+    return measured(made, structure)
 
 
 def with_loads(system: System, loads: Any, names: Any = ()) -> System:
@@ -465,8 +467,9 @@ class Again:
         made: dict[int, System] = system.__dict__.setdefault("_again", {})
         if id(structure) not in made:
             made.clear()
-            roles = roles_of(self.sum, structure, self.states, self.bodies, self.core)
-            made[id(structure)] = replace(system, **roles, made_again=replace(self, structure=structure))
+            roles = {"quantities": None} | roles_of(self.sum, structure, self.states, self.bodies, self.core)
+            again = replace(system, **roles, made_again=replace(self, structure=structure))
+            made[id(structure)] = measured(again, structure)
         return made[id(structure)]
 
 
