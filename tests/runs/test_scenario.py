@@ -19,6 +19,7 @@ from polhode.runs import scenario as scenarios
 from polhode.runs.scenario import key_lines, read_scenario
 from polhode.runs.scenario.schema import scenario_file
 from polhode.runs.scenario.signatures import initial_table
+from polhode.runs.scenario.sums import of_whole
 from polhode.runs.scenario.values import models_in
 from polhode.systems import SYSTEMS
 from polhode.systems.initial import on_lattice
@@ -54,7 +55,7 @@ def test_systems_of_scenarios_are_those_of_python():
         table.model_fields["type"].annotation.__args__[0]: set(table.model_fields) - {"type"}
         for table in models_in(scenario_file().model_fields["system"].annotation)
     }
-    assert tables.pop("system") == set(SUMMANDS)
+    assert tables.pop("system") == {*SUMMANDS, *of_whole()}
     assert tables == {name: set(inspect.signature(build).parameters) for name, build in SYSTEMS.items()}
 
 

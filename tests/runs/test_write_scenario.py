@@ -203,3 +203,16 @@ def test_loads_beside_those_of_a_builder_are_written(tmp_path):
     same = ph.integrate(ours, "v2", step=0.1, steps=50, **start)
     assert np.array_equal(ds.position, same.position) and np.array_equal(ds.work, same.work)
     assert float(ds.position[-1, 2]) < -0.1 and float(ds.work[-1, 0]) < -0.01
+
+
+def test_loads_on_every_two_bodies_are_written(tmp_path):
+    source = "def charges(a, b, k, charge=None):\n    d = b.position - a.position\n"
+    source += "    return k * a.charge * b.charge / np.sqrt(d @ d)\n"
+    charges = ph.loads.of(made_of(source, "charges"), k=2.0).on(ph.pairs).each(charge=[1.0, -1.0, 1.0, -1.0])
+    sites = ph.loads.sites([(0.0, 0.0, 0.1)], epsilon=1.0, sigma=0.5).on(ph.pairs)
+    ours = ph.system(ph.bodies(4, 1.0, (1.0, 1.2, 1.5)), charges, sites, box=8.0, cutoff=3.0)
+    start = {"position": [(1.2 * k, 0.3 * k, 0.0) for k in range(4)]}
+    ph.write_scenario(tmp_path / "x.toml", ours, "v2", step=0.01, steps=50, start=start)
+    ds = read_scenario(tmp_path / "x.toml", allow_code=True).integrate()
+    same = ph.integrate(ours, "v2", step=0.01, steps=50, start=start)
+    assert np.array_equal(ds.position, same.position) and float(abs(ds.position[-1] - ds.position[0]).max()) > 0.01

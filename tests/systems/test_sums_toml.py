@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -390,6 +395,95 @@ def test_what_cannot_be_added_is_told(added, call, told):
     with pytest.raises(InvalidInput) as refused:
         call()
     assert told in str(refused.value) and "\n" not in str(refused.value)
+
+
+ONE_FILE = '''\
+"""A well of finite reach: a load of one's own, everywhere."""
+
+import numpy as np
+
+import polhode as ph
+from polhode.arguments.words import Length
+
+
+def yukawa(body, strength: float, reach: Length = 2.0):
+    """A well of finite reach.
+
+    Parameters
+    ----------
+    strength : float
+        How deep.
+    reach : float
+        How far.
+    """
+    r = np.linalg.norm(body.position)
+    return -strength / r * np.exp(-r / reach)
+
+
+def add():
+    """Makes it known: by a script, or as an entry point of the group polhode.plugins."""
+    ph.loads.add_load(yukawa)
+'''
+SHORT = """\
+[system]
+type = "system"
+bodies = [{ name = "a", mass = 2.0 }]
+[[system.loads]]
+kind = "yukawa"
+strength = 3.0
+reach_m = 1.5
+[initial.a]
+position = [1.0, 0.0, 0.0]
+velocity = [0.0, 1.0, 0.0]
+[run]
+step = 0.01
+steps = 100
+"""
+
+
+def shell(folder, *words):
+    """What a shell says where the file of the load is a plug-in of an installed package."""
+    about = folder / "wells-1.0.dist-info"
+    about.mkdir(exist_ok=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: wells\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[polhode.plugins]\nwells = wells:add\n")
+    source = Path(ph.__file__).parents[1]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(source)])}
+    command = [sys.executable, "-m", "polhode", *words]
+    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_one_file_of_thirty_lines_is_a_load_everywhere(tmp_path):
+    """In Python, in scenarios by its file or as a plug-in, in the shell, in listings and in the schema."""
+    assert len(ONE_FILE.splitlines()) <= 30
+    (tmp_path / "wells.py").write_text(ONE_FILE)
+    (tmp_path / "by_name.toml").write_text(SHORT)
+    (tmp_path / "by_file.toml").write_text(SHORT.replace('"yukawa"', '"wells.py:yukawa"').replace("reach_m", "reach"))
+    shell(tmp_path, "run", "by_name.toml", "-q", "--no-picture")
+    shell(tmp_path, "run", "by_file.toml", "-q", "--no-picture", "--allow-code")
+    one, other = ph.load(tmp_path / "by_name.nc"), ph.load(tmp_path / "by_file.nc")
+    assert np.array_equal(one.position, other.position) and float(abs(one.energy_error).max()) < 1e-12
+    assert float(abs(one.position[-1] - one.position[0]).max()) > 0.1
+    listed = next(row for row in json.loads(shell(tmp_path, "systems", "--json"))["loads"] if row["name"] == "yukawa")
+    assert listed["description"] == "A well of finite reach." and listed["arguments"]["reach"]["unit"] == "m"
+    assert "reach_km" in json.loads(shell(tmp_path, "schema"))["$defs"]["YukawaLoad"]["properties"]
+    assert 'kind = "yukawa"' in (shell(tmp_path, "new", "bodies", "-q") or (tmp_path / "bodies.toml").read_text())
+
+
+def test_a_function_that_makes_loads_is_a_kind_of_its_file(read, tmp_path):
+    (tmp_path / "laws.py").write_text(
+        "import polhode as ph\ndef drive(a, turn, rate):\n    return {'torque': turn, 'turn': -rate * turn}\n"
+        "def fading(turn: float, rate: float = 0.5) -> ph.loads.Load:\n"
+        "    return ph.loads.of(drive, rate=rate).states(turn=[0.0, 0.0, turn])\n"
+    )
+    text = SHORT.replace("mass = 2.0", "mass = 2.0, inertia = [1.0, 1.5, 2.0]").replace("reach_m = 1.5\n", "")
+    text = text.replace('"yukawa"', '"laws.py:fading"').replace("strength = 3.0", "turn = 0.1")
+    ds = read(text, allow_code=True).integrate()
+    assert float(ds.angular_velocity[-1, 2]) == pytest.approx(0.1 * (1.0 - np.exp(-0.5)), rel=1e-6)
+    with pytest.raises(InvalidInput, match=r"system.loads\[0\]: turn is missing; fading needs it"):
+        read(text.replace("turn = 0.1", "rate = 0.1"), allow_code=True)
 
 
 # ------------------------------------------------------------------ members

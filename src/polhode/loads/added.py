@@ -69,11 +69,16 @@ def add_load(
         return before
     if before is not None or name in (*RESERVED, "body", "of", "acceleration", "add_load", "Load"):
         raise InvalidInput(f"there is already a load {name!r}, or another thing of that name; take another name")
-    makes = _makes(function) if _hints(function).get("return") is Load else _loads_of(function)
+    makes = _makes(function) if makes_loads(function) else _loads_of(function)
     build = _named(makes, function, name, description)
     arguments_of(build)
     LOADS[name] = build
     return build
+
+
+def makes_loads(function: Callable[..., Any]) -> bool:
+    """Whether a function is annotated to return loads."""
+    return _hints(function).get("return") is Load
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:

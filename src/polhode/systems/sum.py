@@ -27,6 +27,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.neighbours import FIRST_PARAMETER
 from polhode.loads import LOADS, Load
+from polhode.loads.added import makes_loads
 from polhode.loads.load import PAIRS, RETURNS, bodies_of, of_user
 from polhode.programs.purity import findings
 from polhode.surroundings import SURROUNDINGS, Surrounding
@@ -278,7 +279,7 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
         if kind == "controller":
             made: Load = called(controller, {"command": function, "parameters": told, **sampling})
         else:
-            made = of_user(function, told, kind)
+            made = called(function, told) if makes_loads(function) else of_user(function, told, kind)
     elif kind in LOADS:
         made = called(LOADS[kind], told)
     else:

@@ -36,7 +36,7 @@ from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_sta
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
 from polhode.runs.scenario.schema import Elements, Members, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
-from polhode.runs.scenario.sums import TYPE, as_record, chosen_of, entries, entry
+from polhode.runs.scenario.sums import TYPE, as_record, chosen_of, entries, entry, of_whole
 from polhode.runs.scenario.toml_lines import Key, deepest, key_lines, line_of_many_parts
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in
@@ -437,7 +437,8 @@ class _Reader:
             return None
         try:
             around = {one.name: one for one in made.pop("surroundings", ())}
-            return sum_system(*made.values(), surroundings=around)
+            whole = {name: getattr(table, name) for name in of_whole() if name in table.model_fields_set}
+            return sum_system(*made.values(), surroundings=around, **whole)
         except InvalidInput as refused:
             named = next((name for name in re.findall(r"'(\w+)'", str(refused)) if name in at), "")
             self.refused(at.get(named, ("system",)), refused)

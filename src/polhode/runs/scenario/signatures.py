@@ -184,6 +184,7 @@ def field_of(argument: Argument, registered: Registered = NONE) -> tuple[Any, An
 
 
 # ------------------------------------------------------------------ loads
+EachBody = dict[str, list[NumberOrList]]
 Kind = Annotated[str, Field(pattern=FUNCTION, description="'file.py:function', or 'package.module:function'")]
 
 
@@ -199,6 +200,7 @@ class LoadTable(Placed):
     """A load: what acts on bodies."""
 
     kind: Any
+    each: Annotated[EachBody, Field(description="numbers of which each body has its own")] | None = None
 
 
 class OwnLoad(LoadTable):

@@ -12,12 +12,23 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from polhode.arguments.words import Argument, arguments_of
 from polhode.loads import LOADS
-from polhode.runs.scenario.signatures import Kind, LoadTable, OwnLoad, Placed, one_of_kinds, table_of, with_further
+from polhode.runs.scenario.signatures import (
+    Kind,
+    LoadTable,
+    OwnLoad,
+    Placed,
+    field_of,
+    one_of_kinds,
+    table_of,
+    with_further,
+)
 from polhode.runs.scenario.toml_lines import Key
 from polhode.runs.scenario.values import Table, tags_of
 from polhode.surroundings.surrounding import OWN
 from polhode.systems.kinds import SUMMANDS
+from polhode.systems.sum import system
 
 TYPE = "system"
 """The type of a [system] that is a sum, and the name of such systems."""
@@ -39,6 +50,11 @@ FORMS: dict[str, tuple[str, type[Table], type[Table] | None]] = {
 function of the user's."""
 
 
+def of_whole() -> dict[str, Argument]:
+    """The keys of [system] that are of the whole sum."""
+    return arguments_of(system, ("summands", "surroundings", "recorded"))
+
+
 def sum_table() -> type[Table]:
     """The table ``[system]`` of a sum, with the kinds of summands that are registered now."""
     return _sum_table(tuple((group, tuple(makers.values())) for group, makers in SUMMANDS.items()))
@@ -47,6 +63,7 @@ def sum_table() -> type[Table]:
 @lru_cache(maxsize=2)
 def _sum_table(summands: tuple[tuple[str, tuple[Callable[..., Any], ...]], ...]) -> type[Table]:
     fields: dict[str, Any] = {"type": (Literal["system"], ...)}
+    fields |= {one.name: field_of(one) for one in of_whole().values()}
     for group, makers in summands:
         suffix, base, own = FORMS[group]
         tables = [table_of(build, "kind" if own else "", suffix, base=base) for build in makers]

@@ -117,7 +117,9 @@ def _system(system: System, sources: Sources) -> Iterator[str]:
     functions = {name: sources.reference(one) for name, one in handed_in(system).items()}
     yield from ("", "[system]", f"type = {as_toml(system.name)}")
     if system.name == TYPE:
-        for name, record in system.arguments.items():
+        records = {name: one for name, one in system.arguments.items() if isinstance(one, Mapping)}
+        yield from (f"{name} = {as_toml(one)}" for name, one in system.arguments.items() if name not in records)
+        for name, record in records.items():
             yield from _summand(name, dict(record), functions.get(name, ""))
         return
     if system.name not in SYSTEMS:
