@@ -345,6 +345,11 @@ CALLS = {
                      "J6": 5e-7}],
     "loads.third_body": [{"of": "moon", "mu": 4.9e12}],
     "loads.thrust": [{"force": LENGTH, "position": LENGTH, "start": 1.0, "stop": 2.0}],
+    "loads.radiation": [{"Cr": 1.3, "area": 4.0}],
+    "surroundings.sunlight": [
+        {"pressure": 4.56e-6, "distance": 1.5e11, "shadow": "cone", "radius": 6.4e6, "sun_radius": 7e8},
+        {"pressure": 4.56e-6, "direction": LENGTH, "shadow": "cylinder", "radius": 6.4e6},
+    ],
     "surroundings.path": [
         {"position": R}, {"circle": {"radius": 3.8e8, "period": 2.36e6}},
         {"times": [0.0, 1.0, 2.0, 3.0], "positions": [R, V, LENGTH, R]},

@@ -12,6 +12,7 @@ from polhode.loads.added import add_load
 from polhode.loads.air import drag
 from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual_gravity, weight, zonal
 from polhode.loads.harmonics import harmonics
+from polhode.loads.light import radiation
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
 from polhode.loads.other_bodies import third_body
@@ -31,6 +32,7 @@ __all__ = [
     "magnet",
     "mutual_gravity",
     "of",
+    "radiation",
     "sites",
     "tether",
     "third_body",
@@ -44,7 +46,7 @@ LOADS |= {
     build.__name__: build
     for build in (
         *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity, harmonics, third_body),
-        *(sites, tether, drag, magnet, torquers, thrust),
+        *(sites, tether, drag, magnet, torquers, thrust, radiation),
     )
 }
 

@@ -11,12 +11,24 @@ from collections.abc import Callable
 
 from polhode.surroundings.air import exponential_air, layered_air, nrlmsis_air
 from polhode.surroundings.fields import dipole_field, igrf_field
+from polhode.surroundings.light import sunlight
 from polhode.surroundings.other_bodies import path
 from polhode.surroundings.surrounding import Surrounding, of
 
-__all__ = ["Surrounding", "dipole_field", "exponential_air", "igrf_field", "layered_air", "nrlmsis_air", "of", "path"]
+__all__ = [
+    "Surrounding",
+    "dipole_field",
+    "exponential_air",
+    "igrf_field",
+    "layered_air",
+    "nrlmsis_air",
+    "of",
+    "path",
+    "sunlight",
+]
 
 SURROUNDINGS: dict[str, Callable[..., Surrounding]] = {
-    build.__name__: build for build in (exponential_air, layered_air, nrlmsis_air, dipole_field, igrf_field, path)
+    build.__name__: build
+    for build in (exponential_air, layered_air, nrlmsis_air, dipole_field, igrf_field, path, sunlight)
 }
 """The quantities of polhode by the name of the function that makes them."""

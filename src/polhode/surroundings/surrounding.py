@@ -46,6 +46,9 @@ class Surrounding:
         The function of ``polhode.surroundings`` that makes it again, "" for one of the user's own.
     recorded : mapping or None
         What that function takes, in JSON types, where it is not the numbers themselves.
+    edges : tuple of (function, str)
+        Functions of a body, of the same arguments, at whose zeros it jumps or kinks; and of each a parameter that is 1
+        where it is positive and else 0, or "".
     """
 
     function: Callable[..., Any]
@@ -53,6 +56,7 @@ class Surrounding:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     kind: str = ""
     recorded: Mapping[str, Any] | None = None
+    edges: tuple[tuple[Callable[..., Any], str], ...] = ()
     returns: ClassVar[str] = ""
     form: ClassVar[str] = ""
     bodies: ClassVar[tuple[str, ...]] = ()
@@ -70,6 +74,14 @@ class Surrounding:
         if name in RESERVED:
             raise InvalidInput(f"surroundings have a quantity {name!r}, a name that is taken; call it otherwise")
         return replace(self, name=identifier(name, "name of a quantity of the surroundings"))
+
+    def name_of_edge(self, k: int) -> str:
+        """The name under which function k of its edges stands among the quantities; no user's is called so."""
+        return f"{self.name} edge {k}"
+
+    def with_edges(self, *edges: tuple[Callable[..., Any], str]) -> Surrounding:
+        """The same with functions at whose zeros it jumps or kinks."""
+        return replace(self, edges=edges)
 
     @property
     def shipped(self) -> bool:

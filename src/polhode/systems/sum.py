@@ -34,6 +34,7 @@ from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.surrounding import OWN
 from polhode.systems.around import places as places_of
 from polhode.systems.around import surrounding_of, surroundings_of
+from polhode.systems.around_events import edges_of
 from polhode.systems.carried import Spin, carried_by, numbers_of
 from polhode.systems.carried_events import watches_of
 from polhode.systems.commands import bodies_read, sampled_by
@@ -342,6 +343,8 @@ def sum_of(
     for one in around:
         places, more = places_of(one.parameters, len(numbers))
         quantities.append(Summand(one, (), places))
+        quantities += [Summand(replace(one, function=edge, name=one.name_of_edge(k), edges=()), (), places)
+                       for k, (edge, _) in enumerate(one.edges)]  # fmt: skip
         numbers += more
     return Sum(
         tuple(at), tuple(bool(np.isfinite(one.mass)) for one in bodies),
@@ -363,7 +366,7 @@ def roles_of(
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
     found: dict[str, Any] = {
         "potential": structure.potential,
-        "watches": tuple(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)),
+        "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum)),
         "conserves": ("energy",) * structure.conservative + structure.conserves,
         "switches": sum.switches, "decided": frozenset(int(name[1:]) for name in structure.fixed),
         **sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises),

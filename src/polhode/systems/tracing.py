@@ -213,7 +213,7 @@ class Tracing:
                 found[name] = self.around.at(load.reads.get(name, name), on[0],
                                              lambda one, on, read: self.followed(one, on, decisions, read))  # fmt: skip
             elif argument.default is argument.empty:
-                known = ", ".join(sorted({"t", *one.parameters, *self.states, *around}))
+                known = ", ".join(sorted({"t", *one.parameters, *self.states, *filter(str.isidentifier, around)}))
                 raise InvalidInput(f"{load.described} asks for {load.reads.get(name, name)!r}, which nothing gives; "
                                    f"there are {known}")  # fmt: skip
         return found

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from math import pi
 from typing import Literal
 
 import numpy as np
 
-from polhode.algebra.so3 import axpy, cross, dot, scale
+from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import choice, number
 from polhode.arguments.words import Acceleration, Length, Position, Positions, Times, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.jit import helper
 from polhode.surroundings.ephemerides import Ephemerides
+from polhode.surroundings.light import visible
 from polhode.surroundings.paths import Circle, path_to_sun, place_at, velocity_at
 from polhode.systems.events import CYLINDER, PENUMBRA, WITHIN
 from polhode.systems.forces.record import Force
@@ -34,28 +34,6 @@ def beam(p, at, t, r):
     if p[at + DISTANCE] > 0.0:
         w *= (p[at + DISTANCE] / size) * (p[at + DISTANCE] / size)
     return w, d
-
-
-@helper
-def visible(body, sun, r, d):
-    """Visible fraction of the Sun's disc behind a body at the centre, by their radii; the discs are taken as flat."""
-    # Apparent radii of the Sun and of the body, and the angle between their centres.
-    a = np.arcsin(min(1.0, sun / np.sqrt(dot(d, d))))
-    b = np.arcsin(min(1.0, body / np.sqrt(dot(r, r))))
-    across = cross(d, r)
-    c = np.arctan2(np.sqrt(dot(across, across)), -dot(d, r))
-    if c >= a + b:
-        return 1.0
-    if c <= b - a:
-        return 0.0
-    if c <= a - b:
-        return 1.0 - (b / a) * (b / a)
-    # Half the overlap: of each disc, a sector minus a triangle.
-    x = 0.5 * (c + (a - b) * (a + b) / c)
-    z = c - x
-    y = np.sqrt(max(0.0, (a - x) * (a + x)))
-    overlap = a * a * np.arctan2(y, x) + b * b * np.arctan2(y, z) - c * y
-    return 1.0 - overlap / (pi * a * a)
 
 
 def light_acceleration(p, at, mu, t, r, v):

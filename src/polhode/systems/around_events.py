@@ -1,0 +1,37 @@
+"""Where quantities of the surroundings jump or kink, so that runs cut their steps there: the edges of shadows."""
+
+from __future__ import annotations
+
+from polhode.errors import InvalidInput
+from polhode.loads import Load
+from polhode.surroundings import Surrounding
+from polhode.systems.events import USER
+from polhode.systems.record import Watch
+from polhode.systems.summands import Sum
+
+
+def value(body, edge):
+    """The value of a function of a body."""
+    return edge
+
+
+def edges_of(sum: Sum) -> tuple[Watch, ...]:
+    """The edges around all bodies.
+
+    Raises
+    ------
+    InvalidInput
+        Several bodies where the surroundings jump.
+    """
+    found = []
+    for one in sum.around:
+        quantity = one.load
+        assert isinstance(quantity, Surrounding)
+        for k, (_, flag) in enumerate(quantity.edges):
+            if flag and len(sum.names) > 1:
+                raise InvalidInput(f"surroundings {quantity.name!r} jump where a body enters a shadow, which is for "
+                                   "systems of one body; take shadow='cone'")  # fmt: skip
+            at, reads = one.parameters[flag][0] if flag else -1, {"edge": quantity.name_of_edge(k)}
+            loads = (Load(value, "edge", bodies=(body,), kind="edge", reads=reads) for body in sum.names)
+            found += [Watch(USER, cuts=True, flag=at, of=load) for load in loads]
+    return tuple(found)

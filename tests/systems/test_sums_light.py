@@ -1,0 +1,115 @@
+"""Sunlight and its shadows in sums: the same numbers as forces of polhode, and steps that are cut at the edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import polhode as ph
+from polhode.errors import PolhodeError
+
+EARTH = ph.planets.EARTH
+LOW = {"position": (6878e3, 0.0, 0.0), "velocity": (0.0, 5383.0, 5383.0)}
+RUN = {"step": 5.0, "steps": 1200, "every": 100}
+TOWARDS, PRESSURE, CR, AREA = np.array([0.9, 0.3, 0.1]), 4.56e-6, 1.3, 400.0
+SUN = tuple(1.496e11 * TOWARDS)
+CONE = {"shadow": "cone", "radius": EARTH.radius, "sun_radius": 6.957e8}
+CYLINDER = {"shadow": "cylinder", "radius": EARTH.radius}
+
+
+def craft(*loads, **around):
+    return ph.system(ph.body("bus", 120.0, (5.0, 4.0, 3.0)), ph.loads.central(EARTH.mu), *loads, surroundings=around)
+
+
+def lit(towards=None, **how):
+    around = {} if towards is not None else {"sun": ph.surroundings.path(position=SUN)}
+    light = ph.surroundings.sunlight(PRESSURE, direction=towards, **how)
+    return craft(ph.loads.radiation(CR, AREA), sunlight=light, **around)
+
+
+CASES = {
+    "everywhere": {}, "inverse square": {"distance": 1e11}, "far": {"towards": TOWARDS}, "cone": CONE,
+    "cylinder": CYLINDER, "cylinder, far": {"towards": TOWARDS, **CYLINDER},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_radiation_is_that_of_an_orbit(name):
+    how = dict(CASES[name])
+    ours, towards = lit(**how), how.pop("towards", None)
+    where = {"position": SUN} if towards is None else {"direction": towards}
+    force = ph.forces.radiation_pressure(PRESSURE * CR * AREA / 120.0, **where, **how)
+    built = ph.orbit(EARTH.mu, mass=120.0, forces=[force])
+    free = ph.integrate(craft(), **RUN, **LOW).position.values[-1]
+    for method in ("rkn6_14a/kepler", "mkrk:cv8"):
+        a, b = (ph.integrate(one, method, **RUN, **LOW) for one in (ours, built))
+        assert abs(a.position.values - b.position.values).max() < 1e-12 * 6878e3, method
+        assert abs(a.position.values[-1] - free).max() > 1e-6 * 6878e3
+        assert float(abs(a.energy_error).max()) < 1e-12
+        if "work" in b:
+            assert a.work.values[-1] == pytest.approx(b.work.values[-1], rel=1e-9)
+    assert ph.system(**ours.arguments).arguments == ours.arguments
+
+
+def test_steps_are_cut_at_the_edges_of_a_shadow():
+    """Against DOP853 in pieces, each of which is lit or dark throughout."""
+    sun, end = np.array(SUN), 6000.0
+
+    def outside(t, y, on=1.0):
+        s = sun / np.linalg.norm(sun)
+        return max(y[:3] @ s, np.linalg.norm(np.cross(y[:3], s)) - EARTH.radius)
+
+    def rates(t, y, on):
+        r, d = y[:3], sun - y[:3]
+        light = -on * PRESSURE * CR * AREA / 120.0 * d / np.linalg.norm(d)
+        return np.concatenate([y[3:], light - EARTH.mu * r / np.linalg.norm(r) ** 3])
+
+    outside.terminal = True
+    how = {"method": "DOP853", "rtol": 1e-13, "atol": [1e-6] * 3 + [1e-9] * 3}
+    t, y, on, edges = 0.0, np.concatenate([LOW["position"], LOW["velocity"]]), 1.0, []
+    while t < end:
+        away = solve_ivp(rates, (t, t + 1.0), y, args=(on,), **how).y[:, -1]
+        found = solve_ivp(rates, (t + 1.0, end), away, args=(on,), events=[outside], **how)
+        t, y, on = float(found.t[-1]), found.y[:, -1], 1.0 - on
+        edges.append(t)
+    assert len(edges) == 3 and edges[-1] == end
+    ds = ph.integrate(lit(**CYLINDER), "mkrk:cv8", step=30.0, t_end=end, **LOW)
+    assert abs(ds.position.values[-1] - y[:3]).max() < 1e-9 * 6878e3
+
+
+def test_two_bodies_are_lit_where_they_are():
+    around = {"sun": ph.surroundings.path(position=SUN), "sunlight": ph.surroundings.sunlight(PRESSURE, **CONE)}
+    both = ph.system(ph.bodies(2, 120.0), ph.loads.central(EARTH.mu), ph.loads.radiation(CR, AREA), surroundings=around)
+    alone = ph.system(
+        ph.body("a", 120.0), ph.loads.central(EARTH.mu), ph.loads.radiation(CR, AREA), surroundings=around
+    )
+    starts = [LOW, {"position": (-6878e3, 0.0, 0.0), "velocity": (0.0, -5383.0, 5383.0)}]
+    start = {name: [one[name] for one in starts] for name in LOW}
+    ds = ph.integrate(both, "mkrk:cv8", **RUN, **start)
+    for i, one in enumerate(starts):
+        apart = ph.integrate(alone, "mkrk:cv8", **RUN, **one)
+        assert abs(ds.position.values[:, i] - apart.position.values).max() < 1e-10 * 6878e3
+        assert float(apart.work.values[-1, 0]) != 0.0
+    with pytest.raises(PolhodeError, match="systems of one body; take shadow='cone'"):
+        around["sunlight"] = ph.surroundings.sunlight(PRESSURE, **CYLINDER)
+        ph.system(ph.bodies(2, 120.0), ph.loads.radiation(CR, AREA), surroundings=around)
+
+
+def refused():
+    light = ph.surroundings.sunlight
+    return {
+        "asks for 'sun', which nothing gives": lambda: craft(ph.loads.radiation(1.3, 4.0), sunlight=light(PRESSURE)),
+        "asks for 'sunlight', which nothing gives": lambda: craft(ph.loads.radiation(1.3, 4.0)),
+        "radius is missing; a shadow of the kind 'cylinder'": lambda: light(PRESSURE, shadow="cylinder"),
+        "sun_radius is missing": lambda: light(PRESSURE, shadow="cone", radius=6.4e6),
+        "radius is given, but shadow is 'none'": lambda: light(PRESSURE, radius=6.4e6),
+        "distance is given beside direction": lambda: light(PRESSURE, direction=(1, 0, 0), distance=1e11),
+    }
+
+
+@pytest.mark.parametrize("said", refused())
+def test_what_light_lacks_is_said_in_a_sentence(said):
+    with pytest.raises(PolhodeError) as told:
+        refused()[said]()
+    assert said in str(told.value) and "\n" not in str(told.value) and " edge " not in str(told.value)
