@@ -133,6 +133,33 @@ def test_a_chain_moves_as_its_equations_say():
     assert float(abs(ds.energy_error).max()) < 1e-10
 
 
+def test_states_controllers_and_surroundings_are_beside_loops(monkeypatch):
+    def push(body, thrust):
+        return {"force": thrust}
+
+    def steer(body, thrust, gain):
+        return {"thrust": -gain * body.velocity}
+
+    def wind(body, t, speed):
+        return speed * np.array([np.cos(t) + body.position[2], 0.0, 0.0])
+
+    def blown(body, wind, area):
+        return {"force": area * (wind - body.velocity)}
+
+    def made():
+        return ph.system(
+            ph.bodies(N, 1.0, MOMENTS), springs(), ph.loads.of(push).states(thrust=np.zeros(3)).on("body2"),
+            ph.controller(steer, every=0.1, parameters={"gain": 2.0}).on("body2"),
+            [ph.loads.of(blown, area=0.1 * (i + 1)).on(f"body{i}").named(f"b{i}") for i in range(N)],
+            surroundings={"wind": ph.surroundings.of(wind, speed=0.3)},
+        )  # fmt: skip
+
+    ends = [ph.integrate(one, "mkrk:cv8", **RUN, **start()) for one in alike(made, monkeypatch)]
+    for name in ("position", "attitude", "thrust", "work"):
+        assert ends[0][name].values[-1] == pytest.approx(ends[1][name].values[-1], abs=1e-13), name
+    assert abs(ends[0].thrust.values[-1]).max() > 0.01 and float(abs(ends[0].energy_error).max()) < 1e-11
+
+
 def test_every_number_in_a_loop_keeps_its_name():
     one, run = chain(), {**RUN, **start()}
 

@@ -154,6 +154,45 @@ def ions(charge=(1.0, -1.0, 2.0, -0.5, 1.5), **more):
                      ph.loads.of(coulomb, strength=0.5).each(charge=charge).on(ph.pairs), **more)  # fmt: skip
 
 
+def soft(a, b, k):
+    d = b.position - a.position
+    return ph.where(d @ d < 2.0 ** (1.0 / 3.0), 4.0 * k * ((d @ d) ** -6 - (d @ d) ** -3) + k, 0.0)
+
+
+def decided(a, b, k):
+    d = b.position - a.position
+    if d @ d < 2.5:
+        return k * (2.5 - d @ d) ** 3
+    return 0.0
+
+
+def many_functions(a, b, k):
+    r = np.linalg.norm(b.position - a.position)
+    tied = np.tanh(a.inertia[0, 0] * b.inertia[0, 0] / r) + max(r - 2.0, 0.0) ** 3 + abs(r - 1.2)
+    return k * (1.0 - np.exp(1.0 - r)) ** 2 + 0.1 * np.arctan2(r, 1.0) + tied
+
+
+def leaning(a, b, k):
+    d = b.point((0.1, 0.2, 0.3)) - a.point((0.3, 0.2, 0.1))
+    up, across = a.in_space((0, 0, 1)), b.in_space((1, 0, 0))
+    return k * np.exp(-d @ d) * (1.0 + up @ across) * np.sqrt(a.mass * b.mass)
+
+
+@pytest.mark.parametrize("load", [soft, decided, many_functions, leaning])
+def test_the_pass_computes_what_pairs_named_one_by_one_do(load, monkeypatch):
+    tensor, start, ends = ((2.0, 0.1, 0.0), (0.1, 2.5, 0.2), (0.0, 0.2, 3.0)), grid(3, 1.05), []
+    start = {name: start[name] for name in ("position", "attitude")}
+    for few in (8, 30):
+        monkeypatch.setattr("polhode.systems.summands.FEW_BODIES", few)
+        one = ph.system([ph.body(f"b{i}", 1.0 + 0.1 * i, tensor) for i in range(27)],
+                        ph.loads.of(load, k=1.5).on(ph.pairs))  # fmt: skip
+        assert bool(one.memory) == (few == 8)
+        ends.append(ph.integrate(one, "v2", step=1e-3, steps=200, every=200, **start))
+    assert abs(ends[0].position.values[-1] - start["position"]).max() > 1e-2
+    for name in ("position", "attitude", "potential_energy"):
+        assert ends[0][name].values[-1] == pytest.approx(ends[1][name].values[-1], rel=1e-13, abs=1e-13), name
+
+
 IONS = {"step": 2e-3, "steps": 100, "every": 100, "position": np.eye(5, 3) + np.arange(5)[:, None]}
 
 
