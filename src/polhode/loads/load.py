@@ -15,7 +15,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import FunctionType
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, Self
 
 from polhode.arguments import UNKNOWN, array, function, identifier
@@ -219,9 +220,9 @@ class Load:
             raise InvalidInput(f"{self.what} {self.name!r} has {sorted(both)[0]!r} as parameter and as state; keep one")
         places = self.takes
         for name in self.parameters:
-            if name not in inspect.signature(self.function).parameters:
+            if name not in names_of(self.function):
                 raise InvalidInput(f"{self.described} has no argument {name!r}; its arguments are "
-                                   f"{', '.join(inspect.signature(self.function).parameters)}")  # fmt: skip
+                                   f"{', '.join(names_of(self.function))}")  # fmt: skip
         if self.of_pairs and len(places) < 2:
             raise InvalidInput(f"{self.described} is on all pairs, but takes one body; it must take two")
         if self.bodies and not self.of_pairs and len(self.bodies) > len(places):
@@ -238,7 +239,7 @@ class Load:
         """The names of the arguments of its function that nothing is known of yet: bodies first, then what the system
         gives by name."""
         known = {"t", *self.parameters, *self.starts}
-        return [name for name in inspect.signature(self.function).parameters if name not in known]
+        return [name for name in names_of(self.function) if name not in known]
 
     @property
     def described(self) -> str:
@@ -272,6 +273,14 @@ class Load:
                   if name != "on" and (name, value) not in (("kind", self.name), ("kind", self.what))]  # fmt: skip
         there = f".on({', '.join(map(repr, self.bodies))})" if self.bodies else ""
         return f"{self.what} {self.name}({', '.join(inside)}){there}"
+
+
+def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Names of the arguments of a function."""
+    code = getattr(function, "__code__", None)
+    if isinstance(code, CodeType) and not vars(function) and not code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
+        return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return tuple(inspect.signature(function).parameters)
 
 
 def bodies_of(given: Any) -> tuple[str, ...]:

@@ -29,7 +29,6 @@ from polhode.kernel.neighbours import FIRST_PARAMETER
 from polhode.loads import LOADS, Load
 from polhode.loads.added import makes_loads
 from polhode.loads.load import PAIRS, RETURNS, bodies_of, of_user
-from polhode.programs.purity import findings
 from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.surrounding import OWN
 from polhode.systems.around import places as places_of
@@ -47,7 +46,7 @@ from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
 from polhode.systems.summands import OPEN, Structure, Sum, Summand, Within
-from polhode.systems.user.function import record_of
+from polhode.systems.user.function import findings_of, record_of
 from polhode.systems.user.remembering import refusal
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -152,7 +151,8 @@ def composed(
             starts[name] = start
     acting: list[Load | Surrounding] = [*loads, *around]
     own = [one for one in acting if not one.shipped]
-    looked = {id(one.function): findings(one.function) for one in {id(one.function): one for one in own}.values()}
+    distinct = {id(one.function): one.function for one in own}
+    looked = {key: findings_of(jit.Made(function)) for key, function in distinct.items()}
     functions = {one.name: _checked(one, looked[id(one.function)]) for one in own}
     arguments = {one.name: {"kind": "body", **one.arguments} for one in bodies}
     for act in acting:

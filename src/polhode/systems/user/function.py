@@ -149,7 +149,7 @@ class UserFunction:
         InvalidInput
         """
         made = self.made
-        found = _findings(made)
+        found = findings_of(made)
         looked = Looked(any(one.kind == "log" for one in found), getattr(made, "opaque", True))
         object.__setattr__(self, "looked", looked)
         if found and found[0].kind in ("memory", "outside"):
@@ -163,7 +163,7 @@ class UserFunction:
     @property
     def uncompiled(self) -> str:
         """Why it is not compiled, a clause about it with its line; empty where it may be."""
-        return f"it {one.what}, {one.line}" if (one := next(iter(_findings(self.made)), None)) else ""
+        return f"it {one.what}, {one.line}" if (one := next(iter(findings_of(self.made)), None)) else ""
 
     def _check_names(self) -> None:
         """Refuse a function that calls an argument by the name of another one: it would get the wrong numbers.
@@ -546,7 +546,7 @@ class UserFunction:
 
 
 @functools.lru_cache(jit.KEPT_KERNELS)
-def _findings(made: Any) -> tuple[Finding, ...]:
+def findings_of(made: Any) -> tuple[Finding, ...]:
     return findings(made.function if isinstance(made, jit.Made) else made.value)
 
 
