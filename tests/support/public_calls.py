@@ -345,6 +345,10 @@ CALLS = {
                      "J6": 5e-7}],
     "loads.third_body": [{"of": "moon", "mu": 4.9e12}],
     "loads.thrust": [{"force": LENGTH, "position": LENGTH, "start": 1.0, "stop": 2.0}],
+    "loads.plates_in_air": [{"area": [2.0, 3.0], "normals": [[1.0, 0, 0], [0, 1.0, 0]], "drag_coefficient": 2.2,
+                             "positions": [[0, 0, 0.1], LENGTH], "rotation": 7e-5, "axis": LENGTH}],
+    "loads.plates_in_light": [{"area": 2.0, "normals": [[1.0, 0, 0], [0, 1.0, 0]], "positions": [[0, 0, 0.1]],
+                               "specular": [0.3, 0.1], "diffuse": 0.2}],
     "loads.radiation": [{"Cr": 1.3, "area": 4.0}],
     "surroundings.sunlight": [
         {"pressure": 4.56e-6, "distance": 1.5e11, "shadow": "cone", "radius": 6.4e6, "sun_radius": 7e8},

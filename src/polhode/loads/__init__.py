@@ -16,6 +16,7 @@ from polhode.loads.light import radiation
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
 from polhode.loads.other_bodies import third_body
+from polhode.loads.plates import plates_in_air, plates_in_light
 from polhode.loads.sites import sites
 from polhode.loads.springs import tether
 from polhode.loads.thrust import thrust
@@ -32,6 +33,8 @@ __all__ = [
     "magnet",
     "mutual_gravity",
     "of",
+    "plates_in_air",
+    "plates_in_light",
     "radiation",
     "sites",
     "tether",
@@ -46,7 +49,7 @@ LOADS |= {
     build.__name__: build
     for build in (
         *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity, harmonics, third_body),
-        *(sites, tether, drag, magnet, torquers, thrust, radiation),
+        *(sites, tether, drag, magnet, torquers, thrust, radiation, plates_in_air, plates_in_light),
     )
 }
 

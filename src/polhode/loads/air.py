@@ -7,6 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from polhode.arguments import number, unit_vector
+from polhode.arguments.recorded import plain
 from polhode.arguments.words import Rate, Unit, Vector
 from polhode.errors import answering
 from polhode.loads.load import Load, made
@@ -51,5 +52,6 @@ def drag(Cd: float, area: Area, *, rotation: Rate = 0.0, axis: Vector = (0.0, 0.
     >>> drag(2.2, 0.02, rotation=7.292115e-5).name
     'drag'
     """
-    return made(against, "drag", Cd=number(Cd, "Cd", positive=True), area=number(area, "area", "m**2", positive=True),
-                rotation=number(rotation, "rotation", "rad / s"), axis=unit_vector(axis, "axis"))  # fmt: skip
+    numbers = {"Cd": number(Cd, "Cd", positive=True), "area": number(area, "area", "m**2", positive=True),
+               "rotation": number(rotation, "rotation", "rad / s")}  # fmt: skip
+    return made(against, "drag", {**numbers, "axis": plain(axis)}, **numbers, axis=unit_vector(axis, "axis"))

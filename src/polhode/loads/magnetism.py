@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.arguments import array, in_unit, unit_vectors, vector
+from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
@@ -91,7 +92,7 @@ def torquers(axes: Annotated[Any, Form.VECTORS], max_dipole: Moments | None = No
     first = _each(command, "command", len(e))
     starts = {"dipole_command": {"start": first.tolist(), "unit": "A m^2"}}
     if max_dipole is None:
-        return made(of_commands, "torquers", axes=e).states(**starts)
+        return made(of_commands, "torquers", {"axes": plain(axes)}, axes=e).states(**starts)
     most = _each(max_dipole, "max_dipole", len(e))
     if not (most > 0.0).all():
         raise InvalidInput(f"max_dipole is {float(most.min()):g}; give a positive number")
@@ -99,7 +100,8 @@ def torquers(axes: Annotated[Any, Form.VECTORS], max_dipole: Moments | None = No
         k = int(np.argmax(np.abs(first) > most))
         raise InvalidInput(f"torquer {k} is saturated from the start: its command is {abs(first[k]):g}, the largest "
                            f"moment {most[k]:g}; give a smaller command, or raise max_dipole")  # fmt: skip
-    return made(within_limits, "torquers", axes=e, max_dipole=most).states(**starts)
+    recorded = {"axes": plain(axes), "max_dipole": plain(most)}
+    return made(within_limits, "torquers", recorded, axes=e, max_dipole=most).states(**starts)
 
 
 def _each(value: Any, name: str, count: int) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from polhode.algebra.so3 import cross, dot
 from polhode.arguments import choice, number, unit_vector
+from polhode.arguments.recorded import plain
 from polhode.arguments.words import Length, Unit, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.jit import helper
@@ -169,8 +170,8 @@ def sunlight(
         if not needed and name in sizes:
             raise InvalidInput(f"{name} is given, but shadow is {shadow!r}; leave it out or choose another shadow")
     numbers: dict[str, Any] = {"pressure": number(pressure, "pressure", "Pa", positive=True), **sizes}
+    recorded = {**numbers, "shadow": shadow} | ({} if far is None else {"direction": plain(direction)})
     numbers |= {} if far is None else {"direction": far}
-    recorded = {**numbers, "shadow": shadow}
     numbers |= {"lit": 1.0} if shadow == "cylinder" else {}
     act = dimmed if shadow == "cone" else from_sun if far is None else along
     edges = ((out_of_beam, "lit"),) if shadow == "cylinder" and far is not None else SHADOWS[shadow]

@@ -1,0 +1,159 @@
+"""Flat plates fixed in bodies, in air and in sunlight; they read both from the surroundings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vector, unit_vectors
+from polhode.arguments.recorded import plain
+from polhode.arguments.words import Form, Positions, Rate, Unit, Vector
+from polhode.errors import InvalidInput, answering
+from polhode.loads.load import Load, made
+
+Areas = Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("m2")]
+Shares = Annotated[Any, Form.NUMBER_OR_NUMBERS]
+
+
+# ------------------------------------------------------------------ functions
+def exposed(normal, stream):
+    """Cosine of the angle at which each plate meets a stream, 0 from behind, and the size of the stream."""
+    size = (stream @ stream) ** 0.5
+    return np.maximum(0.0, -(normal @ stream)) / size if size > 0.0 else 0.0 * normal[:, 0], size
+
+
+def together(body, forces, position):
+    """Force and torque of what acts on the plates, in the body's axes."""
+    return {"force": body.in_space(forces.sum(axis=0)), "torque": np.cross(position, forces).sum(axis=0)}
+
+
+def in_stream(body, air_density, area, normal, position, drag_coefficient, rotation, axis):
+    """Cd A cos rho |u| u / 2 against the motion."""
+    u = body.velocity - np.cross(rotation * axis, body.position)
+    stream = body.in_body(-0.5 * air_density * (u @ u) ** 0.5 * u)
+    c, _ = exposed(normal, stream)
+    return together(body, (drag_coefficient * area * c)[:, None] * stream, position)
+
+
+def in_light(body, sunlight, area, normal, position, specular, diffuse):
+    """A cos ((1 - s) P - (2 s cos + 2 d / 3) |P| e), e the normal."""
+    beam = body.in_body(sunlight)
+    c, size = exposed(normal, beam)
+    along = (area * (1.0 - specular) * c)[:, None] * beam
+    back = (size * area * c * (2.0 * specular * c + 2.0 / 3.0 * diffuse))[:, None] * normal
+    return together(body, along - back, position)
+
+
+# ------------------------------------------------------------------ loads
+def _panels(area: Any, normals: Any, positions: Any) -> dict[str, Any]:
+    """Areas, normals and places of plates."""
+    e = unit_vectors(normals, "normals")
+    x = np.atleast_2d(array(positions, "positions", "m"))
+    if x.shape not in ((1, 3), e.shape):
+        raise InvalidInput(
+            f"positions must be 3 numbers or one row for each of {len(e)} plates, but has shape {x.shape}"
+        )
+    sizes = _each(in_unit(area, "m**2", "area"), "area", len(e))
+    if not (sizes > 0.0).all():
+        raise InvalidInput(f"area is {float(sizes.min()):g}; give a positive number")
+    return {"area": sizes, "normal": e, "position": np.broadcast_to(x, e.shape).copy()}
+
+
+def _each(value: Any, name: str, count: int) -> Any:
+    """One number or one for each plate, as an array."""
+    values = array(value, name, UNKNOWN)
+    if values.shape not in ((), (count,)):
+        raise InvalidInput(f"{name} must be one number or one for each of {count} plates, but has shape {values.shape}")
+    return np.broadcast_to(values, (count,)).copy()
+
+
+@answering
+def plates_in_air(
+    area: Areas, normals: Annotated[Any, Form.VECTORS], positions: Positions = ((0.0, 0.0, 0.0),), *,
+    drag_coefficient: Shares = 2.2, rotation: Rate = 0.0, axis: Vector = (0.0, 0.0, 1.0),
+) -> Load:  # fmt: skip
+    """Drag on flat plates fixed in a body, each with one side exposed: force and torque.
+
+    They read ``air_density`` (kg/m3) from the surroundings; the velocity is that of the centre of mass.
+
+    Parameters
+    ----------
+    area : float or array_like (n,)
+        Their areas (m2).
+    normals : array_like (n, 3)
+        Outward normals of the exposed sides, body axes; any length. For both sides give two plates.
+    positions : array_like (n, 3)
+        Their centres (m, body axes, from the centre of mass).
+    drag_coefficient : float or array_like (n,)
+        Drag coefficients.
+    rotation, axis : float, array_like (3,)
+        Rate (rad/s) at which the air turns about an axis through the origin, in space.
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        Names the invalid argument.
+
+    Examples
+    --------
+    >>> plates_in_air(2.0, [(1, 0, 0), (-1, 0, 0)]).name
+    'plates_in_air'
+    """
+    panels = _panels(area, normals, positions)
+    Cd = _each(drag_coefficient, "drag_coefficient", len(panels["area"]))
+    turning, about = number(rotation, "rotation", "rad / s"), unit_vector(axis, "axis")
+    more = {"drag_coefficient": Cd, "rotation": turning, "axis": plain(axis)}
+    recorded = _recorded(panels, normals, **more)
+    return made(in_stream, "plates_in_air", recorded, **panels, drag_coefficient=Cd, rotation=turning, axis=about)
+
+
+@answering
+def plates_in_light(
+    area: Areas, normals: Annotated[Any, Form.VECTORS], positions: Positions = ((0.0, 0.0, 0.0),), *,
+    specular: Shares = 0.0, diffuse: Shares = 0.0,
+) -> Load:  # fmt: skip
+    """Pressure of sunlight on flat plates fixed in a body, each with one side exposed: force and torque.
+
+    They read ``sunlight`` (N/m2, space) from the surroundings. Plates do not shade each other.
+
+    Parameters
+    ----------
+    area : float or array_like (n,)
+        Their areas (m2).
+    normals : array_like (n, 3)
+        Outward normals of the exposed sides, body axes; any length. For both sides give two plates.
+    positions : array_like (n, 3)
+        Their centres (m, body axes, from the centre of mass).
+    specular, diffuse : float or array_like (n,)
+        Shares of the light that are reflected specularly and diffusely; the rest is absorbed.
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        Names the invalid argument; shares that are not within 0 and 1.
+
+    Examples
+    --------
+    >>> plates_in_light(2.0, [(1, 0, 0), (-1, 0, 0)], specular=0.3).name
+    'plates_in_light'
+    """
+    panels = _panels(area, normals, positions)
+    s, d = (_each(one, name, len(panels["area"])) for one, name in ((specular, "specular"), (diffuse, "diffuse")))
+    if not ((s >= 0.0) & (d >= 0.0) & (s + d <= 1.0)).all():
+        raise InvalidInput("specular and diffuse are shares of the light; give numbers from 0 on, of a sum up to 1")
+    recorded = _recorded(panels, normals, specular=s, diffuse=d)
+    return made(in_light, "plates_in_light", recorded, **panels, specular=s, diffuse=d)
+
+
+def _recorded(panels: dict[str, Any], normals: Any, **more: Any) -> dict[str, Any]:
+    """The arguments of plates by their names."""
+    return {"area": panels["area"], "normals": plain(normals), "positions": panels["position"], **more}
