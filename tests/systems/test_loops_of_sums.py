@@ -245,3 +245,13 @@ def test_a_loop_is_as_long_for_many_as_for_few():
         return len(one.loads.__code__.co_code), len(one.potential.__code__.co_code)
 
     assert of(6) == of(200)
+
+
+def test_a_long_sum_reads_as_a_short_one():
+    one = ph.system(ph.bodies(200, 1.0), [ph.loads.of(damper, rate=i).on(f"body{i}", f"body{i + 1}").named(f"d{i}")
+                                          for i in range(199)])  # fmt: skip
+    lines = repr(one).split("\n")
+    assert lines[:4] == ["system", "  body0: body, mass 1", "  ...: 198 more", "  body199: body, mass 1"]
+    assert lines[4].startswith("  d0: your function damper on body0, body1") and lines[5] == "  ...: 197 more"
+    assert len(lines) == 8 and lines[7].endswith("the work of d0, ..., d198 is recorded")
+    assert "198 more" in one._repr_html_()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 FEW = 4
 """Most bodies whose moments are written out."""
+MOST_ALIKE = 6
+"""Most summands of one kind in a row that are all shown."""
 LONGEST = 90
 """Most characters of the value of an argument in a table."""
 MOST = 400
@@ -107,7 +111,16 @@ def summands(system: System) -> list[tuple[str, str]]:
         what = (own or kind) + ", an acceleration" * (kind == "acceleration")
         what = f"controller by {own}" if kind == "controller" else what
         found.append((name, f"{what}{' on ' * bool(on)}{on}{': ' * bool(inside)}{inside}{brings}{reads}"))
-    return found
+    return _shortened(found)
+
+
+def _shortened(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The same with only the first and the last of many in a row that are of one kind."""
+    groups = [list(some) for _, some in groupby(found, lambda one: re.split(" on |,|:", one[1])[0])]
+    short: list[list[tuple[str, str]]] = [
+        some if len(some) <= MOST_ALIKE else [some[0], ("...", f"{len(some) - 2} more"), some[-1]] for some in groups
+    ]
+    return [one for some in short for one in some]
 
 
 def system_text(system: System) -> str:
@@ -120,5 +133,6 @@ def system_text(system: System) -> str:
     lines = [f"  {name}: {what}" for name, what in summands(system)]
     if not system.names:
         return "\n".join(["system", *lines])
-    work = ", ".join(own.label for own in system.auxiliary if own.quantity == "work")
+    doing = [own.label for own in system.auxiliary if own.quantity == "work"]
+    work = ", ".join(doing if len(doing) <= MOST_ALIKE else [doing[0], "...", doing[-1]])
     return "\n".join(["system", *lines, f"  conserves {kept}{f'; the work of {work} is recorded' if work else ''}"])
