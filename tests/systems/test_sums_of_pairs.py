@@ -265,6 +265,10 @@ def refused():
         d = b.position - a.position
         return (1.0 + t) * d @ d
 
+    def worn(a, b, wear):
+        d = b.position - a.position
+        return wear * d @ d
+
     def pushed(a, b):
         d = b.position - a.position
         return {"force": (d, -d)}
@@ -279,6 +283,9 @@ def refused():
                                                              ph.loads.of(gravity, G=1.0).on(ph.pairs)),
         "depends on where they are in space": lambda: ph.system(some, ph.loads.of(fixed).on(ph.pairs)),
         "reads the names of bodies": lambda: ph.system(some, ph.loads.of(known).on(ph.pairs)),
+        "that depends on velocities or states": lambda: ph.system(
+            ph.bodies(20, 1.0), ph.loads.of(worn).states(wear=1.0).on(ph.pairs)
+        ),
         "reads the time": lambda: ph.system(some, ph.loads.of(timed).on(ph.pairs)),
         "must return one number, a potential": lambda: ph.system(some, ph.loads.of(pushed).on(ph.pairs)),
         "needs a cut-off": lambda: ph.system(some, load.on(ph.pairs), box=3.0),

@@ -79,11 +79,11 @@ def loops_of(sum: Sum) -> list[Loop]:
     kinds, states = list(zip(sum.moves, sum.turns, sum.turned, strict=True)), {name for name, _ in sum.states}
     groups, rest = defaultdict[Any, list[tuple[tuple[int, ...], Summand]]](list), list[Summand]()
     for one, act in zip(sum.summands, functions_of(sum.summands), strict=True):
+        if one.of_pairs and sum.passes:
+            continue
         tabled = one.load.bodies and any(isinstance(x, Table) for x in one.load.parameters.values())
         if tabled or states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
             rest.append(one)
-            continue
-        if one.of_pairs and sum.passes:
             continue
         shapes = tuple((name, shape) for part in (one.parameters, one.each) for name, (_, shape) in part.items())
         who = (act, one.load.returns, shapes) if one.load.bodies else one.load.name
