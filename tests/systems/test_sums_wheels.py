@@ -42,6 +42,7 @@ def test_a_craft_with_wheels_is_that_of_polhode(kind):
     more = KINDS[kind]
     ours = ph.system(ph.body("craft", 120.0, TENSOR, wheels=wheels(**more)), loads())
     assert ours.recommended == built().recommended == "rkn6_14a/kepler"
+    assert "max_torque 0.2" in str(ours) and "(axes" in str(ours) and ("coulomb " in str(ours)) == (kind == "coulomb")
     for method in METHODS:
         run = {"step": 0.01 if kind == "imbalanced" else 0.5, "steps": 400, "every": 100}
         a, b = (ph.integrate(one, method, **run, **LOW) for one in (built(**more), ours))
@@ -390,6 +391,13 @@ def test_what_cannot_be_carried_is_a_sentence():
 
     with pytest.raises(InvalidInput, match="'wheels' is the name of the work of the wheels in body 'a'"):
         ph.system(ph.body("a", 1.0, TENSOR, wheels=spun), ph.loads.of(wind, rate=1.0).named("wheels"))
+
+    def braking(body, wheel_command):
+        return {"torque": -wheel_command}
+
+    ph.system(ph.body("a", 1.0, TENSOR, wheels=spun), ph.body("b", 1.0, (1, 1, 1)), ph.loads.of(braking))
+    with pytest.raises(InvalidInput, match=r"'wheel_command', which a and b have; read it of the body, such as a\."):
+        ph.system([ph.body(name, 1.0, TENSOR, wheels=spun) for name in "ab"], ph.loads.of(braking))
 
     def winding(a):
         return {"wheel_momentum": np.ones(3)}

@@ -51,7 +51,7 @@ class Carried:
         Whether the angles of wheels are states.
     kinds : frozenset of str
         What its wheels and gyros have: "limit" (of torque), "saturation", "speed" (motors that keep one), "coulomb",
-        "imbalance", "stops".
+        "imbalance", "rate" (a largest one of gimbals), "stops".
     before : tuple of str
         What labels of wheels and gyros begin with: nothing where only this body has some.
     """
@@ -160,7 +160,8 @@ def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
 
 def _kinds(wheels: Wheels | None, gyros: Gyros | None) -> frozenset[str]:
     """What these have; what may be varied by a number is there as soon as it is given."""
-    found = {"stops": gyros is not None and "max_angle" in gyros.arguments}
+    of_gyros = {} if gyros is None else gyros.arguments
+    found = {"stops": "max_angle" in of_gyros, "rate": "max_rate" in of_gyros}
     if wheels is not None:
         found |= {
             "limit": "max_torque" in wheels.arguments, "saturation": "max_momentum" in wheels.arguments,

@@ -184,7 +184,9 @@ def _gyros(tracing: Tracing, rotors: Rotors, w: Any) -> Any:
         at, first = one.gyros_at + gimbals.ROWS + gimbals.ROW * k, one.gimbals * k
         for j in range(one.gimbals):
             numbers = at + gimbals.OF_GIMBALS + gimbals.OF_GIMBAL * j
-            rate = on_tracers(limited)(commands[first + j], rotors.number(numbers + gimbals.MOST_RATE))
+            rate = commands[first + j]
+            if "rate" in one.kinds:
+                rate = on_tracers(limited)(rate, rotors.number(numbers + gimbals.MOST_RATE))
             if "stops" in one.kinds:
                 rate = on_tracers(held)(rate, angles[first + j], rotors.number(numbers + gimbals.FREE))
             rates.append(rate)

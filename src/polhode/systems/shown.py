@@ -12,6 +12,8 @@ import numpy as np
 
 from polhode.arguments.recorded import called
 from polhode.arguments.words import summary
+from polhode.bodies.gyros import control_moment_gyros
+from polhode.bodies.wheels import reaction_wheels
 from polhode.html import facts
 from polhode.loads import LOADS
 from polhode.surroundings import SURROUNDINGS
@@ -76,6 +78,18 @@ def _shown(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
 
 
+ROTORS = {"wheels": reaction_wheels, "gyros": control_moment_gyros}
+"""What rotors in a body are made by."""
+
+
+def _other_than_default(make: Any, given: Any) -> Any:
+    """Arguments of a function without those that are its defaults."""
+    if not isinstance(given, Mapping):
+        return given
+    defaults = inspect.signature(make).parameters
+    return {name: value for name, value in given.items() if value != defaults[name].default}
+
+
 def summands(system: System) -> list[tuple[str, str]]:
     """Name of each body, load and quantity around them in a sum, and what it is."""
     found = []
@@ -86,7 +100,8 @@ def summands(system: System) -> list[tuple[str, str]]:
             found.append((name, _shown(record)))
             continue
         told = {key: value for key, value in record.items() if key not in ("kind", "on", "function", "states", "each")}
-        several = {key: isinstance(value, list | tuple) for key, value in told.items()}
+        told |= {word: _other_than_default(make, told[word]) for word, make in ROTORS.items() if word in told}
+        several = {key: isinstance(value, list | tuple | Mapping) for key, value in told.items()}
         inside = ", ".join(
             f"{key} ({_shown(one)})" if several[key] else f"{key} {_shown(one)}" for key, one in told.items()
         )

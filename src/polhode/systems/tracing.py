@@ -213,6 +213,10 @@ class Tracing:
                 found[name] = self.around.at(load.reads.get(name, name), on[0],
                                              lambda one, on, read: self.followed(one, on, decisions, read))  # fmt: skip
             elif argument.default is argument.empty:
+                having = [self.sum.names[own.body] for own in self.sum.carried if name in own.states]
+                if having:
+                    raise InvalidInput(f"{load.described} asks for {name!r}, which {' and '.join(having)} have; read "
+                                       f"it of the body, such as {having[0]}.{name}")  # fmt: skip
                 known = ", ".join(sorted({"t", *one.parameters, *self.states, *filter(str.isidentifier, around)}))
                 raise InvalidInput(f"{load.described} asks for {load.reads.get(name, name)!r}, which nothing gives; "
                                    f"there are {known}")  # fmt: skip
