@@ -1,8 +1,8 @@
 """Systems, methods, forces and the like from installed packages, by the entry-point group ``polhode.plugins``.
 
 A package names a function without arguments, which adds what it has by ``polhode.systems.add_system``,
-``polhode.methods.add_method``, ``polhode.methods.add_tableau``, ``polhode.forces.add_force``,
-``polhode.events.add_event`` and ``polhode.initial.add_recipe``:
+``polhode.loads.add_load``, ``polhode.methods.add_method``, ``polhode.methods.add_tableau``,
+``polhode.forces.add_force``, ``polhode.events.add_event`` and ``polhode.initial.add_recipe``:
 
     [project.entry-points."polhode.plugins"]
     mine = "my_package.for_polhode:add"

@@ -168,7 +168,7 @@ def field_of(argument: Argument, registered: Registered = NONE) -> tuple[Any, An
         checked = list[one_of(forces, "kind")]  # type: ignore[misc]
     elif kind is Form.LOADS:
         loads = [table_of(build, "kind", "Load", base=LoadTable) for build in registered[1]]
-        checked = list[one_of_kinds(loads, OwnLoad)]  # type: ignore[misc]
+        checked = list[one_of_kinds(loads, UserLoad)]  # type: ignore[misc]
     else:
         checked = TYPES.get(kind, kind)
     words = [part for part in (argument.description, SPELLED.get(kind, "")) if part]
@@ -203,7 +203,7 @@ class LoadTable(Placed):
     each: Annotated[EachBody, Field(description="numbers of which each body has its own")] | None = None
 
 
-class OwnLoad(LoadTable):
+class UserLoad(LoadTable):
     """A load that is a function of yours; its parameters stand beside these keys, by their names."""
 
     model_config = ConfigDict(strict=True, extra="allow")

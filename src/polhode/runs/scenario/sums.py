@@ -17,8 +17,8 @@ from polhode.loads import LOADS
 from polhode.runs.scenario.signatures import (
     Kind,
     LoadTable,
-    OwnLoad,
     Placed,
+    UserLoad,
     field_of,
     one_of_kinds,
     table_of,
@@ -34,7 +34,7 @@ TYPE = "system"
 """The type of a [system] that is a sum, and the name of such systems."""
 
 
-class OwnSurrounding(Table):
+class UserSurrounding(Table):
     """A quantity of the surroundings that is a function of yours; its parameters stand beside its kind."""
 
     model_config = ConfigDict(strict=True, extra="allow")
@@ -43,8 +43,8 @@ class OwnSurrounding(Table):
 
 
 FORMS: dict[str, tuple[str, type[Table], type[Table] | None]] = {
-    "bodies": ("OfSystem", Table, None), "loads": ("Load", LoadTable, OwnLoad),
-    "controllers": ("OfSystem", Placed, None), "surroundings": ("Around", Table, OwnSurrounding),
+    "bodies": ("OfSystem", Table, None), "loads": ("Load", LoadTable, UserLoad),
+    "controllers": ("OfSystem", Placed, None), "surroundings": ("Around", Table, UserSurrounding),
 }  # fmt: skip
 """Of each group of summands the end of the names of its tables, the keys they all have, and the table of one that is a
 function of the user's."""
