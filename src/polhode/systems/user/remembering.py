@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import product
 from typing import Any
 
 from polhode.errors import InvalidInput
@@ -48,7 +48,10 @@ def check_shared(users: Sequence[Any]) -> None:
     ------
     InvalidInput
     """
-    for one, other in permutations(users, 2):
-        if one.logs and (told := handed_over(python_of(one.function), python_of(other.function))) is not None:
+    logging = [one for one in users if one.logs]
+    for one, other in product(logging, users):
+        if one is other:
+            continue
+        if (told := handed_over(python_of(one.function), python_of(other.function))) is not None:
             raise InvalidInput(f"{other.described} reads what {one.described} leaves behind; "
                                f"{refusal(one.described, told, one.form.what == 'command')}")  # fmt: skip
