@@ -96,6 +96,20 @@ SUMS = {
         {"b": {"position": (1.2, 0.1, 0.0), "velocity": (0.0, 0.1, 0.0)}, "a": {"angular_velocity": (0.0, 0.1, 1.0)}},
         1e-2, "a.wheels.viscous", bond,
     ),
+    "in air and a field": lambda: case(
+        ph.system(ph.body("craft", 120.0, (5.0, 4.0, 3.0)), ph.loads.central(MU), ph.loads.drag(2.2, 5.0),
+                  ph.loads.magnet((0.0, 0.1, 0.3)), surroundings={
+                      "air_density": ph.surroundings.exponential_air(1e-12, 6878e3, 6e4),
+                      "field": ph.surroundings.dipole_field()}),
+        {"position": (6878136.3, 0.0, 0.0), "velocity": (0.0, 5383.0, 5383.0), "angular_velocity": (0.02, 0.03, -0.01)},
+        2.0, "air_density.scale",
+    ),
+    "in a field of kernels": lambda: case(
+        ph.system(ph.body("craft", 120.0, (5.0, 4.0, 3.0)), ph.loads.central(MU),
+                  ph.loads.harmonics("egm2008", degree=6)),
+        {"position": (6878136.3, 0.0, 0.0), "velocity": (0.0, 5383.0, 5383.0), "angular_velocity": (0.02, 0.03, -0.01)},
+        2.0, "harmonics.angle",
+    ),
     "many": lambda: case(
         ph.system(ph.bodies(5, 1.0), ph.loads.of(spring, stiffness=2.0)), {"position": np.eye(5, 3) + 1.0}, 1e-2,
         "spring.stiffness", spring,
@@ -164,6 +178,8 @@ REFUSED = {
     ("Kepler splitting", "with a state"): "a centre", ("Kepler splitting", "many"): "a centre",
     ("Kepler splitting", "a chain"): "a centre", ("reversible", "a chain"): "about each other",
     ("Kepler splitting", "few pairs"): "a centre", ("Kepler splitting", "pairs"): "a centre",
+    ("Taylor", "in a field of kernels"): "terms to degree 6", ("lanes", "in a field of kernels"): "terms to degree 6",
+    ("lanes of Taylor", "in a field of kernels"): "terms to degree 6",
     ("Taylor", "pairs"): "a pass over neighbours", ("lanes", "pairs"): "a pass over neighbours",
     ("lanes of Taylor", "pairs"): "a pass over neighbours",
     ("reversible", "two bodies"): "about each other", ("Krysl", "with a state"): "does not carry",

@@ -368,6 +368,7 @@ def user_line(problem: BaseException, ours: str) -> str:
     while frame is not None:
         file = frame.tb_frame.f_code.co_filename
         library = file.startswith((ours, sys.base_prefix, "<__array")) or "/site-packages/" in file
+        library = library or str(frame.tb_frame.f_globals.get("__name__", "")).startswith(WRITTEN)
         if not library:
             line = f"{file.rsplit('/', 1)[-1]}:{frame.tb_lineno}"
         frame = frame.tb_next
