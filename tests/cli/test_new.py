@@ -55,7 +55,7 @@ def test_every_system_of_polhode_has_a_scenario():
 def test_every_load_stands_in_that_of_bodies_and_is_toml():
     text = starter("bodies")
     uncommented = re.sub(r"^# (?=\[\[|\w+ = )", "", text, flags=re.M)
-    loads = uncommented[uncommented.index("[[system.loads]]") : uncommented.index("[initial.a]")]
+    loads = uncommented[uncommented.index("[[system.loads]]") : uncommented.index("# What surrounds")]
     found = tomllib.loads(loads)["system"]["loads"]
     assert [one["kind"] for one in found if ":" not in one["kind"]] == ["tether", "central", *(
         name for name in LOADS if name not in ("tether", "central"))]  # fmt: skip

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import polhode as ph
 from polhode.arguments.words import Length
+from polhode.cli import group
 from polhode.errors import InvalidInput
 from polhode.loads import LOADS
 from polhode.runs.scenario import json_schema, read_scenario
@@ -299,6 +301,23 @@ def test_what_is_wrong_about_a_controller_is_told_at_its_place(read, tmp_path, o
     with pytest.raises(InvalidInput) as refused:
         read(DAMPED.replace(old, new), allow_code=True)
     assert told in str(refused.value), str(refused.value)
+
+
+def test_the_shell_sets_other_values(read, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wind = AIR[AIR.index("[system.surroundings.wind]") : AIR.index("[initial.a]")]
+    (tmp_path / "air.toml").write_text(AIR.replace(wind, ""))
+    words = ["run", "air.toml", "-q", "--no-picture", "--set", "drag.area=4.0", "--set", "system.bodies[0].mass=50.0",
+             "--set", "run.steps=5", "--set", "method=v2/kepler"]  # fmt: skip
+    assert CliRunner().invoke(group, words).exit_code == 0
+    ds = ph.load("air.nc")
+    assert ds.sizes["time"] == 6 and ds.attrs["method"] == "v2/kepler"
+    record = json.loads(ds.attrs["run"])["system"]["arguments"]
+    assert record["drag"]["area"] == 4.0 and record["a"]["mass"] == 50.0
+    assert json.loads(ds.attrs["scenario_changes"])["drag.area"] == 4.0
+    for told, words in (("is no KEY=VALUE", "drag.area"), ("did you mean 'area'", "drag.aera=3.0")):
+        ended = CliRunner().invoke(group, ["run", "air.toml", "--set", words])
+        assert isinstance(ended.exception, InvalidInput) and told in str(ended.exception)
 
 
 # ------------------------------------------------------------------ loads that are added

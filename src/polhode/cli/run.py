@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import tempfile
+import tomllib
 import traceback
 import warnings
 from collections.abc import Callable
@@ -60,6 +61,9 @@ PACKAGE = str(Path(__file__).resolve().parents[1])
 )
 @click.option("--step", type=float, help="Step instead of the scenario's.")
 @click.option("--rtol", type=float, help="Steps chosen by this tolerance of each, instead of the scenario's.")
+@click.option(
+    "--set", "values", multiple=True, metavar="KEY=VALUE", help="Another value of a key, such as run.t_end=5.0."
+)
 @click.option("--from", "start", type=click.Path(path_type=Path), help="Go on where this trajectory stopped.")
 @click.option(
     "--store",
@@ -82,6 +86,7 @@ def command(
     method: str | None,
     step: float | None,
     rtol: float | None,
+    values: tuple[str, ...],
     start: Path | None,
     store: Path | None,
     threads: int,
@@ -99,6 +104,7 @@ def command(
         polhode run examples/fast-top.toml --method mkrk:gauss4 --step 0.001 -o gauss.nc
         polhode run examples/gravity-gradient.toml --method s6_10/dmv6
         polhode run examples/gravity-gradient.toml --method mkrk:dp8 --rtol 1e-10
+        polhode run examples/tethered-pair.toml --set tether.stiffness=8.0 --set run.every=100
         polhode run examples/satellite.toml --allow-code
         polhode run examples/gravity-gradient.toml --store long.zarr
 
@@ -123,7 +129,7 @@ def command(
     """
     places = Places(output, store, not no_picture, overwrite)
     deliver(
-        lambda display: _computed(scenario, places, method, step, rtol, start, threads, allow_code, display),
+        lambda display: _computed(scenario, places, method, step, rtol, values, start, threads, allow_code, display),
         quiet=quiet, no_picture=no_picture, as_json=as_json,
     )  # fmt: skip
 
@@ -246,6 +252,7 @@ def _computed(
     method: str | None,
     step: float | None,
     rtol: float | None,
+    values: tuple[str, ...],
     start: Path | None,
     threads: int,
     allow_code: bool,
@@ -253,7 +260,10 @@ def _computed(
 ) -> Result:
     from polhode.runs.scenario import read_scenario
 
-    scenario = read_scenario(path, allow_code, method=method, step=step, rtol=rtol, stored=places.store is not None)
+    changes = dict(map(_value, values)) or None
+    scenario = read_scenario(
+        path, allow_code, method=method, step=step, rtol=rtol, stored=places.store is not None, changes=changes
+    )
     named = places.output or scenario.output.file
     out, store = named or Path(f"{path.stem}.nc"), places.store or scenario.output.store
     places.check(scenario.output, out)
@@ -275,6 +285,17 @@ def _computed(
         on,
         store if named is None else None,
     )
+
+
+def _value(told: str) -> tuple[str, Any]:
+    """A key and its value, as TOML writes it; what is no TOML is a text."""
+    key, sign, value = told.partition("=")
+    if not (key.strip() and sign):
+        raise InvalidInput(f"--set {told!r} is no KEY=VALUE; write it like --set run.t_end=5.0")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except (ValueError, RecursionError):  # no TOML, a number of very many digits, lists without end
+        return key.strip(), value.strip()
 
 
 def _of_members(
@@ -553,8 +574,12 @@ def _report(failed: PolhodeError, facts: dict[str, Any], result: Result) -> None
 
 def _going_on(scenario: Scenario, out: Path, allow_code: bool) -> str:
     """How to continue an interrupted run of a scenario."""
+    from polhode.runs.scenario.starters import as_toml
+
     words = ["polhode", "run", str(scenario.path)]
     words += [word for name in ("method", "step", "rtol") for word in _option(name, scenario.changes.get(name))]
+    for key, one in scenario.changes.items():
+        words += ["--set", f"{key}={as_toml(one)}"] if key not in ("method", "step", "rtol", "continued_from") else []
     words += ["--allow-code"] if allow_code else []
     if "t_eval" in scenario.arguments and "rtol" not in scenario.arguments:  # the last row may lie off the grid
         return f"run it again with: {shlex.join(words)}"

@@ -23,7 +23,9 @@ from polhode.runs.scenario.schema import Output, Run
 from polhode.runs.scenario.signatures import SPELLED as WRITTEN
 from polhode.runs.scenario.signatures import of_one_body
 from polhode.runs.scenario.units import marks_of
+from polhode.surroundings import SURROUNDINGS
 from polhode.systems import SYSTEMS, System, start_files
+from polhode.systems.controllers import controller
 from polhode.systems.forces import FORCES
 from polhode.systems.recipes import keys_of_recipes
 from polhode.systems.registry import sample_arguments
@@ -234,6 +236,11 @@ def starter_of_sum(stem: str) -> str:
                    "arguments are the bodies it is on, then those of its states and numbers, by their names."),
         "# [[system.loads]]", '# kind = "laws.py:friction"', "# rate = 0.1  # example",
     ]  # fmt: skip
+    lines += ["", *said("What surrounds a body, under the name by which loads and controllers ask for it:")]
+    for kind, around in SURROUNDINGS.items():
+        lines += ["#", f"# [system.surroundings.{kind}]", *said(plainly(around)), f"# kind = {as_toml(kind)}"]
+        lines += listed(around, {}, True)
+    lines += ["", *said(plainly(controller)), "# [[system.controllers]]", *listed(controller, {}, True)]
     for name, start in BODIES.initial.items():
         lines += ["", f"[initial.{name}]"]
         shown = sorted(of_one_body(), key=lambda one: one.name not in start)
