@@ -330,6 +330,7 @@ CALLS = {
     "controller": [
         {"command": command, "every": 0.1, "sets": ["push"], "keeps": ["memory"], "phase": 0.05, "delay": 0.2,
          "limit": 3.0, "resolution": 0.01},
+        {"command": lambda body, gain: {"push": gain * body.velocity}, "every": 0.1, "parameters": {"gain": 2.0}},
     ],
     "body": [{"name": "a", "mass": 2.0, "inertia": INERTIA, "pinned": False, "physical": True,
               "wheels": {"axes": [[0, 0, 1.0]], "inertia": 0.01, "speed": 10.0},
