@@ -187,7 +187,7 @@ class Load:
         Raises
         ------
         InvalidInput
-            A name that is taken.
+            A name that is taken, or no numbers.
 
         Examples
         --------
@@ -197,7 +197,8 @@ class Load:
         >>> loads.of(friction, rate=0.1).states(wear=0.0).starts
         {'wear': 0.0}
         """
-        return replace(self, starts={**self.starts, **starts}).checked()
+        numbers = {name: plain(one, f"state {name!r} of {self.what} {self.name!r}") for name, one in starts.items()}
+        return replace(self, starts={**self.starts, **numbers}).checked()
 
     def switched(self, name: str, start: float, stop: float) -> Self:
         """The same load with a parameter that is 1 between two times."""

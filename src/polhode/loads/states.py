@@ -52,5 +52,5 @@ def of(function: Callable[..., Any], parameters: Mapping[str, Any] | None = None
     """
     if not starts:
         raise InvalidInput("there is no state; give the values at the start by their names, such as heat=20.0")
-    made = of_user(function, mapping(parameters or {}, "parameters"), "states")
+    made = of_user(function, mapping({} if parameters is None else parameters, "parameters"), "states")
     return made.states(**starts)
