@@ -430,6 +430,42 @@ def test_what_a_controller_reads_is_read_anew():
     assert abs(ends[0] - ends[1]).max() > 1e-2
 
 
+class Law:
+    gain = 0.5
+
+
+LAW, TABLE = Law(), [0.5]
+
+
+@pytest.mark.parametrize("kept", ["object", "list"])
+def test_what_is_changed_in_place_is_read_anew(kept):
+    """An attribute of an object of one's own, which no digest sees, and an entry of a list."""
+
+    def by_object(bus):
+        return {"command": -LAW.gain * bus.angular_velocity}
+
+    def by_list(bus):
+        return {"command": -TABLE[0] * bus.angular_velocity}
+
+    one = body_with(held(by_object if kept == "object" else by_list), ph.loads.of(actuator))
+    for gain in (0.5, 1.5, 0.5):
+        LAW.gain = TABLE[0] = gain
+        ds = ph.integrate(one, "v2", step=0.05, steps=2, **START)
+        assert_allclose(ds.command.values[1], -gain * np.array(START["angular_velocity"]), rtol=1e-15)
+
+
+def test_a_controller_may_decide_by_a_parameter_what_it_sets():
+    def law(bus, most):
+        return {"command": -bus.angular_velocity} if most > 1.0 else {"seen": bus.position}
+
+    states = {"command": np.zeros(3), "seen": np.zeros(3)}
+    one = body_with(ph.controller(law, 0.1, parameters={"most": 2.0}).states(**states))
+    for most in (2.0, 0.5, 3.0):
+        run = {"step": 0.05, "steps": 2, "position": (1.0, 2.0, 3.0), "parameters": {"law.most": most}}
+        ds = ph.integrate(one, "v2", **run, **START)
+        assert ds.command.values[1].any() == (most > 1.0) and ds.seen.values[1].any() == (most < 1.0)
+
+
 def test_another_number_is_no_other_kernel():
     first, second = craft(), craft(limit=0.1, every=0.7)
     assert first.loads is second.loads
