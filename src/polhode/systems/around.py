@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import mapping
+from polhode.arguments import mapping, text
 from polhode.arguments.recorded import called
 from polhode.errors import InvalidInput, UserFunctionError, shown, unknown_name
 from polhode.programs.graph import Graph
@@ -45,7 +45,7 @@ def surrounding_of(name: str, given: Any) -> Surrounding:
         raise InvalidInput(f"surroundings {name!r} must be made by polhode.surroundings, or be a mapping of its "
                            f"arguments with a kind, not {shown(given)}")  # fmt: skip
     told = dict(given)
-    kind = told.pop("kind", None)
+    kind = text(told.pop("kind", ""), f"kind of surroundings {name!r}")
     if kind in SURROUNDINGS:
         made: Surrounding = called(SURROUNDINGS[kind], told)
         return made.named(name)

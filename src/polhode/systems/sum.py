@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import identifier, mapping
+from polhode.arguments import identifier, mapping, text
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import NumberOrNumbers
 from polhode.bodies.body import POINT, Body, body
@@ -264,7 +264,7 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
     InvalidInput
     """
     told = dict(mapping(given, name or "a load"))
-    kind = told.pop("kind", "")
+    kind = text(told.pop("kind", ""), f"kind of {name or 'a load'}")
     if kind == "body":
         return called(body, {"name": name, **told})  # type: ignore[no-any-return]
     if kind == OWN or kind in SURROUNDINGS:
