@@ -58,6 +58,9 @@ class Surrounding:
     recorded: Mapping[str, Any] | None = None
     edges: tuple[tuple[Callable[..., Any], str], ...] = ()
     returns: ClassVar[str] = ""
+    switched: ClassVar[tuple[Any, ...]] = ()
+    watches: ClassVar[tuple[Any, ...]] = ()
+    impulse: ClassVar[None] = None
     form: ClassVar[str] = ""
     bodies: ClassVar[tuple[str, ...]] = ()
     starts: ClassVar[Mapping[str, Any]] = MappingProxyType({})

@@ -137,6 +137,12 @@ class Written:
                 for row in self.loop.rows]  # fmt: skip
 
     @property
+    def timed(self) -> set[str]:
+        """Those of potentials that read the time."""
+        there = [name in self.tracing.timed for name in self.tracing.work]
+        return {name for row in self.work for name, timed in zip(row, there, strict=True) if timed}
+
+    @property
     def acting(self) -> Acting:
         """Its loads, to find what is conserved."""
         total = self.tracing.total
@@ -248,6 +254,7 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
         conserves = tuple(name for name in conserves if name != "total_angular_momentum")
     return Structure(
         role, energy, tuple(work), moving, False, not work, False, False, sum.centred,
-        parts == {L.ATTRACTION} and not pairs, fixed, conserves, tuple(table),
+        parts == {L.ATTRACTION} and not pairs, fixed, conserves,
+        frozenset[str]().union(*(one.timed for one in written)), tuple(table),
         pairs=(pairs.serve, pairs.width) if pairs else None, program=Untraced(len(sum.names)) if pairs else None,
     )  # fmt: skip

@@ -302,7 +302,7 @@ NOWHERE = Body("", inf, POINT, IDENTITY)
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: Core | None = None, within: Within = OPEN,
+    core: Core | None = None, within: Within = OPEN, books: bool = True,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -354,6 +354,7 @@ def sum_of(
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
+        books=books,
     )  # fmt: skip
 
 
@@ -361,12 +362,15 @@ def roles_of(
     sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None
 ) -> dict[str, Any]:
     """The attributes of a system that follow from its structure, beside a core."""
-    auxiliary = [AuxiliaryVariable("work", name) for name in structure.work]
+    auxiliary = [AuxiliaryVariable("work", name, name not in structure.timed) for name in structure.work]
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
     found: dict[str, Any] = {
         "potential": structure.potential,
-        "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum)),
+        "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum),
+                    *(own for one in sum.summands for own in one.watches)),
+        "impulses": tuple(replace(one.load.impulse, auxiliary=structure.work.index(one.load.name), what=one.load.name)
+                          for one in sum.summands if one.load.impulse is not None),
         "conserves": ("energy",) * structure.conservative + structure.conserves,
         "switches": sum.switches, "decided": frozenset(int(name[1:]) for name in structure.fixed),
         **sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises),

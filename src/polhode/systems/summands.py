@@ -87,9 +87,32 @@ class Summand:
         """Whether it is on every two bodies."""
         return isinstance(self.load, Load) and self.load.of_pairs
 
+    @property
+    def first(self) -> int:
+        """Where its parameters begin."""
+        return next((at for at, _ in self.parameters.values()), 0)
+
+    @property
+    def switches(self) -> list[Switch]:
+        """Those of its parameters that are 1 between two times."""
+        found = [Switch(self.parameters[name][0], start, stop, self.load.described)
+                 for name, (start, stop) in self.load.switches.items()]  # fmt: skip
+        return found + [replace(one, index=self.first + one.index) for one in self.load.switched]
+
+    @property
+    def watches(self) -> list[Any]:
+        """Where it jumps or kinks."""
+        return [replace(one, flag=self.first + one.flag if one.flag >= 0 else -1) for one in self.load.watches]
+
+    @property
+    def flags(self) -> list[int]:
+        """Its parameters that a run changes."""
+        return [one.index for one in self.switches] + [one.flag for one in self.watches if one.flag >= 0]
+
     def key(self, act: Any) -> Any:
         """What its program depends on, but for numbers; ``act`` is its function, see ``functions_of``."""
-        return act, self.load.name, self.load.form, self.on, tuple(self.parameters.items()), tuple(self.each.items())
+        load, each = self.load, tuple(self.each.items())
+        return act, load.name, load.form, self.on, tuple(self.parameters.items()), each, load.impulse is None
 
 
 def functions_of(summands: Sequence[Summand]) -> list[Any]:
@@ -140,6 +163,8 @@ class Structure:
         Parameters by which functions decide: it is the structure for these values of theirs.
     conserves : tuple of str
         What is conserved beside the energy.
+    timed : frozenset of str
+        The works that potentials do by reading the time.
     table : tuple of float
         Numbers behind the parameters: on which bodies loops are.
     commands : tuple of Commands
@@ -164,6 +189,7 @@ class Structure:
     centre_alone: bool
     fixed: Mapping[str, float]
     conserves: tuple[str, ...]
+    timed: frozenset[str] = frozenset()
     table: tuple[float, ...] = ()
     commands: tuple[Commands, ...] = ()
     calls: bool = False
@@ -209,6 +235,8 @@ class Sum:
         Numbers of the bodies in the sum that this is a part of; empty for all.
     within : Within
         The box and the cut-off of loads on pairs.
+    books : bool
+        Whether work is recorded, other than that of impulses.
     """
 
     names: tuple[str, ...]
@@ -226,6 +254,7 @@ class Sum:
     held: Mapping[str, str] = field(default_factory=dict)
     registers: int = 0
     beside: int | None = None
+    books: bool = True
     index: tuple[int, ...] = ()
     within: Within = OPEN
 
@@ -277,8 +306,7 @@ class Sum:
     @property
     def switches(self) -> tuple[Switch, ...]:
         """The parameters that are on between two times."""
-        return tuple(Switch(one.parameters[name][0], start, stop, one.load.described)
-                     for one in self.summands for name, (start, stop) in one.load.switches.items())  # fmt: skip
+        return tuple(own for one in self.summands for own in one.switches)
 
     @property
     def tables(self) -> set[str]:

@@ -16,6 +16,7 @@ from polhode.errors import InvalidInput, UserFunctionError
 from polhode.kernel import layout as L
 from polhode.loads import Load
 from polhode.programs.decisions import Decisions, TooManyWays
+from polhode.programs.derive import rate_in_time
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Parameters, Rows, Values
@@ -67,6 +68,7 @@ class Tracing:
         self.centre: list[tuple[int, float]] = []
         self.parts = {part: [[self.zero] * (3 * N), [self.zero] * (3 * N)] for part in (L.RESTING, L.MOVING)}
         self.work: dict[str, list[tuple[int, float]]] = {}
+        self.timed = set[str]()  # works that potentials do by reading the time
 
     def traced(self) -> Mapping[str, float]:
         """Add up all loads; the parameters that they decide by, with their values.
@@ -77,7 +79,8 @@ class Tracing:
             A load cannot be part of a sum, or the potential jumps at some time.
         """
         g, sum = self.g, self.sum
-        decisions = Decisions(Values(sum.parameters, [k for one in sum.carried for k in one.flags]))
+        flags = [k for one in sum.carried for k in one.flags] + [k for one in sum.summands for k in one.flags]
+        decisions = Decisions(Values(sum.parameters, flags))
         with g.asking(decisions):
             for one in sum.summands:
                 for on in one.on:
@@ -149,8 +152,8 @@ class Tracing:
             potential = module_of(potential_text(g, self.level, self.N, "potential", self.each)).potential
         return Structure(
             module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
-            not self.work, self.N == 1 and not self.each, self.each, sum.centred, {*acting} == {L.ATTRACTION}, fixed,
-            () if self.each else self._conserves(fixed), calls=calls,
+            self.conservative, self.N == 1 and not self.each, self.each, sum.centred, {*acting} == {L.ATTRACTION},
+            fixed, () if self.each else self._conserves(fixed), frozenset(self.timed), calls=calls,
             program=Program(g, acting, coupling, self.level, len(self.work), fixed) if plain else None,
         )  # fmt: skip
 
@@ -174,8 +177,10 @@ class Tracing:
         for part, level in ((L.ATTRACTION, centre), (L.POTENTIAL_PART, depth)):
             made = loads_of(g, level, self.sum.moves, self.sum.turns)
             parts[part] = Loads(tuple(made.force), tuple(made.torque), ())
-            if g.value(made.rate) != 0.0:
-                self.work.setdefault("potential", []).append((made.rate, 1.0))
+        self.conservative = not self.work
+        if not self.sum.books:
+            sudden = {one.load.name for one in self.sum.summands if one.load.impulse is not None}
+            self.work = {name: rows for name, rows in self.work.items() if name in sudden}
         behind = [g.sum(*power) for power in self.work.values()] + self.turning
         behind += [*(a for rows in self.rates.values() for a in rows), *[self.zero] * self.sum.registers]
         still = tuple(self.zero for _ in behind)
@@ -272,7 +277,11 @@ class Tracing:
 
     def _add(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> None:
         """Add what a load comes to on some bodies."""
-        g, load, parts = self.g, one.load, self.rows(one, on, decisions)
+        g, load = self.g, one.load
+        parts = {} if load.impulse is not None else self.rows(one, on, decisions)
+        if load.impulse is not None:
+            self.work[load.name] = [(self.zero, 1.0)]  # added by the run
+            return
         if "" in parts:
             (self.centre if load.kind == "central" and self.sum.centred else self.potential).append((parts[""][0], 1.0))
             for kernel in called_in(g, parts[""]):
@@ -283,6 +292,10 @@ class Tracing:
             if moving_inputs(g.names(parts[""])) or any(name.startswith("aux") for name in g.names(parts[""])):
                 raise InvalidInput(f"{load.described} returns one number, a potential, that depends on velocities or "
                                    "states; return {'force': ..., 'torque': ...}")  # fmt: skip
+            (rate,) = rate_in_time(g, parts[""])
+            if g.value(rate) != 0.0:
+                self.work.setdefault(load.name, []).append((rate, 1.0))
+                self.timed.add(load.name)
             return
         names = g.names([a for key in ("force", "torque") for a in parts.get(key, ())])
         moving = bool(moving_inputs(names)) or any(name in self.sum.moving for name in names)

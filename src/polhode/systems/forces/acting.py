@@ -1,0 +1,159 @@
+"""Forces of ``polhode.forces`` as loads of a sum: their functions read by their numbers, times the mass of the body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.kernel import jit
+from polhode.loads import Load
+from polhode.surroundings.planets import ALIKE
+from polhode.surroundings.surrounding import Table
+from polhode.systems.forces.record import Force, is_own
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def by_potential(potential: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a load with this potential per unit mass."""
+
+    def acting(body, t, numbers, mu):
+        return body.mass * potential(numbers.p, numbers.at, mu, t, tuple(body.position))
+
+    return acting
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def by_acceleration(acceleration: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a load with this acceleration."""
+
+    def acting(body, t, numbers, mu):
+        a = acceleration(numbers.p, numbers.at, mu, t, tuple(body.position), tuple(body.velocity))
+        return {"force": [body.mass * x for x in a]}
+
+    return acting
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def by_acceleration_at_rest(acceleration: Callable[..., Any]) -> Callable[..., Any]:
+    """The same of one that does not depend on the velocity."""
+
+    def acting(body, t, numbers, mu):
+        a = acceleration(numbers.p, numbers.at, mu, t, tuple(body.position), (0.0, 0.0, 0.0))
+        return {"force": [body.mass * x for x in a]}
+
+    return acting
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def of_falling_mass(acceleration: Callable[..., Any]) -> Callable[..., Any]:
+    """The same where the mass falls: by the share of it that is left."""
+
+    def acting(body, t, numbers, mu, burns):
+        a = acceleration(numbers.p, numbers.at, mu, t, tuple(body.position), tuple(body.velocity))
+        left = 1.0
+        for k in range(len(burns) // 3):
+            begin, end, used = burns[3 * k], burns[3 * k + 1], burns[3 * k + 2]
+            left = left - (min(max(t, begin), end) - begin) * used
+        return {"force": [body.mass / left * x for x in a]}
+
+    return acting
+
+
+def nothing(body):
+    """What an impulse does between its times."""
+    return {"force": (0.0, 0.0, 0.0)}
+
+
+def loads_of(
+    forces: Sequence[Force], mu: float, mass: float, burns: Sequence[tuple[float, float, float]]
+) -> list[Load]:
+    """Loads of these forces on every body, about a centre, of a body that may burn some of its mass.
+
+    Parameters
+    ----------
+    forces : sequence of Force
+        The forces.
+    mu : float
+        Gravity parameter of the centre.
+    mass : float
+        Mass of the body before all burns.
+    burns : sequence of (float, float, float)
+        Begin, end, and fraction of the mass used per unit time.
+    """
+    found = list[Load]()
+    kinds = [force.kind for force in forces]
+    for k, force in enumerate(forces):
+        label = f"{force.kind} {kinds[:k].count(force.kind) + 1}" if kinds.count(force.kind) > 1 else force.kind
+        if force.impulse is not None:
+            found.append(Load(nothing, label, kind="impulse", impulse=force.impulse))
+            continue
+        falls = bool(burns) and (force.surface or force.flow > 0.0)
+        numbers = (force.numbers[0] / mass, *force.numbers[1:]) if force.flow > 0.0 else force.numbers
+        given: dict[str, Any] = {"numbers": Table(numbers), "mu": mu}
+        acceleration, potential, _ = force.compiled
+        if falls:
+            act = of_falling_mass(acceleration)
+            given["burns"] = [x for burn in burns for x in burn]
+        elif force.conservative:
+            act = by_potential(potential)
+        else:
+            act = by_acceleration(acceleration) if force.velocity_dependent else by_acceleration_at_rest(acceleration)
+        what = f"forces[{k}], {force.description}"
+        functions = [one for one in force.compiled if one is not None]
+        shipped = all(is_own(one) for one in functions)
+        found.append(Load(
+            act, label, given, kind="force" if shipped else "",
+            switched=tuple(replace(one, what=what) for one in force.switches), watches=force.watches,
+        ))  # fmt: skip
+    return found
+
+
+# ------------------------------------------------------------------ burning mass
+def burns_of(forces: Sequence[Force], mu: float, mass: Any) -> list[tuple[float, float, float]]:
+    """Begin, end and fraction of the mass used per unit time, of every burn of the one body.
+
+    Raises
+    ------
+    InvalidInput
+        Names the force by its number: one that allows only one of several bodies, of another centre; burns that would
+        use up all of the mass.
+    """
+    if len(mass) > 1 and any(force.flow > 0.0 for force in forces):
+        raise InvalidInput(
+            "thrust that uses up mass is that of one body; build a system for each of them, or give acceleration"
+        )
+    for k, force in enumerate(forces):
+        if force.centre and abs(mu / force.centre - 1.0) > ALIKE:
+            raise InvalidInput(
+                f"forces[{k}] is the {force.description}, of a centre with the gravity parameter {force.centre:.6g}, "
+                f"but mu is {mu:.6g}; give the field of this centre, or its mu"
+            )
+    if len(mass) > 1 and any(force.watches for force in forces):
+        raise InvalidInput(
+            f"a shadow is met by one body at a time, but there are {len(mass)}; build a system for each of them"
+        )
+    first = float(mass[0])
+    burns = [(on.start, on.stop, force.flow / first) for force in forces if force.flow > 0.0 for on in force.switches]
+    used = sum((end - begin) * share for begin, end, share in burns)
+    if not used < 1.0:
+        raise InvalidInput(
+            f"the burns would use up a mass of {used * first:g}, but mass is {first:g}; let them end sooner, or give a "
+            "smaller force or a larger mass"
+        )
+    return burns
+
+
+def mass_at(mass: Any, burns: Sequence[tuple[float, float, float]]) -> Callable[[Any], Any] | None:
+    """Mass at times (n,), of shape (n, 1); None where none is burnt."""
+    return partial(_mass_at, float(mass[0]), burns) if burns else None
+
+
+def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -> Any:
+    t = np.asarray(t, dtype=float)
+    used = sum((np.clip(t, begin, end) - begin) * share for begin, end, share in burns)
+    return (mass * (1.0 - used))[:, None]
