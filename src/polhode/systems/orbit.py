@@ -140,7 +140,7 @@ def orbit(
     held, own_states = parted(states_of(states), steered)
     points = [Body(f"point{i}", m, POINT, IDENTITY) for i, m in enumerate(masses.tolist())]
     acting = [central(mu), *loads_of(found, mu, float(masses[0]), burns)]
-    whole = sum_of(points, acting, books=truth(work, "work"))
+    whole = sum_of(points, acting, books=truth(work, "work"), in_turn=True)
     structure = structure_of(whole)
     arguments: dict[str, Any] = {
         "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],

@@ -237,6 +237,8 @@ class Sum:
         The box and the cut-off of loads on pairs.
     books : bool
         Whether work is recorded, other than that of impulses.
+    in_turn : bool
+        Whether loads on each body are a loop for any number of bodies.
     """
 
     names: tuple[str, ...]
@@ -255,6 +257,7 @@ class Sum:
     registers: int = 0
     beside: int | None = None
     books: bool = True
+    in_turn: bool = False
     index: tuple[int, ...] = ()
     within: Within = OPEN
 
@@ -324,12 +327,9 @@ class Sum:
         """Whether all loads are on each of many bodies of one kind, so that they are a loop."""
         same = all(len(set(one)) == 1 for one in (self.moves, self.turns, self.turned))
         apart = all(not one.load.bodies for one in self.summands)  # pairs are bodies, too
-        return (
-            len(self.names) > MOST_WRITTEN_OUT
-            and same
-            and apart
-            and not (self.states or self.carried or any(one.each for one in self.summands))
-        )
+        several = len(self.names) > (1 if self.in_turn else MOST_WRITTEN_OUT)
+        own = self.states or self.carried or any(one.each for one in self.summands)
+        return several and same and apart and not own
 
     def of(self, bodies: Sequence[int], summands: Sequence[Summand]) -> Sum:
         """The sum of some of the bodies, and of summands by their places among these."""

@@ -11,10 +11,17 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
+from polhode.kernel.jit import helper, hole
 from polhode.loads import Load
+from polhode.loads.harmonics import still as unmoved
+from polhode.loads.harmonics import turning
+from polhode.programs.memory import MOST_TERMS
+from polhode.programs.opaque import CALLED, Opaque
+from polhode.surroundings.harmonics import DEGREE, gravity_field_potential
 from polhode.surroundings.planets import ALIKE
 from polhode.surroundings.surrounding import Table
 from polhode.systems.forces.record import Force, is_own
+from polhode.systems.user.derived import traced
 
 
 @lru_cache(jit.KEPT_KERNELS)
@@ -64,6 +71,78 @@ def of_falling_mass(acceleration: Callable[..., Any]) -> Callable[..., Any]:
     return acting
 
 
+# ------------------------------------------------------------------ what cannot be traced
+pull = hole("pull(p, at, mu, t, r, v) -> vector", "The acceleration.")
+depth = hole("depth(p, at, mu, t, r) -> float", "The potential.")
+rate = hole("rate(p, at, mu, t, r) -> float", "Its partial time derivative.")
+COUNT = hole("COUNT", "How many numbers the force has; the gravity parameter of the centre is behind them.")
+
+
+def pulled(p, at, t, r, v):
+    """The acceleration, as floats."""
+    a = pull(p, at, p[at + COUNT], t, r, v)
+    return (float(a[0]), float(a[1]), float(a[2]))
+
+
+def level(p, at, t, r):
+    """The potential."""
+    return float(depth(p, at, p[at + COUNT], t, r))
+
+
+def slopes(p, at, t, r):
+    """The derivatives of the potential by the time and by the coordinates."""
+    mu = p[at + COUNT]
+    a = pull(p, at, mu, t, r, (0.0, 0.0, 0.0))
+    return (float(rate(p, at, mu, t, r)), -float(a[0]), -float(a[1]), -float(a[2]))
+
+
+def still(p, at, mu, t, r):
+    """The rate of a potential that does not read the time."""
+    return 0.0
+
+
+def called(force: Force) -> Opaque:
+    """A force that is called as it is: its acceleration, or its potential with that as its derivative."""
+    acceleration, potential, change = force.compiled
+    count = len(force.numbers)
+    name = f"force_{jit.fingerprint((acceleration, potential, change))}_{count}"
+    if name in CALLED:
+        return CALLED[name]
+    words = f"force {force.kind!r}"
+    if potential is None:
+        return Opaque(helper(jit.bind(pulled, pull=acceleration, COUNT=count)), 3, words, name=name, moving=True)
+    sloping = helper(jit.bind(slopes, pull=acceleration, rate=change or still, COUNT=count))
+    derivative = Opaque(sloping, 4, words, name=f"{name}_slopes")
+    return Opaque(helper(jit.bind(level, depth=potential, COUNT=count)), 1, words, derivative, name=name)
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def by_call(kernel: Opaque, conservative: bool, moving: bool) -> Callable[..., Any]:
+    """The function of a load with a force that is called as it is."""
+
+    def acting(body, t, numbers):
+        if conservative:
+            return body.mass * kernel(numbers, t, body.position)
+        v = body.velocity if moving else (0.0, 0.0, 0.0)
+        return {"force": body.mass * kernel(numbers, t, body.position, v)}
+
+    return acting
+
+
+def is_traceable(force: Force) -> bool:
+    """Whether the functions of a force of the user's are programs."""
+    changing = frozenset({one.index for one in force.switches} | {one.flag for one in force.watches if one.flag >= 0})
+    inputs = (("p", range(len(force.numbers))), ("at", None), ("mu", 0), ("t", 0), ("r", 3))
+    for function, more, shape, what in (
+        (force.compiled[0], (("v", 3),), (3,), "acceleration"), (force.compiled[1], (), (), "potential"),
+    ):  # fmt: skip
+        if function is not None:
+            found = traced(jit.Made(function), (*inputs, *more), shape, what, force.numbers, changing)
+            if found.program is None:
+                return False
+    return True
+
+
 def nothing(body):
     """What an impulse does between its times."""
     return {"force": (0.0, 0.0, 0.0)}
@@ -96,7 +175,14 @@ def loads_of(
         numbers = (force.numbers[0] / mass, *force.numbers[1:]) if force.flow > 0.0 else force.numbers
         given: dict[str, Any] = {"numbers": Table(numbers), "mu": mu}
         acceleration, potential, _ = force.compiled
-        if falls:
+        functions = [one for one in force.compiled if one is not None]
+        shipped = all(is_own(one) for one in functions)
+        if potential is gravity_field_potential and force.numbers[DEGREE] > MOST_TERMS:
+            act, given = (unmoved if force.autonomous else turning), {"numbers": Table(numbers)}
+        elif not falls and not shipped and not is_traceable(force):
+            act = by_call(called(force), force.conservative, bool(force.velocity_dependent))
+            given = {"numbers": Table((*numbers, mu))}
+        elif falls:
             act = of_falling_mass(acceleration)
             given["burns"] = [x for burn in burns for x in burn]
         elif force.conservative:
@@ -104,8 +190,6 @@ def loads_of(
         else:
             act = by_acceleration(acceleration) if force.velocity_dependent else by_acceleration_at_rest(acceleration)
         what = f"forces[{k}], {force.description}"
-        functions = [one for one in force.compiled if one is not None]
-        shipped = all(is_own(one) for one in functions)
         found.append(Load(
             act, label, given, kind="force" if shipped else "",
             switched=tuple(replace(one, what=what) for one in force.switches), watches=force.watches,
