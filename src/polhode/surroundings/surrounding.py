@@ -58,7 +58,7 @@ class Surrounding:
     recorded: Mapping[str, Any] | None = None
     edges: tuple[tuple[Callable[..., Any], str], ...] = ()
     returns: ClassVar[str] = ""
-    switched: ClassVar[tuple[Any, ...]] = ()
+    flagged: ClassVar[tuple[Any, ...]] = ()
     watches: ClassVar[tuple[Any, ...]] = ()
     impulse: ClassVar[None] = None
     form: ClassVar[str] = ""

@@ -97,7 +97,7 @@ class Summand:
         """Those of its parameters that are 1 between two times."""
         found = [Switch(self.parameters[name][0], start, stop, self.load.described)
                  for name, (start, stop) in self.load.switches.items()]  # fmt: skip
-        return found + [replace(one, index=self.first + one.index) for one in self.load.switched]
+        return found + [replace(one, index=self.first + one.index) for one in self.load.flagged]
 
     @property
     def watches(self) -> list[Any]:

@@ -192,7 +192,7 @@ def loads_of(
         what = f"forces[{k}], {force.description}"
         found.append(Load(
             act, label, given, kind="force" if shipped else "",
-            switched=tuple(replace(one, what=what) for one in force.switches), watches=force.watches,
+            flagged=tuple(replace(one, what=what) for one in force.switches), watches=force.watches,
         ))  # fmt: skip
     return found
 
