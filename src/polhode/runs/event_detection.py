@@ -335,6 +335,11 @@ class EventDetection:
         watch = self.watches[k]
         return watch.rising if side * self.direction > 0.0 else watch.falling
 
+    def flag(self) -> None:
+        """Set the flags that follow from the sides."""
+        for k in range(len(self.watches)):
+            self._flag(k)
+
     def _flag(self, k: int) -> None:
         if self.watches[k].flag >= 0:
             self.integrator.parameters[self.watches[k].flag] = float(self.sides[k] > 0.0)

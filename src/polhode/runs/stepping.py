@@ -222,14 +222,19 @@ class Run:
         Raises
         ------
         ValueError
-            It is not of this run: by some of its numbers kernels find others, so that they must fit.
+            It is not of this run: by some of its numbers kernels find others, so that they must fit. Without parameters
+            it is of an earlier version, which had others; what a run sets of them follows from the time and the events.
         """
         if kept["memory"]["sides"].size == self.integrator.sides.size + 1 and self.event_detection.ground is not None:
             self.event_detection.land(self.t0, self.start)  # which it had done
         self.check(kept)
         self.done, self.seconds, self.breaks = kept["done"], float(kept["seconds"]), list(map(float, kept["breaks"]))
         for name, array in self.memory.items():
-            array[:] = kept["memory"][name]
+            if name in kept["memory"]:
+                array[:] = kept["memory"][name]
+        if "parameters" not in kept["memory"]:
+            self.system.set_switches(self.integrator.parameters, self.time(self.done), self.h)
+            self.event_detection.flag()
         self.event_detection.found[:] = found
         self.show_times()
         self.integrator.left_at = self.march_mark if kept["follows"] else None
@@ -239,14 +244,14 @@ class Run:
         """Refuse a snapshot that is not of this run; see ``restore``."""
         if type(kept["done"]) is not int or not 0 <= kept["done"] <= (inf if self.total is None else self.total):
             raise ValueError(f"{kept['done']} steps done")
-        memory = {name: (array, kept["memory"][name]) for name, array in self.memory.items()}
+        memory = {name: (array, kept["memory"][name]) for name, array in self.memory.items() if name in kept["memory"]}
         for name, (now, then) in memory.items():
             if now.shape != then.shape:
                 raise ValueError(f"{name} has {then.size} numbers, not {now.size}")
         now, then = memory["report"]
         if (now[TOLD] != then[TOLD]).any():
             raise ValueError("its system or method has other sizes")
-        now, then = memory["parameters"]
+        now, then = memory.get("parameters", (np.zeros(0), np.zeros(0)))
         flags = (np.abs(now) <= 1.0) & (np.abs(then) <= 1.0)
         if not (self.system.functions or ((now == then) | flags).all()):
             raise ValueError("its parameters are others")

@@ -186,6 +186,7 @@ class LiveStore:
         self.writable, self.new, self.over = True, True, False
         self.run_text, self.rows, self.state = "", 0, None  # type: str, int, dict[str, Any] | None
         self.makers: list[dict[str, Any]] = []
+        self.written_by: dict[str, Any] = {}
         self.digests = {name: hashlib.sha256() for name in ("time", "step", "state", "iterations")}
         self.row_digests: dict[str, str] = {}
         self.run: Run | None = None
@@ -241,6 +242,7 @@ class LiveStore:
         store.flushed = store.rows
         store.writable = writable and not store.over
         store.labels, store.origin, store.makers = body["labels"], body["scenario_file"], body["made_by"]
+        store.written_by = body["made_by"][-1]
         store.state, store.row_digests = body["state"], body["rows_sha256"]
         store.steps, store.of = body.get("steps", 0), body.get("of")
         told = body.get("progress")  # an earlier version did not tell
@@ -405,6 +407,8 @@ class LiveStore:
             return
         try:
             snapshot, found = unpacked(self.state)
+            if self.written_by.get("polhode") != here()["polhode"]:
+                snapshot["memory"].pop("parameters", None)  # which another version may have laid out otherwise
             end = self.state["rows"]
             run.restore(snapshot, found)
             for begin, rows in self._pieces():
