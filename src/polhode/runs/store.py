@@ -291,8 +291,7 @@ class LiveStore:
         last = self.makers[-1]
         now = here() if self.writable else last  # where nothing is left to compute, nothing will differ
         others = [f"{name} {last.get(name)} is now {value}" for name, value in now.items() if last.get(name) != value]
-        others += [f"the source of {name!r} is another" for name in changed]
-        if others:
+        if others := others + [f"the source of {name!r} is another" for name in changed]:
             warnings.warn(
                 f"the run in {self.path} was made elsewhere ({', '.join(others)}); it goes on, but its numbers may "
                 "differ in their last digits from those of an uninterrupted run",
