@@ -24,7 +24,6 @@ from polhode.programs.opaque import called_in
 from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.roles import of_flat_memory
 from polhode.programs.text import HEAD, HEAD_OF_LANES, Lines
-from polhode.programs.tracer import array_of
 from polhode.programs.written import module_of
 from polhode.systems.conserved import Acting, conserved
 from polhode.systems.molecules import edges_of, surroundings, thermodynamics
@@ -238,8 +237,8 @@ class Untraced:
         return Dynamics(Graph(), self.N, reason=f"its loads on all pairs of {self.N} bodies are a pass over neighbours")
 
 
-def of_two(sum: Sum) -> tuple[Sum, Tracing, Mapping[str, float]]:
-    """The first two bodies with the loads on pairs, what these come to, and the parameters that they decide by.
+def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float]]:
+    """What the loads on pairs come to on the first two bodies, and the parameters that they decide by.
 
     Raises
     ------
@@ -269,7 +268,7 @@ def of_two(sum: Sum) -> tuple[Sum, Tracing, Mapping[str, float]]:
     if "total_momentum" not in conserved(two.moves, [whole.total], two.parameters, fixed):
         raise InvalidInput(f"{first.described} is on all pairs and depends on where they are in space; it may depend "
                            "on b.position - a.position")  # fmt: skip
-    return two, whole, fixed
+    return whole, fixed
 
 
 def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
@@ -281,14 +280,13 @@ def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
     InvalidInput
         As ``of_two``.
     """
-    two, whole, fixed = of_two(sum)
-    tracing = Tracing(two)
-    tracing.bodies[1].__dict__["position"] = array_of([0.0, 0.0, 0.0])
-    tracing.traced()
+    whole, fixed = of_two(sum)
+    g = whole.g
+    (level,) = g.rebuilt([whole.level], inputs={g.input(f"r{k}"): g.const(0.0) for k in (3, 4, 5)})
     own = [Each(at, int(np.prod(shape))) for one in sum.of_pairs for at, shape in one.each.values()]
     N = len(sum.names)
     ring = np.array([(i, (i + 1) % N) for i in range(N)] if N > 2 else [(0, 1)])
     places = {f"p{one.first + one.size * n + j}": one.first + one.size * ring[:, n] + j
               for one in own for n in range(2) for j in range(one.size)}  # fmt: skip
     acting = whole.total._replace(on=ring, places=places)
-    return pairs_of(OfTwo(tracing.g, tracing.level, own)), acting, dict(fixed)
+    return pairs_of(OfTwo(g, level, own)), acting, dict(fixed)
