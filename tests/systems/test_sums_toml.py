@@ -125,7 +125,7 @@ WRONG = [
     ("stiffness = 5.0", "stiffness = [5.0]", "16: system.loads[0].stiffness: expected a number"),
     ("length_km = 0.1", "length_kg = 0.1", "did you mean 'length_m' or 'length_km'"),
     ('"tether"', '"tehter"', "did you mean 'tether'?"),
-    ('kind = "tether"\n', "", "system.loads[0]: expected a key kind, one of 'file.py:function', central"),
+    ('kind = "tether"\n', "", "system.loads[0]: expected a key kind, one of central"),
     ('"laws.py:warming"', '"laws.py"', "'file.py:function'"),
     ('"laws.py:warming"', '"laws.py:warmth"', "laws.py has no function 'warmth'; did you mean 'warming'?"),
     ('"laws.py:warming"', '"lows.py:warming"', "there is no file"),
@@ -211,7 +211,7 @@ def test_surroundings_and_wheels_stand_in_scenarios(read, tmp_path):
     [
         ("scale_km", "scael_km", "did you mean 'scale'"),
         ('"exponential_air"', '"exponential"', ":15: system.surroundings.air_density: expected kind ="),
-        ('kind = "exponential_air"\n', "", "expected a key kind, one of 'file.py:function', dipole_field"),
+        ('kind = "exponential_air"\n', "", "expected a key kind, one of dipole_field"),
         ("density = 1e-12\n", "", "system.surroundings.air_density.density: expected this key"),
         ("axes = ", "axis = ", ":7: system.bodies[0].wheels.axis: unknown key; did you mean 'axes'"),
         ("laws.py:windy", "laws.py:wind", "system.surroundings.wind.kind: laws.py has no function 'wind'"),
@@ -225,6 +225,29 @@ def test_what_is_wrong_about_surroundings_is_told_at_its_place(read, tmp_path, o
     with pytest.raises(InvalidInput) as refused:
         read(AIR.replace(old, new), allow_code=True)
     assert told in str(refused.value), str(refused.value)
+
+
+def test_events_of_bodies_stand_in_scenarios(read, tmp_path):
+    near = "def near(a, b, least):\n    d = b.position - a.position\n    return d @ d - least**2\n"
+    (tmp_path / "laws.py").write_text(LAWS + "\n\n" + near)
+    event = '[[events]]\nkind = "laws.py:near"\non = ["a", "b"]\nleast = 119.0\ndirection = -1\n[run]'
+    text = PAIR.replace("[run]", event)
+    with pytest.raises(InvalidInput, match=r"events\[0\]\.kind: .* add --allow-code"):
+        read(text)
+    scenario = read(text, allow_code=True)
+    ds = scenario.integrate()
+    d = ds.event_position.values[0, 1] - ds.event_position.values[0, 0]
+    assert ds.event_time.size == 1 and float(np.linalg.norm(d)) == pytest.approx(119.0, abs=1e-9)
+    assert ph.rerun(ds, **scenario.functions).equals(ds)
+    for old, new, told in (
+        ("least = 119.0", "lest = 119.0", "no argument 'lest'"),
+        ("near", "nera", "no function"),
+        ('on = ["a", "b"]', 'on = ["a", "c"]', "'c'"),
+        ("direction = -1", "direction = 2", "direction"),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            read(text.replace(old, new), allow_code=True)
+        assert told in str(refused.value), str(refused.value)
 
 
 DAMPED = """\

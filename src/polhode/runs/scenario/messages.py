@@ -82,10 +82,13 @@ def expected(error: Any) -> str:
         return f"expected {_word(context)} = {tags} (got {as_toml(tag)}){_near(tag, tags)}"
     if kind == "union_tag_not_found":
         word = _word(context)
-        names: Iterable[str] = EVENTS if at[0] == "events" else [*SYSTEMS, TYPE] if word == "type" else FORCES
-        if at[:2] == ("system", TYPE):
-            names = [*SUMMANDS[str(at[2])], "'file.py:function'"]
-        return f"expected a key {word}, one of {', '.join(sorted(names))} (got {found})"
+        names: Iterable[str] = SYSTEMS if word == "type" else FORCES
+        if at[0] == "system" and len(at) > 2 and at[2] in SUMMANDS:
+            names = SUMMANDS[str(at[2])]
+        elif at[0] == "events":
+            names = EVENTS
+        further = {"type": [TYPE]}.get(word, [] if names is FORCES else ["'file.py:function'"])
+        return f"expected a key {word}, one of {', '.join([*sorted(names), *further])} (got {found})"
     if kind == "string_pattern_mismatch":
         return f"expected 'file.py:function' (got {found}), or 'package.module:function'"
     if kind == "greater_than_equal":

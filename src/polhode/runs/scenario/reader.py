@@ -513,8 +513,11 @@ class _Reader:
             given = table
             if not isinstance(table, str):
                 given = table.model_dump(exclude_unset=True)
+                if hasattr(table, "record"):
+                    given |= {"function": given["kind"], **table.record}
                 if "function" in given:
-                    given["function"] = self.function((*key, "function"), given["function"])
+                    word = "kind" if hasattr(table, "record") else "function"
+                    given["function"] = self.function((*key, word), given["function"])
                     if given["function"] is None:
                         continue
             try:

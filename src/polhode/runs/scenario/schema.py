@@ -11,7 +11,15 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from polhode.arguments.words import Unit
 from polhode.methods import options_by_name
-from polhode.runs.scenario.signatures import event_tables, initial_table, one_of, option_fields, system_tables
+from polhode.runs.scenario.signatures import (
+    EventOfBodies,
+    event_tables,
+    initial_table,
+    one_of,
+    one_of_kinds,
+    option_fields,
+    system_tables,
+)
 from polhode.runs.scenario.sums import sum_table
 from polhode.runs.scenario.units import unit_keys
 from polhode.runs.scenario.values import (
@@ -182,7 +190,7 @@ def _file_with(
     options: tuple[tuple[str, Any], ...],
 ) -> type[ScenarioFile]:  # fmt: skip
     event: Any = Annotated[
-        Annotated[str, Tag("<word>")] | Annotated[one_of(events, "kind"), Tag("<table>")],
+        Annotated[str, Tag("<word>")] | Annotated[one_of_kinds(list(events), EventOfBodies), Tag("<table>")],
         Discriminator(lambda value: "<word>" if isinstance(value, str) else "<table>"),
     ]
     looked_for = Field(description="what to look for: words such as 'periapsis', 'node', or tables with a kind")

@@ -215,6 +215,18 @@ class UserLoad(LoadTable):
     ] = None
 
 
+class EventOfBodies(Table):
+    """Where a function of yours of bodies changes sign; its parameters stand beside these keys, by their names."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+    record: ClassVar[dict[str, Any]] = {"kind": "of"}
+    kind: Kind
+    on: Annotated[Words, Field(description="names of the bodies; by default the only one")] | None = None
+    direction: Annotated[Literal[-1, 0, 1], Field(description="only rising (1) or falling (-1) changes")] = 0
+    terminal: Annotated[bool, Field(description="whether the run ends there")] = False
+    name: Annotated[str, Field(description="name of the event; by default that of its function")] | None = None
+
+
 def kind(value: Any) -> str:
     """Which table a summand is."""
     given = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)

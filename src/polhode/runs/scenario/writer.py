@@ -219,12 +219,14 @@ def _events(request: Request, sources: Sources) -> Iterator[str]:
     """
     for event in request.events:
         told = dict(event.arguments)
-        if event.kind not in EVENTS:
+        if event.kind not in (*EVENTS, "of"):
             raise InvalidInput(f"an event {event.kind!r} has no table in scenarios; leave it out, and look for it in "
                                "Python")  # fmt: skip
         if "function" in told:
             user = next(one for watch in event.watches if (one := watch.function or watch.of) is not None)
-            told["function"] = sources.reference(user.function)
+            told["kind" if event.kind == "of" else "function"] = sources.reference(user.function)
+        if event.kind == "of":
+            del told["function"]
         yield from ("", "[[events]]")
         yield from (f"{word} = {as_toml(_without_none(value))}" for word, value in told.items() if value is not None)
 
