@@ -39,6 +39,7 @@ SECTIONS = {
     "Spacecraft": "Orbit and attitude in one: what turns a satellite, and what stops it turning.",
     "Orbits": "Around one centre or between two, for a day or for two hundred thousand years.",
     "Tops and rigid bodies": "A body with a fixed point, on a gimbal, or left to itself.",
+    "Several bodies": "Bodies that pull, damp and steer each other, by loads and controllers of a few lines.",
     "Molecules": "Many rigid bodies that attract and repel each other.",
     "Ensembles and long runs": "Ten thousand runs in one call, and one run that survives a power cut.",
     "Methods and papers": "Which method, at which step; and figures of papers drawn again.",
