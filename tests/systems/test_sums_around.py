@@ -259,3 +259,42 @@ def test_what_cannot_surround_is_said_in_a_sentence(said):
     with pytest.raises(PolhodeError) as told:
         refused()[said]()
     assert said in str(told.value) and "\n" not in str(told.value)
+
+
+CUBESAT = """
+[system]
+type = "system"
+[[system.bodies]]
+name = "bus"
+mass_kg = 120
+inertia = [5, 4, 3]
+[[system.loads]]
+kind = "central"
+mu = 3.986004415e14
+[[system.loads]]
+kind = "torquers"
+axes = [[1, 0, 0], [0, 1, 0]]
+max_dipole = 0.2
+command = [0.01, -0.02]
+[system.surroundings.field]
+kind = "dipole_field"
+angle = 0.3
+[initial.bus]
+position = [6878e3, 0, 0]
+velocity = [0, 5383, 5383]
+[run]
+step = 5
+t_end = 50
+"""
+
+
+def test_torquers_in_a_scenario_have_their_command(tmp_path):
+    (tmp_path / "sat.toml").write_text(CUBESAT)
+    ds = ph.read_scenario(tmp_path / "sat.toml").integrate()
+    ours = cube(
+        ph.loads.torquers(np.eye(2, 3), 0.2, command=(0.01, -0.02)), field=ph.surroundings.dipole_field(angle=0.3)
+    )
+    made = ph.integrate(ours, step=5.0, t_end=50.0, **LOW)
+    assert np.array_equal(ds.dipole_command, made.dipole_command)
+    assert list(ds.dipole_command.values[0]) == [0.01, -0.02]
+    assert np.array_equal(ds.attitude, made.attitude)

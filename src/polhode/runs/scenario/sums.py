@@ -86,7 +86,7 @@ def _sum_table(summands: tuple[tuple[str, tuple[Callable[..., Any], ...]], ...])
 
 def as_record(told: dict[str, Any]) -> dict[str, Any]:
     """The words of a summand as its record has them: a controller's function and parameters as those of loads."""
-    if "command" in told:
+    if told.get("kind") == "controller" and "command" in told:
         told["function"] = told.pop("command")
         told |= told.pop("parameters", {})
     return told
