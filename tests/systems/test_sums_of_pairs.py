@@ -280,7 +280,7 @@ def refused():
         "give a row for each body": lambda: load.each(charge=1.0),
         "which a body has": lambda: ph.system(some, load.each(mass=np.ones(3)).on(ph.pairs)),
         "all rigid bodies or all points": lambda: ph.system(some, ph.body("c", 1.0, (1, 1, 1)),
-                                                             ph.loads.of(gravity, G=1.0).on(ph.pairs)),
+                                                             ph.loads.of(gravity, G=1.0).on(ph.pairs), cutoff=2.0),
         "depends on where they are in space": lambda: ph.system(some, ph.loads.of(fixed).on(ph.pairs)),
         "reads the names of bodies": lambda: ph.system(some, ph.loads.of(known).on(ph.pairs)),
         "that depends on velocities or states": lambda: ph.system(

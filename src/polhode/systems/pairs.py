@@ -246,7 +246,7 @@ def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float]]:
         Bodies of several kinds, or a load on pairs that is none.
     """
     first = sum.of_pairs[0].load
-    if len(set(zip(sum.moves, sum.turns, strict=True))) > 1 or not sum.moves[0] or sum.carried:
+    if not sum.of_one_kind:
         raise InvalidInput(f"{first.described} is on all pairs, whose bodies must be of one kind: all rigid bodies or "
                            "all points, none pinned, without wheels; name the bodies it is on with .on")  # fmt: skip
     two = replace(sum.of((0, 1), [replace(one, on=((0, 1),)) for one in sum.of_pairs]), turned=(any(sum.turned),) * 2)

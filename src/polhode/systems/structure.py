@@ -64,7 +64,7 @@ def _made(sum: Sum) -> Structure:
         made = first.structure()
         if not first.named:
             return made
-    if sum.of_pairs and not sum.passes:
+    if sum.of_pairs and not sum.passes and sum.of_one_kind:
         of_two(sum)  # which refuses what is no load on pairs
     loops = loops_of(sum) if sum.beside is None else []
     return looped(sum, loops) if loops or sum.passes else Tracing(sum).structure()

@@ -267,6 +267,11 @@ class Sum:
         return [one for one in self.summands if one.of_pairs]
 
     @property
+    def of_one_kind(self) -> bool:
+        """Whether all bodies move and turn alike, none with rotors."""
+        return len(set(zip(self.moves, self.turns, strict=True))) == 1 and self.moves[0] and not self.carried
+
+    @property
     def passes(self) -> bool:
         """Whether they are in the pass over pairs."""
         return bool(self.of_pairs) and not self.of_pairs[0].on
