@@ -28,10 +28,12 @@ KINDS = ("POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY", "POSITIONAL_ONLY")
 
 def test_every_public_function_has_a_good_call_of_all_its_arguments():
     assert set(FUNCTIONS) == set(CALLS) | UNTRIED
+    missing = {}
     for name, calls in CALLS.items():
         known = {key for key, p in inspect.signature(FUNCTIONS[name]).parameters.items() if p.kind.name in KINDS}
         given = set().union(*calls)
-        assert known - given <= NOT_GIVEN.get(name, set()) | OF_FUNCTIONS, (name, known - given)
+        missing[name] = known - given - NOT_GIVEN.get(name, set()) - OF_FUNCTIONS
+    assert not {name: words for name, words in missing.items() if words}
 
 
 OF_FUNCTIONS = {
@@ -46,7 +48,10 @@ OF_FUNCTIONS = {
     "reported_energy",
 }
 """Where one function of the user's stands for all."""
-NOT_GIVEN = {"load": {"system"}, "resume": {"system"}, "ephemeris": {"digest"}, "magnetic_field": {"digest"}}
+NOT_GIVEN = {
+    "load": {"system"}, "resume": {"system"}, "ephemeris": {"digest"}, "magnetic_field": {"digest"},
+    "loads.harmonics": {"digest"}, "surroundings.igrf_field": {"digest"},
+}  # fmt: skip
 
 
 # ------------------------------------------------------------------ wrong kinds

@@ -186,7 +186,9 @@ def with_loads(system: System, loads: Any, names: Any = ()) -> System:
         No loads, or names that are none of its bodies.
     """
     further = loads_of(loads)
-    given = (names,) if isinstance(names, str) else tuple(names)
+    given = (names,) if isinstance(names, str) else names
+    if not isinstance(given, list | tuple):
+        raise InvalidInput(f"names must be names of the bodies, such as ('a', 'b'), not {shown(names)}")
     if given and len(given) != system.N:
         raise InvalidInput(f"names has {len(given)} entries, but there are {system.N} bodies; give one for each")
     named = {"names": list(given)} if given else {}
@@ -242,13 +244,19 @@ def _named(record: Mapping[str, Any], k: int) -> Body | Load | Surrounding:
     return summand(name, told)
 
 
-def _flat(summands: Iterable[Any]) -> Iterable[Any]:
+MOST_DEEP = 20
+"""Most lists in lists of summands."""
+
+
+def _flat(summands: Iterable[Any], depth: int = 0) -> Iterable[Any]:
     """Bodies and loads, from lists too."""
+    if depth > MOST_DEEP:
+        raise InvalidInput("summands are in lists of lists of lists; give one list of them")
     for one in summands:
         if isinstance(one, Body | Load):
             yield one
         elif isinstance(one, list | tuple):
-            yield from _flat(one)
+            yield from _flat(one, depth + 1)
         elif callable(one):
             raise InvalidInput(f"a summand is the function {shown(one)}; make a load of it: polhode.loads.of(...)")
         else:
