@@ -332,6 +332,32 @@ def test_what_a_pair_with_wheels_conserves_includes_them():
     assert abs(whole - whole[0]).max() < 1e-13 < 1e-3 < abs(alone - alone[0]).max()
 
 
+@pytest.mark.parametrize("turning", [True, False])
+def test_about_the_axis_of_an_oblate_centre_the_angular_momentum_of_all_bodies_remains(turning):
+    def calm(a, gain):
+        return {"wheel_command": gain * a.angular_velocity}
+
+    def aside(b):
+        return {"force": np.array([1.0, 0.0, 0.0])}
+
+    spun = ph.reaction_wheels(np.eye(3), 0.01) if turning else None
+    steered = [ph.controller(calm, every=0.5, parameters={"gain": 2.0}).on("a")] if turning else []
+    around = [ph.loads.central(50.0), ph.loads.zonal(50.0, 1.0, 0.3), ph.loads.gravity_gradient(50.0)]
+    a, b = ph.body("a", 10.0, I_A, wheels=spun), ph.body("b", 2.0, I_B)
+    tie = ph.loads.tether(STIFFNESS, LENGTH, OF_A, OF_B).on("a", "b")
+    pair = ph.system(a, b, tie, around, steered)
+    assert pair.conserves == ("energy",) * (not turning) + ("vertical_angular_momentum",)
+    assert "vertical_angular_momentum" not in ph.system(a, b, tie, around, ph.loads.of(aside).on("b")).conserves
+    start = {name: {**one, "position": np.add(one.get("position", (0, 0, 0)), (12.0, 0.0, 0.0)),
+                    "velocity": np.add(one.get("velocity", (0, 0, 0)), (0.0, 1.8, 0.9))}
+             for name, one in PAIR.items()}  # fmt: skip
+    ds = ph.integrate(pair, "rkn6_14a/kepler", step=0.005, steps=1000, every=100, start=start)
+    found, bodies = ds.vertical_angular_momentum.values, ds.angular_momentum_space.sum("body").values
+    assert abs(found - found[0]).max() < 1e-12 * abs(found[0])
+    assert abs(bodies[:, :2] - bodies[0, :2]).max() > 0.1  # the others do not remain
+    assert (abs(found - bodies[:, 2]).max() > 0.1) == turning  # wheels are in it
+
+
 def test_bodies_offer_their_wheels_and_the_inertia_of_the_whole():
     ours = formation("lead", "left")
 

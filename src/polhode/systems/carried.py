@@ -216,13 +216,13 @@ class Spin:
         The rotors.
     parameters : array (P,), or (n, P) for rows with parameters of their own
         Of the system.
-    whole : bool
-        Whether the total angular momentum about the origin is conserved, in which they then are.
+    kept : str
+        Which angular momentum of all bodies about the origin is conserved, in which they then are; "" for none.
     """
 
     carried: tuple[Carried, ...]
     parameters: Any
-    whole: bool
+    kept: str
 
     def of_members(self, mass: Any, moments: Any, parameters: Any) -> Spin:
         """The same with parameters of their own for each row."""
@@ -233,9 +233,10 @@ class Spin:
         for one in self.carried:
             m[:, one.body] += _momentum_of(one, p, read)
         found = {"spin": rotation.rotate(body[..., L.ATTITUDE : L.ANGULAR], m)}
-        if self.whole:
+        if self.kept:
             about = np.cross(body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE])
-            found["total_angular_momentum"] = (found["spin"] + about).sum(axis=-2)
+            total = (found["spin"] + about).sum(axis=-2)
+            found[self.kept] = total[..., 2] if self.kept == "vertical_angular_momentum" else total
         return found
 
 

@@ -16,8 +16,6 @@ from polhode.programs.of_arrays import values
 TRIALS, LEAST = 16, 8
 """States at which loads are looked at, and the least number of these at which they must be finite."""
 MOST = 1e100
-"""Loads at least as large tell nothing: their moments have no number."""
-MOST = 1e100
 """Loads at least as large tell nothing: their moments may have no number."""
 NEARLY = 1e-11
 """Largest sum of loads that counts as none, relative to the loads."""
@@ -92,11 +90,10 @@ def conserved(
     whole = (found.max(axis=1) / largest).max() < NEARLY
     vertical = (found[:, 2] / largest).max() < NEARLY
     pushed = (np.abs(F.sum(axis=1)).max(axis=1) / (strongest + 1e-300)).max() < NEARLY
-    if N == 1:
-        spins = "angular_momentum_space" if whole else "vertical_angular_momentum" if vertical else ""
-        return tuple(one for one in (spins, "momentum" if pushed and moves[0] else "") if one)
-    both = (("total_momentum", pushed), ("total_angular_momentum", whole))
-    return tuple(name for name, holds in both if holds)
+    momentum, spin = ("momentum", "angular_momentum_space") if N == 1 else ("total_momentum", "total_angular_momentum")
+    linear = (momentum,) * bool(pushed and moves[0])
+    angular = (spin,) if whole else ("vertical_angular_momentum",) * bool(vertical)
+    return angular + linear if N == 1 else linear + angular
 
 
 def _states(draw: np.random.Generator, N: int) -> dict[str, Any]:

@@ -112,7 +112,9 @@ class Core:
             "split_loads" in self.provides, self.loads, self.potential, structure.loads, structure.potential
         )
         also = ("energy",) * structure.conservative + structure.conserves
-        also += ("vertical_angular_momentum",) * ("angular_momentum_space" in also)
+        also += ("vertical_angular_momentum",) * (
+            not {"angular_momentum_space", "total_angular_momentum"}.isdisjoint(also)
+        )
         kept = {"mutual_gravity", "central_gravity"} & self.provides
         unmoved = {"velocity_independent"} if still and not structure.moving else set()
         return {

@@ -251,7 +251,7 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
         role, energy = pairs.beside(role, energy) if written else (pairs.loads, pairs.potential)
     conserves = conserved(sum.moves, acting, sum.parameters, {*fixed, *sum.tables})
     if sum.within.edges is not None:  # a box has directions
-        conserves = tuple(name for name in conserves if name != "total_angular_momentum")
+        conserves = tuple(name for name in conserves if not name.endswith("angular_momentum"))
     return Structure(
         role, energy, tuple(work), moving, False, not work, False, False, sum.centred,
         parts == {L.ATTRACTION} and not pairs, fixed, conserves,

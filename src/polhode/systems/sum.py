@@ -386,8 +386,8 @@ def roles_of(
     if structure.pairs:
         found |= sum.within.attributes(len(bodies), found["parameters"], *structure.pairs)
     if sum.carried:
-        whole = "total_angular_momentum" in structure.conserves
-        found |= {"wheels_at": sum.rotors_at, "quantities": Spin(sum.carried, found["parameters"], whole)}
+        kept = next((name for name in structure.conserves if name.endswith("angular_momentum")), "")
+        found |= {"wheels_at": sum.rotors_at, "quantities": Spin(sum.carried, found["parameters"], kept)}
         if structure.rotors_alone and structure.centred:
             found["recommended"] = "rkn6_14a/kepler"
     if core is not None:
