@@ -399,6 +399,8 @@ CALLS = {
     "states.of": [{"function": lambda x, k: {"x": -k * x}, "parameters": {"k": 3.0}, "x": 1.0}],
     "loads.sites": [{"at": [[0, 0, 0.1], [0, 0.1, 0]], "charge": [0.5, -0.5], "epsilon": 0.3, "sigma": 0.2,
                      "coulomb": 2.0}],
+    "loads.impulse": [{"delta_v": [0, 1.0, 0], "at": 10.0, "frame": "rtn"},
+                      {"delta_v": -2.0, "at": 1.0, "frame": "velocity"}],
     "loads.tether": [{"stiffness": 3.0, "length": 2.0, "of_a": LENGTH, "of_b": LENGTH}],
     "events.of": [{"function": lambda body, k: body.position[0] - k, "direction": 1, "terminal": True, "name": "x",
                    "on": ["a"], "k": 3.0}],

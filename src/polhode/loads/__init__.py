@@ -12,6 +12,7 @@ from polhode.loads.added import add_load
 from polhode.loads.air import drag
 from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual_gravity, weight, zonal
 from polhode.loads.harmonics import harmonics
+from polhode.loads.impulse import impulse
 from polhode.loads.light import radiation
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
@@ -30,6 +31,7 @@ __all__ = [
     "gravitation",
     "gravity_gradient",
     "harmonics",
+    "impulse",
     "magnet",
     "mutual_gravity",
     "of",
@@ -49,7 +51,7 @@ LOADS |= {
     build.__name__: build
     for build in (
         *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity, harmonics, third_body),
-        *(sites, tether, drag, magnet, torquers, thrust, radiation, plates_in_air, plates_in_light),
+        *(sites, tether, drag, magnet, torquers, thrust, impulse, radiation, plates_in_air, plates_in_light),
     )
 }
 

@@ -196,9 +196,9 @@ class EventDetection:
         for impulse in () if first and self.over else self.system.impulses[:: 1 if self.direction > 0.0 else -1]:
             if impulse.time != t:
                 continue
-            before, mass = y.copy(), float(self.system.mass[0])
-            momentum = slice(L.MOMENTUM, L.MOMENTUM + 3)
-            r, v = y[L.POSITION : L.POSITION + 3], y[momentum] / mass
+            before, mass, own = y.copy(), float(self.system.mass[impulse.body]), L.BODY * impulse.body
+            momentum = slice(own + L.MOMENTUM, own + L.MOMENTUM + 3)
+            r, v = y[own + L.POSITION : own + L.POSITION + 3], y[momentum] / mass
             new = (impulse.after if self.direction > 0.0 else impulse.before)(r, v)
             if not np.isfinite(new).all():
                 raise StepFailed(f"{impulse.what}, at t = {t:g}: its frame has no axes there, or nothing leads to the "

@@ -280,6 +280,10 @@ class Tracing:
         g, load = self.g, one.load
         parts = {} if load.impulse is not None else self.rows(one, on, decisions)
         if load.impulse is not None:
+            for i in on:
+                if not self.sum.moves[i]:
+                    raise InvalidInput(f"{load.described} is on {self.sum.names[i]!r}, which is pinned and has no "
+                                       "velocity; say with .on which body it is on")  # fmt: skip
             self.work[load.name] = [(self.zero, 1.0)]  # added by the run
             return
         if "" in parts:

@@ -15,6 +15,7 @@ from polhode.kernel.jit import helper, hole
 from polhode.loads import Load
 from polhode.loads.harmonics import still as unmoved
 from polhode.loads.harmonics import turning
+from polhode.loads.impulse import nothing
 from polhode.programs.memory import MOST_TERMS
 from polhode.programs.opaque import CALLED, Opaque
 from polhode.surroundings.harmonics import DEGREE, gravity_field_potential
@@ -141,11 +142,6 @@ def is_traceable(force: Force) -> bool:
             if found.program is None:
                 return False
     return True
-
-
-def nothing(body):
-    """What an impulse does between its times."""
-    return {"force": (0.0, 0.0, 0.0)}
 
 
 def loads_of(

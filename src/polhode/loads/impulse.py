@@ -1,0 +1,146 @@
+"""Sudden changes of the velocity of a body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from polhode.arguments import array, choice, number, vector
+from polhode.arguments.words import Form, Time, Unit
+from polhode.errors import InvalidInput, answering
+from polhode.loads.load import Load, made
+
+FRAMES = {
+    "inertial": "impulse in a fixed direction",
+    "rtn": "impulse by radial, transverse and normal",
+    "velocity": "impulse along the velocity",
+}
+"""Descriptions, by the frame."""
+
+
+@dataclass(frozen=True)
+class Impulse:
+    """An instantaneous change of velocity, which a run applies between two steps.
+
+    Attributes
+    ----------
+    time : float
+        Time at which it is applied.
+    delta_v : tuple of float
+        Components in the frame; for "velocity" only the first is used.
+    frame : {"inertial", "rtn", "velocity"}
+        Frame of ``delta_v``, from position and velocity just before the impulse.
+    auxiliary : int
+        Index of the auxiliary variable that is its work, in a system.
+    what : str
+        Its name in messages and lists.
+    body : int
+        Number of the body.
+    """
+
+    time: float
+    delta_v: tuple[float, float, float]
+    frame: str
+    auxiliary: int = -1
+    what: str = ""
+    body: int = 0
+
+    def after(self, r: Any, v: Any) -> Any:
+        """Velocity after the impulse, from r and the velocity v before it; NaN if the frame is not defined."""
+        r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.frame == "velocity":
+                return v + d[0] * (v / np.linalg.norm(v))
+            return v + (_axes(r, v) @ d if self.frame == "rtn" else d)
+
+    def before(self, r: Any, v: Any) -> Any:
+        """Velocity before the impulse, from v after it, for a run backwards in time: the inverse of ``after``.
+
+        If ``delta_v`` is opposite to the velocity and larger, two velocities lead to the same v; the result is the one
+        whose direction the impulse does not reverse.
+        """
+        r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.frame == "velocity":
+                return v - d[0] * (v / np.linalg.norm(v))
+            if self.frame == "inertial":
+                return v - d
+            # After the impulse the velocity across r has length w and components (forward, d_n) along T and N of
+            # before; so T follows by a rotation about r.
+            radial, ahead, normal = _axes(r, v).T
+            w = v @ ahead
+            forward = np.sqrt(w * w - d[2] * d[2])
+            along = (forward * ahead - d[2] * normal) / w
+            return (v @ radial - d[0]) * radial + (forward - d[1]) * along
+
+
+def _axes(r: Any, v: Any) -> Any:
+    """Unit vectors, as columns: radial, transverse (in the plane of motion, forward), normal to that plane."""
+    radial = r / np.linalg.norm(r)
+    normal = np.cross(r, v)
+    normal /= np.linalg.norm(normal)
+    return np.column_stack([radial, np.cross(normal, radial), normal])
+
+
+def changed_by(at: Any, delta_v: Any, frame: Any, time: str = "at") -> Impulse:
+    """An impulse from its arguments, of which the first is called ``time``.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    choice(frame, "frame", FRAMES)
+    t = number(at, time, "s")
+    if frame == "velocity":
+        if isinstance(delta_v, list | tuple) or np.ndim(array(delta_v, "delta_v", "m / s")):
+            raise InvalidInput("delta_v must be one number, for frame is 'velocity'; give its size, negative to brake")
+        change = (number(delta_v, "delta_v", "m / s"), 0.0, 0.0)
+    else:
+        change = tuple(vector(delta_v, "delta_v", unit="m / s").tolist())
+    if not any(change):
+        raise InvalidInput("delta_v is zero; leave this impulse out")
+    return Impulse(t, change, frame)
+
+
+def nothing(body):
+    """What an impulse does between its times."""
+    return {"force": (0.0, 0.0, 0.0)}
+
+
+@answering
+def impulse(
+    delta_v: Annotated[Any, Form.NUMBER_OR_VECTOR, Unit("m_s")],
+    at: Time,
+    frame: Literal["inertial", "rtn", "velocity"] = "inertial",
+) -> Load:
+    """A sudden change of the velocity of a body at exactly this time, between two steps; its work is recorded.
+
+    Parameters
+    ----------
+    delta_v : array_like (3,), or float
+        Change of velocity (m/s). For frame "velocity" one number, negative to brake.
+    at : float
+        Time (s), also the first and last of a run; rows at that time are after it.
+    frame : {"inertial", "rtn", "velocity"}
+        Axes of ``delta_v``: those of space; radial from the origin, transverse (in the plane of motion, forward) and
+        normal to that plane just before; or along the velocity.
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        Names the argument that is wrong.
+
+    Examples
+    --------
+    >>> impulse((0, 10.0, 0), at=600.0, frame="rtn").on("chaser").bodies
+    ('chaser',)
+    """
+    sudden = changed_by(at, delta_v, frame)
+    shown = sudden.delta_v[0] if frame == "velocity" else list(sudden.delta_v)
+    return replace(made(nothing, "impulse", {"delta_v": shown, "at": sudden.time, "frame": frame}), impulse=sudden)
