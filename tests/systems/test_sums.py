@@ -482,3 +482,25 @@ def test_a_sum_reads_as_the_sum_it_is():
                  "your function drag on b1: rate 0.1", "the work of drag is recorded"):  # fmt: skip
         assert part in text
     assert "tether on a, b0" in pair._repr_html_()
+
+
+def test_loads_of_a_centre_take_its_gravity_parameter():
+    """Unless they are given one of their own; the number of the centre is that of them all."""
+    bodies = [ph.body("a", 100.0, (20, 30, 25)), ph.body("b", 10.0)]
+    oblate = {"radius": 6378136.3, "J2": 1.08e-3}
+    few = [ph.loads.central(MU), ph.loads.zonal(**oblate), ph.loads.gravity_gradient()]
+    each = [ph.loads.central(MU), ph.loads.zonal(MU, **oblate), ph.loads.gravity_gradient(MU)]
+    start = {"position": [(7e6, 0, 0), (7.1e6, 0, 0)], "velocity": [(0, 5400.0, 5400.0)] * 2}
+    words = {"step": 10.0, "steps": 60, **start}
+    runs = [ph.integrate(ph.system(*bodies, *loads), "rkn6_14a/kepler", **words) for loads in (few, each)]
+    assert np.array_equal(runs[0].position.values, runs[1].position.values)
+    other = ph.integrate(ph.system(*bodies, *few), "rkn6_14a/kepler", parameters={"central.mu": 4e14}, **words)
+    mine = [ph.loads.central(4e14), ph.loads.zonal(4e14, **oblate), ph.loads.gravity_gradient(4e14)]
+    expected = ph.integrate(ph.system(*bodies, *mine), "rkn6_14a/kepler", **words)
+    assert np.array_equal(other.position.values, expected.position.values)
+    many = ph.system(*ph.bodies(5, 100.0, (20, 30, 25)), *few)
+    assert many.provides >= {"central_gravity"}
+    with pytest.raises(InvalidInput, match=r"asks for 'mu', which nothing gives.*central\(mu\)"):
+        ph.system(bodies[0], ph.loads.zonal(**oblate))
+    with pytest.raises(InvalidInput, match="radius is missing"):
+        ph.loads.zonal(MU, J2=1e-3)

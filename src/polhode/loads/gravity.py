@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from polhode.arguments import number, vector
 from polhode.arguments.words import Acceleration, GravitationalParameter, Length, Newtons, Position
 from polhode.errors import InvalidInput, answering
@@ -124,17 +126,17 @@ def central(mu: GravitationalParameter) -> Load:
 
 @answering
 def zonal(
-    mu: GravitationalParameter, radius: Length, J2: float = 0.0, J3: float | None = None, J4: float | None = None,
-    J5: float | None = None, J6: float | None = None,
+    mu: GravitationalParameter | None = None, radius: Length | None = None, J2: float = 0.0, J3: float | None = None,
+    J4: float | None = None, J5: float | None = None, J6: float | None = None,
 ) -> Load:  # fmt: skip
-    """The oblateness of a centre at the origin, symmetric about z: ``zonal(earth.mu, **earth.zonal)``.
+    """The oblateness of a centre at the origin, symmetric about z: ``zonal(**earth.zonal)``.
 
     On centres of mass; its potential is ``mass mu / r sum J_n (radius / r)^n P_n(z / r)`` [vallado2013, ch. 8].
 
     Parameters
     ----------
-    mu : float
-        Gravity parameter of the centre (m3/s2).
+    mu : float, optional
+        Gravity parameter of the centre (m3/s2); by default that of ``central``.
     radius : float
         Reference radius (m) of the coefficients.
     J2, J3, J4, J5, J6 : float, optional
@@ -155,12 +157,13 @@ def zonal(
     'zonal'
     """
     given = {f"J{n}": number(J, f"J{n}") for n, J in enumerate((J2, J3, J4, J5, J6), 2) if J is not None}
-    return made(oblate, "zonal", mu=number(mu, "mu", "m**3 / s**2", positive=True),
-                radius=number(radius, "radius", "m", positive=True), **given)  # fmt: skip
+    if radius is None:
+        raise InvalidInput("radius is missing; zonal coefficients belong to one: zonal(radius=..., J2=...)")
+    return made(oblate, "zonal", **_of_centre(mu), radius=number(radius, "radius", "m", positive=True), **given)
 
 
 @answering
-def gravity_gradient(mu: GravitationalParameter) -> Load:
+def gravity_gradient(mu: GravitationalParameter | None = None) -> Load:
     """The gravity gradient of a centre at the origin: a torque on the extent of bodies, and the force of that.
 
     Both follow from ``-mu (tr I - 3 n . I n) / (2 r^3)``, n the direction of the body from the centre
@@ -168,8 +171,8 @@ def gravity_gradient(mu: GravitationalParameter) -> Load:
 
     Parameters
     ----------
-    mu : float
-        Gravity parameter of the centre (m3/s2).
+    mu : float, optional
+        Gravity parameter of the centre (m3/s2); by default that of ``central``.
 
     Returns
     -------
@@ -185,7 +188,12 @@ def gravity_gradient(mu: GravitationalParameter) -> Load:
     >>> gravity_gradient(3.986004415e14).name
     'gravity_gradient'
     """
-    return made(on_extent, "gravity_gradient", mu=number(mu, "mu", "m**3 / s**2", positive=True))
+    return made(on_extent, "gravity_gradient", **_of_centre(mu))
+
+
+def _of_centre(mu: Any) -> dict[str, float]:
+    """The gravity parameter of a centre, where it is given."""
+    return {} if mu is None else {"mu": number(mu, "mu", "m**3 / s**2", positive=True)}
 
 
 @answering

@@ -308,6 +308,11 @@ NOWHERE = Body("", inf, POINT, IDENTITY)
 """What stands for a body where there are states alone: it neither moves nor turns."""
 
 
+def is_centre(load: Load) -> bool:
+    """Whether a load is the gravity of a centre at the origin on every body."""
+    return load.kind == "central" and not load.bodies
+
+
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
     core: Core | None = None, within: Within = OPEN, books: bool = True, in_turn: bool = False,
@@ -321,7 +326,7 @@ def sum_of(
     InvalidInput
         A body that is not there, or two centres at the origin.
     """
-    centres = [load for load in loads if load.kind == "central" and not load.bodies and core is None]
+    centres = [load for load in loads if is_centre(load) and core is None]
     if len(centres) > 1:
         raise InvalidInput(f"loads {centres[0].name!r} and {centres[1].name!r} are two centres at the origin; add up "
                            "their gravity parameters")  # fmt: skip
@@ -345,6 +350,7 @@ def sum_of(
         each, more = numbers_of_each(load, len(bodies), len(numbers))
         numbers += more
         summands.append(Summand(load, on, places, each))
+    mu_at = next((one.parameters["mu"][0] for one, load in zip(summands, loads, strict=True) if is_centre(load)), -1)
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
     numbers, quantities = numbers or [0.0], list[Summand]()
@@ -362,7 +368,7 @@ def sum_of(
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
-        books=books, in_turn=in_turn,
+        books=books, in_turn=in_turn, mu_at=mu_at,
     )  # fmt: skip
 
 

@@ -239,6 +239,8 @@ class Sum:
         Whether work is recorded, other than that of impulses.
     in_turn : bool
         Whether loads on each body are a loop for any number of bodies.
+    mu_at : int
+        Which parameter is the gravity parameter of the centre of all bodies, -1 without one.
     """
 
     names: tuple[str, ...]
@@ -258,6 +260,7 @@ class Sum:
     beside: int | None = None
     books: bool = True
     in_turn: bool = False
+    mu_at: int = -1
     index: tuple[int, ...] = ()
     within: Within = OPEN
 

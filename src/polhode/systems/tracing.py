@@ -217,14 +217,17 @@ class Tracing:
             elif load.reads.get(name, name) in around:
                 found[name] = self.around.at(load.reads.get(name, name), on[0],
                                              lambda one, on, read: self.followed(one, on, decisions, read))  # fmt: skip
+            elif name == "mu" and self.sum.mu_at >= 0:
+                found[name] = Tracer(g, g.input(f"p{self.sum.mu_at}"))
             elif argument.default is argument.empty:
                 having = [self.sum.names[own.body] for own in self.sum.carried if name in own.states]
                 if having:
                     raise InvalidInput(f"{load.described} asks for {name!r}, which {' and '.join(having)} have; read "
                                        f"it of the body, such as {having[0]}.{name}")  # fmt: skip
                 known = ", ".join(sorted({"t", *one.parameters, *self.states, *filter(str.isidentifier, around)}))
+                more = "; give it, or polhode.loads.central(mu) on all bodies" * (name == "mu")
                 raise InvalidInput(f"{load.described} asks for {load.reads.get(name, name)!r}, which nothing gives; "
-                                   f"there are {known}")  # fmt: skip
+                                   f"there are {known}{more}")  # fmt: skip
         return found
 
     def rows(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> dict[str, list[int]]:
