@@ -504,3 +504,46 @@ def test_loads_of_a_centre_take_its_gravity_parameter():
         ph.system(bodies[0], ph.loads.zonal(**oblate))
     with pytest.raises(InvalidInput, match="radius is missing"):
         ph.loads.zonal(MU, J2=1e-3)
+
+
+def test_two_loads_with_the_same_state_have_it_under_two_names():
+    """Torquers on two bodies, each commanded by itself; a friction that wears each of two bodies."""
+
+    def field(body):
+        return np.array((1e-5, 3e-5, 0.5e-5)) + 0.0 * body.position
+
+    def damp(a, b):
+        return {"left": -2e4 * np.cross(a.in_body((1e-5, 3e-5, 0.5e-5)), a.angular_velocity),
+                "right": 1e4 * np.cross(b.in_body((1e-5, 3e-5, 0.5e-5)), b.angular_velocity)}  # fmt: skip
+
+    rods = ph.loads.torquers(np.eye(3))
+    parts = [ph.body("a", 2.0, (0.05, 0.04, 0.03)), ph.body("b", 2.0, (0.05, 0.04, 0.03)),
+             rods.renamed(dipole_command="left").on("a"), rods.named("others").renamed(dipole_command="right").on("b"),
+             ph.controller(damp, every=0.1).on("a", "b")]  # fmt: skip
+    both = ph.system(*parts, surroundings={"field": ph.surroundings.of(field)})
+    words = {"step": 0.05, "steps": 200, "every": 50}
+    spin = (0.3, -0.2, 0.1)
+    ds = ph.integrate(both, "mkrk:cv8", angular_velocity=[spin, spin], **words)
+    for name, k, sign in (("left", 0, -2e4), ("right", 1, 1e4)):
+
+        def alone(b, sign=sign):
+            return {"dipole_command": sign * np.cross(b.in_body((1e-5, 3e-5, 0.5e-5)), b.angular_velocity)}
+
+        one = ph.system(parts[0], rods, ph.controller(alone, every=0.1),
+                        surroundings={"field": ph.surroundings.of(field)})  # fmt: skip
+        expected = ph.integrate(one, "mkrk:cv8", angular_velocity=spin, **words)
+        assert abs(ds.angular_velocity.values[:, k] - expected.angular_velocity.values).max() < 1e-13
+        assert abs(ds[name].values - expected.dipole_command.values).max() < 1e-12 * abs(ds[name]).max()
+    assert abs(ds.angular_velocity.values[-1, 0] - ds.angular_velocity.values[-1, 1]).max() > 1e-3
+    assert np.array_equal(ph.rerun(ds, damp=damp, field=field).left.values, ds.left.values)
+    with pytest.raises(InvalidInput, match="has no state 'command'"):
+        rods.renamed(command="left")
+
+    def wears(body, wear):
+        return {"torque": -0.1 * body.angular_velocity, "wear": body.angular_velocity @ body.angular_velocity - wear}
+
+    rubbed = ph.loads.of(wears).states(wear=0.0)
+    two = ph.system(*parts[:2], rubbed.renamed(wear="first").on("a"),
+                    rubbed.named("again").renamed(wear="second").on("b"))  # fmt: skip
+    ds = ph.integrate(two, "mkrk:cv8", angular_velocity=[spin, (0.0, 0.0, 0.0)], **words)
+    assert float(abs(ds["first"]).max()) > 0.01 and float(abs(ds["second"]).max()) == 0.0

@@ -26,7 +26,7 @@ from polhode.surroundings.surrounding import as_numbers
 
 pairs = PAIRS = "pairs"
 """What a load is on that is on every two bodies, ``polhode.pairs``."""
-RESERVED = ("t", "kind", "function", "on", "states", "each", "name")
+RESERVED = ("t", "kind", "function", "on", "states", "each", "renamed", "name")
 """Names that no parameter of a load can have."""
 
 RETURNS = ("", "acceleration", "states")
@@ -58,7 +58,7 @@ class Load:
     own : mapping
         Numbers of which each body has its own, a row a body.
     reads : mapping of str to str
-        By arguments of its function quantities of the surroundings that are called otherwise.
+        By arguments of its function states and quantities of the surroundings that are called otherwise.
     switches : mapping of str to (float, float)
         Parameters that are 1 between two times, and 0 elsewhere.
     flagged, watches : tuple
@@ -208,6 +208,41 @@ class Load:
         numbers = {name: plain(one, f"state {name!r} of {self.what} {self.name!r}") for name, one in starts.items()}
         return replace(self, starts={**self.starts, **numbers}).checked()
 
+    @answering
+    def renamed(self, **names: str) -> Self:
+        """The same load where states, or quantities of the surroundings, have other names than in its function.
+
+        Two loads that bring the same states need it, such as torquers on two bodies, each commanded by itself.
+
+        Parameters
+        ----------
+        **names : str
+            By the name in the function the name in the system.
+
+        Returns
+        -------
+        Load
+
+        Raises
+        ------
+        InvalidInput
+            No identifier, or a name that the function does not have.
+
+        Examples
+        --------
+        >>> from polhode import loads
+        >>> left = loads.torquers([(1, 0, 0)]).renamed(dipole_command="left_command").on("left")
+        >>> list(left.starts)
+        ['left_command']
+        """
+        for old, new in names.items():
+            identifier(new, f"name of {old} of {self.what} {self.name!r}")
+            if old not in names_of(self.function) and old not in self.starts:
+                raise InvalidInput(f"{self.described} has no state {old!r} and asks for none; its arguments are "
+                                   f"{', '.join(names_of(self.function))}")  # fmt: skip
+        starts = {names.get(name, name): one for name, one in self.starts.items()}
+        return replace(self, starts=starts, reads={**self.reads, **names}).checked()
+
     def switched(self, name: str, start: float, stop: float) -> Self:
         """The same load with a parameter that is 1 between two times."""
         return replace(self, switches={**self.switches, name: (start, stop)})
@@ -247,7 +282,7 @@ class Load:
     def takes(self) -> list[str]:
         """The names of the arguments of its function that nothing is known of yet: bodies first, then what the system
         gives by name."""
-        known = {"t", *self.parameters, *self.starts}
+        known = {"t", *self.parameters, *self.starts, *self.reads}
         return [name for name in names_of(self.function) if name not in known]
 
     @property
@@ -260,7 +295,7 @@ class Load:
     @property
     def form(self) -> Any:
         """What else than function, names and shapes its program depends on."""
-        return self.returns
+        return self.returns, tuple(self.reads.items())
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -269,6 +304,7 @@ class Load:
         found: dict[str, Any] = {"kind": kind} if kind else {}
         found |= {name: plain(value) for name, value in given.items()}
         found |= {"each": {name: plain(value) for name, value in self.own.items()}} if self.own else {}
+        found |= {"renamed": dict(self.reads)} if self.reads else {}
         found |= {"on": list(self.bodies)} if self.bodies else {}
         return found | ({"states": {name: plain(one) for name, one in self.starts.items()}} if self.starts else {})
 

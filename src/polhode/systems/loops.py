@@ -82,7 +82,8 @@ def loops_of(sum: Sum) -> list[Loop]:
         if one.of_pairs and sum.passes:
             continue
         tabled = one.load.bodies and any(isinstance(x, Table) for x in one.load.parameters.values())
-        if tabled or states & ({*inspect.signature(one.load.function).parameters} | {*one.load.starts}):
+        asked = {one.load.reads.get(name, name) for name in inspect.signature(one.load.function).parameters}
+        if tabled or states & (asked | {*one.load.starts}):
             rest.append(one)
             continue
         shapes = tuple((name, shape) for part in (one.parameters, one.each) for name, (_, shape) in part.items())

@@ -278,7 +278,7 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
     if kind == OWN or kind in SURROUNDINGS:
         return surrounding_of(name or kind, {"kind": kind, **told})
     sampling = {word: told.pop(word) for word in SAMPLING if word in told} if kind == "controller" else {}
-    own = told.pop("each", {})
+    own, renamed = told.pop("each", {}), told.pop("renamed", {})
     on, starts = bodies_of(told.pop("on", ())), told.pop("states", {})
     if kind in (*RETURNS, "controller"):
         function = told.pop("function", None)
@@ -297,6 +297,7 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
         more = "; polhode.loads.add_load makes one of your own known" * ("did you mean" not in told_of)
         raise InvalidInput(told_of + more)
     made = replace(made, name=made.name if name is None else identifier(name, "name of a load"))
+    made = made.renamed(**mapping(renamed, "renamed")) if renamed else made
     made = made.states(**mapping(starts, "states")) if starts else made
     made = made.each(**mapping(own, "each")) if own else made
     return made.on(*on) if on else made

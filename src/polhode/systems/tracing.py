@@ -212,8 +212,8 @@ class Tracing:
                     continue
                 rows = [Tracer(g, g.input(f"p{first + j}")) for j in range(int(np.prod(shape)))]
                 found[name] = array_of(rows).reshape(shape) if shape else rows[0]
-            elif name in self.states:
-                found[name] = self.states[name]
+            elif load.reads.get(name, name) in self.states:
+                found[name] = self.states[load.reads.get(name, name)]
             elif load.reads.get(name, name) in around:
                 found[name] = self.around.at(load.reads.get(name, name), on[0],
                                              lambda one, on, read: self.followed(one, on, decisions, read))  # fmt: skip
@@ -338,7 +338,8 @@ class Tracing:
             check(load, "potential", result, [(), (1,)])
             return [("", [row_of(g, flat(result)[0])])]
         found = []
-        for key, value in result.items():
+        for own, value in result.items():
+            key = load.reads.get(own, own)
             if key in ("force", "torque") and on:
                 if n:
                     check(load, key, value, [(3,), (1, 3)] if n == 1 else [(n, 3), (3 * n,)])

@@ -194,6 +194,12 @@ class Placed(Table):
     name: Annotated[str, Field(description="its name in the system; by default that of its function")] | None = None
     on: Annotated[Words, Field(description="names of the bodies it is on; by default each")] | None = None
     states: Annotated[States, Field(description="states that it brings: their values at the start")] | None = None
+    renamed: (
+        Annotated[
+            dict[str, str], Field(description="states and surroundings that have other names than in its function")
+        ]
+        | None
+    ) = None
 
 
 class LoadTable(Placed):
