@@ -14,7 +14,8 @@ from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.integrator import Integrator
 from polhode.runs.steps import FixedStep, TimeTransformed
-from polhode.systems.events import ALTITUDE, compiled_events, table_of
+from polhode.systems.event_record import ALTITUDE
+from polhode.systems.events import compiled_events, table_of
 from polhode.systems.record import Watch
 from polhode.systems.sampling import cut_by
 

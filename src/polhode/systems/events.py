@@ -26,7 +26,7 @@ than the time between two events of one kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from types import FunctionType
 from typing import Any, Literal
@@ -49,6 +49,19 @@ from polhode.plugins import Registry
 from polhode.programs.purity import findings
 from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.paths import Circle, path_to_sun, place_at
+from polhode.systems.event_record import (
+    ALTITUDE,
+    APSIS,
+    CYLINDER,
+    NODE,
+    PENUMBRA,
+    UMBRA,
+    USER,
+    WHEEL,
+    WITHIN,
+    Event,
+)  # fmt: skip
+from polhode.systems.events_of_bodies import apsis_of, closest_approach, distance, node_of, transit
 from polhode.systems.record import System, Watch
 from polhode.systems.structure import number_of
 from polhode.systems.user import FORMS, UserFunction, event_function
@@ -58,10 +71,11 @@ from polhode.systems.user.remembering import refusal
 from polhode.systems.user.roles import event_with_states
 from polhode.systems.user.states import VALUE, sizes_read
 
-__all__ = ["Event", "add_event", "altitude", "apsis", "eclipse", "node", "of", "user"]
+__all__ = [
+    "Event", "add_event", "altitude", "apsis", "apsis_of", "closest_approach", "distance", "eclipse", "node", "node_of",
+    "of", "transit", "user",
+]  # fmt: skip
 
-APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER, WHEEL = range(9)
-"""Codes of the events in the compiled role. WITHIN: one disc covers the other, in the umbra or an annular eclipse."""
 RELEASED = 1e-9
 """Part of its largest momentum by which that of a saturated wheel must fall until its motor is free again."""
 NO_LEVEL = float("nan")
@@ -144,64 +158,7 @@ def either_value(k, t, N, y, bodies, parameters, table):
     return others(k, t, N, y, bodies, parameters, table)
 
 
-# ------------------------------------------------------------------ the record
-@dataclass(frozen=True)
-class Event:
-    """One kind of event, made by the functions of this module.
-
-    Attributes
-    ----------
-    kind : str
-        Name of the function that made it.
-    arguments : mapping
-        Its arguments in JSON types, with ``kind``; for a user's function its record.
-    watches : tuple of Watch
-        The functions whose sign changes a run detects.
-    """
-
-    kind: str
-    arguments: Mapping[str, Any]
-    watches: tuple[Watch, ...]
-
-    def __repr__(self) -> str:
-        inside = ", ".join(
-            f"{key}={value!r}" for key, value in self.arguments.items() if key not in ("kind", "function")
-        )
-        return f"{self.kind}({inside})"
-
-    @answering
-    def on(self, *bodies: str) -> Event:
-        """The event of ``of`` on these bodies of a system.
-
-        Parameters
-        ----------
-        *bodies : str
-            Their names, in the order of the first arguments of its function.
-
-        Returns
-        -------
-        Event
-
-        Raises
-        ------
-        InvalidInput
-            Another kind of event, another number of bodies than the function takes, or one twice.
-
-        Examples
-        --------
-        >>> def far(a, b, most):
-        ...     d = b.position - a.position
-        ...     return d @ d - most**2
-        >>> of(far, most=3.0).on("a", "b").arguments["on"]
-        ['a', 'b']
-        """
-        watch = self.watches[0]
-        if watch.of is None:
-            raise InvalidInput(f"an event {self.kind!r} is that of the one body; polhode.events.of takes a function of "
-                               "several")  # fmt: skip
-        return Event(self.kind, {**self.arguments, "on": list(bodies)}, (replace(watch, of=watch.of.on(*bodies)),))
-
-
+# ------------------------------------------------------------------ events of one body
 @answering
 def apsis(
     which: Literal["periapsis", "apoapsis"] | None = None,
@@ -501,7 +458,8 @@ def _word(name: str, kind: str) -> str:
 
 
 EVENTS: dict[str, Callable[..., Event]] = Registry({
-    build.__name__: build for build in (apsis, node, altitude, eclipse, user)
+    build.__name__: build
+    for build in (apsis, node, altitude, eclipse, user, closest_approach, distance, apsis_of, node_of, transit)
 })  # fmt: skip
 """Every kind of event by the name of the function that makes it."""
 SHORT: dict[str, Callable[[], Event]] = {

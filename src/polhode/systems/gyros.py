@@ -37,7 +37,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, hole
-from polhode.systems.events import WHEEL
+from polhode.systems.event_record import WHEEL
 from polhode.systems.record import Watch
 
 inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without gyros.")

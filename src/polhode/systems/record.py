@@ -421,7 +421,7 @@ class System:
 
     def refuses(self, event: Any) -> str:
         """Why an event is none of this system, in words; empty where it is."""
-        if event.kind == "of":
+        if all(watch.of is not None for watch in event.watches):
             return ""
         if self.N != 1:
             return (f"an event {event.kind!r} is that of one body, but {self.name!r} has {self.N}; take "

@@ -384,9 +384,11 @@ def roles_of(
         "potential": structure.potential,
         "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum),
                     *(own for one in sum.summands for own in one.watches)),
-        "impulses": tuple(replace(one.load.impulse, auxiliary=structure.work.index(one.load.name), what=one.load.name,
-                                  body=body) for one in sum.summands if one.load.impulse is not None
-                          for (body,) in one.on),
+        "impulses": tuple(
+            replace(one.load.impulse, auxiliary=structure.work.index(one.load.name), body=body,
+                    what=one.load.impulse.what or one.load.name)
+            for one in sum.summands if one.load.impulse is not None for (body,) in one.on
+        ),
         "conserves": ("energy",) * structure.conservative + structure.conserves,
         "switches": sum.switches, "decided": frozenset(int(name[1:]) for name in structure.fixed),
         **sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises),

@@ -164,8 +164,9 @@ def loads_of(
     kinds = [force.kind for force in forces]
     for k, force in enumerate(forces):
         label = f"{force.kind} {kinds[:k].count(force.kind) + 1}" if kinds.count(force.kind) > 1 else force.kind
+        what = f"forces[{k}], {force.description}"
         if force.impulse is not None:
-            found.append(Load(nothing, label, kind="impulse", impulse=force.impulse))
+            found.append(Load(nothing, label, kind="impulse", impulse=replace(force.impulse, what=what)))
             continue
         falls = bool(burns) and (force.surface or force.flow > 0.0)
         numbers = (force.numbers[0] / mass, *force.numbers[1:]) if force.flow > 0.0 else force.numbers
@@ -185,7 +186,6 @@ def loads_of(
             act = by_potential(potential)
         else:
             act = by_acceleration(acceleration) if force.velocity_dependent else by_acceleration_at_rest(acceleration)
-        what = f"forces[{k}], {force.description}"
         found.append(Load(
             act, label, given, kind="force" if shipped else "",
             flagged=tuple(replace(one, what=what) for one in force.switches), watches=force.watches,

@@ -14,7 +14,7 @@ from polhode.kernel.jit import helper
 from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.light import visible
 from polhode.surroundings.paths import Circle, path_to_sun, place_at, velocity_at
-from polhode.systems.events import CYLINDER, PENUMBRA, WITHIN
+from polhode.systems.event_record import CYLINDER, PENUMBRA, WITHIN
 from polhode.systems.forces.record import Force
 from polhode.systems.record import Watch
 

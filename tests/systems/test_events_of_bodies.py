@@ -1,0 +1,113 @@
+"""Ready events of bodies by their names, against two-body motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import polhode as ph
+from polhode.errors import InvalidInput
+
+E = 0.4
+"""Eccentricity of the relative orbit; its semi-major axis and gravity parameter are 1."""
+TILT = np.array([[1, 0, 0], [0, np.cos(0.3), -np.sin(0.3)], [0, np.sin(0.3), np.cos(0.3)]])
+SHARE = 0.25
+PAIR = ph.system(ph.body("star", 1.0 - SHARE), ph.body("planet", SHARE), ph.loads.gravitation(1.0))
+
+
+def relative(t):
+    """Place of the planet from the star: Kepler's equation, periapsis at t = 0."""
+    x = brentq(lambda x: x - E * np.sin(x) - t, t - 1.0, t + 1.0, xtol=1e-15)
+    return TILT @ (np.cos(x) - E, np.sqrt(1 - E * E) * np.sin(x), 0.0)
+
+
+def start(t):
+    h = 1e-4
+    d = relative(t)
+    v = (relative(t - 2 * h) - 8 * relative(t - h) + 8 * relative(t + h) - relative(t + 2 * h)) / (12 * h)
+    return {"position": [-SHARE * d, (1 - SHARE) * d], "velocity": [-SHARE * v, (1 - SHARE) * v]}
+
+
+def events(*wanted, t_end=6.2, system=PAIR, **words):
+    ds = ph.integrate(system, "rkn6_14a", step=0.01, t_end=t_end, every=1000, events=list(wanted), start=start(-0.5),
+                      **words)  # fmt: skip
+    return list(zip(ds.event_kind.values.tolist(), (ds.event_time.values - 0.5).tolist(), strict=True))
+
+
+def test_distances_and_apsides():
+    found = events(ph.events.closest_approach("star", "planet"), ph.events.apsis_of("planet", about="star"),
+                   ph.events.distance("planet", "star", 1.0))  # fmt: skip
+    names = [name for name, _ in found]
+    assert sorted(names) == ["apoapsis", "closest_approach", "distance_falling", "distance_rising", "periapsis"]
+    times = dict(found)
+    assert times["closest_approach"] == pytest.approx(0.0, abs=1e-6) == times["periapsis"]
+    assert times["apoapsis"] == pytest.approx(np.pi, abs=1e-6)
+    rising = np.pi / 2 - E  # of the eccentric anomaly pi/2, where the distance is 1
+    assert times["distance_rising"] == pytest.approx(rising, abs=1e-6)
+    assert times["distance_falling"] == pytest.approx(2 * np.pi - rising, abs=1e-6)
+
+
+def test_nodes_and_transits():
+    """The planet crosses z = 0 through the star at both apsides; it passes before the star for an observer along -y."""
+    found = events(ph.events.node_of("planet", about="star"), ph.events.transit("planet", "star", 0.2, (1, 0, 0)),
+                   t_end=6.0)  # fmt: skip
+    nodes = {name: t for name, t in found if "node" in name}
+    assert nodes["ascending_node"] == pytest.approx(0.0, abs=1e-6)
+    assert nodes["descending_node"] == pytest.approx(np.pi, abs=1e-6)
+    seen = {name: t for name, t in found if "transit" in name}
+    half = brentq(lambda t: np.linalg.norm(relative(t)[1:]) - 0.2, 0.0, 1.0, xtol=1e-14)
+    assert seen["transit_begin"] == pytest.approx(-half, abs=1e-6)
+    assert seen["transit_end"] == pytest.approx(half, abs=1e-6)
+
+
+def test_of_one_kind_only_terminal_and_about_the_origin():
+    falling = ph.events.distance("star", "planet", 1.0, "falling", terminal=True)
+    kinds = [name for name, _ in events(ph.events.apsis_of("planet", about="star", which="apoapsis"), falling)]
+    assert kinds == ["apoapsis", "distance_falling"]
+    alone = events(ph.events.apsis_of("planet"), ph.events.node_of("planet", normal=(0, 1, 0)))
+    assert {name for name, _ in alone} == {"periapsis", "apoapsis", "ascending_node", "descending_node"}
+    three = ph.gravitating_bodies(mass=(1.0, 1e-3, 1e-3), names=("a", "b", "c"))
+    ds = ph.integrate(three, "s6_10/kepler", step=0.05, t_end=30.0, events=[ph.events.distance("b", "c", 1.2)],
+                      start={"b": {"position": (1, 0, 0), "velocity": (0, 1, 0)},
+                             "c": {"position": (1.6, 0, 0), "velocity": (0, 0.79, 0)}})  # fmt: skip
+    for r in ds.event_position.values:
+        assert np.linalg.norm(r[2] - r[1]) == pytest.approx(1.2, abs=1e-10)
+    assert len(ds.event_position) > 2
+    again = ph.rerun(ds)
+    assert np.array_equal(again.event_time.values, ds.event_time.values)
+
+
+def test_in_a_scenario(tmp_path):
+    path = tmp_path / "pair.toml"
+    path.write_text("""
+method = "rkn6_14a"
+[system]
+type = "gravitating_bodies"
+mass = [0.75, 0.25]
+names = ["star", "planet"]
+[initial]
+position = [[0, 0, 0], [1.0, 0, 0]]
+velocity = [[0, 0, 0], [0, 0.8, 0]]
+[run]
+step = 0.01
+t_end = 4.0
+every = 100
+[[events]]
+kind = "closest_approach"
+a = "star"
+b = "planet"
+""")
+    ds = ph.read_scenario(path).integrate()
+    assert ds.event_kind.values.tolist() == ["closest_approach"]
+
+
+def test_what_is_none_is_said():
+    with pytest.raises(InvalidInput, match="name two bodies"):
+        ph.events.closest_approach("a", "a")
+    with pytest.raises(InvalidInput, match="sun"):
+        events(ph.events.closest_approach("sun", "planet"))
+    with pytest.raises(InvalidInput, match="which"):
+        ph.events.distance("a", "b", 1.0, "nearer")
+    with pytest.raises(InvalidInput, match="distance"):
+        ph.events.distance("a", "b", -1.0)
