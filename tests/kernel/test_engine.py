@@ -96,7 +96,7 @@ def test_an_edited_callee_gives_the_new_numbers(python, tmp_path):
         (
             ("loads/gravity.py", "return newtons * body.point", "return 2.0 * newtons * body.point"),
             (
-                "systems/structure.py",
+                "systems/seen.py",
                 "return matrix_of(self.attitude) @ array_of(v) if",
                 "return 1.5 * matrix_of(self.attitude) @ array_of(v) if",
             ),

@@ -318,7 +318,7 @@ def test_an_edit_concerns_what_reaches_it(sources, python):
     assert changed(before, after) == {"top_series"}
     sources("kernel/simd.py", "overload(sum4)(lambda a: lambda a: _sum4(a))",
             "overload(sum4)(lambda a: lambda a: _roots(a))")  # fmt: skip
-    sources("systems/gravitating_bodies.py", "total -= parameters[i] *", "total -= 2.0 * parameters[i] *")
+    sources("systems/gravitation.py", "total -= parameters[i] *", "total -= 2.0 * parameters[i] *")
     before, after = after, ask()
     assert changed(before, after) == {"gravity_potential", "lanes", "taylor8"}
     sources("algebra/so3.py", "def dot(a, b):", "def dot(a, b, more=0.0):")

@@ -202,6 +202,16 @@ def test_a_builder_with_loads_is_the_sum_of_them():
     assert abs(runs[0].position.values - runs[1].position.values).max() < 1e-14
 
 
+def test_loads_of_a_centre_take_the_gravity_parameter_of_the_builder():
+    flat = {"J2": 1.0826e-3, "radius": 6378136.3}
+    start = {"position": (7e6, 0.0, 1e5), "velocity": (0.0, 7.4e3, 1e3)}
+    ends = [
+        ph.integrate(ph.orbit(MU, **words), "mkrk:gauss8", step=10.0, steps=100, every=100, **start).position[-1]
+        for words in ({"forces": [ph.forces.zonal(**flat)]}, {"loads": [ph.loads.zonal(**flat)]}, {})
+    ]
+    assert abs(ends[0] - ends[1]).max() < 1e-6 and abs(ends[0] - ends[2]).max() > 100.0
+
+
 def of_time_constant(tau):
     return ph.gravitating_bodies(mass=MASSES, loads=[
         ph.loads.acceleration(slowed, tau=tau).on("body2").named("migration")])  # fmt: skip

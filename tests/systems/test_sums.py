@@ -547,3 +547,17 @@ def test_two_loads_with_the_same_state_have_it_under_two_names():
                     rubbed.named("again").renamed(wear="second").on("b"))  # fmt: skip
     ds = ph.integrate(two, "mkrk:cv8", angular_velocity=[spin, (0.0, 0.0, 0.0)], **words)
     assert float(abs(ds["first"]).max()) > 1e-3 and float(abs(ds["second"]).max()) == 0.0
+
+
+def test_a_load_that_is_switched_is_another_one_than_a_steady_one():
+    """Also where its function decides by the switch."""
+
+    def push(body, thrust_on):
+        return {"force": (1.0, 0.0, 0.0) if thrust_on else (0.0, 0.0, 0.0)}
+
+    steady = ph.loads.of(push, thrust_on=1.0)
+    ends = [
+        ph.integrate(ph.system(ph.body("a", 1.0), one), "mkrk:cv8", step=0.1, steps=10, position=(0, 0, 0)).position
+        for one in (steady, steady.switched("thrust_on", 0.25, 0.75))
+    ]
+    np.testing.assert_allclose([float(one[-1, 0]) for one in ends], [0.5, 0.25], rtol=1e-14)

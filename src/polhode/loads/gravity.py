@@ -136,7 +136,7 @@ def zonal(
     Parameters
     ----------
     mu : float, optional
-        Gravity parameter of the centre (m3/s2); by default that of ``central``.
+        Gravity parameter of the centre (m3/s2); by default that of ``central``, of ``orbit`` or of ``spacecraft``.
     radius : float
         Reference radius (m) of the coefficients.
     J2, J3, J4, J5, J6 : float, optional

@@ -61,9 +61,6 @@ class Load:
         By arguments of its function states and quantities of the surroundings that are called otherwise.
     switches : mapping of str to (float, float)
         Parameters that are 1 between two times, and 0 elsewhere.
-    flagged, watches : tuple
-        Of its first parameter, a table, what is 1 between two times, and where the load jumps or kinks: ``Switch`` and
-        ``Watch`` of a system, with indices in the table.
     impulse : Impulse or None
         A sudden change of velocity, in the place of what the function returns.
     """
@@ -79,8 +76,6 @@ class Load:
     own: Mapping[str, Any] = field(default_factory=dict)
     reads: Mapping[str, str] = field(default_factory=dict)
     switches: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    flagged: tuple[Any, ...] = ()
-    watches: tuple[Any, ...] = ()
     impulse: Any = None
     what: ClassVar[str] = "load"
     reserved: ClassVar[tuple[str, ...]] = RESERVED

@@ -3,8 +3,8 @@
     ("fun", "field_of_terms", (at, t, x, y, z))   the call of such a kernel: as many numbers as it returns
     ("fun", "component1", (call,))                one of them
 
-A kernel is ``kernel(p, at, t, r)``: its numbers are ``p[at]``, ``p[at + 1]``, ..., r is a position; or ``kernel(p, at,
-t, r, v)`` with a velocity. Derivatives of a call are those that are stated with the kernel; others are refused.
+A kernel is ``kernel(p, at, t, r)``: its numbers are ``p[at]``, ``p[at + 1]``, ..., r is a position. Derivatives
+of a call are those that are stated with the kernel; others are refused.
 """
 
 from __future__ import annotations
@@ -29,31 +29,25 @@ class Opaque:
         How many numbers it returns.
     words : str
         What it is, for messages: "the field of many terms".
-    moving : bool
-        Whether it takes a velocity.
     slopes : Opaque or None
         Of a kernel that returns one number: its derivatives by the time and by the three coordinates.
     """
 
-    def __init__(
-        self, kernel: Callable[..., Any], count: int, words: str, slopes: Opaque | None = None, name: str = "",
-        moving: bool = False,
-    ) -> None:  # fmt: skip
-        self.name, self.count, self.words, self.slopes = name or kernel.__name__, count, words, slopes
+    def __init__(self, kernel: Callable[..., Any], count: int, words: str, slopes: Opaque | None = None) -> None:
+        self.name, self.count, self.words, self.slopes = kernel.__name__, count, words, slopes
 
-        def value(numbers: Any, at: float, t: float, *given: float) -> Any:
-            return kernel(numbers, int(at), t, *(given[k : k + 3] for k in range(0, len(given), 3)))
+        def value(numbers: Any, at: float, t: float, x: float, y: float, z: float) -> Any:
+            return kernel(numbers, int(at), t, (x, y, z))
 
-        vectors = ", ({2}, {3}, {4})" + ", ({5}, {6}, {7})" * moving
-        call = f"{self.name}({{p}}, {{first}}whole({{0}}), {{1}}{vectors})"
+        call = f"{self.name}({{p}}, {{first}}whole({{0}}), {{1}}, ({{2}}, {{3}}, {{4}}))"
         add_primitive(self.name, Primitive(value, call, self._slopes, several=count > 1))
-        KERNELS[self.name] = kernel if name else kernel.__module__
+        KERNELS[self.name] = kernel.__module__
         CALLED[self.name] = self
 
-    def __call__(self, rows: Rows, t: Any, r: Sequence[Any], v: Sequence[Any] = ()) -> Any:
+    def __call__(self, rows: Rows, t: Any, r: Sequence[Any]) -> Any:
         """Its call on tracers, with its numbers from ``rows`` on."""
         g = rows.p.g
-        call = g.fun(self.name, *(row_of(g, one) for one in (rows.at, t, *r, *v)))
+        call = g.fun(self.name, *(row_of(g, one) for one in (rows.at, t, *r)))
         if self.count == 1:
             return Tracer(g, call)
         return array_of([Tracer(g, g.fun(COMPONENTS[k], call)) for k in range(self.count)])

@@ -104,8 +104,8 @@ def _component(k: int) -> Primitive:
 PRIMITIVES |= {name: _component(k) for k, name in enumerate(COMPONENTS)}
 TEXTS = {name: one.text for name, one in PRIMITIVES.items()}
 """Expressions of all of them in Python."""
-KERNELS: dict[str, Any] = {}
-"""Kernels that are called as they are, see ``programs.opaque``: the modules that they are in, or they themselves."""
+KERNELS: dict[str, str] = {}
+"""Kernels that are called as they are, see ``programs.opaque``, and the modules that they are in."""
 
 
 def add_primitive(name: str, made: Primitive) -> None:

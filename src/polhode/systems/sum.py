@@ -316,7 +316,7 @@ def is_centre(load: Load) -> bool:
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: Core | None = None, within: Within = OPEN, books: bool = True, in_turn: bool = False,
+    core: Core | None = None, within: Within = OPEN,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -352,6 +352,7 @@ def sum_of(
         numbers += more
         summands.append(Summand(load, on, places, each))
     mu_at = next((one.parameters["mu"][0] for one, load in zip(summands, loads, strict=True) if is_centre(load)), -1)
+    mu_at = 0 if core is not None and "central_gravity" in core.provides else mu_at
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
     numbers, quantities = numbers or [0.0], list[Summand]()
@@ -369,7 +370,7 @@ def sum_of(
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
-        books=books, in_turn=in_turn, mu_at=mu_at,
+        mu_at=mu_at,
     )  # fmt: skip
 
 
@@ -382,8 +383,7 @@ def roles_of(
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
     found: dict[str, Any] = {
         "potential": structure.potential,
-        "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum),
-                    *(own for one in sum.summands for own in one.watches)),
+        "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum)),
         "impulses": tuple(
             replace(one.load.impulse, auxiliary=structure.work.index(one.load.name), body=body,
                     what=one.load.impulse.what or one.load.name)

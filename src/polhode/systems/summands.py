@@ -88,31 +88,15 @@ class Summand:
         return isinstance(self.load, Load) and self.load.of_pairs
 
     @property
-    def first(self) -> int:
-        """Where its parameters begin."""
-        return next((at for at, _ in self.parameters.values()), 0)
-
-    @property
     def switches(self) -> list[Switch]:
         """Those of its parameters that are 1 between two times."""
-        found = [Switch(self.parameters[name][0], start, stop, self.load.described)
-                 for name, (start, stop) in self.load.switches.items()]  # fmt: skip
-        return found + [replace(one, index=self.first + one.index) for one in self.load.flagged]
-
-    @property
-    def watches(self) -> list[Any]:
-        """Where it jumps or kinks."""
-        return [replace(one, flag=self.first + one.flag if one.flag >= 0 else -1) for one in self.load.watches]
-
-    @property
-    def flags(self) -> list[int]:
-        """Its parameters that a run changes."""
-        return [one.index for one in self.switches] + [one.flag for one in self.watches if one.flag >= 0]
+        return [Switch(self.parameters[name][0], start, stop, self.load.described)
+                for name, (start, stop) in self.load.switches.items()]  # fmt: skip
 
     def key(self, act: Any) -> Any:
         """What its program depends on, but for numbers; ``act`` is its function, see ``functions_of``."""
-        load, each = self.load, tuple(self.each.items())
-        return act, load.name, load.form, self.on, tuple(self.parameters.items()), each, load.impulse is None
+        load, numbers = self.load, (tuple(self.parameters.items()), tuple(self.each.items()))
+        return act, load.name, load.form, self.on, numbers, load.impulse is None, tuple(load.switches)
 
 
 def functions_of(summands: Sequence[Summand]) -> list[Any]:
@@ -235,10 +219,6 @@ class Sum:
         Numbers of the bodies in the sum that this is a part of; empty for all.
     within : Within
         The box and the cut-off of loads on pairs.
-    books : bool
-        Whether work is recorded, other than that of impulses.
-    in_turn : bool
-        Whether loads on each body are a loop for any number of bodies.
     mu_at : int
         Which parameter is the gravity parameter of the centre of all bodies, -1 without one.
     """
@@ -258,8 +238,6 @@ class Sum:
     held: Mapping[str, str] = field(default_factory=dict)
     registers: int = 0
     beside: int | None = None
-    books: bool = True
-    in_turn: bool = False
     mu_at: int = -1
     index: tuple[int, ...] = ()
     within: Within = OPEN
@@ -335,7 +313,7 @@ class Sum:
         """Whether all loads are on each of many bodies of one kind, so that they are a loop."""
         same = all(len(set(one)) == 1 for one in (self.moves, self.turns, self.turned))
         apart = all(not one.load.bodies for one in self.summands)  # pairs are bodies, too
-        several = len(self.names) > (1 if self.in_turn else MOST_WRITTEN_OUT)
+        several = len(self.names) > MOST_WRITTEN_OUT
         own = self.states or self.carried or any(one.each for one in self.summands)
         return several and same and apart and not own
 

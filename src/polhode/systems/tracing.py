@@ -79,7 +79,7 @@ class Tracing:
             A load cannot be part of a sum, or the potential jumps at some time.
         """
         g, sum = self.g, self.sum
-        flags = [k for one in sum.carried for k in one.flags] + [k for one in sum.summands for k in one.flags]
+        flags = [k for one in sum.carried for k in one.flags] + [own.index for own in sum.switches]
         decisions = Decisions(Values(sum.parameters, flags))
         with g.asking(decisions):
             for one in sum.summands:
@@ -178,9 +178,6 @@ class Tracing:
             made = loads_of(g, level, self.sum.moves, self.sum.turns)
             parts[part] = Loads(tuple(made.force), tuple(made.torque), ())
         self.conservative = not self.work
-        if not self.sum.books:
-            sudden = {one.load.name for one in self.sum.summands if one.load.impulse is not None}
-            self.work = {name: rows for name, rows in self.work.items() if name in sudden}
         behind = [g.sum(*power) for power in self.work.values()] + self.turning
         behind += [*(a for rows in self.rates.values() for a in rows), *[self.zero] * self.sum.registers]
         still = tuple(self.zero for _ in behind)
