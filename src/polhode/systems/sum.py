@@ -201,6 +201,7 @@ def with_loads(system: System, loads: Any, names: Any = ()) -> System:
     made = composed([*bodies, *further], Core.of(system))
     record = {name: one for name, one in made.arguments.items() if name not in called}
     usual = "velocity_independent" in made.provides and system.commutator is None
+    usual = usual and "only_central_gravity" not in system.provides
     return replace(
         system, names=called, arguments={**system.arguments, **named, "loads": record}, commutator=None, series=None,
         memory=0, recommended=system.recommended if usual else "", **{name: getattr(made, name) for name in TAKEN},
