@@ -120,7 +120,7 @@ def test_functions_of_modules_are_loads(read, tmp_path, monkeypatch):
 
 WRONG = [
     ("stiffness = 5.0\n", "", "14: system.loads[0].stiffness: expected this key (got nothing)"),
-    ("stiffness = 5.0", "stifness = 5.0", "unknown key; did you mean 'stiffness'"),
+    ("stiffness = 5.0", "stiffnss = 5.0", "unknown key; did you mean 'stiffness'"),
     ("stiffness = 5.0", "stiffness = -5.0", "16: system.loads[0].stiffness: stiffness is -5; it must be positive"),
     ("stiffness = 5.0", "stiffness = [5.0]", "16: system.loads[0].stiffness: expected a number"),
     ("length_km = 0.1", "length_kg = 0.1", "did you mean 'length_m' or 'length_km'"),
@@ -143,7 +143,7 @@ WRONG = [
     ("[initial.b]\nposition_km", "[initial.b]\npostion_km", "did you mean"),
     ("rotation_vector =", "attitude = [1.0, 0.0, 0.0, 0.0]\nrotation_vector =", "are both given; keep one of them"),
     ("[initial.a]", "[initial]\npositoin = [1, 2, 3]\n[initial.a]", "unknown key; did you mean 'position'"),
-    ('type = "system"', 'type = "sistem"', "did you mean 'system'?"),
+    ('type = "system"', 'type = "systemm"', "did you mean 'system'?"),
 ]
 
 
@@ -592,7 +592,7 @@ def test_values_are_changed_by_the_names_of_summands(read, key):
 
 def test_a_change_of_what_is_not_there_is_told(read):
     told = {"system.loads.rope.stiffness": "asks for entry 'rope' of system.loads",
-            "tether.stifness": "did you mean 'stiffness'", "system.loads[2].x": "has 2 entries"}  # fmt: skip
+            "tether.stiffnss": "did you mean 'stiffness'", "system.loads[2].x": "has 2 entries"}  # fmt: skip
     for key, words in told.items():
         with pytest.raises(InvalidInput) as refused:
             read(PAIR, allow_code=True, changes={key: 7.0})
