@@ -212,6 +212,11 @@ def test_loads_of_a_centre_take_the_gravity_parameter_of_the_builder():
     assert abs(ends[0] - ends[1]).max() < 1e-6 and abs(ends[0] - ends[2]).max() > 100.0
 
 
+def test_a_zonal_load_without_coefficients_is_refused():
+    with pytest.raises(InvalidInput, match="J2 to J6 are all zero; give at least one of them, or leave this load out"):
+        ph.loads.zonal(radius=6378136.3)
+
+
 def of_time_constant(tau):
     return ph.gravitating_bodies(mass=MASSES, loads=[
         ph.loads.acceleration(slowed, tau=tau).on("body2").named("migration")])  # fmt: skip

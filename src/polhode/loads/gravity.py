@@ -149,7 +149,7 @@ def zonal(
     Raises
     ------
     InvalidInput
-        A number that is not positive where it must be.
+        A number that is not positive where it must be, or no coefficient.
 
     Examples
     --------
@@ -159,6 +159,8 @@ def zonal(
     given = {f"J{n}": number(J, f"J{n}") for n, J in enumerate((J2, J3, J4, J5, J6), 2) if J is not None}
     if radius is None:
         raise InvalidInput("radius is missing; zonal coefficients belong to one: zonal(radius=..., J2=...)")
+    if not any(given.values()):
+        raise InvalidInput("J2 to J6 are all zero; give at least one of them, or leave this load out")
     return made(oblate, "zonal", **_of_centre(mu), radius=number(radius, "radius", "m", positive=True), **given)
 
 
