@@ -26,9 +26,15 @@ START = {"position": R, "velocity": V, "attitude": Q, "angular_velocity": W}
 TURN = Rotation.from_quat(np.roll(Q, -1)).as_matrix()  # body to space
 
 
+def started(system, start):
+    """The bodies at the start, with the auxiliary variables that loads of wheels read."""
+    y = start_state(system, **(START | start))
+    return np.concatenate([y, system.auxiliary_at_start(y)])
+
+
 def load(system, t=0.3, part=L.ALL, lit=1.0, **start):
     """Force in space and torque in the user's body axes, of the first body."""
-    y = start_state(system, **(START | start))
+    y = started(system, start)
     out, parameters = np.full(6 * system.N + len(system.auxiliary), np.nan), system.parameters.copy()
     system.set_switches(parameters, t)
     for watch in system.watches:
@@ -38,7 +44,7 @@ def load(system, t=0.3, part=L.ALL, lit=1.0, **start):
 
 
 def potential(system, **start):
-    y, out = start_state(system, **(START | start)), np.zeros(1)
+    y, out = started(system, start), np.zeros(1)
     repeated(POTENTIAL)(system.compiled_potential(0.0, y), 1, 0.0, y, system.bodies, system.with_memory, out)
     return out[0]
 
