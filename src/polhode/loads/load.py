@@ -61,6 +61,9 @@ class Load:
         By arguments of its function states and quantities of the surroundings that are called otherwise.
     switches : mapping of str to (float, float)
         Parameters that are 1 between two times, and 0 elsewhere.
+    flagged, watches : tuple
+        Of its first parameter, a table, what is 1 between two times, and where the load jumps or kinks: ``Switch`` and
+        ``Watch`` of a system, with indices in the table.
     impulse : Impulse or None
         A sudden change of velocity, in the place of what the function returns.
     """
@@ -76,6 +79,8 @@ class Load:
     own: Mapping[str, Any] = field(default_factory=dict)
     reads: Mapping[str, str] = field(default_factory=dict)
     switches: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    flagged: tuple[Any, ...] = ()
+    watches: tuple[Any, ...] = ()
     impulse: Any = None
     what: ClassVar[str] = "load"
     reserved: ClassVar[tuple[str, ...]] = RESERVED
@@ -369,7 +374,9 @@ def of(function: Callable[..., Any], **parameters: Any) -> Load:
         Its first arguments are the bodies it is on; the others are found by name: ``t`` (s), a parameter, a state. It
         returns a number, its potential (J); or a mapping of ``"force"`` (N, space) and ``"torque"`` (N m, about the
         centre of mass, body axes), 3 numbers for each body, one row a body if there are several, and of names of
-        states to their rates.
+        states to their rates. A mapping with ``"potential"``, too, is that of a potential whose force and torque you
+        have in a shorter form than their derivation; ``"potential_rate"`` is its slope in time. They are compared with
+        what is derived.
 
         A body has ``position``, ``velocity`` (space), ``attitude`` (quaternion w, x, y, z, body to space),
         ``angular_velocity`` (body axes), ``mass``, ``inertia`` (3 x 3, body axes); ``point(x)`` is the place in space

@@ -116,6 +116,23 @@ def without_content(g: Graph, outputs: Sequence[int]) -> list[int]:
     return g.rebuilt(outputs, products=products)
 
 
+def with_steady_inside(g: Graph, outputs: Sequence[int], moving: Callable[[int], bool]) -> list[int]:
+    """The outputs with factors that stay multiplied into the sums of what moves, which are then joined with others."""
+
+    def sums(constant: float, terms: list[tuple[int, float]]) -> int:
+        return g.sum((g.const(constant), 1.0), *terms, joined=True)
+
+    def products(powers: list[tuple[int, float]]) -> int:
+        changing = [(b, e) for b, e in powers if moving(b)]
+        if len(changing) != 1 or changing[0][1] != 1.0 or len(powers) == 1:
+            return g.mul(*(g.power(b, e) for b, e in powers))
+        steady = [g.power(b, e) for b, e in powers if not moving(b)]
+        constant, terms = g.as_sum(changing[0][0])
+        return g.sum((g.mul(*steady), constant), *((g.mul(*steady, b), f) for b, f in terms), joined=True)
+
+    return g.rebuilt(outputs, sums=sums, products=products)
+
+
 def expanded(g: Graph, outputs: Sequence[int], most: int = 8) -> list[int]:
     """The outputs with products by sums with a constant term, 1 + small, multiplied out, up to ``most`` terms."""
 

@@ -3,8 +3,9 @@
     ("fun", "field_of_terms", (at, t, x, y, z))   the call of such a kernel: as many numbers as it returns
     ("fun", "component1", (call,))                one of them
 
-A kernel is ``kernel(p, at, t, r)``: its numbers are ``p[at]``, ``p[at + 1]``, ..., r is a position. Derivatives
-of a call are those that are stated with the kernel; others are refused.
+A kernel is ``kernel(p, at, ...)``: its numbers are ``p[at]``, ``p[at + 1]``, ..., what it takes behind them are numbers
+and vectors, mostly the time and a position. Derivatives of a call are those that are stated with the kernel; others are
+refused.
 """
 
 from __future__ import annotations
@@ -29,25 +30,37 @@ class Opaque:
         How many numbers it returns.
     words : str
         What it is, for messages: "the field of many terms".
+    takes : tuple of int
+        What it takes behind its numbers: 0 for a number, else the length of a vector.
     slopes : Opaque or None
-        Of a kernel that returns one number: its derivatives by the time and by the three coordinates.
+        Of a kernel that returns one number: its derivatives by the first numbers that it takes, of vectors each entry.
     """
 
-    def __init__(self, kernel: Callable[..., Any], count: int, words: str, slopes: Opaque | None = None) -> None:
-        self.name, self.count, self.words, self.slopes = kernel.__name__, count, words, slopes
+    def __init__(
+        self, kernel: Callable[..., Any], count: int, words: str, slopes: Opaque | None = None, name: str = "",
+        takes: tuple[int, ...] = (0, 3),
+    ) -> None:  # fmt: skip
+        self.name, self.count, self.words, self.slopes = name or kernel.__name__, count, words, slopes
 
-        def value(numbers: Any, at: float, t: float, x: float, y: float, z: float) -> Any:
-            return kernel(numbers, int(at), t, (x, y, z))
+        self.takes = takes
+        begins = [1 + sum(max(1, one) for one in takes[:k]) for k in range(len(takes))]
 
-        call = f"{self.name}({{p}}, {{first}}whole({{0}}), {{1}}, ({{2}}, {{3}}, {{4}}))"
+        def value(numbers: Any, at: float, *given: float) -> Any:
+            taken = (given[k - 1 : k - 1 + n] if n else given[k - 1] for k, n in zip(begins, takes, strict=True))
+            return kernel(numbers, int(at), *taken)
+
+        vectors = (f"({''.join(f'{{{k + j}}}, ' for j in range(n))})" if n else f"{{{k}}}"
+                   for k, n in zip(begins, takes, strict=True))  # fmt: skip
+        call = f"{self.name}({{p}}, {{first}}whole({{0}}), {', '.join(vectors)})"
         add_primitive(self.name, Primitive(value, call, self._slopes, several=count > 1))
-        KERNELS[self.name] = kernel.__module__
+        KERNELS[self.name] = kernel if name else kernel.__module__
         CALLED[self.name] = self
 
-    def __call__(self, rows: Rows, t: Any, r: Sequence[Any]) -> Any:
+    def __call__(self, rows: Rows, *given: Any) -> Any:
         """Its call on tracers, with its numbers from ``rows`` on."""
         g = rows.p.g
-        call = g.fun(self.name, *(row_of(g, one) for one in (rows.at, t, *r)))
+        flat = (x for one, n in zip(given, self.takes, strict=True) for x in (one if n else (one,)))
+        call = g.fun(self.name, *(row_of(g, one) for one in (rows.at, *flat)))
         if self.count == 1:
             return Tracer(g, call)
         return array_of([Tracer(g, g.fun(COMPONENTS[k], call)) for k in range(self.count)])
@@ -57,7 +70,7 @@ class Opaque:
         if self.slopes is None:
             raise NotTraceable(f"it needs a derivative of {self.words}, of which there is none")
         call = g.fun(self.slopes.name, *arguments)
-        return [(one, g.fun(COMPONENTS[k], call)) for k, one in enumerate(arguments[1:])]
+        return [(one, g.fun(COMPONENTS[k], call)) for k, one in enumerate(arguments[1 : 1 + self.slopes.count])]
 
 
 CALLED: dict[str, Opaque] = {}

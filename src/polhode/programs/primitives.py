@@ -93,7 +93,7 @@ PRIMITIVES: dict[str, Primitive] = {
 """By name: ``segment`` of a table that begins at an index, with a stride, a number of rows and the value that is looked
 up, as the kernel of this name; ``entry``, the number at an index."""
 
-COMPONENTS = tuple(f"component{k}" for k in range(4))
+COMPONENTS = tuple(f"component{k}" for k in range(16))
 """Rows that are one of several numbers."""
 
 
@@ -104,8 +104,8 @@ def _component(k: int) -> Primitive:
 PRIMITIVES |= {name: _component(k) for k, name in enumerate(COMPONENTS)}
 TEXTS = {name: one.text for name, one in PRIMITIVES.items()}
 """Expressions of all of them in Python."""
-KERNELS: dict[str, str] = {}
-"""Kernels that are called as they are, see ``programs.opaque``, and the modules that they are in."""
+KERNELS: dict[str, Any] = {}
+"""Kernels that are called as they are, see ``programs.opaque``: the modules that they are in, or they themselves."""
 
 
 def add_primitive(name: str, made: Primitive) -> None:

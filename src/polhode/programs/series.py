@@ -28,7 +28,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from polhode.errors import InvalidInput
-from polhode.programs.factor import depending, expanded, factored, shared_pairs, without_content
+from polhode.programs.factor import (
+    depending,
+    expanded,
+    factored,
+    shared_pairs,
+    with_steady_inside,
+    without_content,
+)
 from polhode.programs.graph import ARITHMETIC, Graph
 from polhode.programs.primitives import PRIMITIVES
 
@@ -330,10 +337,12 @@ def best_series(g: Graph, states: Sequence[int], rates: Sequence[int]) -> Series
     """
     time = g.known.get(("in", "t"))
     moving = depending(g, [*states, *([] if time is None else [time])])
-    plain = without_content(g, rates)
-    forms = [list(rates), plain, factored(g, rates, among=moving)]
-    forms.append(factored(g, factored(g, rates, whole=True, among=moving), among=moving))
-    forms += [factored(g, plain, whole=True, among=moving), expanded(g, plain)]
-    forms.append(factored(g, forms[-1], whole=True, among=moving))
+    forms: list[Sequence[int]] = []
+    for form in dict.fromkeys((tuple(rates), tuple(with_steady_inside(g, rates, moving)))):
+        plain = without_content(g, form)
+        forms += [form, plain, factored(g, form, among=moving)]
+        forms.append(factored(g, factored(g, form, whole=True, among=moving), among=moving))
+        forms += [factored(g, plain, whole=True, among=moving), expanded(g, plain)]
+        forms.append(factored(g, forms[-1], whole=True, among=moving))
     made = [Series(g, states, form) for form in dict.fromkeys(map(tuple, forms))]
     return min(made, key=lambda one: (len(one.slots), len(one.rules)))

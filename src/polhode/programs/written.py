@@ -29,13 +29,15 @@ def module_of(text: str, head: str = HEAD) -> ModuleType:
     It is in ``sys.modules`` before anything of it is compiled: numba asks for it by its name.
     """
     called = sorted(name for name in KERNELS if f"{name}(" in text)
-    head += "".join(f"\nfrom {KERNELS[name]} import {name}" for name in called)
+    held_here = {name: KERNELS[name] for name in called if not isinstance(KERNELS[name], str)}
+    head += "".join(f"\nfrom {KERNELS[name]} import {name}" for name in called if name not in held_here)
     text = f'"""Written by polhode from a traced function."""\n\n{head}\n\n{text}'
     name = WRITTEN + hashlib.sha256(text.encode()).hexdigest()[:32]
     with _lock:
         if name not in sys.modules:
             module = ModuleType(name)
             module.__file__ = str(_file_of(name, text))
+            module.__dict__.update(held_here)
             exec(compile(text, module.__file__, "exec"), module.__dict__)
             sys.modules[name] = module
         return sys.modules[name]

@@ -58,6 +58,8 @@ class Surrounding:
     recorded: Mapping[str, Any] | None = None
     edges: tuple[tuple[Callable[..., Any], str], ...] = ()
     returns: ClassVar[str] = ""
+    flagged: ClassVar[tuple[Any, ...]] = ()
+    watches: ClassVar[tuple[Any, ...]] = ()
     impulse: ClassVar[None] = None
     form: ClassVar[str] = ""
     bodies: ClassVar[tuple[str, ...]] = ()

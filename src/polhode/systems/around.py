@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from polhode.arguments import mapping, text
 from polhode.arguments.recorded import called
 from polhode.errors import InvalidInput, UserFunctionError, shown, unknown_name
@@ -14,7 +12,7 @@ from polhode.programs.graph import Graph
 from polhode.programs.trace import flat, shape_of
 from polhode.programs.tracer import Tracer, array_of, row_of
 from polhode.surroundings import SURROUNDINGS, Surrounding
-from polhode.surroundings.surrounding import OWN, of
+from polhode.surroundings.surrounding import OWN, Table, of
 from polhode.systems.summands import Shape, Summand
 
 
@@ -102,6 +100,7 @@ def places(parameters: Mapping[str, Any], first: int) -> tuple[dict[str, tuple[i
     """Where numbers stand among the parameters that have so many already, and they one after another."""
     found, numbers = {}, list[float]()
     for key, value in parameters.items():
-        found[key] = (first + len(numbers), np.shape(value))
-        numbers += np.ravel(value).tolist()
+        table = isinstance(value, Table)
+        found[key] = (first + len(numbers), (len(value),) if table else value.shape)
+        numbers += value if table else value.ravel().tolist()
     return found, numbers

@@ -186,7 +186,7 @@ def numbers_of(bodies: Sequence[Body], carried: Sequence[Carried]) -> list[float
 
 def fitted(parameters: Any, carried: Sequence[Carried], before: int) -> Any:
     """The parameters of a system with so many auxiliary variables before the states of rotors."""
-    found = np.array(parameters)
+    found = np.array(parameters) if carried else parameters
     for one in carried:
         found[one.at + FIRST] = before + one.first
         if one.gyros:

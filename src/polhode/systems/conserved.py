@@ -63,23 +63,8 @@ def conserved(
     if N > 1 and not all(moves):
         return ()
     draw = np.random.default_rng(1)
-    state = _states(draw, N)
-    numbers = np.array([x if f"p{k}" in fixed else x * draw.uniform(0.7, 1.3) if x else draw.normal()
-                        for k, x in enumerate(parameters)])  # fmt: skip
-    F, T = np.zeros((2, TRIALS, N, 3))
-    for one in acting:
-        names = one.graph.names([*one.force, *one.torque])
-        given = {name: _input(name, state, one, numbers, draw) for name in names}
-        given |= {f"p{k}": parameters[k] for k in range(len(parameters)) if f"p{k}" in fixed and f"p{k}" not in given}
-        sets, n = np.shape(one.on)
-        rows = np.empty((2 * 3 * n, TRIALS, sets))
-        for k, found in enumerate(values(one.graph, [*one.force, *one.torque], given)):
-            rows[k] = found
-        rows = rows.reshape(2, n, 3, TRIALS, sets).transpose(0, 3, 4, 1, 2)
-        for to, loads in zip((F, T), rows, strict=True):
-            there: Any = (slice(None), one.on)
-            np.add.at(to, there, loads)
-    good = (np.abs(F) < MOST).all(axis=(1, 2)) & (np.abs(T) < MOST).all(axis=(1, 2))
+    state, numbers = _states(draw, N), _numbers(draw, parameters, fixed)
+    F, T, good = _sums(acting, state, numbers, fixed, draw)
     if good.sum() < LEAST:
         return ()
     r, F, T = state["r"][good] * moving, F[good] * moving, T[good]
@@ -94,6 +79,47 @@ def conserved(
     linear = (momentum,) * bool(pushed and moves[0])
     angular = (spin,) if whole else ("vertical_angular_momentum",) * bool(vertical)
     return angular + linear if N == 1 else linear + angular
+
+
+def apart(N: int, acting: Acting, others: Acting, parameters: Sequence[float], fixed: Collection[str] = ()) -> float:
+    """The largest difference of loads on N bodies, relative to the loads at a state; arguments as of ``conserved``."""
+    draw, found = np.random.default_rng(1), []
+    state, numbers = _states(draw, N), _numbers(draw, parameters, fixed)
+    for one in (acting, others):
+        F, T, good = _sums([one], state, numbers, fixed, np.random.default_rng(2))
+        found.append((np.concatenate([F, T], axis=2)[good], good))
+    (mine, good), (theirs, also) = found
+    if good.sum() < LEAST or (good != also).any():
+        return 0.0
+    sizes = np.abs(mine).max(axis=(1, 2)) + np.abs(theirs).max(axis=(1, 2)) + 1e-300
+    return float((np.abs(mine - theirs).max(axis=(1, 2)) / sizes).max())
+
+
+def _sums(
+    acting: Sequence[Acting], state: Mapping[str, Any], numbers: Any, fixed: Collection[str], draw: np.random.Generator
+) -> tuple[Any, Any, Any]:
+    """Forces and torques (trials, N, 3), and at which trials they are finite."""
+    N = state["r"].shape[1]
+    F, T = np.zeros((2, TRIALS, N, 3))
+    for one in acting:
+        names = one.graph.names([*one.force, *one.torque])
+        given = {name: _input(name, state, one, numbers, draw) for name in names}
+        given |= {f"p{k}": x for k, x in enumerate(numbers) if f"p{k}" in fixed and f"p{k}" not in given}
+        sets, n = np.shape(one.on)
+        rows = np.empty((2 * 3 * n, TRIALS, sets))
+        for k, found in enumerate(values(one.graph, [*one.force, *one.torque], given)):
+            rows[k] = found
+        rows = rows.reshape(2, n, 3, TRIALS, sets).transpose(0, 3, 4, 1, 2)
+        for to, loads in zip((F, T), rows, strict=True):
+            there: Any = (slice(None), one.on)
+            np.add.at(to, there, loads)
+    return F, T, (np.abs(F) < MOST).all(axis=(1, 2)) & (np.abs(T) < MOST).all(axis=(1, 2))
+
+
+def _numbers(draw: np.random.Generator, parameters: Sequence[float], fixed: Collection[str]) -> Any:
+    """Other parameters than are given, but for those that are fixed."""
+    return np.array([x if f"p{k}" in fixed else x * draw.uniform(0.7, 1.3) if x else draw.normal()
+                     for k, x in enumerate(parameters)])  # fmt: skip
 
 
 def _states(draw: np.random.Generator, N: int) -> dict[str, Any]:

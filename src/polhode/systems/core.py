@@ -120,6 +120,6 @@ class Core:
         return {
             "loads": loads, "potential": potential, "auxiliary": (*self.auxiliary, *more),
             "conserves": tuple(name for name in self.conserves if name in also), "each_alone": self.alone and still,
-            "all_potential": self.all_potential and structure.conservative,
+            "all_potential": self.all_potential and structure.all_potential,
             "provides": kept | {"split_loads"} | (unmoved & self.provides),
         }  # fmt: skip

@@ -250,11 +250,12 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
     role, energy = module_of(text).loads, module_of(depth).potential if parts else None
     if pairs:
         role, energy = pairs.beside(role, energy) if written else (pairs.loads, pairs.potential)
+    all_potential = all(one.tracing.all_potential for one in written)
     conserves = conserved(sum.moves, acting, sum.parameters, {*fixed, *sum.tables})
     if sum.within.edges is not None:  # a box has directions
         conserves = tuple(name for name in conserves if not name.endswith("angular_momentum"))
     return Structure(
-        role, energy, tuple(work), moving, False, not work, False, False, sum.centred,
+        role, energy, tuple(work), moving, False, not work, all_potential, False, False, sum.centred,
         parts == {L.ATTRACTION} and not pairs, fixed, conserves,
         frozenset[str]().union(*(one.timed for one in written)), tuple(table),
         pairs=(pairs.serve, pairs.width) if pairs else None, program=Untraced(len(sum.names)) if pairs else None,

@@ -32,7 +32,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.algebra.so3 import scale
 from polhode.arguments import in_unit, number, numbers, truth
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import (
@@ -46,18 +45,18 @@ from polhode.arguments.words import (
     Numbers,
     States,
 )
+from polhode.bodies.body import POINT, Body
 from polhode.capabilities import stated
 from polhode.errors import answering
-from polhode.kernel import layout as L
-from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import hole
+from polhode.loads import central
 from polhode.surroundings.planets import ground_of
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.forces.sums import ACCELERATION, LEVEL, WORKS, roles
-from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
-from polhode.systems.record import IDENTITY, System
+from polhode.systems.forces.acting import burns_of, loads_of, mass_at
+from polhode.systems.forces.table import forces_of, masses_of
+from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.systems.states import states_of
-from polhode.systems.sum import with_loads
+from polhode.systems.structure import structure_of
+from polhode.systems.sum import NO_STATES, roles_of, sum_of, with_loads
 from polhode.systems.user import (
     Behind,
     added_functions,
@@ -65,30 +64,6 @@ from polhode.systems.user import (
     position_gradient_added,
     position_potential_added,
 )
-
-acceleration = hole(ACCELERATION, "The sum over the forces, and their works.")
-level = hole(LEVEL, "The sum of the potentials.")
-
-
-def orbit_loads(part, t, N, y, bodies, parameters, out):
-    """Mass times acceleration of each point, or the requested parts of it. Behind the loads, the rates of work."""
-    work_at = L.LOAD * N
-    for k in range(int(parameters[WORKS])):
-        out[work_at + k] = 0.0
-    for i in range(N):
-        r, mass = get3(y, L.BODY * i + L.POSITION), bodies[L.CONSTANTS * i + L.MASS]
-        v = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM))
-        a = acceleration(part, parameters, t, r, v, mass, out, work_at)
-        put3(out, L.LOAD * i, scale(mass, a))
-        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
-
-
-def orbit_potential(t, N, y, bodies, parameters):
-    """Potential energy of the centre and of the forces that have one."""
-    total = 0.0
-    for i in range(N):
-        total += bodies[L.CONSTANTS * i + L.MASS] * level(parameters, t, get3(y, L.BODY * i + L.POSITION))
-    return total
 
 
 @answering
@@ -159,33 +134,39 @@ def orbit(
     """
     mass, surface = in_unit(mass, "kg", "mass"), in_unit(surface, "m", "surface")
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
-    table = force_table(mu, masses, forces, record_work=truth(work, "work"))
+    found = forces_of(forces)
+    burns = burns_of(found, mu, masses)
     steered = controllers_of(controllers)
     held, own_states = parted(states_of(states), steered)
+    points = [Body(f"point{i}", m, POINT, IDENTITY) for i, m in enumerate(masses.tolist())]
+    acting = [central(mu), *loads_of(found, float(masses[0]), burns)]
+    whole = sum_of(points, acting, books=truth(work, "work"), in_turn=True)
+    structure = structure_of(whole)
     arguments: dict[str, Any] = {
-        "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in table.forces],
+        "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],
         "surface": None if surface is None else number(surface, "surface"),
     }  # fmt: skip
-    pulls, depth = roles(table.kinds, orbit_loads, orbit_potential)
+    roles = roles_of(whole, structure, NO_STATES, points)
+    booked = roles["auxiliary"]
     functions = added_functions(
         {
             "force": (force, force_added), "reported_energy": (reported_energy, position_potential_added),
             "potential": (potential, position_potential_added, position_gradient_added),
         },
-        pulls, depth, table.parameters, len(table.auxiliary),
+        structure.loads, structure.potential, roles["parameters"], len(booked),
         None if parameters is None else numbers(parameters, "parameters"), len(masses),
         record_work=work, states=Behind(held.sizes, own_states.sizes, len(held.auxiliary), bool(steered)),
     )  # fmt: skip
-    own = auxiliary_variables(table, functions.work) + held.auxiliary + own_states.auxiliary
+    own = (*booked, *(AuxiliaryVariable("work", label, label != "potential") for label in functions.work))
+    own += held.auxiliary + own_states.auxiliary
     if own_states.arguments:
         arguments["states"] = own_states.arguments
-    energy = not table.drives and functions.conservative
+    energy = structure.conservative and functions.conservative
     if not work:
         arguments["work"] = False
     conserves: tuple[str, ...] = ("energy",) if energy else ()
-    if table.axial and not functions.given:
-        conserves += ("vertical_angular_momentum" if table.forces else "angular_momentum_space",)
-    bare = not (functions.given or table.kinds)
+    if all(one.axial for one in found) and not functions.given:
+        conserves += ("vertical_angular_momentum" if found else "angular_momentum_space",)
     made = System(
         name="orbit",
         arguments=arguments | functions.arguments,
@@ -196,22 +177,21 @@ def orbit(
         potential=functions.potential,
         provides=stated(
             central_gravity=True,
-            only_central_gravity=bare and not table.forces,
+            only_central_gravity=not (functions.given or found),
             split_loads=True,
-            velocity_independent=not (table.velocity_dependent or functions.velocity_dependent),
+            velocity_independent=not (structure.moving or functions.velocity_dependent),
         ),
         auxiliary=own,
-        mass_at=table.mass_at,
+        mass_at=mass_at(masses, burns),
         parameters=functions.parameters,
         conserves=conserves,
         records_work=work or energy,
-        switches=table.switches,
-        impulses=table.impulses,
-        watches=table.watches,
         ground=ground_of(surface, mu, len(masses)),
         functions=functions.given,
         each_alone=True,
-        all_potential=table.all_potential and functions.all_potential,
+        all_potential=structure.all_potential and functions.all_potential,
         direct={"mu": (0, True)},
+        program=None if functions.given else structure.program,
+        **{name: roles[name] for name in ("switches", "impulses", "watches", "decided")},
     )
     return with_loads(controlled(made, steered, states), loads)

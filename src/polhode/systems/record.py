@@ -384,7 +384,10 @@ class System:
     @property
     def commutator_by_parts(self) -> bool:
         """Whether the commutator is derived, so that it is also that of the loads without the attraction."""
-        return self.commutator is None and self.all_potential and bool(self._from_program("by parts"))
+        if self.commutator is not None or not self.all_potential:
+            return False
+        known = self.program is not None and self.each_alone
+        return known or bool(self._from_program("by parts"))
 
     def _from_program(self, what: str, role: Any = None) -> Any:
         """A role of the loads, or of the built-in ones, as it is written from the program; None without. For

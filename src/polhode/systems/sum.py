@@ -317,7 +317,7 @@ def is_centre(load: Load) -> bool:
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: Core | None = None, within: Within = OPEN,
+    core: Core | None = None, within: Within = OPEN, books: bool = True, in_turn: bool = False,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -364,14 +364,14 @@ def sum_of(
                        for k, (edge, _) in enumerate(one.edges)]  # fmt: skip
         numbers += more
     return Sum(
-        tuple(at), tuple(bool(np.isfinite(one.mass)) for one in bodies),
+        tuple(at), tuple(isfinite(one.mass) for one in bodies),
         tuple((isfinite(x), isfinite(y), isfinite(z)) for x, y, z in (one.moments for one in bodies)),
         tuple(one.frame != IDENTITY for one in bodies),
         tuple(one for one in summands if not isinstance(one.load, Controller)),
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
-        mu_at=mu_at,
+        books=books, in_turn=in_turn, mu_at=mu_at,
     )  # fmt: skip
 
 
@@ -384,7 +384,8 @@ def roles_of(
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
     found: dict[str, Any] = {
         "potential": structure.potential,
-        "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum)),
+        "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum),
+                    *(own for one in sum.summands for own in one.watches)),
         "impulses": tuple(
             replace(one.load.impulse, auxiliary=structure.work.index(one.load.name), body=body,
                     what=one.load.impulse.what or one.load.name)
@@ -410,10 +411,10 @@ def roles_of(
         structure.centred or structure.each or structure.table or structure.calls or structure.pairs or reads
     ):  # loads and commutator follow from it
         return found | {"loads": no_loads, "commutator": None}
-    alone = (structure.alone or structure.each) and structure.conservative and not reads
+    alone = (structure.alone or structure.each) and structure.all_potential and not reads
     return found | {
         "loads": structure.loads, "program": structure.program, "each_alone": alone,
-        "all_potential": structure.conservative,
+        "all_potential": structure.all_potential,
         "provides": stated(
             central_gravity=structure.centred, only_central_gravity=structure.centre_alone,
             split_loads=not structure.pairs or bool(structure.table),

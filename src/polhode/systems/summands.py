@@ -88,15 +88,36 @@ class Summand:
         return isinstance(self.load, Load) and self.load.of_pairs
 
     @property
+    def first(self) -> int:
+        """Where its parameters begin."""
+        return next((at for at, _ in self.parameters.values()), 0)
+
+    @cached_property
     def switches(self) -> list[Switch]:
         """Those of its parameters that are 1 between two times."""
-        return [Switch(self.parameters[name][0], start, stop, self.load.described)
-                for name, (start, stop) in self.load.switches.items()]  # fmt: skip
+        if not (self.load.switches or self.load.flagged):
+            return []
+        found = [Switch(self.parameters[name][0], start, stop, self.load.described)
+                 for name, (start, stop) in self.load.switches.items()]  # fmt: skip
+        return found + [replace(one, index=self.first + one.index) for one in self.load.flagged]
+
+    @property
+    def watches(self) -> list[Any]:
+        """Where it jumps or kinks."""
+        return [replace(one, flag=self.first + one.flag if one.flag >= 0 else -1) for one in self.load.watches]
+
+    @property
+    def flags(self) -> list[int]:
+        """Its parameters that a run changes."""
+        load = self.load
+        if not (load.switches or load.flagged or load.watches):
+            return []
+        return [one.index for one in self.switches] + [one.flag for one in self.watches if one.flag >= 0]
 
     def key(self, act: Any) -> Any:
         """What its program depends on, but for numbers; ``act`` is its function, see ``functions_of``."""
         load, numbers = self.load, (tuple(self.parameters.items()), tuple(self.each.items()))
-        return act, load.name, load.form, self.on, numbers, load.impulse is None, tuple(load.switches)
+        return act, load.name, load.form, self.on, numbers, load.impulse is None, tuple(self.flags)
 
 
 def functions_of(summands: Sequence[Summand]) -> list[Any]:
@@ -137,6 +158,8 @@ class Structure:
         Whether loads depend on velocities or on states.
     conservative : bool
         Whether all forces and torques follow from the potential, which does not read the time.
+    all_potential : bool
+        Whether all forces and torques but impulses follow from the potential, which may read the time.
     alone, each : bool
         Whether there is one body, or the loads are those of one in a loop.
     rotors_alone : bool
@@ -154,7 +177,7 @@ class Structure:
     commands : tuple of Commands
         What each controller sets.
     calls : bool
-        Whether the potential calls a kernel as it is, of which there is no commutator.
+        Whether the potential calls a kernel as it is, or has loads of its own: these are not derived from it.
     program : function or None
         ``program(part) -> Dynamics``, the loads of a sum that is written out.
     pairs : (function, int), optional
@@ -167,6 +190,7 @@ class Structure:
     moving: bool
     rotors_alone: bool
     conservative: bool
+    all_potential: bool
     alone: bool
     each: bool
     centred: bool
@@ -219,6 +243,10 @@ class Sum:
         Numbers of the bodies in the sum that this is a part of; empty for all.
     within : Within
         The box and the cut-off of loads on pairs.
+    books : bool
+        Whether work is recorded, other than that of impulses.
+    in_turn : bool
+        Whether loads on each body are a loop for any number of bodies.
     mu_at : int
         Which parameter is the gravity parameter of the centre of all bodies, -1 without one.
     """
@@ -238,6 +266,8 @@ class Sum:
     held: Mapping[str, str] = field(default_factory=dict)
     registers: int = 0
     beside: int | None = None
+    books: bool = True
+    in_turn: bool = False
     mu_at: int = -1
     index: tuple[int, ...] = ()
     within: Within = OPEN
@@ -306,14 +336,14 @@ class Sum:
 
     def numbers(self, structure: Structure) -> Any:
         """The parameters of the system: the values, and behind them the table of loops."""
-        return np.concatenate([self.parameters, structure.table])
+        return np.concatenate([self.parameters, structure.table]) if structure.table else self.parameters
 
     @property
     def each(self) -> bool:
         """Whether all loads are on each of many bodies of one kind, so that they are a loop."""
         same = all(len(set(one)) == 1 for one in (self.moves, self.turns, self.turned))
         apart = all(not one.load.bodies for one in self.summands)  # pairs are bodies, too
-        several = len(self.names) > MOST_WRITTEN_OUT
+        several = len(self.names) > (1 if self.in_turn else MOST_WRITTEN_OUT)
         own = self.states or self.carried or any(one.each for one in self.summands)
         return several and same and apart and not own
 

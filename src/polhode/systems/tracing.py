@@ -32,7 +32,7 @@ from polhode.surroundings import Surrounding
 from polhode.surroundings.surrounding import Table
 from polhode.systems.around import Around
 from polhode.systems.carried_loads import Rotors, add_rotors
-from polhode.systems.conserved import Acting, conserved
+from polhode.systems.conserved import Acting, apart, conserved
 from polhode.systems.from_potential import derived
 from polhode.systems.seen import Seen
 from polhode.systems.sum_program import Program
@@ -41,6 +41,8 @@ from polhode.systems.user.derived import jumps
 
 Parts = list[tuple[str, list[int]]]
 """Rows by what they are of."""
+NEARLY_SAME = 1e-6
+"""Largest difference of loads from those of the potential that they are given with, relative to the loads."""
 
 
 class Tracing:
@@ -65,6 +67,8 @@ class Tracing:
             self.states[name] = array_of(rows).reshape(shape) if shape else rows[0]
             self.rates[name], k = [self.zero] * n, k + n
         self.potential: list[tuple[int, float]] = []
+        self.stated: list[tuple[int, float]] = []  # potentials whose loads are given beside them
+        self.with_stated = [[self.zero] * (3 * N), [self.zero] * (3 * N)]
         self.centre: list[tuple[int, float]] = []
         self.parts = {part: [[self.zero] * (3 * N), [self.zero] * (3 * N)] for part in (L.RESTING, L.MOVING)}
         self.work: dict[str, list[tuple[int, float]]] = {}
@@ -79,7 +83,7 @@ class Tracing:
             A load cannot be part of a sum, or the potential jumps at some time.
         """
         g, sum = self.g, self.sum
-        flags = [k for one in sum.carried for k in one.flags] + [own.index for own in sum.switches]
+        flags = [k for one in sum.carried for k in one.flags] + [k for one in sum.summands for k in one.flags]
         decisions = Decisions(Values(sum.parameters, flags))
         with g.asking(decisions):
             for one in sum.summands:
@@ -90,7 +94,7 @@ class Tracing:
             add_rotors(self, rotors)
         self.depth, self.at_centre = (g.sum(*one) if one else self.zero for one in (self.potential, self.centre))
         self.loads = self._parts(self.depth, self.at_centre)
-        self.level = g.sum((self.depth, 1.0), (self.at_centre, 1.0))
+        self.level = g.sum((self.depth, 1.0), (self.at_centre, 1.0), *self.stated)
         if jumps(g, [self.level]):
             raise InvalidInput("the potential of the system decides by the time, and may jump, so that its work "
                                "cannot be recorded; make it a force")  # fmt: skip
@@ -140,7 +144,7 @@ class Tracing:
             text(g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N,
                  before=(sum.beside or 0) + len(self.work), beside=sum.beside)
         )  # fmt: skip
-        potential, calls = None, bool(called_in(g, [self.level]))
+        potential, calls = None, bool(self.stated or called_in(g, [self.level]))
         plain = (
             not self.each and sum.beside is None and not called_in(g, [a for one in acting.values() for a in one.rows])
         )
@@ -152,9 +156,9 @@ class Tracing:
             potential = module_of(potential_text(g, self.level, self.N, "potential", self.each)).potential
         return Structure(
             module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
-            self.conservative, self.N == 1 and not self.each, self.each, sum.centred, {*acting} == {L.ATTRACTION},
-            fixed, () if self.each else self._conserves(fixed), frozenset(self.timed), calls=calls,
-            program=Program(g, acting, coupling, self.level, len(self.work), fixed) if plain else None,
+            self.conservative, self.all_potential, self.N == 1 and not self.each, self.each, sum.centred,
+            {*acting} == {L.ATTRACTION}, fixed, () if self.each else self._conserves(fixed), frozenset(self.timed),
+            calls=calls, program=Program(g, acting, coupling, self.level, len(self.work), fixed) if plain else None,
         )  # fmt: skip
 
     def _with_rotors(self, moving: Loads) -> Loads:
@@ -172,18 +176,29 @@ class Tracing:
         return ("spin",) * spins + tuple(one for one in found if one == "momentum")
 
     def _parts(self, depth: int, centre: int) -> dict[int, Loads]:
-        """The loads by the parts that roles are asked for; rates of work and states are behind what moves."""
+        """The loads by the parts that roles are asked for; behind that of potentials the rates of their works in time,
+        behind what moves those of other works and of states."""
         g, parts = self.g, dict[int, Loads]()
         for part, level in ((L.ATTRACTION, centre), (L.POTENTIAL_PART, depth)):
             made = loads_of(g, level, self.sum.moves, self.sum.turns)
             parts[part] = Loads(tuple(made.force), tuple(made.torque), ())
-        self.conservative = not self.work
-        behind = [g.sum(*power) for power in self.work.values()] + self.turning
-        behind += [*(a for rows in self.rates.values() for a in rows), *[self.zero] * self.sum.registers]
-        still = tuple(self.zero for _ in behind)
+        if self.stated:
+            also = Loads(tuple(self.with_stated[0]), tuple(self.with_stated[1]), ())
+            parts[L.POTENTIAL_PART] = added(g, [parts[L.POTENTIAL_PART], also])
+        sudden = {one.load.name for one in self.sum.summands if one.load.impulse is not None}
+        self.conservative, self.all_potential = not self.work, {*self.work} <= self.timed | sudden
+        if not self.sum.books:
+            self.work = {name: rows for name, rows in self.work.items() if name in sudden}
+        zero, works = self.zero, {name: g.sum(*power) for name, power in self.work.items()}
+        states = [*(a for rows in self.rates.values() for a in rows), *[zero] * self.sum.registers]
+        still = (zero,) * (len(self.turning) + len(states))
+        behind = dict.fromkeys((*parts, *self.parts), (*[zero] * len(works), *still))
+        timed = (a if name in self.timed else zero for name, a in works.items())
+        moving = (zero if name in self.timed else a for name, a in works.items())
+        behind |= {L.POTENTIAL_PART: (*timed, *still), L.MOVING: (*moving, *self.turning, *states)}
         for part, (force, torque) in self.parts.items():
             parts[part] = Loads(tuple(force), tuple(torque), ())
-        return {part: one._replace(rates=tuple(behind) if part == L.MOVING else still) for part, one in parts.items()}
+        return {part: one._replace(rates=behind[part]) for part, one in parts.items()}
 
     def _body(self, one: Summand, i: int) -> Seen:
         """A body as a load sees it."""
@@ -286,21 +301,21 @@ class Tracing:
                                        "velocity; say with .on which body it is on")  # fmt: skip
             self.work[load.name] = [(self.zero, 1.0)]  # added by the run
             return
-        if "" in parts:
-            (self.centre if load.kind == "central" and self.sum.centred else self.potential).append((parts[""][0], 1.0))
-            for kernel in called_in(g, parts[""]):
-                if kernel.slopes is None:
+        if "" in parts or "potential" in parts:
+            level = parts.pop("", None) or parts.pop("potential")
+            rate = parts.pop("potential_rate", None)
+            stated: dict[str, list[int]] = {key: parts.pop(key) for key in ("force", "torque") if key in parts}
+            self._book(one, level, rate, decisions)
+            if stated:
+                self._state(one, on, level[0], stated, decisions)
+            else:
+                depths = self.centre if load.kind == "central" and self.sum.centred else self.potential
+                depths.append((level[0], 1.0))
+            for kernel in called_in(g, level):
+                if kernel.slopes is None and not stated:
                     raise InvalidInput(f"{load.described} returns one number, a potential, that depends on "
                                        f"{kernel.words}, of which there is no derivative; return {{'force': ..., "
                                        "'torque': ...}")  # fmt: skip
-            if moving_inputs(g.names(parts[""])) or any(name.startswith("aux") for name in g.names(parts[""])):
-                raise InvalidInput(f"{load.described} returns one number, a potential, that depends on velocities or "
-                                   "states; return {'force': ..., 'torque': ...}")  # fmt: skip
-            (rate,) = rate_in_time(g, parts[""])
-            if g.value(rate) != 0.0:
-                self.work.setdefault(load.name, []).append((rate, 1.0))
-                self.timed.add(load.name)
-            return
         names = g.names([a for key in ("force", "torque") for a in parts.get(key, ())])
         moving = bool(moving_inputs(names)) or any(name in self.sum.moving for name in names)
         for key, mine in parts.items():
@@ -319,10 +334,63 @@ class Tracing:
                     to[3 * i + k] = g.sum((to[3 * i + k], 1.0), (a, 1.0))
                     self.work.setdefault(load.name, []).append((g.mul(a, row_of(g, rate[k])), 1.0))
 
+    def _book(self, one: Summand, level: list[int], stated: list[int] | None, decisions: Decisions) -> None:
+        """Book the work of a potential that reads the time, whose rate may be given beside it.
+
+        Raises
+        ------
+        InvalidInput
+            It reads velocities or states, or it has another rate.
+        """
+        g = self.g
+        if moving_inputs(g.names(level)) or any(name.startswith("aux") for name in g.names(level)):
+            raise InvalidInput(f"{one.load.described} returns a potential that depends on velocities or states; return "
+                               "{'force': ..., 'torque': ...} alone")  # fmt: skip
+        (rate,) = rate_in_time(g, level)
+        if stated is not None:
+            rest = [self.zero] * (3 * self.N - 1)
+            given, derived = (([a, *rest], [self.zero, *rest]) for a in (*stated, rate))
+            self._same(one, "rates", given, derived, decisions)
+            (rate,) = stated
+        if g.value(rate) != 0.0:
+            self.work.setdefault(one.load.name, []).append((rate, 1.0))
+            self.timed.add(one.load.name)
+
+    def _state(self, one: Summand, on: tuple[int, ...], level: int, parts: Mapping[str, list[int]],
+               decisions: Decisions) -> None:  # fmt: skip
+        """Add a potential, and the loads of it that a function returns beside it.
+
+        Raises
+        ------
+        InvalidInput
+            They are not its loads.
+        """
+        g, N = self.g, self.N
+        self.stated.append((level, 1.0))
+        mine = [[self.zero] * (3 * N), [self.zero] * (3 * N)]
+        for key, rows in parts.items():
+            for n, i in enumerate(on):
+                mine[key == "torque"][3 * i : 3 * i + 3] = rows[3 * n : 3 * n + 3]
+        derived = loads_of(g, level, self.sum.moves, self.sum.turns)
+        self._same(one, "loads", mine, (derived.force, derived.torque), decisions)
+        for to, rows in zip(self.with_stated, mine, strict=True):
+            to[:] = [g.sum((a, 1.0), (b, 1.0)) for a, b in zip(to, rows, strict=True)]
+
+    def _same(self, one: Summand, what: str, mine: Any, derived: Any, decisions: Decisions) -> None:
+        """Refuse forces and torques that a function of the user's gives beside a potential, if they are not those that
+        are derived from it."""
+        if one.load.shipped:
+            return
+        fixed, every = {*decisions.asked, *self.sum.tables}, np.arange(self.N)[None]
+        here, there = (Acting(self.g, force, torque, every, {}) for force, torque in (mine, derived))
+        if apart(self.N, here, there, self.sum.parameters, fixed) > NEARLY_SAME:
+            raise InvalidInput(f"{one.load.described} returns a potential and other {what} than follow from it, as is "
+                               "found at random states; correct them, or return the potential alone")  # fmt: skip
+
     def _read(self, load: Load | Surrounding, on: tuple[int, ...], result: Any) -> Parts:
         """Names and rows of what a function returns; "" is a potential."""
         g, n = self.g, len(on)
-        returned = ["force", "torque"] * bool(on) + [*self.rates]
+        returned = ["force", "torque", "potential", "potential_rate"] * bool(on) + [*self.rates]
         if load.returns == "acceleration":
             check(load, "acceleration", result, [(3,)] if n == 1 else [(n, 3)])
             masses = [self.bodies[i].mass for i in on for _ in range(3)]
@@ -343,6 +411,9 @@ class Tracing:
                 numbers = flat(value)
                 if key == "torque":
                     numbers = [x for j, i in enumerate(on) for x in self._principal(i, numbers[3 * j : 3 * j + 3])]
+            elif key in ("potential", "potential_rate") and on:
+                check(load, key, value, [(), (1,)])
+                numbers = flat(value)
             elif key in self.rates:
                 shape = dict(self.sum.states)[key]
                 check(load, key, value, [shape])

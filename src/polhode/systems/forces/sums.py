@@ -193,16 +193,6 @@ def sums(kinds: tuple[Kind, ...]) -> tuple[Callable[..., Any], Callable[..., Any
     return bind(acceleration, pulls=pulls_of(accelerations), rates=depths_of(slopes)), bind(level, further=deep), deep
 
 
-@lru_cache(jit.KEPT_KERNELS)
-def roles(
-    kinds: tuple[Kind, ...], loads: Any, potential: Any, **more: Any
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The roles of a system, LOADS and POTENTIAL, with the sums over forces of these kinds bound in; ``more`` goes into
-    the loads too."""
-    pulling, deep, _ = sums(kinds)
-    return bind(loads, acceleration=pulling, **more), bind(potential, level=deep)
-
-
 ACCELERATION = "acceleration(part, p, t, r, v, mass, out, work_at) -> vector"
 LEVEL = "level(p, t, r) -> float"
 """Holes of such roles."""

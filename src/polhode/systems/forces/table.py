@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ import numpy as np
 from polhode.arguments import array, number
 from polhode.errors import InvalidInput, shown
 from polhode.kernel import layout as L
-from polhode.surroundings.planets import ALIKE
 from polhode.systems.forces import FORCES, force_of
+from polhode.systems.forces.acting import burns_of, mass_at
 from polhode.systems.forces.impulse import Impulse
 from polhode.systems.forces.record import Force, is_own
 from polhode.systems.forces.sums import COUNT, ROW, ROWS, Kind, kinds_of
@@ -101,17 +100,7 @@ def force_table(
         several bodies with a force that allows only one.
     """
     made = forces_of(forces)
-    if len(mass) > 1 and any(force.flow > 0.0 for force in made):
-        raise InvalidInput(
-            "thrust that uses up mass is that of one body; build a system for each of them, or give acceleration"
-        )
-    for k, force in enumerate(made):
-        if force.centre and abs(mu / force.centre - 1.0) > ALIKE:
-            raise InvalidInput(
-                f"forces[{k}] is the {force.description}, of a centre with the gravity parameter {force.centre:.6g}, "
-                f"but mu is {mu:.6g}; give the field of this centre, or its mu"
-            )
-    burns, kinds = _burns(made, float(mass[0])), kinds_of(made)
+    burns, kinds = burns_of(made, mu, mass), kinds_of(made)
     pulls = [force for force in made if force.impulse is None]
     numbers_at = ROWS + ROW * len(pulls)
     end = numbers_at + sum(len(force.numbers) for force in (*pulls, *beside))
@@ -150,16 +139,12 @@ def force_table(
             alike = [n for n, other in enumerate(made) if other.kind == force.kind]
             label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
             auxiliary.append(AuxiliaryVariable("work", label, part != L.POTENTIAL_PART and force.impulse is None))
-    if len(mass) > 1 and watches:
-        raise InvalidInput(
-            f"a shadow is met by one body at a time, but there are {len(mass)}; build a system for each of them"
-        )
     table = [len(burns), *(x for burn in burns for x in burn)]
     head = [mu, len(pulls), len(auxiliary), end + len(table)]
     parameters = np.array([*head, *rows, *stored, *table, *numbers], dtype=float)
     return ForceTable(
         tuple(made), kinds, parameters, tuple(places), tuple(auxiliary), tuple(switches), tuple(impulses),
-        tuple(watches), partial(_mass_at, float(mass[0]), burns) if burns else None, drives,
+        tuple(watches), mass_at(mass, burns), drives,
     )  # fmt: skip
 
 
@@ -212,22 +197,3 @@ def _check_kind(force: Force) -> None:
     if Kind.of(force_of(force.arguments)) != Kind.of(force):
         raise InvalidInput(f"force {force.kind!r} has other functions than polhode.forces.{force.kind} gives it; "
                            "change its kind")  # fmt: skip
-
-
-def _burns(made: Sequence[Force], mass: float) -> list[tuple[float, float, float]]:
-    """Begin, end and fraction of the mass used per unit time, of every burn."""
-    burns = [(on.start, on.stop, force.flow / mass) for force in made if force.flow > 0.0 for on in force.switches]
-    used = sum((end - begin) * share for begin, end, share in burns)
-    if not used < 1.0:
-        raise InvalidInput(
-            f"the burns would use up a mass of {used * mass:g}, but mass is {mass:g}; let them end sooner, or give a "
-            "smaller force or a larger mass"
-        )
-    return burns
-
-
-def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -> Any:
-    """Mass at times (n,), of shape (n, 1)."""
-    t = np.asarray(t, dtype=float)
-    used = sum((np.clip(t, begin, end) - begin) * share for begin, end, share in burns)
-    return (mass * (1.0 - used))[:, None]
