@@ -90,3 +90,21 @@ def dragging(body, k):
 def test_what_does_not_follow_from_the_potential_is_refused(act, told):
     with pytest.raises(InvalidInput, match=told):
         ph.system(ph.body("a", 2.0, (1.0, 2.0, 2.5)), ph.loads.of(act, k=3.0))
+
+
+def test_a_printed_sum_says_which_loads_break_a_law():
+    """Each is looked at alone, beside the centre that it needs."""
+    earth = ph.planets.EARTH
+    low = ph.system(
+        ph.body("a", 5.0, (1.0, 2.0, 2.5)), ph.loads.central(earth.mu), ph.loads.zonal(**earth.zonal),
+        ph.loads.drag(Cd=2.0, area=1.0),
+        surroundings={"air_density": ph.surroundings.exponential_air(1e-9, 6.4e6, 5e4)},
+    )  # fmt: skip
+    told = "does not conserve energy (drag), momentum (central), angular momentum space (zonal, drag)"
+    assert repr(low).endswith(told) and "zonal, drag" in low._repr_html_()
+    two = ph.system(ph.body("a", 5.0), ph.body("b", 1.0), ph.loads.of(sway, k=1.0).on("b"),
+                    ph.loads.tether(5.0, 1.0).on("a", "b"))  # fmt: skip
+    assert repr(two).endswith("energy (sway), total momentum (sway), total angular momentum (sway)")
+    assert "does not conserve" not in repr(
+        ph.system(ph.body("a", 5.0), ph.body("b", 1.0), ph.loads.tether(5.0, 1.0).on("a", "b"))
+    )

@@ -51,6 +51,8 @@ def system_html(system: System) -> str:
     if system.rotates or system.translates:
         pairs.append(("bodies", f"{count}{'' if turning.any() else ', points'}"))
     pairs.append(("conserves", ", ".join(system.conserves).replace("_", " ") or "nothing that is known"))
+    broken = breaking(system) if system.name == "system" and system.names else {}
+    pairs += [(f"does not conserve {law.replace('_', ' ')}", ", ".join(names)) for law, names in broken.items()]
     pairs.append(("method unless you name one", system.recommended))
     about = summary(build).replace("``", "") if build is not None else ""
     return facts(system.name, about, pairs)
@@ -138,6 +140,35 @@ def _shortened(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [one for some in short for one in some]
 
 
+LAWS = (("energy", "momentum", "angular_momentum_space"), ("energy", "total_momentum", "total_angular_momentum"))
+"""What the loads of a sum of one body, and of several, are asked for one by one."""
+MOST_ASKED = 12
+"""Most loads that are."""
+
+
+def breaking(system: System) -> dict[str, list[str]]:
+    """Of each of LAWS that a sum does not keep, the loads that break it, each looked at alone, without rotors."""
+    build = builder(system.name)
+    records = {name: one for name, one in system.arguments.items() if isinstance(one, Mapping)}
+    loads = [name for name, one in records.items() if one.get("kind") not in ("body", "controller", OWN, *SURROUNDINGS)]
+    if build is None or len(loads) > MOST_ASKED or not np.isfinite(system.mass).all():
+        return {}
+    given = {name: {key: value for key, value in one.items() if key not in ROTORS} for name, one in records.items()}
+    given |= {name: given[name] | {"function": one.function} for name, one in system.functions.items()}
+    always = [name for name, one in records.items() if name not in loads and one.get("kind") != "controller"]
+    centre = [name for name in loads if records[name].get("kind") == "central" and not records[name].get("on")]
+    laws = [law for law in LAWS[system.N > 1] if law not in system.conserves]
+    found: dict[str, list[str]] = {law: [] for law in laws}
+    of_centre: tuple[str, ...] = ()
+    for name in [*centre, *(one for one in loads if one not in centre)]:
+        alone = build(**{one: given[one] for one in [*always, *centre, *([name] if name not in centre else [])]})
+        of_centre = alone.conserves if name in centre else of_centre
+        for law in laws:
+            if law not in alone.conserves and (name in centre or not centre or law in of_centre):
+                found[law].append(name)
+    return {law: names for law, names in found.items() if names}
+
+
 def system_text(system: System) -> str:
     """A system as the call that builds it; a sum with a line for each body and load, and what is conserved."""
     if system.name != "system":
@@ -150,4 +181,6 @@ def system_text(system: System) -> str:
         return "\n".join(["system", *lines])
     doing = [own.label for own in system.auxiliary if own.quantity == "work"]
     work = ", ".join(doing if len(doing) <= MOST_ALIKE else [doing[0], "...", doing[-1]])
-    return "\n".join(["system", *lines, f"  conserves {kept}{f'; the work of {work} is recorded' if work else ''}"])
+    lost = ", ".join(f"{law.replace('_', ' ')} ({', '.join(names)})" for law, names in breaking(system).items())
+    lines += [f"  conserves {kept}{f'; the work of {work} is recorded' if work else ''}"]
+    return "\n".join(["system", *lines, *([f"  does not conserve {lost}"] if lost else [])])
