@@ -189,12 +189,12 @@ class Tracing:
         self.conservative, self.all_potential = not self.work, {*self.work} <= self.timed | sudden
         if not self.sum.books:
             self.work = {name: rows for name, rows in self.work.items() if name in sudden}
-        zero, works = self.zero, {name: g.sum(*power) for name, power in self.work.items()}
+        zero, power = self.zero, {name: g.sum(*rows) for name, rows in self.work.items()}
         states = [*(a for rows in self.rates.values() for a in rows), *[zero] * self.sum.registers]
         still = (zero,) * (len(self.turning) + len(states))
-        behind = dict.fromkeys((*parts, *self.parts), (*[zero] * len(works), *still))
-        timed = (a if name in self.timed else zero for name, a in works.items())
-        moving = (zero if name in self.timed else a for name, a in works.items())
+        behind = dict.fromkeys((*parts, *self.parts), (*[zero] * len(power), *still))
+        timed = (a if name in self.timed else zero for name, a in power.items())
+        moving = (zero if name in self.timed else a for name, a in power.items())
         behind |= {L.POTENTIAL_PART: (*timed, *still), L.MOVING: (*moving, *self.turning, *states)}
         for part, (force, torque) in self.parts.items():
             parts[part] = Loads(tuple(force), tuple(torque), ())
