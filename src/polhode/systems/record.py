@@ -205,18 +205,17 @@ class System:
     constants : mapping
         Constants of the bodies for the trajectory: name to dimensions and values, ``(("body", "axis"), array)``.
     conserves : tuple of str
-        Quantities that the exact motion conserves: ``energy``, ``angular_momentum_space``,
-        ``vertical_angular_momentum``, ``axial_angular_momentum``, ``momentum``; for interacting bodies
-        ``total_momentum``, ``total_angular_momentum``.
+        What the exact motion conserves: ``energy``, ``angular_momentum_space``, ``vertical_angular_momentum``,
+        ``axial_angular_momentum``, ``momentum``; of interacting bodies ``total_momentum``, ``total_angular_momentum``.
     axis : array (3,) or None
         The body's symmetry axis (user's frame), for ``axial_angular_momentum``.
     functions : mapping of str to UserFunction, or to what has its ``function``, ``made`` and ``described``
         The user's functions by keyword.
     each_alone : bool
-        Whether the loads honour ``split_loads``, and those of one body neither depend on another nor on its number: the
-        compiled loads are then written from the program of the loads of the first one, where that can be traced.
+        Whether loads honour ``split_loads``, and those of one body depend on no other and not on its number: they are
+        then written from the program of the first one's, where that can be traced.
     all_potential : bool
-        Whether all these loads have potentials: their commutator then follows from the program.
+        Whether these loads have potentials: their commutator then follows from the program.
     switches : tuple of Switch
         What is on only between known times. Loads read the switched parameter instead of the time, so that a step which
         begins or ends at such a time sees one side only.
@@ -384,10 +383,8 @@ class System:
     @property
     def commutator_by_parts(self) -> bool:
         """Whether the commutator is derived, so that it is also that of the loads without the attraction."""
-        if self.commutator is not None or not self.all_potential:
-            return False
-        known = self.program is not None and self.each_alone
-        return known or bool(self._from_program("by parts"))
+        derived = self.commutator is None and self.each_alone and self.all_potential
+        return derived and (self.program is not None or bool(self._from_program("by parts")))
 
     def _from_program(self, what: str, role: Any = None) -> Any:
         """A role of the loads, or of the built-in ones, as it is written from the program; None without. For
