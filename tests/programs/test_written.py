@@ -52,6 +52,16 @@ def test_what_is_run_is_the_text_and_not_the_file(folder):
     assert path.read_text() == whole
 
 
+@compiling
+def test_a_file_that_is_gone_is_compiled_from_its_text(folder):
+    """Vectors of four, which only the own compiler knows, and it from the source."""
+    head = "from numpy import sqrt\nfrom polhode.kernel.simd import spread, sum4\n"
+    made = module_of("def g(x):\n    return sum4(sqrt(spread(x)))\n", head)
+    for path in folder.iterdir():
+        path.unlink()
+    assert jit.compile_kernel(made.g, jit.types.f8(jit.types.f8))(9.0) == 12.0
+
+
 def test_where_nothing_can_be_written_functions_work(folder, monkeypatch):
     monkeypatch.setattr(written, "cache_folder", lambda: folder / "a file" / "below")
     folder.mkdir()

@@ -12,16 +12,17 @@ from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
 
 
-def between_sites(a, b, at, charge, epsilon, sigma, coulomb):
-    """Sum over sites i of a and j of b: k q_i q_j / r + 4 e ((s / r)^12 - (s / r)^6), with the mean s of their sigma
-    and the root e of the product of their epsilon."""
+def between_sites(a, b, at, charge, epsilon, sigma, coulomb, reaction):
+    """Sum over sites i of a and j of b: k q_i q_j (1 / r + c r^2) + 4 e ((s / r)^12 - (s / r)^6), with the mean s of
+    their sigma and the root e of the product of their epsilon."""
     total = 0.0
     for i in range(len(at)):
         for j in range(len(at)):
             d = a.point(at[i]) - b.point(at[j])
             square = d @ d
             if coulomb * charge[i] * charge[j] != 0.0:
-                total = total + coulomb * charge[i] * charge[j] / square**0.5
+                field = reaction * square if reaction != 0.0 else 0.0
+                total = total + coulomb * charge[i] * charge[j] * (square**-0.5 + field)
             if epsilon[i] * epsilon[j] != 0.0:
                 s6 = (0.25 * (sigma[i] + sigma[j]) ** 2 / square) ** 3
                 total = total + 4.0 * (epsilon[i] * epsilon[j]) ** 0.5 * (s6 * s6 - s6)
@@ -35,6 +36,7 @@ def sites(
     epsilon: NumberOrNumbers = 0.0,
     sigma: NumberOrNumbers = 1.0,
     coulomb: float = 1.0,
+    reaction: float = 0.0,
 ) -> Load:
     """Charges and Lennard-Jones sites at points of bodies, on ``polhode.pairs`` or on two bodies; all have the same.
 
@@ -49,6 +51,9 @@ def sites(
         mean of the diameters.
     coulomb : float
         1 / (4 pi epsilon_0) in the units of all these: 138.935457644 with nm, u, ps and elementary charges.
+    reaction : float
+        Factor c of the reaction field of a medium beyond the cut-off, which adds c r^2 to the 1 / r of two charges of
+        neutral bodies: (e - 1) / ((2 e + 1) cutoff^3) with its relative permittivity e [barker1973, tironi1995].
 
     Returns
     -------
@@ -64,7 +69,7 @@ def sites(
     >>> from polhode import loads
     >>> loads.sites([(0.0, 0.0, 0.1), (0.0, 0.0, -0.1)], charge=(1.0, -1.0)).on("pairs")
     load sites(at=[[0.0, 0.0, 0.1], [0.0, 0.0, -0.1]], charge=[1.0, -1.0], epsilon=[0.0, 0.0], sigma=[1.0, 1.0], \
-coulomb=1.0).on('pairs')
+coulomb=1.0, reaction=0.0).on('pairs')
     """
     points = array(at, "at", UNKNOWN)
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
@@ -78,4 +83,5 @@ coulomb=1.0).on('pairs')
         if name != "charge" and (numbers < 0.0).any():
             raise InvalidInput(f"{name} is {numbers.min():g}; it must not be negative")
         given[name] = np.broadcast_to(numbers, len(points))
-    return made(between_sites, "sites", at=points, **given, coulomb=number(coulomb, "coulomb"))
+    return made(between_sites, "sites", at=points, **given, coulomb=number(coulomb, "coulomb"),
+                reaction=number(reaction, "reaction"))  # fmt: skip

@@ -133,6 +133,18 @@ def with_steady_inside(g: Graph, outputs: Sequence[int], moving: Callable[[int],
     return g.rebuilt(outputs, sums=sums, products=products)
 
 
+def of_unit_sums(g: Graph, outputs: Sequence[int]) -> list[int]:
+    """The outputs with the number that all terms of a sum are multiplied by taken out of it, to the end of products."""
+
+    def sums(constant: float, terms: list[tuple[int, float]]) -> int:
+        size = terms[0][1] if len({f for _, f in terms}) == 1 else abs(terms[0][1])
+        if constant != 0.0 or len(terms) == 1 or any(abs(f) != abs(size) for _, f in terms):
+            return g.sum((g.const(constant), 1.0), *terms)
+        return g.sum((g.sum(*((b, f / size) for b, f in terms)), size))
+
+    return g.rebuilt(outputs, sums=sums)
+
+
 def expanded(g: Graph, outputs: Sequence[int], most: int = 8) -> list[int]:
     """The outputs with products by sums with a constant term, 1 + small, multiplied out, up to ``most`` terms."""
 

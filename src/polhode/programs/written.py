@@ -1,12 +1,14 @@
 """Texts as modules: a text is written to a file named by its digest, and its functions are imported from there.
 
 A file that never changes is what the cache of compiled kernels needs: functions made in memory would be compiled in
-every process. What is run is the text at hand, never what a file holds; the file is for tracebacks and the compiler.
+every process. What is run, and what the compiler reads, is the text at hand, never what a file holds, which another
+process may remove.
 """
 
 from __future__ import annotations
 
 import hashlib
+import linecache
 import os
 import sys
 import threading
@@ -38,6 +40,7 @@ def module_of(text: str, head: str = HEAD) -> ModuleType:
             module = ModuleType(name)
             module.__file__ = str(_file_of(name, text))
             module.__dict__.update(held_here)
+            linecache.cache[module.__file__] = len(text), None, text.splitlines(True), module.__file__
             exec(compile(text, module.__file__, "exec"), module.__dict__)
             sys.modules[name] = module
         return sys.modules[name]

@@ -182,11 +182,12 @@ def constants_of(
     return found
 
 
-def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[str, Any]]:
-    """The ``quantities`` of a system: temperatures, pressure in a box, and the sum of these dipoles (N, 3; user's body
-    frames)."""
+def thermodynamics(system: Callable[[], System], dipoles: Any = None) -> Callable[[Any], Mapping[str, Any]]:
+    """The ``quantities`` of the system that a function returns: temperatures, pressure in a box, and the sum of these
+    dipoles (N, 3; user's body frames)."""
 
     def quantities(body: Any) -> Mapping[str, Any]:
+        own = system()
         n, N = len(body), own.N
         p, m = body[:, :, L.MOMENTUM : L.MOMENTUM + 3], body[:, :, L.ANGULAR : L.ANGULAR + 3]
         total = p.sum(axis=1)

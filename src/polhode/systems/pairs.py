@@ -16,7 +16,7 @@ from polhode.kernel.pairs import WITHOUT_THREADS, bound
 from polhode.loads import Load
 from polhode.programs import derive
 from polhode.programs.dynamics import Dynamics
-from polhode.programs.factor import factored
+from polhode.programs.factor import factored, of_unit_sums
 from polhode.programs.graph import Graph
 from polhode.programs.languages import LANES
 from polhode.programs.of_two import Each, OfTwo
@@ -108,12 +108,12 @@ def _outputs(two: OfTwo) -> tuple[list[int], list[int], bool]:
     twists = []
     for body, side in zip("ab", sides, strict=True):
         if few:
-            rows = [h.sum((h.mul(S, a), -1.0)) for a in side] + [h.const(0.0)] * (FEW - len(turning))
+            rows = [h.mul(S, a) for a in side] + [h.const(0.0)] * (FEW - len(turning))
         else:
             changes = [two.turned(k) for k in turning]
             rows = [
-                h.sum(*((h.mul(S, a, h.input(f"{body}{n}")), -f) for a, change in zip(side, changes, strict=True)
-                        for n, f in change[j]))
+                h.mul(S, h.sum(*((h.mul(a, h.input(f"{body}{n}")), -f) for a, change in zip(side, changes, strict=True)
+                                 for n, f in change[j])))
                 for j in range(3)
             ]  # fmt: skip
         twists.append(rows)
@@ -130,13 +130,16 @@ def pairs_of(two: OfTwo) -> Pairs:
     at = {k: DATA + n for n, k in enumerate(order)}
     twist = [f"c[sums + {j}]" for j in range(3)]
     if few:
-        terms = [[f"c[sums + {n}] * {f} * c[at + {at[k]}]" for n, change in enumerate(changes) for k, f in change[j]]
+        terms = [[f"c[sums + {n}] * {-f} * c[at + {at[k]}]" for n, change in enumerate(changes) for k, f in change[j]]
                  for j in range(3)]  # fmt: skip
         twist = [" + ".join(one) or "0.0" for one in terms]
     turned = ["def turned(i, at, sums, y, c):", f"q = get4(y, {L.BODY} * i + {L.ATTITUDE})",
               f"return rotate_inverse(q, ({', '.join(twist)}))"]  # fmt: skip
     own = module_of("\n\n".join(["\n    ".join(one) + "\n" for one in (_pack(two, at), turned)]), IMPORTS_OF_BODIES)
-    pair = module_of("\n    ".join(_pair(two, outputs, at, len(read))) + "\n", IMPORTS).pair
+    plain = of_unit_sums(two.graph, outputs)
+    both = plain, factored(two.graph, plain)
+    lines = min((_pair(two, rows, at, len(read)) for rows in both), key=len)
+    pair = module_of("\n    ".join(lines) + "\n", IMPORTS).pair
     return Pairs(*bound(inlined(own.pack), inlined(pair), inlined(own.turned)), DATA + -(-len(order) // 4) * 4)
 
 
@@ -144,7 +147,7 @@ def _pair(two: OfTwo, outputs: Sequence[int], at: Mapping[int, int], read: int) 
     """Lines of ``pair``; the first so many data of the others are read."""
     h, d = two.graph, two.graph.inputs("r", 3)
     square = h.sum(*((h.mul(x, x), 1.0) for x in d))
-    rows = factored(h, [square, h.power(square, -0.5), *outputs])
+    rows = [square, h.power(square, -0.5), *outputs]
     given = {"r0": "x", "r1": "y", "r2": "z", "S": "S", "slope": "slope"}
     given |= {f"a{k}": f"c[a + {n}]" for k, n in at.items()} | {f"b{k}": f"d{n}" for k, n in at.items()}
     given |= {name: f"c[{name[1:]}]" for name in h.names(rows) if name[0] == "p"}
@@ -185,7 +188,7 @@ def measured(system: System, structure: Structure) -> System:
     """The system with temperatures and pressure, where it is in a box and all loads are in the pass."""
     if structure.pairs is None or structure.table or system.box is None:
         return system
-    return replace(system, quantities=thermodynamics(system))
+    return replace(system, quantities=thermodynamics(lambda: system))
 
 
 def within_of(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, skin: Any) -> Within:

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from polhode.capabilities import stated
 from polhode.errors import InvalidInput, UserFunctionError, unknown_name
 from polhode.kernel import jit
+from polhode.kernel.neighbours import FIRST_PARAMETER
 from polhode.loads import Load
 from polhode.programs.decisions import Decisions
 from polhode.programs.factor import factored
@@ -25,8 +27,8 @@ from polhode.systems.around import places as places_of
 from polhode.systems.carried import carried_in
 from polhode.systems.commands import traced, written
 from polhode.systems.loops import looped, loops_of
-from polhode.systems.pairs import of_two
-from polhode.systems.summands import Structure, Sum, Summand, functions_of
+from polhode.systems.pairs import Untraced, numbers_of_each, of_two
+from polhode.systems.summands import Structure, Sum, Summand, Within, functions_of
 from polhode.systems.tracing import Tracing
 
 _kept: OrderedDict[Any, list[Structure]] = OrderedDict()
@@ -68,6 +70,24 @@ def _made(sum: Sum) -> Structure:
         of_two(sum)  # which refuses what is no load on pairs
     loops = loops_of(sum) if sum.beside is None else []
     return looped(sum, loops) if loops or sum.passes else Tracing(sum).structure()
+
+
+def interacting(load: Load, N: int, within: Within) -> dict[str, Any]:
+    """The attributes of a system of N rigid bodies with nothing but a load on pairs, from the structure of two."""
+    places, numbers = places_of(load.parameters, FIRST_PARAMETER)
+    each, more = numbers_of_each(load, N, FIRST_PARAMETER + len(numbers))
+    two = Sum(
+        ("a", "b"), (True,) * 2, ((True,) * 3,) * 2, (False,) * 2, (Summand(load, (), places, each),), (),
+        False, np.array([0.0] * FIRST_PARAMETER + numbers + more), within=within,
+    )  # fmt: skip
+    structure = structure_of(two)
+    assert structure.pairs is not None
+    return {
+        "loads": structure.loads, "potential": structure.potential, "program": Untraced(N),
+        "conserves": ("energy", *structure.conserves), "provides": stated(velocity_independent=True),
+        "decided": frozenset(int(name[1:]) for name in structure.fixed),
+        **within.attributes(N, two.parameters, *structure.pairs),
+    }  # fmt: skip
 
 
 def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., Any]:
