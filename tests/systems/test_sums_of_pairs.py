@@ -95,6 +95,7 @@ def test_waters_are_those_of_polhode():
         ph.bodies(27, float(built.mass[0]), tuple(built.moments[0])),
         ph.loads.sites(at, charge, epsilon=(0.650, 0.0, 0.0), sigma=0.3166, coulomb=138.935457644).on(ph.pairs),
     )
+    assert ours.conserves == built.conserves == ("energy", "total_momentum", "total_angular_momentum")
     run = {"step": 5e-4, "steps": 200, "every": 200, **grid(3, 0.4)}
     ends = [ph.integrate(one, "v2", **run) for one in (built, ours)]
     assert abs(ends[0].angular_velocity.values[-1] - run["angular_velocity"]).max() > 1.0

@@ -37,13 +37,12 @@ from polhode.systems.molecules import (
     masses_of,
     of_each,
     overlapping,
-    surroundings,
     thermodynamics,
+    within_of,
 )
 from polhode.systems.record import System
 from polhode.systems.structure import interacting
 from polhode.systems.sum import with_loads
-from polhode.systems.summands import Within
 
 
 def spheres(a, b, epsilon, sigma, attraction, reaction):
@@ -133,7 +132,7 @@ def dipoles(
         if value < 0.0:
             raise InvalidInput(f"{name} is {value:g}; it must not be negative")
     edges = edges_of(box)
-    within = Within(edges, *surroundings(cutoff, switch, skin, edges))
+    within = within_of(edges, cutoff, switch, skin)
     moments, frames = principals(inertia, N)
     masses = masses_of(mass, N)
     moment = of_each(dipole, N, "dipole")

@@ -24,6 +24,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.neighbours import NOW_AT, VIRIAL_SUM
 from polhode.kernel.signatures import A1, POTENTIAL
 from polhode.systems.record import System
+from polhode.systems.summands import OPEN, Within
 
 OVERLAP = 0.2
 """Distance over diameter below which bodies overlap: their repulsion is then about 1e9 epsilon."""
@@ -106,8 +107,8 @@ def edges_of(box: Any) -> Any:
     return edges
 
 
-def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float, float, float]:
-    """Cut-off (0 without one), start of switching and skin, checked for a box with these edges or free space.
+def within_of(edges: Any, cutoff: Any, switch: Any, skin: Any) -> Within:
+    """Cut-off, start of switching and skin, checked for a box with these edges or free space.
 
     Raises
     ------
@@ -121,7 +122,7 @@ def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float
         for name, value in (("switch", switch), ("skin", skin)):
             if value is not None:
                 raise InvalidInput(f"{name} is given without cutoff, to which it belongs; leave it out")
-        return 0.0, 0.0, 0.0
+        return OPEN
     rc = number(cutoff, "cutoff", positive=True, most=1e100)
     if edges is not None and edges.min() < 2.0 * rc:
         raise InvalidInput(
@@ -134,7 +135,7 @@ def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float
     wide = SKIN * rc if skin is None else number(skin, "skin", most=1e100)
     if wide < 0.0:
         raise InvalidInput(f"skin is {wide:g}; it must not be negative")
-    return rc, on, wide
+    return Within(edges, rc, on, wide)
 
 
 def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:

@@ -26,7 +26,7 @@ from polhode.programs.roles import of_flat_memory
 from polhode.programs.text import HEAD, HEAD_OF_LANES, Lines
 from polhode.programs.written import module_of
 from polhode.systems.conserved import Acting, conserved
-from polhode.systems.molecules import edges_of, surroundings, thermodynamics
+from polhode.systems.molecules import edges_of, thermodynamics, within_of
 from polhode.systems.record import System
 from polhode.systems.seen import OFFERED, Seen
 from polhode.systems.summands import OPEN, Shape, Structure, Sum, Within
@@ -191,7 +191,7 @@ def measured(system: System, structure: Structure) -> System:
     return replace(system, quantities=thermodynamics(lambda: system))
 
 
-def within_of(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, skin: Any) -> Within:
+def within_of_loads(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, skin: Any) -> Within:
     """Box and cut-off of loads on pairs.
 
     Raises
@@ -206,8 +206,7 @@ def within_of(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, skin: A
                     f"{name} is given, but no load is on polhode.pairs, to which it belongs; leave it out"
                 )
         return OPEN
-    edges = edges_of(box)
-    return Within(edges, *surroundings(cutoff, switch, skin, edges))
+    return within_of(edges_of(box), cutoff, switch, skin)
 
 
 def numbers_of_each(load: Load, N: int, first: int) -> tuple[dict[str, tuple[int, Shape]], list[float]]:

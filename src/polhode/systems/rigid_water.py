@@ -6,7 +6,7 @@
 R_ij is the distance of the centres of mass: whole, neutral molecules are cut off, whose interaction beyond the cut-off
 is weak. S falls from 1 at ``switch`` to 0 at the cut-off with four continuous derivatives; without a cut-off it is 1.
 The last term, c = (e - 1) / ((2 e + 1) cutoff^3), is the reaction field of a medium of relative permittivity e beyond
-the cut-off [barker1973, tironi1995]; by default e is infinite (a conductor).
+the cut-off [barker1973, tironi1995]; by default e is infinite (a conductor). The load is ``polhode.loads.sites``.
 
 Units: nm, ps, atomic mass units u, elementary charges e. So energies are in u nm^2 / ps^2 = kJ / mol, temperatures in K
 with k_B = 0.00831446261815324 kJ / (mol K), pressures in kJ / (mol nm^3) = 1.66053907 MPa, and k is 138.935457644
@@ -41,11 +41,10 @@ from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, sites
 from polhode.loads.load import PAIRS
 from polhode.systems.dipoles import reaction
-from polhode.systems.molecules import constants_of, count, edges_of, overlapping, surroundings, thermodynamics
+from polhode.systems.molecules import constants_of, count, edges_of, overlapping, thermodynamics, within_of
 from polhode.systems.record import System
 from polhode.systems.structure import interacting
 from polhode.systems.sum import with_loads
-from polhode.systems.summands import Within
 
 COULOMB = 138.935457644
 """1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
@@ -173,7 +172,7 @@ def rigid_water(
             f"the smallest edge of the box, {edges.min():.4g} nm, leaves no room for a cut-off of {SHORTEST:g} nm, "
             "about where second neighbours are; give more molecules, a larger box or a cutoff"
         )
-    within = Within(edges, *surroundings(usual, switch, skin, edges))
+    within = within_of(edges, usual, switch, skin)
     beyond = reaction(inf if reaction_field is None and within.cutoff else reaction_field, within.cutoff)
     names, places, charge, moments = geometry(row)
     arguments = {

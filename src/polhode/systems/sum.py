@@ -41,7 +41,7 @@ from polhode.systems.controllers import SAMPLING, Controller, controller
 from polhode.systems.core import Core
 from polhode.systems.gravitation import gravitation
 from polhode.systems.loads_roles import no_loads, no_series
-from polhode.systems.pairs import measured, numbers_of_each, within_of
+from polhode.systems.pairs import measured, numbers_of_each, within_of_loads
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
@@ -165,7 +165,7 @@ def composed(
         if load.kind == "gravitation" and not load.bodies and core is None:
             core = gravitation(bodies, load)
     traced = [one for one in loads if core is None or one.kind != "gravitation" or one.bodies]
-    whole = sum_of(bodies, traced, states, around, core, within_of(loads, **within))
+    whole = sum_of(bodies, traced, states, around, core, within_of_loads(loads, **within))
     structure = structure_of(whole)
     roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
     made = System(
