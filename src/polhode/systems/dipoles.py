@@ -4,7 +4,7 @@
                            + mu_i . mu_j / r^3 - 3 (mu_i . d)(mu_j . d) / r^5         [celledoni2008, eqs. 3.10-3.12]
 
 d = q_i - q_j, r = |d|, mu_i = R(q_i) mubar_i. In the paper there is no attraction (a = 0), and all pairs interact in
-free space.
+free space. Forces and torques are the derivatives.
 
 With ``cutoff`` the energy of a pair is multiplied by S(r), which falls from 1 at ``switch`` to 0 at the cut-off with
 four continuous derivatives. With ``box`` the nearest images interact. With ``reaction_field`` the medium beyond the
