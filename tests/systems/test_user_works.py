@@ -15,8 +15,8 @@ from polhode.checks import load_caller
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import jit
 from polhode.kernel import layout as L
+from polhode.programs.parts import REMEMBERED
 from polhode.runs.initial_state import start_state
-from polhode.systems.user import CACHE_SIZE
 from polhode.trajectory.convergence import observed_order
 
 SPIN = {"attitude": (0.5, 0.5, -0.5, 0.5), "angular_velocity": (0.3, -0.2, 1.1)}
@@ -200,30 +200,38 @@ def test_the_motion_does_not_depend_on_the_work():
 # ------------------------------------------------------------------ the function is called once at a place
 @pytest.mark.skipif(jit.disabled(), reason="plain Python has no memory")
 def test_power_at_a_place_where_the_load_has_just_been():
-    """What the function returned there is taken from memory, nowhere else; functions that see velocities have none."""
-    system = ph.rigid_body(TENSOR, torque=swing, parameters=[0.4])
-    assert system.memory == CACHE_SIZE and ph.rigid_body(TENSOR, torque=damping, parameters=[0.4]).memory == 0
+    """What a function that is no program returned there is taken from memory, nowhere else; functions that see
+    velocities have none."""
+    calls = []
+
+    def counted(t, q, omega, p):
+        calls.append(t)
+        return json.loads(json.dumps(swing(t, q, None, p)))
+
+    system = ph.rigid_body(TENSOR, torque=counted, parameters=[0.4])
+    assert system.memory == REMEMBERED and ph.rigid_body(TENSOR, torque=damping_in_python, parameters=[0.4]).memory == 0
     y, parameters, out = start_state(system, **SPIN), system.with_memory, np.zeros(7)
-    role, bodies = system.compiled_loads(0.3, y), system.bodies
+    with pytest.warns(SlowFunctionWarning):
+        role, bodies = system.compiled_loads(0.3, y), system.bodies
 
     def asked(part, t=0.3, state=y):
+        before = len(calls)
         load_caller(part)(role, t, 1, state, bodies, parameters, out)
-        return out.copy()
+        return out.copy(), len(calls) - before
 
-    whole = asked(L.ALL)
-    assert whole[3:6].any() and whole[6] != 0.0
-    np.testing.assert_array_equal(asked(L.RESTING), [*whole[:6], 0.0])
-    np.testing.assert_array_equal(asked(L.MOVING), [0.0] * 6 + [whole[6]])
+    whole, called = asked(L.ALL)
+    assert whole[3:6].any() and whole[6] != 0.0 and called == 1
+    (resting, none), (moving, nor) = asked(L.RESTING), asked(L.MOVING)
+    np.testing.assert_array_equal(resting, [*whole[:6], 0.0])
+    np.testing.assert_array_equal(moving, [0.0] * 6 + [whole[6]])
     faster = y.copy()
     faster[10:13] *= 2.0
-    assert asked(L.MOVING, state=faster)[6] == pytest.approx(2.0 * whole[6], rel=1e-14)
-    parameters[-3:] = 0.0  # the torque in memory
-    assert not asked(L.ALL)[3:].any()
-    later, turned = asked(L.ALL, t=0.4), y.copy()
-    assert later[3:6].any()
+    doubled, also_none = asked(L.MOVING, state=faster)
+    assert doubled[6] == pytest.approx(2.0 * whole[6], rel=1e-14) and none == nor == also_none == 0
+    turned = y.copy()
     turned[6:10] = turned[6:10][[1, 0, 3, 2]]
-    assert asked(L.ALL, state=turned)[3:6].any()
-    np.testing.assert_array_equal(asked(L.ALL), whole)
+    assert [asked(L.ALL, t=0.4)[1], asked(L.ALL, state=turned)[1], asked(L.ALL)[1]] == [1, 1, 1]
+    np.testing.assert_array_equal(out, whole)
 
 
 # ------------------------------------------------------------------ every system by its check

@@ -330,7 +330,8 @@ def _differences(systems: list[System]) -> str:
         if (np.isfinite(one.moments) != np.isfinite(first.moments)).any():
             return "the axes differ about which they turn"
         roles = ((getattr(s, name) for name in ("loads", "potential", "commutator", "series")) for s in (first, one))
-        if not all(_alike(a, b) for a, b in zip(*roles, strict=True)):
+        called = [s.called and s.called.made for s in (first, one)]
+        if called[0] != called[1] or not all(_alike(a, b) for a, b in zip(*roles, strict=True)):
             return "their loads are not the same functions"
     return ""
 
@@ -419,7 +420,8 @@ def _for_all(values: Any, M: int) -> Any:
 
 def _decided_by(system: System, constants: Constants) -> str:
     """Whether a number by which compiled code was chosen varies, a clause; empty where none does."""
-    if len(constants.frames) > 1 and any(isinstance(role, UserFunction) for role in (system.loads, system.potential)):
+    functions = system.called or any(isinstance(role, UserFunction) for role in (system.loads, system.potential))
+    if len(constants.frames) > 1 and functions:
         plain_frame = (constants.frames == (1.0, 0.0, 0.0, 0.0)).all(axis=(1, 2))
         if plain_frame.any() != plain_frame.all():
             return "some of them have principal axes along those of the body and others have not"

@@ -50,7 +50,8 @@ class Load:
     kind : str
         The function of ``polhode.loads`` that makes it again, "" for one of the user's own that was not added there.
     returns : str
-        "acceleration" of one that returns that, not a force; "states" of one that is on no body.
+        "acceleration" of one that returns that, not a force; "states" of one that is on no body; "reported" of a
+        potential that moves nothing, and is reported in the place of that which acts.
     starts : mapping
         The states that it brings, with their values at the start.
     recorded : mapping or None
@@ -66,6 +67,10 @@ class Load:
         ``Watch`` of a system, with indices in the table.
     impulse : Impulse or None
         A sudden change of velocity, in the place of what the function returns.
+    books : bool
+        Whether its work is recorded.
+    made : object
+        What its function is equal to, if that is known: other functions that come to the same program are, too.
     """
 
     function: Callable[..., Any]
@@ -82,6 +87,8 @@ class Load:
     flagged: tuple[Any, ...] = ()
     watches: tuple[Any, ...] = ()
     impulse: Any = None
+    books: bool = True
+    made: Any = None
     what: ClassVar[str] = "load"
     reserved: ClassVar[tuple[str, ...]] = RESERVED
 
@@ -295,7 +302,7 @@ class Load:
     @property
     def form(self) -> Any:
         """What else than function, names and shapes its program depends on."""
-        return self.returns, tuple(self.reads.items())
+        return self.returns, tuple(self.reads.items()), self.books
 
     @property
     def arguments(self) -> dict[str, Any]:

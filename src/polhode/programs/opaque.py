@@ -5,17 +5,19 @@
 
 A kernel is ``kernel(p, at, ...)``: its numbers are ``p[at]``, ``p[at + 1]``, ..., what it takes behind them are numbers
 and vectors, mostly the time and a position. Derivatives of a call are those that are stated with the kernel; others are
-refused.
+refused. A hole is a kernel that is bound where a run starts; beforehand its numbers are not known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import Any
 
+from polhode.kernel.holes import Hole
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Rows
-from polhode.programs.primitives import COMPONENTS, KERNELS, Primitive, add_primitive
+from polhode.programs.primitives import KERNELS, Primitive, add_primitive, component
 from polhode.programs.tracer import NotTraceable, Tracer, array_of, row_of
 
 
@@ -46,6 +48,8 @@ class Opaque:
         begins = [1 + sum(max(1, one) for one in takes[:k]) for k in range(len(takes))]
 
         def value(numbers: Any, at: float, *given: float) -> Any:
+            if isinstance(kernel, Hole):
+                return nan if count == 1 else (nan,) * count
             taken = (given[k - 1 : k - 1 + n] if n else given[k - 1] for k, n in zip(begins, takes, strict=True))
             return kernel(numbers, int(at), *taken)
 
@@ -63,14 +67,14 @@ class Opaque:
         call = g.fun(self.name, *(row_of(g, one) for one in (rows.at, *flat)))
         if self.count == 1:
             return Tracer(g, call)
-        return array_of([Tracer(g, g.fun(COMPONENTS[k], call)) for k in range(self.count)])
+        return array_of([Tracer(g, g.fun(component(k), call)) for k in range(self.count)])
 
     def _slopes(self, g: Graph, row: int, arguments: Sequence[int]) -> list[tuple[int, int]]:
         """Pairs (argument, partial derivative) of a call."""
         if self.slopes is None:
             raise NotTraceable(f"it needs a derivative of {self.words}, of which there is none")
         call = g.fun(self.slopes.name, *arguments)
-        return [(one, g.fun(COMPONENTS[k], call)) for k, one in enumerate(arguments[1 : 1 + self.slopes.count])]
+        return [(one, g.fun(component(k), call)) for k, one in enumerate(arguments[1 : 1 + self.slopes.count])]
 
 
 CALLED: dict[str, Opaque] = {}

@@ -7,6 +7,7 @@ act on each other, of each of them in turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ from polhode.programs.roles import behind, of_flat_memory
 from polhode.programs.text import Lines, matrix_rows
 
 PARTS = (L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING)
+FEW_LINES = 40
+"""Fewest lines that are worth a memory."""
 ATTITUDES = ("qw", "qx", "qy", "qz")
 """Variables of the quaternion."""
 
@@ -105,7 +108,7 @@ def _powers(g: Graph, branches: Sequence[set[int]], shared: set[int]) -> dict[in
 
 def added_up(
     g: Graph, branches: Mapping[str, Loads], bodies: int, count: int,
-    given: Callable[[Sequence[str]], tuple[list[str], dict[str, str]]],
+    given: Callable[[Sequence[str]], tuple[list[str], dict[str, str]]], memory_at: int = -1,
 ) -> tuple[list[str], list[str], list[str]]:  # fmt: skip
     """Lines that add up loads, and the variables of forces and torques, 3 a body each, and of the rates.
 
@@ -118,6 +121,8 @@ def added_up(
         How many bodies the loads are on, and how many auxiliary variables there are.
     given : function
         Of the names of inputs: lines that read the attitudes, and the expressions of all of them.
+    memory_at : int
+        Where among the parameters there is memory for what several parts need, if that is long; -1 without.
     """
     flat = factored(g, [a for loads in branches.values() for a in loads.rows])
     width = L.LOAD * bodies + count
@@ -131,7 +136,7 @@ def added_up(
     acting = [f"{one}{k}" for one in "FT" for k in range(3 * bodies)]
     rates = [f"W{k}" for k in range(count)]
     values = [*acting, *rates]
-    lines = [*read, *body.lines, *(f"{one} = 0.0" for one in values)]
+    lines = [f"{one} = 0.0" for one in values]
     for condition, outputs in zip(branches, rows, strict=True):
         own = body.branch()
         own.write(g.needed(outputs))
@@ -139,12 +144,36 @@ def added_up(
             f"{one} = {one} + {own.names[a]}" for one, a in zip(values, outputs, strict=True) if g.value(a) != 0.0
         ]
         lines += adding and [f"if {condition}:", *(f"    {line}" for line in [*own.lines, *adding])]
-    return lines, acting, rates
+    before = body.lines
+    if memory_at >= 0 and len(before) >= FEW_LINES:
+        before = _remembered(before, "\n".join(lines), memory_at)
+    return [*read, *before, *lines], acting, rates
+
+
+PLACE = (*(f"y[{L.POSITION + k}]" for k in range(3)), *(f"y[{L.ATTITUDE + k}]" for k in range(4)))
+"""What loads at rest depend on beside the time."""
+REMEMBERED = 15
+"""Size of the memory, of loads at rest with their time and place."""
+
+
+def _remembered(lines: Sequence[str], behind: str, at: int) -> list[str]:
+    """Lines that take what is read behind them from the memory, where time and place are those of the last time."""
+    used = set(re.findall(r"\bx\d+\b", behind))
+    kept = [name for name in (line.partition(" = ")[0] for line in lines) if name in used]
+    keys = ["1.0", "t", *PLACE]
+    if len(keys) + len(kept) > REMEMBERED:
+        return list(lines)
+    same = " and ".join(f"parameters[{at + k}] == {key}" for k, key in enumerate(keys))
+    places = [(f"parameters[{at + len(keys) + k}]", name) for k, name in enumerate(kept)]
+    written = [*(f"parameters[{at + k}] = {key}" for k, key in enumerate(keys)),
+               *(f"{slot} = {name}" for slot, name in places)]  # fmt: skip
+    read = [f"{name} = {slot}" for slot, name in places]
+    return [f"if {same}:", *(f"    {line}" for line in read), "else:", *(f"    {line}" for line in [*lines, *written])]
 
 
 def text(
     g: Graph, branches: Mapping[str, Loads], count: int, several: bool, name: str = "loads", bodies: int = 1,
-    before: int = 0, beside: int | None = None,
+    before: int = 0, beside: int | None = None, memory_at: int = -1,
 ) -> str:  # fmt: skip
     """The text of a role that adds up loads.
 
@@ -165,13 +194,15 @@ def text(
         Number of auxiliary variables before those that are the inputs aux0, aux1, ...
     beside : int, optional
         Of loads that are added to those that are there: how many auxiliary variables these have.
+    memory_at : int
+        Where among the parameters there is memory for loads at rest of one body, if they are long; -1 without.
     """
 
     def given(names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         read, found = _expressions(names, several) if bodies == 1 else of_flat_memory(names, bodies)
         return read, found | (behind(names, bodies, before) if before else {})
 
-    lines, acting, rates = added_up(g, branches, bodies, count, given)
+    lines, acting, rates = added_up(g, branches, bodies, count, given, memory_at)
     at = "c + " if several else ""
     places = [L.LOAD * (k // 3) + 3 * turns + k % 3 for turns in range(2) for k in range(3 * bodies)]
     columns = list(zip(*(loads.rows for loads in branches.values()), strict=True))

@@ -51,7 +51,7 @@ class Primitive:
     helper : function, optional
         The kernel that the text calls by its name.
     several : bool
-        Whether it is several numbers, of which rows of COMPONENTS are one.
+        Whether it is several numbers, of which rows of ``component`` are one.
     """
 
     value: Callable[..., float]
@@ -93,15 +93,6 @@ PRIMITIVES: dict[str, Primitive] = {
 """By name: ``segment`` of a table that begins at an index, with a stride, a number of rows and the value that is looked
 up, as the kernel of this name; ``entry``, the number at an index."""
 
-COMPONENTS = tuple(f"component{k}" for k in range(16))
-"""Rows that are one of several numbers."""
-
-
-def _component(k: int) -> Primitive:
-    return Primitive(lambda numbers, several: several[k], f"{{0}}[{k}]", lambda g, row, several: [(several[0], row)])
-
-
-PRIMITIVES |= {name: _component(k) for k, name in enumerate(COMPONENTS)}
 TEXTS = {name: one.text for name, one in PRIMITIVES.items()}
 """Expressions of all of them in Python."""
 KERNELS: dict[str, Any] = {}
@@ -112,3 +103,13 @@ def add_primitive(name: str, made: Primitive) -> None:
     """Add a kind of row."""
     assert name not in PRIMITIVES
     PRIMITIVES[name], TEXTS[name] = made, made.text
+
+
+def component(k: int) -> str:
+    """The kind of row that is one of several numbers."""
+    name = f"component{k}"
+    if name not in PRIMITIVES:
+        text = f"{{0}}[{k}]"
+        made = Primitive(lambda numbers, several: several[k], text, lambda g, row, several: [(several[0], row)])
+        add_primitive(name, made)
+    return name

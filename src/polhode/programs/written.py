@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from polhode.kernel.cache import cache_folder, prune
+from polhode.kernel.holes import HOLES, Hole
 from polhode.kernel.interrupts import held
 from polhode.kernel.reach import WRITTEN
 from polhode.programs.primitives import KERNELS
@@ -39,7 +40,8 @@ def module_of(text: str, head: str = HEAD) -> ModuleType:
         if name not in sys.modules:
             module = ModuleType(name)
             module.__file__ = str(_file_of(name, text))
-            module.__dict__.update(held_here)
+            holes = {name: one for name, one in held_here.items() if isinstance(one, Hole)}
+            module.__dict__.update(held_here | {HOLES: holes})
             linecache.cache[module.__file__] = len(text), None, text.splitlines(True), module.__file__
             exec(compile(text, module.__file__, "exec"), module.__dict__)
             sys.modules[name] = module

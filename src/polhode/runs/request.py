@@ -411,7 +411,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     if system.sampled and final < first:
         raise InvalidInput(f"the run goes from t = {first:g} back to {final:g}, but what controllers have set cannot "
                            "be undone; run forwards in time")  # fmt: skip
-    events, breaks = events_of(given.get("events", ()), system.refuses), checked_breaks(given["breaks"], first, final)
+    events, breaks = events_of(given.get("events", ()), system), checked_breaks(given["breaks"], first, final)
     watched = (watch.function for event in events for watch in event.watches if watch.function is not None)
     check_shared([*system.functions.values(), *watched])
     if system.units:

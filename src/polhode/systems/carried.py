@@ -125,6 +125,12 @@ class Carried:
         """Parameters that are zero, and because they are zero leave a term of the loads out."""
         return () if "coulomb" in self.kinds else tuple(self.row + OF_WHEEL * k + COULOMB for k in range(self.wheels))
 
+    @property
+    def work(self) -> list[str]:
+        """Names of their works, which come first."""
+        both = (("wheels", self.wheels, "wheel_momentum"), ("gyros", self.gyros, "gimbal_angle"))
+        return [self.label(quantity) + name for name, count, quantity in both if count]
+
     def label(self, quantity: str) -> str:
         """What the labels of a quantity begin with."""
         return self.before[quantity in OF_GYROS]

@@ -520,8 +520,8 @@ def event_of(description: Any) -> Event:
     return called(EVENTS[kind], arguments)
 
 
-def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]:
-    """Events as records, checked against a system, whose ``refuses`` says why one is none of it.
+def events_of(descriptions: Any, system: System) -> list[Event]:
+    """Events as records, checked against a system.
 
     Raises
     ------
@@ -540,11 +540,23 @@ def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]
             event = event_of(description)
         except InvalidInput as refused:
             raise InvalidInput(f"events[{k}]: {refused}") from None
-        why = refuses(event)
-        if why:
+        if why := _refusal(event, system):
             raise InvalidInput(f"events[{k}]: {why}")
         made.append(event)
     return made
+
+
+def _refusal(event: Event, system: System) -> str:
+    """Why an event is none of a system, in words; empty where it is."""
+    if all(watch.of is not None for watch in event.watches):
+        return ""
+    if system.N != 1:
+        return (f"an event {event.kind!r} is that of one body, but {system.name!r} has {system.N}; take "
+                "polhode.events.of(function).on(...)")  # fmt: skip
+    if event.kind != "user" and not system.translates:
+        return (f"the body of {system.name!r} does not move through space; it has no {event.kind}, but events.user "
+                "takes a function of its attitude")  # fmt: skip
+    return ""
 
 
 # ------------------------------------------------------------------ compiled for a run

@@ -45,16 +45,15 @@ from polhode.bodies.inertia import (
     parallel_axis_inverse,
     principal,
 )
-from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
 from polhode.loads import weight as weight_load
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.record import AuxiliaryVariable, System
+from polhode.systems.of_functions import summed, users_of
+from polhode.systems.record import IDENTITY, System
 from polhode.systems.states import states_of
-from polhode.systems.structure import structure_of
-from polhode.systems.sum import IDENTITY, sum_of, with_loads
-from polhode.systems.user import Behind, added_functions, torque_added
+from polhode.systems.sum import with_loads
+from polhode.systems.user import records_of
 
 STANDARD_GRAVITY = 9.81
 POINTS = ("fixed_point", "center_of_mass")
@@ -190,37 +189,29 @@ def heavy_top(
         )
     worked, steered = truth(work, "work"), controllers_of(controllers)
     held, rated = parted(states_of(states), steered)
-    alone = sum_of([Body("top", np.inf, tuple(moments), IDENTITY)], [weight_load(weight, at=inside)])
-    weighed = structure_of(alone)
-    added = added_functions(
-        {"torque": (torque, torque_added)}, weighed.loads, weighed.potential, alone.parameters, 0,
-        None if parameters is None else numbers(parameters, "parameters"),
-        frame=(float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])), record_work=worked,
-        states=Behind(held.sizes, rated.sizes, len(held.auxiliary), bool(steered)),
-    )  # fmt: skip
-    if added.given:
-        roles: dict[str, Any] = {"loads": added.loads, "provides": stated(
-            split_loads=True, velocity_independent=not added.velocity_dependent)}  # fmt: skip
-    else:
-        roles = {"series": top_series, "conserves": conserves, "axis": axis, "recommended": "fg6_5"}
+    values = numbers(parameters, "parameters")
+    users = users_of({"torque": (torque, "torque")}, values, frame, held, rated, handed=bool(steered))
+    axes, at = (tuple(frame), center) if users else (IDENTITY, inside)  # functions see the user's axes
+    attributes = summed(
+        Body("top", np.inf, tuple(moments), axes), [weight_load(weight, at=at)], users, worked, held, rated
+    )
+    if not users:
+        attributes |= {"series": top_series, "conserves": conserves, "axis": axis, "recommended": "fg6_5"}
     made = System(
         name="heavy_top",
         arguments={
             "inertia": plain(inertia), "center_of_mass": center.tolist(), **given,
             **({} if physical else {"physical": False}),
             **({} if work else {"work": False}),
-            **({"states": rated.arguments} if rated.arguments else {}), **added.arguments,
+            **({"states": rated.arguments} if rated.arguments else {}), **records_of(users),
+            **({"parameters": values.tolist()} if parameters is not None else {}),
         },
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
-        potential=weighed.potential,
-        auxiliary=(*(AuxiliaryVariable("work", name) for name in added.work), *held.auxiliary, *rated.auxiliary),
-        parameters=added.parameters,
-        records_work=worked or not added.given,
-        functions=added.given,
+        records_work=worked or not users,
         direct={} if mass is not None else {"weight": (0, False)},
-        **roles,
+        **attributes,
     )  # fmt: skip
     return with_loads(controlled(made, steered, states), loads)
 

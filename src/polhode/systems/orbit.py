@@ -28,6 +28,7 @@ run stops there with ``NotFinite``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -140,7 +141,8 @@ def orbit(
     held, own_states = parted(states_of(states), steered)
     points = [Body(f"point{i}", m, POINT, IDENTITY) for i, m in enumerate(masses.tolist())]
     acting = [central(mu), *loads_of(found, float(masses[0]), burns)]
-    whole = sum_of(points, acting, books=truth(work, "work"), in_turn=True)
+    books = truth(work, "work")
+    whole = sum_of(points, [replace(one, books=books or one.impulse is not None) for one in acting], in_turn=True)
     structure = structure_of(whole)
     arguments: dict[str, Any] = {
         "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],

@@ -22,34 +22,21 @@ import numpy as np
 from polhode.arguments import array, in_unit, number, numbers, truth, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Function, ListOf, Loads, Mass, NumberOrVector, Numbers, States, Vector
-from polhode.capabilities import stated
+from polhode.bodies.body import POINT, Body
 from polhode.errors import InvalidInput, answering
-from polhode.kernel import layout as L
+from polhode.loads.load import made
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.loads_roles import no_loads
-from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
+from polhode.systems.of_functions import summed, users_of
+from polhode.systems.record import IDENTITY, System
 from polhode.systems.states import states_of
 from polhode.systems.sum import with_loads
-from polhode.systems.user import (
-    CACHE_SIZE,
-    Behind,
-    UserFunction,
-    added_functions,
-    force_added,
-    position_gradient_loads,
-    position_potential,
-    records_of,
-)
-
-# parameters of the built-in loads: stiffness (3), weight (3)
+from polhode.systems.user import records_of
 
 
-def field_potential(t, N, y, bodies, parameters):
+def field_level(body, stiffness, weight):
     """Potential energy of spring and weight."""
-    total = 0.0
-    for k in range(3):
-        total += (0.5 * parameters[k] * y[L.POSITION + k] - parameters[3 + k]) * y[L.POSITION + k]
-    return total
+    r = body.position
+    return sum((0.5 * stiffness[k] * r[k] - weight[k]) * r[k] for k in range(3))
 
 
 @answering
@@ -111,71 +98,43 @@ def particle(
     stiffness, gravity = in_unit(stiffness, "N / m", "stiffness"), in_unit(gravity, "m / s**2", "gravity")
     arguments: dict[str, Any] = {"mass": mass, "stiffness": plain(stiffness, "stiffness"),
                                  "gravity": plain(gravity, "gravity")}  # fmt: skip
-    functions = {}
-    conserves: tuple[str, ...]
-    role_of_loads: Any
-    role: Any
-    commutator: Any = None
-    booked_work: tuple[str, ...] = ()
     worked, steered = truth(work, "work"), controllers_of(controllers)
     held, rated = parted(states_of(states), steered)
-    sizes = (*held.sizes, *rated.sizes)
-    given = {
-        "force": (force, force_added), "potential": (potential, position_potential, position_gradient_loads),
-        "reported_energy": (reported_energy, position_potential),
-    }  # fmt: skip
-    if sizes and force is None:
-        raise InvalidInput("states are read and changed by a force, but none is given; write it, with states as its "
-                           "last argument")  # fmt: skip
-    if any(one is not None for one, *_ in given.values()):
-        if stiffness is not None or gravity is not None:
-            raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
-        values = numbers(parameters, "parameters")
-        added = added_functions(
-            given, None, None, np.zeros(0), 0, values, record_work=worked,
-            states=Behind(held.sizes, rated.sizes, len(held.auxiliary), bool(steered)),
-        )  # fmt: skip
-        functions, role_of_loads, role, booked_work = added.given, added.loads, added.potential, added.work
-        conserves = ("energy",) if added.conservative else ()
-        arguments |= {"parameters": plain(parameters)} | ({} if work else {"work": False})
-        arguments |= {"states": rated.arguments} if sizes else {}
-        arguments |= records_of(functions)
-    else:
+    functions = {"force": (force, "force"), "potential": (potential, "position_potential"),
+                 "reported_energy": (reported_energy, "position_potential")}  # fmt: skip
+    acting, conserves = [], None
+    if force is potential is reported_energy is None:
         if parameters is not None:
             raise InvalidInput("parameters are handed to a force or a potential, but neither is given")
+        if held.sizes or rated.sizes:
+            raise InvalidInput("states are read and changed by a force, but none is given; write it, with states as "
+                               "its last argument")  # fmt: skip
         spring = np.zeros(3) if stiffness is None else array(stiffness, "stiffness")
         spring = np.full(3, float(spring)) if spring.ndim == 0 else vector(spring, "stiffness")
         pull = np.zeros(3) if gravity is None else vector(gravity, "gravity")
         with np.errstate(over="ignore"):
-            values = np.concatenate([spring, mass * pull])
-        if not np.isfinite(values).all():
+            weight = mass * pull
+        if not np.isfinite(weight).all():
             raise InvalidInput(f"mass {mass:g} times gravity is a force beyond 1e308; check their units")
-        role_of_loads, role, commutator = no_loads, None, no_loads
-        if values.any():
-            role, commutator = field_potential, None
-        conserves = ("energy",)
-        if not pull.any() and np.ptp(spring) == 0.0:
-            conserves += ("angular_momentum_space",)
-        if not values.any():
-            conserves += ("momentum",)
-    reads = isinstance(role_of_loads, UserFunction) and role_of_loads.velocity_dependent
-    booked = (AuxiliaryVariable("work", name, name != "potential") for name in booked_work)
-    resting = booked_work == ("force",) and potential is None and not reads
-    made = System(
+        acting = [made(field_level, "field", stiffness=spring, weight=weight)] if spring.any() or pull.any() else []
+        isotropic = not pull.any() and bool(np.ptp(spring) == 0.0)
+        conserves = ("energy",) + ("angular_momentum_space",) * isotropic + ("momentum",) * (not acting)
+    elif stiffness is not None or gravity is not None:
+        raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
+    values = numbers(parameters, "parameters")
+    users = users_of(functions, values, held=held, rated=rated, handed=bool(steered))
+    if users:
+        arguments |= {"parameters": plain(parameters)} | ({} if work else {"work": False})
+        arguments |= {"states": rated.arguments} if held.sizes or rated.sizes else {}
+        arguments |= records_of(users)
+    attributes = summed(Body("body", mass, POINT, IDENTITY), acting, users, worked, held, rated)
+    one = System(
         name="particle",
         arguments=arguments,
         mass=np.array([mass]),
         moments=np.full((1, 3), np.inf),
         frames=np.array([IDENTITY]),
-        loads=role_of_loads,
-        potential=role,
-        commutator=commutator,
-        provides=stated(velocity_independent=not reads, split_loads=resting),
-        auxiliary=(*booked, *held.auxiliary, *rated.auxiliary),
-        memory=CACHE_SIZE if resting else 0,
-        parameters=values if len(values) else np.zeros(1),
-        conserves=conserves,
-        records_work=worked or len(functions) < 2 or reported_energy is not None,
-        functions=functions,
+        records_work=worked or len(users) < 2 or reported_energy is not None,
+        **attributes | ({} if conserves is None else {"conserves": conserves}),
     )
-    return with_loads(controlled(made, steered, states), loads)
+    return with_loads(controlled(one, steered, states), loads)

@@ -30,6 +30,7 @@ from polhode.systems.registry import builder, built, handed_in
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
 from polhode.systems.shown import system_html, system_text
 from polhode.systems.user import UserFunction, dynamics_of_roles
+from polhode.systems.user.chosen import Called
 from polhode.systems.written import by_parts, commutator_role, loads_role
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -248,6 +249,8 @@ class System:
         these read; itself where nothing has changed.
     program : function or None
         ``program(part) -> Dynamics``: what the roles were written from; without, they are traced.
+    called : Called, optional
+        How runs call the functions in the loads, which may be holes of the roles.
     """
 
     name: str
@@ -290,6 +293,7 @@ class System:
     decided: frozenset[int] = frozenset()
     made_again: Callable[[System], System] | None = None
     program: Callable[[int], Dynamics] | None = None
+    called: Called | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "moments", turning(np.asarray(self.moments, dtype=float)))
@@ -313,7 +317,9 @@ class System:
                 kind = "rkn6_14a/kepler"
             object.__setattr__(self, "recommended", kind)
         for name in ("commutator", "series"):
-            if getattr(self, name) is not None and isinstance(self.loads, UserFunction):
+            own = self.loads is not no_loads and not is_derived(self.loads)
+            users = (self.called and own) or isinstance(self.loads, UserFunction)
+            if getattr(self, name) is not None and users:
                 raise InvalidInput(f"a {name} belongs to loads that are a role; leave it out beside a user's function")
         if self.series is not None and self.N != 1:
             raise InvalidInput(f"a series is that of one body, but there are {self.N}; leave it out")
@@ -419,18 +425,6 @@ class System:
         """Why nothing can be derived from a function of the user's; empty where all of them are programs."""
         return next((told for told in (one.untraced for one in self.functions.values()) if told), "")
 
-    def refuses(self, event: Any) -> str:
-        """Why an event is none of this system, in words; empty where it is."""
-        if all(watch.of is not None for watch in event.watches):
-            return ""
-        if self.N != 1:
-            return (f"an event {event.kind!r} is that of one body, but {self.name!r} has {self.N}; take "
-                    "polhode.events.of(function).on(...)")  # fmt: skip
-        if event.kind != "user" and not self.translates:
-            return (f"the body of {self.name!r} does not move through space; it has no {event.kind}, but events.user "
-                    "takes a function of its attitude")  # fmt: skip
-        return ""
-
     def set_switches(self, parameters: Any, t: float, direction: float = 1.0) -> None:
         """Set the switches in ``parameters`` for the time just after ``t``, in this direction of time."""
         for switch in self.switches:
@@ -440,9 +434,7 @@ class System:
     @property
     def with_memory(self) -> Any:
         """A copy of the parameters with zeroed scratch memory behind them, as the roles read it."""
-        together = np.zeros(len(self.parameters) + self.memory)
-        together[: len(self.parameters)] = self.parameters
-        return together
+        return np.concatenate([self.parameters, np.zeros(self.memory)])
 
     @property
     def for_kernels(self) -> tuple[Any, ...]:
@@ -552,6 +544,8 @@ class System:
             return self._of_potential().dynamics
         if self.program is not None:
             return self.program(part)
+        if self.called and (untraced := self.called.dynamics(self.N)):
+            return untraced
         kept = self.__dict__.setdefault("_dynamics", {})
         roles = tuple(one.all_made if isinstance(one, UserFunction) else one for one in (self.loads, self.potential))
         if kept.get("roles") != roles:
@@ -638,6 +632,8 @@ class System:
                 roles[key] = role.compile(t, y, self.bodies, warn=id(role.function) not in warned)
                 previous[key] = made
                 warned.update(id(one.function) for one in role.layers)
+        elif self.called and key not in roles and (made := self.called.compiled(role, signature, t, y, self)):
+            roles[key] = made
         elif key not in roles:
             written = self._from_program("loads") if signature is LOADS else None
             others = (self.commutator, self.series) if role is self.loads and written is None else (None, None)
@@ -651,14 +647,18 @@ class System:
 
     def bridged_loads(self) -> Callable[..., Any] | None:
         """The LOADS role with the user's function run as plain Python; None without a user function."""
-        if not isinstance(self.loads, UserFunction):
-            return None
-        bridge = self.loads.bridge()
-        return bridged_with_commands(bridge, self.sampled) if self.sampled else bridge
+        bridge = self._bridged(LOADS)
+        return bridged_with_commands(bridge, self.sampled) if bridge and self.sampled else bridge
 
     def bridged_potential(self) -> Callable[..., Any] | None:
         """The POTENTIAL role with the user's function run as plain Python; None without a user function."""
-        return self.potential.bridge() if isinstance(self.potential, UserFunction) else None
+        return self._bridged(POTENTIAL) if self.potential is not None else None
+
+    def _bridged(self, signature: Any) -> Callable[..., Any] | None:
+        role = self.loads if signature is LOADS else self.potential
+        if isinstance(role, UserFunction):
+            return role.bridge()
+        return self.called.bridge(signature) if self.called and self.called.among(signature) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by name, arguments and functions.

@@ -10,36 +10,26 @@ time, is recorded beside the energy; beside a ``reported_energy`` it is taken to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.arguments import in_unit, number, numbers, truth
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Function, Inertia, ListOf, Loads, Mass, Numbers, States, TableOf
+from polhode.bodies.body import Body
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, mass_of, principal
 from polhode.bodies.wheels import reaction_wheels
-from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.equipment import Fitting, cleared, sizes_of
-from polhode.systems.loads_roles import no_loads, no_series
-from polhode.systems.record import AuxiliaryVariable, System
-from polhode.systems.rotors import Rotors, at_first, rotors_alone, rotors_of
+from polhode.systems.equipment import sizes_of
+from polhode.systems.of_functions import summed, users_of
+from polhode.systems.record import System
+from polhode.systems.rotors import rotors_of
 from polhode.systems.states import states_of
 from polhode.systems.sum import with_loads
-from polhode.systems.user import (
-    CACHE_SIZE,
-    AddedFunctions,
-    Behind,
-    added_functions,
-    attitude_gradient_loads,
-    attitude_potential,
-    load_added,
-    records_of,
-    torque_added,
-)
+from polhode.systems.user import records_of
 
 
 @answering
@@ -138,115 +128,51 @@ def rigid_body(
     if mass is not None:
         mass = mass_of(inertia, mass)
     moments, frame = principal(inertia, triangle=truth(physical, "physical"))
-    values, steered = numbers(parameters, "parameters"), controllers_of(controllers)
-    inside = (float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3]))
+    values, steered, worked = numbers(parameters, "parameters"), controllers_of(controllers), truth(work, "work")
     if load is not None and torque is not None:
         raise InvalidInput("torque and load are both given; a load contains its torque, so leave torque out")
     if load is not None and mass is None:
         raise InvalidInput("a load acts on a body that moves through space; give its mass too, or use torque")
     rotors = rotors_of(wheels, gyros, inertia)
     if rotors is not None:
+        moments, frame = rotors.moments, rotors.frame
         if potential is not None:
             raise InvalidInput(f"potential and {rotors.work_names[0]} are both given; write the potential's torque as "
                                "a torque")  # fmt: skip
         if reported_energy is not None:
             raise InvalidInput(f"reported_energy and {rotors.work_names[0]} are both given; leave reported_energy out, "
                                "so that the work of the torque is recorded")  # fmt: skip
-        whole = None if mass is None else number(mass, "mass", positive=True)
-        one = _Given(inertia, plain(parameters), whole, truth(work, "work"), states, steered)
-        return with_loads(_with_rotors(rotors, one, values, torque=torque, load=load), loads)
-    held, rated = parted(states_of(states), steered)
-    worked = truth(work, "work")
-    given = {
-        "torque": (torque, torque_added), "load": (load, load_added),
-        "potential": (potential, attitude_potential, attitude_gradient_loads),
-        "reported_energy": (reported_energy, attitude_potential),
-    }  # fmt: skip
-    if (states is not None or steered) and torque is None and load is None:
+    elif (states is not None or steered) and torque is None and load is None:
         raise InvalidInput("states are read and changed by a torque or a load, but neither is given; write it, with "
                            "states as its last argument")  # fmt: skip
-    free = all(one is None for one, *_ in given.values())
-    added = AddedFunctions(no_loads, None, values) if free else added_functions(
-        given, None, None, np.zeros(0), 0, values, frame=inside, record_work=worked,
-        states=Behind(held.sizes, rated.sizes, len(held.auxiliary), bool(steered)),
+    of_rotors = () if rotors is None else sizes_of(rotors.variables)
+    held, rated = parted(states_of(states), steered, () if rotors is None else rotors.commands)
+    users = users_of(
+        {"torque": (torque, "torque"), "load": (load, "load"), "potential": (potential, "attitude_potential"),
+         "reported_energy": (reported_energy, "attitude_potential")},
+        values, frame, held, rated, of_rotors, bool(steered),
     )  # fmt: skip
-    conserves: tuple[str, ...] = ("energy",) * added.conservative + ("angular_momentum_space",) * free
-    booked = (AuxiliaryVariable("work", name, name != "potential") for name in added.work)
-    resting = bool(added.work) and potential is None and not added.velocity_dependent
+    whole = np.inf if mass is None else number(mass, "mass", positive=True)
+    spun: dict[str, Any] = {} if rotors is None else {"wheels": rotors.wheels, "gyros": rotors.gyros}
+    attributes = summed(Body("body", whole, tuple(moments), tuple(frame), **spun), [], users, worked, held, rated)
+    if not users and len(values):  # of controllers
+        attributes["parameters"] = np.concatenate([attributes["parameters"], values])
     made = System(
         name="rigid_body",
         arguments={
             "inertia": plain(inertia),
             "parameters": plain(parameters),
             "mass": plain(mass, "mass"),
+            **({} if rotors is None else rotors.arguments),
             **({} if physical else {"physical": False}),
             **({} if work else {"work": False}),
             **({"states": rated.arguments} if held.sizes or rated.sizes else {}),
-            **records_of(added.given),
+            **records_of(users),
         },
-        mass=np.array([np.inf if mass is None else number(mass, "mass", positive=True)]),
-        moments=moments[None],
-        frames=frame[None],
-        loads=added.loads,
-        potential=added.potential,
-        commutator=no_loads if free else None,
-        series=no_series if free else None,
-        provides=stated(velocity_independent=not added.velocity_dependent, split_loads=resting),
-        auxiliary=(*booked, *held.auxiliary, *rated.auxiliary),
-        memory=CACHE_SIZE if resting else 0,
-        parameters=values if len(values) else np.zeros(1),
-        conserves=conserves,
-        records_work=worked or potential is None or len(added.given) == 1,
-        functions=added.given,
+        mass=np.array([whole]),
+        moments=np.array([moments]),
+        frames=np.array([frame]),
+        records_work=worked or potential is None or len(users) == 1,
+        **attributes,
     )
     return with_loads(controlled(made, steered, states), loads)
-
-
-class _Given(NamedTuple):
-    """Arguments of ``rigid_body`` as they were given."""
-
-    inertia: Any
-    parameters: Any
-    mass: float | None
-    work: bool
-    states: Any
-    controllers: Any
-
-
-def _with_rotors(rotors: Rotors, given: _Given, values: Any, **functions: Any) -> System:
-    """A rigid body with wheels or gyros, under a torque or load of the user's."""
-    held, rated = parted(states_of(given.states), given.controllers, rotors.commands)
-    worked = given.work and any(function is not None for function in functions.values())
-    work_names = rotors.work_names
-    first = len(work_names) + worked
-    count = first + len(rotors.variables) + len(held.auxiliary)
-    fitting = Fitting(first, 0, 0, rotors.quaternion, at_first)
-    loads = rotors.loads(cleared(rotors_alone, 0, count), fitting)
-    added = added_functions(
-        {"torque": (functions["torque"], torque_added), "load": (functions["load"], load_added)},
-        loads, no_loads, np.array(rotors.table(fitting)), len(work_names),
-        None if given.parameters is None else values, frame=rotors.quaternion, record_work=given.work,
-        states=Behind((*sizes_of(rotors.variables), *held.sizes), rated.sizes, 0, bool(given.controllers)),
-    )  # fmt: skip
-    booked = [AuxiliaryVariable("work", name) for name in (*work_names, *added.work)]
-    made = System(
-        name="rigid_body",
-        arguments={
-            "inertia": plain(given.inertia), "mass": given.mass, **rotors.arguments,
-            **({} if given.work else {"work": False}),
-            **({"states": rated.arguments} if rated.arguments else {}), **added.arguments,
-        },
-        mass=np.array([np.inf if given.mass is None else given.mass]),
-        moments=rotors.moments[None],
-        frames=rotors.frame[None],
-        loads=added.loads,
-        provides=stated(split_loads=True),
-        auxiliary=(*booked, *rotors.variables, *held.auxiliary, *rated.auxiliary),
-        watches=rotors.watches(fitting),
-        parameters=added.parameters,
-        conserves=() if added.given else ("spin",),
-        functions=added.given,
-        quantities=rotors.spin(),
-        wheels_at=0,
-    )  # fmt: skip
-    return controlled(made, given.controllers, given.states)

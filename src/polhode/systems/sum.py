@@ -317,7 +317,7 @@ def is_centre(load: Load) -> bool:
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: Core | None = None, within: Within = OPEN, books: bool = True, in_turn: bool = False,
+    core: Core | None = None, within: Within = OPEN, in_turn: bool = False,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -340,6 +340,8 @@ def sum_of(
     centres = [] if pairs else centres
     numbers = [float(one.parameters["mu"]) for one in centres] if core is None else core.parameters.tolist()
     numbers = [0.0] * FIRST_PARAMETER if pairs else numbers
+    carried = carried_by(bodies, len(numbers))
+    numbers += numbers_of(bodies, carried)
     summands = []
     known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
     for load in loads:
@@ -354,8 +356,6 @@ def sum_of(
         summands.append(Summand(load, on, places, each))
     mu_at = next((one.parameters["mu"][0] for one, load in zip(summands, loads, strict=True) if is_centre(load)), -1)
     mu_at = 0 if core is not None and "central_gravity" in core.provides else mu_at
-    carried = carried_by(bodies, len(numbers))
-    numbers += numbers_of(bodies, carried)
     numbers, quantities = numbers or [0.0], list[Summand]()
     for one in around:
         places, more = places_of(one.parameters, len(numbers))
@@ -371,7 +371,7 @@ def sum_of(
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
-        books=books, in_turn=in_turn, mu_at=mu_at,
+        in_turn=in_turn, mu_at=mu_at,
     )  # fmt: skip
 
 
@@ -392,7 +392,8 @@ def roles_of(
             for one in sum.summands if one.load.impulse is not None for (body,) in one.on
         ),
         "conserves": ("energy",) * structure.conservative + structure.conserves,
-        "switches": sum.switches, "decided": frozenset(int(name[1:]) for name in structure.fixed),
+        "memory": structure.memory, "switches": sum.switches,
+        "decided": frozenset(int(name[1:]) for name in structure.fixed),
         **sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises),
     }  # fmt: skip
     if structure.pairs:
@@ -404,8 +405,8 @@ def roles_of(
             found["recommended"] = "rkn6_14a/kepler"
     if core is not None:
         return found | core.attributes(structure, found["auxiliary"], not reads)
-    if structure.potential is None and not reads:  # free
-        return found | {"commutator": no_loads, "series": no_series if structure.alone else None,
+    if structure.potential is None and not found["auxiliary"]:  # free
+        return found | {"commutator": no_loads, "series": no_series if structure.alone and any(sum.turns[0]) else None,
                         "provides": stated(velocity_independent=True)}  # fmt: skip
     if structure.conservative and not (
         structure.centred or structure.each or structure.table or structure.calls or structure.pairs or reads

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from polhode.kernel import layout as L
 from polhode.programs.dynamics import Dynamics
@@ -23,7 +24,7 @@ class Program:
         Loads by the part of them.
     coupling : Loads
         What is left out WITHOUT_COUPLING.
-    potential : int
+    potential : int or None
         Row of the potential energy.
     before : int
         How many auxiliary variables stand before the states.
@@ -34,24 +35,29 @@ class Program:
     graph: Graph
     loads: Mapping[int, Loads]
     coupling: Loads
-    potential: int
+    potential: int | None
     before: int
     fixed: Mapping[str, float]
-    kept: dict[int, Dynamics] = field(default_factory=dict)
+    _kept: dict[int, Dynamics] = field(default_factory=dict)
+
+    @cached_property
+    def of_loads(self) -> Program:
+        """The same of loads that have no potential."""
+        return replace(self, potential=None, _kept={})
 
     def __call__(self, part: int) -> Dynamics:
         """The loads of a part."""
-        if part not in self.kept:
+        if part not in self._kept:
             g, asked = self.graph, [one for bit, one in self.loads.items() if part & bit]
             if part & L.MOVING and not part & L.WITHOUT_COUPLING:
                 asked.append(self.coupling)
             nothing = Loads(*((g.const(0.0),) * len(rows) for rows in self.coupling))
             total = added(g, [nothing, *asked])
-            rows = [*total.rows, self.potential]
+            rows = [*total.rows, *([] if self.potential is None else [self.potential])]
             states = {g.input(name): g.input(f"aux{self.before + int(name[3:])}")
                       for name in g.names(rows) if name.startswith("aux")}  # fmt: skip
             rows = g.rebuilt(rows, inputs=states) if self.before else rows
-            n = len(total.force)
-            self.kept[part] = Dynamics(g, n // 3, tuple(rows[:n]), tuple(rows[n : 2 * n]), tuple(rows[2 * n : -1]),
-                                       rows[-1], self.fixed)  # fmt: skip
-        return self.kept[part]
+            n, end = len(total.force), len(total.rows)
+            self._kept[part] = Dynamics(g, n // 3, tuple(rows[:n]), tuple(rows[n : 2 * n]), tuple(rows[2 * n : end]),
+                                       rows[end] if rows[end:] else None, self.fixed)  # fmt: skip
+        return self._kept[part]

@@ -123,7 +123,8 @@ class Summand:
 def functions_of(summands: Sequence[Summand]) -> list[Any]:
     """The functions of summands, equal to others that come to the same program."""
     loads = {id(one.load.function): one.load for one in summands}
-    found = {key: load.function if load.shipped else jit.Made(load.function) for key, load in loads.items()}
+    found = {key: load.function if load.shipped else getattr(load, "made", None) or jit.Made(load.function)
+             for key, load in loads.items()}  # fmt: skip
     return [found[id(one.load.function)] for one in summands]
 
 
@@ -180,6 +181,8 @@ class Structure:
         Whether the potential calls a kernel as it is, or has loads of its own: these are not derived from it.
     program : function or None
         ``program(part) -> Dynamics``, the loads of a sum that is written out.
+    memory : int
+        How many numbers behind the parameters the loads remember.
     pairs : (function, int), optional
         Of loads on pairs: what threads run that share them, and how many numbers of a body the pass has.
     """
@@ -202,6 +205,7 @@ class Structure:
     commands: tuple[Commands, ...] = ()
     calls: bool = False
     program: Callable[[int], Dynamics] | None = None
+    memory: int = 0
     pairs: tuple[Callable[..., Any], int] | None = None
 
 
@@ -243,8 +247,6 @@ class Sum:
         Numbers of the bodies in the sum that this is a part of; empty for all.
     within : Within
         The box and the cut-off of loads on pairs.
-    books : bool
-        Whether work is recorded, other than that of impulses.
     in_turn : bool
         Whether loads on each body are a loop for any number of bodies.
     mu_at : int
@@ -266,7 +268,6 @@ class Sum:
     held: Mapping[str, str] = field(default_factory=dict)
     registers: int = 0
     beside: int | None = None
-    books: bool = True
     in_turn: bool = False
     mu_at: int = -1
     index: tuple[int, ...] = ()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments.frozen import frozen
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.kernel import layout as L
 from polhode.loads import Load
@@ -21,7 +22,7 @@ from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Parameters, Rows, Values
 from polhode.programs.opaque import called_in
-from polhode.programs.parts import Loads, added, text
+from polhode.programs.parts import REMEMBERED, Loads, added, text
 from polhode.programs.potentials import loads_of, moving_inputs, potential_text
 from polhode.programs.raising import swallowed
 from polhode.programs.rewire import rewired
@@ -71,8 +72,11 @@ class Tracing:
         self.with_stated = [[self.zero] * (3 * N), [self.zero] * (3 * N)]
         self.centre: list[tuple[int, float]] = []
         self.parts = {part: [[self.zero] * (3 * N), [self.zero] * (3 * N)] for part in (L.RESTING, L.MOVING)}
-        self.work: dict[str, list[tuple[int, float]]] = {}
+        self.work: dict[str, list[tuple[int, float]]] = {name: [] for one in sum.carried for name in one.work}
         self.timed = set[str]()  # works that potentials do by reading the time
+        self.unbooked = {one.load.name for one in sum.summands if isinstance(one.load, Load) and not one.load.books}
+        self.jumping = False  # whether a potential whose work is not recorded reads the time
+        self.reported: int | None = None  # the energy in the place of the potential
 
     def traced(self) -> Mapping[str, float]:
         """Add up all loads; the parameters that they decide by, with their values.
@@ -95,7 +99,7 @@ class Tracing:
         self.depth, self.at_centre = (g.sum(*one) if one else self.zero for one in (self.potential, self.centre))
         self.loads = self._parts(self.depth, self.at_centre)
         self.level = g.sum((self.depth, 1.0), (self.at_centre, 1.0), *self.stated)
-        if jumps(g, [self.level]):
+        if not self.jumping and jumps(g, [self.level]):
             raise InvalidInput("the potential of the system decides by the time, and may jump, so that its work "
                                "cannot be recorded; make it a force")  # fmt: skip
         asked = {f"p{k}" for rotors in sum.carried for k in rotors.absent} | decisions.asked
@@ -140,26 +144,40 @@ class Tracing:
         if sum.carried:
             coupled = f"part & {L.MOVING} != 0 and part & {L.WITHOUT_COUPLING} == 0"
             conditions[coupled] = coupling
-        module = module_of(
-            text(g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N,
-                 before=(sum.beside or 0) + len(self.work), beside=sum.beside)
+        written = text(
+            g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N,
+            before=(sum.beside or 0) + len(self.work), beside=sum.beside, memory_at=self._memory_at(acting),
         )  # fmt: skip
+        module = module_of(written)
         potential, calls = None, bool(self.stated or called_in(g, [self.level]))
         plain = (
             not self.each and sum.beside is None and not called_in(g, [a for one in acting.values() for a in one.rows])
         )
-        follows = {*acting} == {L.POTENTIAL_PART} and not self.each and sum.beside is None and not calls
+        follows = {*acting} == {L.POTENTIAL_PART} and not (self.each or calls or self.jumping) and sum.beside is None
         if follows:  # loads and commutator follow from the potential
             program = Dynamics(g, self.N, potential=self.depth, fixed=fixed)
             potential = derived("system", program, sum.moves, sum.turns).potential
         elif acting:
-            potential = module_of(potential_text(g, self.level, self.N, "potential", self.each)).potential
+            level = self.level if self.reported is None else self.reported
+            potential = module_of(potential_text(g, level, self.N, "potential", self.each)).potential
         return Structure(
             module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
             self.conservative, self.all_potential, self.N == 1 and not self.each, self.each, sum.centred,
             {*acting} == {L.ATTRACTION}, fixed, () if self.each else self._conserves(fixed), frozenset(self.timed),
-            calls=calls, program=Program(g, acting, coupling, self.level, len(self.work), fixed) if plain else None,
+            calls=calls, program=self._program(acting, coupling, fixed) if plain else None,
+            memory=REMEMBERED if f"parameters[{len(sum.parameters)}] = " in written else 0,
         )  # fmt: skip
+
+    def _program(self, acting: Mapping[int, Loads], coupling: Loads, fixed: Mapping[str, float]) -> Program:
+        return Program(self.g, frozen(acting), coupling, self.level, len(self.work), frozen(fixed))
+
+    def _memory_at(self, acting: Mapping[int, Loads]) -> int:
+        """Where the loads at rest are remembered, which are needed again where their power is; -1 if nowhere."""
+        sum, g = self.sum, self.g
+        alone = self.N == 1 and not (self.each or sum.states or sum.carried or sum.controllers or sum.beside)
+        rows = [a for part, one in acting.items() if part != L.MOVING for a in one.rows]
+        steady = not any(one.flags for one in sum.summands) and not called_in(g, rows)
+        return len(sum.parameters) if alone and steady and L.RESTING in acting and L.MOVING in acting else -1
 
     def _with_rotors(self, moving: Loads) -> Loads:
         """The loads that depend on velocities with the torques of motors and gimbals on their bodies."""
@@ -186,9 +204,9 @@ class Tracing:
             also = Loads(tuple(self.with_stated[0]), tuple(self.with_stated[1]), ())
             parts[L.POTENTIAL_PART] = added(g, [parts[L.POTENTIAL_PART], also])
         sudden = {one.load.name for one in self.sum.summands if one.load.impulse is not None}
-        self.conservative, self.all_potential = not self.work, {*self.work} <= self.timed | sudden
-        if not self.sum.books:
-            self.work = {name: rows for name, rows in self.work.items() if name in sudden}
+        self.conservative = not (self.work or self.jumping)
+        self.all_potential = {*self.work} <= self.timed | sudden
+        self.work = {name: rows for name, rows in self.work.items() if name not in self.unbooked}
         zero, power = self.zero, {name: g.sum(*rows) for name, rows in self.work.items()}
         states = [*(a for rows in self.rates.values() for a in rows), *[zero] * self.sum.registers]
         still = (zero,) * (len(self.turning) + len(states))
@@ -301,6 +319,9 @@ class Tracing:
                                        "velocity; say with .on which body it is on")  # fmt: skip
             self.work[load.name] = [(self.zero, 1.0)]  # added by the run
             return
+        if load.returns == "reported":
+            (self.reported,) = parts[""]
+            return
         if "" in parts or "potential" in parts:
             level = parts.pop("", None) or parts.pop("potential")
             rate = parts.pop("potential_rate", None)
@@ -346,6 +367,7 @@ class Tracing:
         if moving_inputs(g.names(level)) or any(name.startswith("aux") for name in g.names(level)):
             raise InvalidInput(f"{one.load.described} returns a potential that depends on velocities or states; return "
                                "{'force': ..., 'torque': ...} alone")  # fmt: skip
+        self.jumping |= one.load.name in self.unbooked and "t" in g.names(level)
         (rate,) = rate_in_time(g, level)
         if stated is not None:
             rest = [self.zero] * (3 * self.N - 1)

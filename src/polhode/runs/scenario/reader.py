@@ -523,7 +523,7 @@ class _Reader:
             try:
                 made.append(event_of(given))
                 if system is not None:
-                    events_of(made[-1:], system.refuses)
+                    events_of(made[-1:], system)
             except InvalidInput as refused:
                 if isinstance(table, str) or str(refused).startswith("events[0]"):
                     self.wrong(key, str(refused).removeprefix("events[0]: "))

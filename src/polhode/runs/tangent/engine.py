@@ -321,7 +321,7 @@ def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Call
     if dynamics.traced:
         text = lanes_text(dynamics, 1)
         loads = _loads_of(text)
-    elif isinstance(system.loads, UserFunction):
+    elif system.called or isinstance(system.loads, UserFunction):
         raise InvalidInput(f"the loads of {system.name!r} have no derivatives, because they are no program: "
                            f"{dynamics.reason}")  # fmt: skip
     else:

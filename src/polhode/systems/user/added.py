@@ -71,6 +71,33 @@ def takes_states(form: Form, function: Any) -> bool:
     return True
 
 
+def check_together(
+    functions: Mapping[str, tuple[Any, ...]], parameters: Any, states: bool, handed: bool = False
+) -> None:
+    """Refuse functions that cannot be combined, or are missing: those by keyword that are given, or None.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    names = [name for name, (function, *_) in functions.items() if function is not None]
+    forces = [name for name in names if name not in ENERGIES]
+    takers = " or ".join(name for name in functions if name not in ENERGIES)
+    if "reported_energy" in names and "potential" in names:
+        raise InvalidInput("potential and reported_energy are both given; the energy of the potential is reported "
+                           "anyway, so leave reported_energy out")  # fmt: skip
+    if "reported_energy" in names and not forces:
+        raise InvalidInput(f"reported_energy is only reported, beside a {takers}, but none is given; a potential that "
+                           "acts is given as potential")  # fmt: skip
+    if states and not forces:
+        raise InvalidInput(f"states are read and changed by a {takers}, but none is given; write it, with states as "
+                           "its last argument")  # fmt: skip
+    if not names and parameters is not None and not handed:
+        raise InvalidInput(f"parameters are handed to a function ({', '.join(functions)}), but none is given")
+    if len(forces) > 1:
+        raise InvalidInput(f"{' and '.join(forces)} are given; keep one of them, a load contains force and torque")
+
+
 @dataclass(frozen=True)
 class AddedFunctions:
     """Roles of a system with the user's functions included, and the record of the functions.
@@ -161,25 +188,12 @@ def added_functions(
     held, own_states, cleared, handed = states
     names = [name for name, (function, *_) in functions.items() if function is not None]
     forces = [name for name in names if name not in ENERGIES]
-    takers = " or ".join(name for name in functions if name not in ENERGIES)
-    if "reported_energy" in names and "potential" in names:
-        raise InvalidInput("potential and reported_energy are both given; the energy of the potential is reported "
-                           "anyway, so leave reported_energy out")  # fmt: skip
-    if "reported_energy" in names and not forces:
-        raise InvalidInput(f"reported_energy is only reported, beside a {takers}, but none is given; a potential that "
-                           "acts is given as potential")  # fmt: skip
-    if (own_states or cleared) and not forces:
-        raise InvalidInput(f"states are read and changed by a {takers}, but none is given; write it, with states as "
-                           "its last argument")  # fmt: skip
+    check_together(functions, parameters, bool(own_states or cleared), handed)
     if not names:
         if parameters is not None and handed:
             handed_on = {"parameters": parameters.tolist()}
             return AddedFunctions(loads, potential, np.concatenate([numbers, parameters]), arguments=handed_on)
-        if parameters is not None:
-            raise InvalidInput(f"parameters are handed to a function ({', '.join(functions)}), but none is given")
         return AddedFunctions(loads, potential, numbers)
-    if len(forces) > 1:
-        raise InvalidInput(f"{' and '.join(forces)} are given; keep one of them, a load contains force and torque")
     if N > 1:
         raise InvalidInput(f"{names[0]} is a function of one body, but there are {N}; build a system for each of them")
     user_values = np.zeros(0) if parameters is None else parameters

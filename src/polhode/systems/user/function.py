@@ -43,11 +43,12 @@ TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warni
 
 
 class Looked(NamedTuple):
-    """What was found of a function when its source was read: whether it logs, and whether it reads objects of which its
-    digest may not see all, so that its compiled form is tried again."""
+    """What was found of a function when its source was read: whether it logs, whether it reads objects of which its
+    digest may not see all, so that its compiled form is tried again, and what it compiled to."""
 
     logs: bool
     opaque: bool
+    made: Any = None
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class UserFunction:
         """
         made = self.made
         found = findings_of(made)
-        looked = Looked(any(one.kind == "log" for one in found), getattr(made, "opaque", True))
+        looked = Looked(any(one.kind == "log" for one in found), getattr(made, "opaque", True), made)
         object.__setattr__(self, "looked", looked)
         if found and found[0].kind in ("memory", "outside"):
             raise InvalidInput(refusal(self.described, found[0], self.form.what == "command"))
@@ -449,23 +450,8 @@ class UserFunction:
 
     def _trials(self, t: float, y: Any, bodies: Any) -> list[tuple[float, Any, Any]]:
         """Two generic states near the given one, with the loads from the plain function."""
-        trials = []
-        for k in (1, 2):
-            at, other = t + 0.37 * k, y.copy()
-            other[slots.POSITION : slots.POSITION + 3] += (
-                0.1 * (1.0 + abs(y[slots.POSITION : slots.POSITION + 3])) * np.cos((k, k + 1, k + 2))
-            )
-            rate = np.sin((2 * k, 3 * k, 5 * k))
-            if bodies[slots.INVERSE_MASS] > 0.0:
-                other[slots.MOMENTUM : slots.MOMENTUM + 3] += bodies[slots.MASS] * rate
-            if bodies[slots.INVERSE_INERTIA] > 0.0:
-                other[slots.ANGULAR : slots.ANGULAR + 3] += bodies[slots.INERTIA : slots.INERTIA + 3] * rate
-            if self.form.states:
-                at = slots.BODY + self.states_at
-                states = other[at : at + self.form.count]
-                states += (0.1 + 0.3 * abs(states)) * np.sin(np.arange(1.0, len(states) + 1.0) * (k + 1))
-            turned = np.array(multiply(tuple(y[slots.ATTITUDE : slots.ATTITUDE + 4]), (1.0, *(0.2 * rate))))
-            other[slots.ATTITUDE : slots.ATTITUDE + 4] = turned / np.linalg.norm(turned)
+        trials, count = [], self.form.count if self.form.states else 0
+        for at, other in near(t, y, bodies, count, self.states_at):
             # The user did not ask for these states, so warnings and errors there are ignored.
             with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.suppress(UserFunctionError):
                 warnings.simplefilter("ignore")
@@ -543,6 +529,26 @@ class UserFunction:
         parameters = np.concatenate([self.parameters, np.zeros(1 + CACHE_SIZE)])
         repeated(self._signature)(role, times, t, y, bodies, parameters, out)
         return out
+
+
+def near(t: float, y: Any, bodies: Any, count: int, first: int = 0) -> list[tuple[float, Any]]:
+    """Two generic times and states of one body near the given one, with auxiliary variables from ``first`` on."""
+    found = []
+    for k in (1, 2):
+        other = y.copy()
+        r = y[slots.POSITION : slots.POSITION + 3]
+        other[slots.POSITION : slots.POSITION + 3] += 0.1 * (1.0 + abs(r)) * np.cos((k, k + 1, k + 2))
+        rate = np.sin((2 * k, 3 * k, 5 * k))
+        if bodies[slots.INVERSE_MASS] > 0.0:
+            other[slots.MOMENTUM : slots.MOMENTUM + 3] += bodies[slots.MASS] * rate
+        if bodies[slots.INVERSE_INERTIA] > 0.0:
+            other[slots.ANGULAR : slots.ANGULAR + 3] += bodies[slots.INERTIA : slots.INERTIA + 3] * rate
+        states = other[slots.BODY + first : slots.BODY + first + count]
+        states += (0.1 + 0.3 * abs(states)) * np.sin(np.arange(1.0, len(states) + 1.0) * (k + 1))
+        turned = np.array(multiply(tuple(y[slots.ATTITUDE : slots.ATTITUDE + 4]), (1.0, *(0.2 * rate))))
+        other[slots.ATTITUDE : slots.ATTITUDE + 4] = turned / np.linalg.norm(turned)
+        found.append((t + 0.37 * k, other))
+    return found
 
 
 @functools.lru_cache(jit.KEPT_KERNELS)
