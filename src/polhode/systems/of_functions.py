@@ -158,7 +158,7 @@ def _sum(
     for k, (name, user) in enumerate(sorted(users.items(), key=lambda one: one[0] != "potential")):
         as_it_is, values = name in called, () if k else user.parameters.tolist()
         given = {"parameters": Table(values) if as_it_is else np.array(values)}
-        booked = books and (name != "potential" or user.drives)
+        booked = (books and (name != "potential" or user.drives)) or (name == "potential" and user.autonomous)
         acting.append(load_of(user, name, given, booked, as_it_is))
     whole = sum_of([body], acting, states)
     if len(users) < 2:

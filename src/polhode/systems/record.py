@@ -374,8 +374,7 @@ class System:
     def _derived(self) -> frozenset[str]:
         """The capabilities that follow from bodies and functions."""
         by_velocity = any(variable.by_velocity for variable in self.auxiliary)
-        commutes = self.commutator is not None or (isinstance(self.loads, UserFunction) and self.loads.commutes)
-        commutes = commutes or self.commutator_by_parts
+        commutes = self.commutator is not None or self.commutator_by_parts
         return stated(
             series=self.series is not None, commutator=commutes,
             potential=self.potential is not None or self.loads is no_loads, no_auxiliary=not self.auxiliary,

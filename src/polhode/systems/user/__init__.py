@@ -12,32 +12,23 @@ from polhode.systems.user.added import ACTS, AddedFunctions, Behind, added_funct
 from polhode.systems.user.dynamics import dynamics_of_roles
 from polhode.systems.user.function import UserFunction, repeated
 from polhode.systems.user.roles import (
-    CACHE_SIZE,
     FORMS,
-    attitude_gradient_loads,
-    attitude_potential,
     effective_torque,
     event_function,
     force_added,
-    force_loads,
-    general_loads,
     load_added,
     load_with_states_added,
-    loads_with_states,
     place_gradient_added,
     place_potential_added,
     position_gradient_added,
-    position_gradient_loads,
-    position_potential,
     position_potential_added,
     torque_added,
-    torque_loads,
 )
 
 __all__ = [
-    "ACTS", "added_functions", "AddedFunctions", "attitude_gradient_loads", "attitude_potential", "Behind",
-    "CACHE_SIZE", "dynamics_of_roles", "effective_torque", "event_function", "force_added", "force_loads", "FORMS",
-    "general_loads", "load_added", "load_with_states_added", "loads_with_states", "place_gradient_added",
-    "place_potential_added", "position_gradient_added", "position_gradient_loads", "position_potential",
-    "position_potential_added", "records_of", "repeated", "torque_added", "torque_loads", "UserFunction",
+    "ACTS", "added_functions", "AddedFunctions", "Behind",
+    "dynamics_of_roles", "effective_torque", "event_function", "force_added", "FORMS",
+    "load_added", "load_with_states_added", "place_gradient_added",
+    "place_potential_added", "position_gradient_added",
+    "position_potential_added", "records_of", "repeated", "torque_added", "UserFunction",
 ]  # fmt: skip

@@ -44,11 +44,6 @@ NONE_BEHIND = Behind()
 
 ENERGIES = ("potential", "reported_energy")
 """Functions that are energies; all others are loads."""
-ALONE = {
-    roles.torque_added: roles.torque_loads, roles.force_added: roles.force_loads, roles.load_added: roles.general_loads,
-    roles.load_with_states_added: roles.loads_with_states,
-}  # fmt: skip
-"""The role of a load that is added to none, by that which adds it."""
 ACTS = {"acts": True}
 """In the record of a potential beside a load. In records that were written before there was ``reported_energy`` it is
 missing, and such a potential was only reported."""
@@ -220,7 +215,6 @@ def added_functions(
             continue
         if own_states or cleared or (held and takes_states(form, function)):
             form, role = form.with_states((*held, *own_states), len(held), cleared), roles.load_with_states_added
-        role = role if loads is not None else ALONE[role]
         loads = given[name] = UserFunction(
             form, function, role, frame, every, loads, len(numbers), read_from - 1 if name in work else -1, size,
             states_at=read_from,

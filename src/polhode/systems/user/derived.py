@@ -13,13 +13,12 @@ from math import inf
 from types import FunctionType
 from typing import Any
 
-from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.algebra.so3 import add, times
+from polhode.algebra.so3 import add
 from polhode.errors import UserFunctionError
 from polhode.kernel import jit
 from polhode.kernel import layout as slots
-from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.jit import hole, inlined
+from polhode.kernel.access import get3, put3
+from polhode.kernel.jit import hole
 from polhode.programs import derive
 from polhode.programs.graph import Graph
 from polhode.programs.text import function as text_of
@@ -28,16 +27,13 @@ from polhode.programs.written import module_of
 from polhode.systems.user.roles import (
     Form,
     add_to,
-    attitude_gradient_loads,
     place_gradient_added,
     position_gradient_added,
-    position_gradient_loads,
     principal_torque,
     user_attitude,
 )
 
 derived = hole("derived(...) -> numbers", "The loads of the potential, then its partial time derivative.")
-pushed = hole("pushed(...) -> numbers", "The load of its commutator, then what the rate of the work changes by.")
 built = hole("built(...)", "The built-in role that the function is added to.")
 turned = hole("turned", "Whether the user's body frame is not the principal one.")
 count = hole("count", "Number of parameters.")
@@ -51,43 +47,6 @@ SHAPES = {1: (), 3: (3,), 6: (2, 3)}
 
 
 # ------------------------------------------------------------------ roles
-@inlined
-def inverse_tensor(bodies, turned):
-    """The inverse inertia in the user's body frame: xx, xy, xz, yy, yz, zz."""
-    a, b, c = get3(bodies, slots.INVERSE_INERTIA)
-    if not turned:
-        return (a, 0.0, 0.0, b, 0.0, c)
-    frame = get4(bodies, slots.CONSTANTS)
-    x = rotate(frame, times((a, b, c), rotate_inverse(frame, (1.0, 0.0, 0.0))))
-    y = rotate(frame, times((a, b, c), rotate_inverse(frame, (0.0, 1.0, 0.0))))
-    z = rotate(frame, times((a, b, c), rotate_inverse(frame, (0.0, 0.0, 1.0))))
-    return (x[0], x[1], x[2], y[1], y[2], z[2])
-
-
-def attitude_derived_loads(part, t, N, y, bodies, parameters, out):
-    q, p = user_attitude(y, bodies, turned), view(parameters, count)
-    if part == slots.COMMUTATOR:
-        T = pushed(t, q, inverse_tensor(bodies, turned), p)
-    else:
-        T = derived(t, q, p)
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, principal_torque((T[0], T[1], T[2]), bodies, turned))
-    if own >= 0:
-        out[slots.LOAD + own] = T[3]
-
-
-def position_derived_loads(part, t, N, y, bodies, parameters, out):
-    r, p = get3(y, slots.POSITION), view(parameters, count)
-    if part == slots.COMMUTATOR:
-        F = pushed(t, r, bodies[slots.INVERSE_MASS], p)
-    else:
-        F = derived(t, r, p)
-    put3(out, 0, (F[0], F[1], F[2]))
-    put3(out, 3, (0.0, 0.0, 0.0))
-    if own >= 0:
-        out[slots.LOAD + own] = F[3]
-
-
 def position_derived_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
     if own >= 0:
@@ -112,12 +71,9 @@ def place_derived_added(part, t, N, y, bodies, parameters, out):
 
 
 DERIVED = {
-    attitude_gradient_loads: attitude_derived_loads, position_gradient_loads: position_derived_loads,
     position_gradient_added: position_derived_added, place_gradient_added: place_derived_added,
 }  # fmt: skip
 """The template of the loads of a traced potential, by that of the loads by differences."""
-COMMUTING = (attitude_gradient_loads, position_gradient_loads)
-"""Loads of a potential that have a commutator: those without built-in loads."""
 
 
 # ------------------------------------------------------------------ programs
@@ -211,11 +167,6 @@ def program_of(user: Any) -> Traced:
     return traced(made, tuple(arguments_of(form, len(values)).items()), SHAPES[form.numbers], form.what, values)
 
 
-def commutes(user: Any) -> bool:
-    """Whether a ``UserFunction`` is the loads of a potential whose commutator follows from it."""
-    return user.template in COMMUTING and not jit.disabled() and program_of(user).program is not None
-
-
 def helpers_of(user: Any, program: Program) -> dict[str, Callable[..., Any]]:
     """What fills the holes of the role of a ``UserFunction`` with a program."""
     arguments = arguments_of(user.form, len(user.parameters) - user.first)
@@ -226,16 +177,7 @@ def helpers_of(user: Any, program: Program) -> dict[str, Callable[..., Any]]:
     force, torque = derive.loads(g, rows[0], r, q)
     rates = derive.rate_in_time(g, rows)
     text = text_of(g, program.guarded([*force, *torque, *rates]), "derived", arguments)
-    if user.template not in COMMUTING:
-        return {"derived": module_of(text).derived}
-    inside = (force, torque, r, q, g.input("lightness"), g.inputs("j", 6))
-    pushed, twisted = derive.commutator(g, *inside)
-    changes = derive.commutator_of_works(g, rates, *inside)
-    *leading, last = arguments.items()
-    inverse = ("lightness", 0) if r else ("j", 6)
-    text += "\n\n" + text_of(g, [*pushed, *twisted, *changes], "pushed", dict([*leading, inverse, last]))
-    module = module_of(text)
-    return {"derived": module.derived, "pushed": module.pushed}
+    return {"derived": module_of(text).derived}
 
 
 def jumps(g: Graph, outputs: Sequence[int]) -> bool:

@@ -33,7 +33,7 @@ from polhode.systems.user import derived
 from polhode.systems.user import states as of_states
 from polhode.systems.user.compilable import compilable
 from polhode.systems.user.remembering import refusal
-from polhode.systems.user.roles import CACHE_SIZE, CALLS, FORMS, POTENTIALS, STENCIL, Form, user_attitude
+from polhode.systems.user.roles import CALLS, FORMS, POTENTIALS, STENCIL, Form, user_attitude
 
 HERE = str(Path(__file__).parents[2]) + os.sep
 """Where polhode is, whose lines are not the user's."""
@@ -128,7 +128,10 @@ class UserFunction:
         try:
             if not callable(self.function):
                 raise RuntimeError
-            inspect.signature(python_of(self.function)).bind(*self.form.arguments.split(","))
+            plain, asked = python_of(self.function), self.form.arguments.split(",")
+            code = plain.__code__ if type(plain) is FunctionType else None
+            if code is None or code.co_argcount != len(asked) or code.co_kwonlyargcount:  # else they fit
+                inspect.signature(plain).bind(*asked)
         except TypeError:
             raise InvalidInput(
                 f"{self.described} must take the arguments ({self.form.arguments}), in this order, not "
@@ -226,25 +229,16 @@ class UserFunction:
         return _signature_of(self.template)
 
     @property
-    def memory_at(self) -> int:
-        """Index in the parameters of the role's cache, behind the user's parameters; -1 without a cache."""
-        alone = self.own >= 0 and self.built is None and not self.velocity_dependent
-        return max(1, len(self.parameters)) if alone else -1
-
-    @property
     def made(self) -> Any:
         """What the function compiles to at present, for comparison; the object itself if it is no plain function."""
         function = python_of(self.function)
         return jit.Made(function) if isinstance(function, FunctionType) else _Same(function)
 
-    def _bound(self, memory_at: int = -1) -> tuple[tuple[str, Any], ...]:
-        """What is bound to the role besides the function, by name; ``memory_at`` only if it is compiled."""
+    def _bound(self) -> tuple[tuple[str, Any], ...]:
+        """What is bound to the role besides the function, by name."""
         used = jit.global_names(python_of(self.template).__code__)
         turned = self.frame != (1.0, 0.0, 0.0, 0.0)
         values: dict[str, Any] = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
-        values["memory_at"] = memory_at
-        if "resting" in used:
-            values["resting"] = not self.velocity_dependent
         if "rated" in used and self.own >= 0:
             values["rated"] = derived.rate_of(self)
         if self.form.states:
@@ -392,7 +386,7 @@ class UserFunction:
             reason = f"it is no plain function but of type {type(function).__name__!r}"
         told = self.by_differences
         for form in self._calls if not reason else ():
-            role, why = compiled(self.made, form, self.template, self._bound(self.memory_at), self.compiled_built)
+            role, why = compiled(self.made, form, self.template, self._bound(), self.compiled_built)
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):
                 if told and warn:
@@ -436,17 +430,12 @@ class UserFunction:
         count = 3 * 2 * len(STENCIL) * self.form.vectors
         return f"loads are differences of {count} potentials, with errors from 1e-13 on, because {self.untraced}"
 
-    @property
-    def commutes(self) -> bool:
-        """Whether it is the loads of a potential whose commutator follows from it."""
-        return derived.commutes(self)
-
     def _derived(self) -> tuple[Callable[..., Any] | None, Any]:
         """The role of the program that the function is, if it can be traced, and the program; see ``derived``."""
         program = derived.program_of(self).program
         if program is None:
             return None, None
-        return derived.role_of(self, program, self._signature, dict(self._bound(self.memory_at))), program
+        return derived.role_of(self, program, self._signature, dict(self._bound())), program
 
     def _trials(self, t: float, y: Any, bodies: Any) -> list[tuple[float, Any, Any]]:
         """Two generic states near the given one, with the loads from the plain function."""
@@ -526,7 +515,7 @@ class UserFunction:
 
     def _evaluate(self, role: Callable[..., Any], t: float, y: Any, bodies: Any, times: int = 1) -> Any:
         out = np.zeros(1 if self._signature is POTENTIAL else self.size)
-        parameters = np.concatenate([self.parameters, np.zeros(1 + CACHE_SIZE)])
+        parameters = np.concatenate([self.parameters, np.zeros(1)])
         repeated(self._signature)(role, times, t, y, bodies, parameters, out)
         return out
 

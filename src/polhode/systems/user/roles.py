@@ -15,7 +15,7 @@ from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, dot, scale, times
 from polhode.kernel import jit
 from polhode.kernel import layout as slots
-from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import hole, inlined
 from polhode.systems.user import states as of_states
 
@@ -24,8 +24,6 @@ call = hole("call(...) -> numbers", "The adapter around the user's function.")
 rated = hole("rated(...) -> numbers", "The partial time derivative of the user's potential.")
 built = hole("built(...)", "The built-in role that the function is added to.")
 turned = hole("turned", "Whether the user's body frame is not the principal one.")
-resting = hole("resting", "Whether the function does not read velocities.")
-memory_at = hole("memory_at", "Index in the parameters of the cache of the last result; -1 without.")
 count = hole("count", "Number of parameters.")
 first = hole("first", "Number of parameters of the built-in role.")
 own = hole("own", "Index of the auxiliary variable that is the function's work; -1 without.")
@@ -207,103 +205,11 @@ def principal_torque(T, bodies, turned):
     return effective_torque(rotate_inverse(get4(bodies, slots.CONSTANTS), T) if turned else T, bodies, 0)
 
 
-CACHE_SIZE = 15
-"""Size of the cache, behind the parameters, of the last result of a function that does not read velocities, with its
-time, position and attitude: the power is needed where the load was just evaluated, at other velocities."""
-
-
-@inlined
-def remembered(parameters, memory_at, t, y):
-    """Whether the cache holds the load at this time, position and attitude."""
-    same = parameters[memory_at] == 1.0 and parameters[memory_at + 1] == t
-    for k in range(3):
-        same = same and parameters[memory_at + 2 + k] == y[slots.POSITION + k]
-    for k in range(4):
-        same = same and parameters[memory_at + 5 + k] == y[slots.ATTITUDE + k]
-    return same
-
-
-@inlined
-def remember(parameters, memory_at, t, y, F, T):
-    """Cache the load at this time, position and attitude."""
-    parameters[memory_at], parameters[memory_at + 1] = 1.0, t
-    put3(parameters, memory_at + 2, get3(y, slots.POSITION))
-    put4(parameters, memory_at + 5, get4(y, slots.ATTITUDE))
-    put3(parameters, memory_at + 9, F)
-    put3(parameters, memory_at + 12, T)
-
-
-@inlined
-def written(part, F, T, power, bodies, out, resting, turned, own):
-    """Write the load of a function if its part is requested, and its power if that is requested."""
-    if part & (slots.RESTING if resting else slots.MOVING) == 0:
-        F = T = (0.0, 0.0, 0.0)
-    put3(out, 0, F)
-    put3(out, 3, principal_torque(T, bodies, turned))
-    if own >= 0:
-        out[slots.LOAD + own] = power if part & slots.MOVING != 0 else 0.0
-
-
-def torque_loads(part, t, N, y, bodies, parameters, out):
-    w = user_rate(y, bodies, turned)
-    if memory_at >= 0 and remembered(parameters, memory_at, t, y):
-        T = get3(parameters, memory_at + 12)
-    else:
-        T = call(t, user_attitude(y, bodies, turned), w, view(parameters, count))
-        if memory_at >= 0:
-            remember(parameters, memory_at, t, y, (0.0, 0.0, 0.0), T)
-    written(part, (0.0, 0.0, 0.0), T, dot(T, w), bodies, out, resting, turned, own)
-
-
-def force_loads(part, t, N, y, bodies, parameters, out):
-    v = user_velocity(y, bodies)
-    if memory_at >= 0 and remembered(parameters, memory_at, t, y):
-        F = get3(parameters, memory_at + 9)
-    else:
-        F = call(t, get3(y, slots.POSITION), v, view(parameters, count))
-        if memory_at >= 0:
-            remember(parameters, memory_at, t, y, F, (0.0, 0.0, 0.0))
-    written(part, F, (0.0, 0.0, 0.0), dot(F, v), bodies, out, resting, turned, own)
-
-
-def general_loads(part, t, N, y, bodies, parameters, out):
-    v, w = user_velocity(y, bodies), user_rate(y, bodies, turned)
-    if memory_at >= 0 and remembered(parameters, memory_at, t, y):
-        F, T = get3(parameters, memory_at + 9), get3(parameters, memory_at + 12)
-    else:
-        L = call(t, get3(y, slots.POSITION), v, user_attitude(y, bodies, turned), w, view(parameters, count))
-        F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
-        if memory_at >= 0:
-            remember(parameters, memory_at, t, y, F, T)
-    written(part, F, T, dot(F, v) + dot(T, w), bodies, out, resting, turned, own)
-
-
-def loads_with_states(part, t, N, y, bodies, parameters, out):
-    """Of a function that takes states; what it returns is force, torque and rates, whatever its form."""
-    v, w = user_velocity(y, bodies), user_rate(y, bodies, turned)
-    q, s = user_attitude(y, bodies, turned), states_in(y)
-    L = call(t, get3(y, slots.POSITION), v, q, w, view(parameters, count), s)
-    F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
-    put3(out, 0, F)
-    put3(out, 3, principal_torque(T, bodies, turned))
-    if own >= 0:
-        out[slots.LOAD + own] = dot(F, v) + dot(T, w)
-    put_rates(out, L)
-
-
 def states_set(part, t, N, y, bodies, parameters, out):
     """Of a controller: the new values of states, where their rates would stand."""
     p = view(parameters, count)[first:]
     v, w = user_velocity(y, bodies), user_rate(y, bodies, turned)
     put_set(out, call(t, get3(y, slots.POSITION), v, user_attitude(y, bodies, turned), w, p, states_in(y)))
-
-
-def attitude_potential(t, N, y, bodies, parameters):
-    return call(t, user_attitude(y, bodies, turned), view(parameters, count))
-
-
-def position_potential(t, N, y, bodies, parameters):
-    return call(t, get3(y, slots.POSITION), view(parameters, count))
 
 
 def event_function(t, N, y, bodies, parameters):
@@ -338,37 +244,6 @@ def turned_by(q, k, angle):
 def shift_of(r):
     size = np.sqrt(dot(r, r))
     return DIFFERENCE * size if size > 0.0 else DIFFERENCE
-
-
-def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
-    q = user_attitude(y, bodies, turned)
-    p = view(parameters, count)
-    total = (0.0, 0.0, 0.0)
-    for k in range(3):
-        d = 0.0
-        for n in range(3):
-            a = DIFFERENCE * (n + 1)
-            d += STENCIL[n] * (call(t, turned_by(q, k, a), p) - call(t, turned_by(q, k, -a), p))
-        total = axpy(-d / DIFFERENCE, unit(k), total)
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, principal_torque(total, bodies, turned))
-    if own >= 0:
-        out[slots.LOAD + own] = rated(t, q, p)
-
-
-def position_gradient_loads(part, t, N, y, bodies, parameters, out):
-    r = get3(y, slots.POSITION)
-    p = view(parameters, count)
-    h = shift_of(r)
-    for k in range(3):
-        d = 0.0
-        for n in range(3):
-            e = scale(h * (n + 1), unit(k))
-            d += STENCIL[n] * (call(t, add(r, e), p) - call(t, axpy(-1.0, e, r), p))
-        out[k] = -d / h
-    put3(out, 3, (0.0, 0.0, 0.0))
-    if own >= 0:
-        out[slots.LOAD + own] = rated(t, r, p)
 
 
 # ------------------------------------------------------------------ roles that add a function to a built-in one
@@ -490,7 +365,6 @@ def place_potential_added(t, N, y, bodies, parameters):
 
 
 POTENTIALS = (
-    attitude_potential, position_potential, position_potential_added, place_potential_added, event_function,
-    event_with_states,
+    position_potential_added, place_potential_added, event_function, event_with_states,
 )  # fmt: skip
 """The roles in this file that return one number; all others are loads."""
