@@ -49,7 +49,133 @@ def test_what_is_no_impulse_is_said():
         ph.loads.impulse((0, 1, 0), at=1.0, frame="velocity")
     with pytest.raises(InvalidInput, match="frame"):
         ph.loads.impulse((0, 1, 0), at=1.0, frame="body")
+    with pytest.raises(InvalidInput, match="load 'impulse': unknown event 'noon'"):
+        ph.system(ph.body("a", 1.0), ph.loads.impulse((0, 1, 0), at="noon"))
     with pytest.raises(InvalidInput, match="at"):
-        ph.loads.impulse((0, 1, 0), at="noon")
+        ph.loads.impulse((0, 1, 0), at=None)
     with pytest.raises(InvalidInput, match="'top', which is pinned"):
         ph.system(ph.body("top", inertia=(1, 1, 1), pinned=True), ph.loads.impulse((0, 1, 0), at=1.0))
+
+
+# ------------------------------------------------------------------ at events
+def circularised(**more):
+    """From an ellipse of 7000 by 9000 km to a circle, at the first apoapsis."""
+    near, far = 7.0e6, 9.0e6
+    slow, fast = np.sqrt(MU * (2.0 / far - 2.0 / (near + far))), np.sqrt(MU / far)
+    apoapsis = ph.events.apsis_of("sat", which="apoapsis")
+    return (
+        ph.system(ph.body("sat", 10.0), ph.loads.central(MU),
+                  ph.loads.impulse(fast - slow, at=apoapsis, frame="velocity", once=True).on("sat")),
+        {"position": (near, 0.0, 0.0), "velocity": (0.0, slow * far / near, 0.0), "events": [apoapsis]} | more,
+    )  # fmt: skip
+
+
+ADAPTIVE = {"steps": ph.Tolerance(1e-13), "t_end": 2e4, "t_eval": np.linspace(0.0, 2e4, 41)}
+EQUAL = {"step": 50.0, "t_end": 2e4, "every": 10}
+RUNS = [("v2/kepler", EQUAL), ("rkn6_14a/kepler", EQUAL), ("mkrk:cv8", EQUAL | {"step": 20.0, "every": 25}),
+        ("mkrk:dp5", ADAPTIVE), ("taylor", ADAPTIVE)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "words"), RUNS)
+def test_an_impulse_at_an_event_is_where_it_is_met(method, words):
+    system, start = circularised()
+    ds = ph.integrate(system, method, **words, **start)
+    half = np.pi * np.sqrt(8.0e6**3 / MU)
+    r = np.linalg.norm(ds.position, axis=1)
+    assert abs(r[ds.time > half] - 9.0e6).max() < 1e-3 and r[0] == 7.0e6
+    kinds = ds.event_kind.values.tolist()
+    assert kinds[:2] == ["apoapsis", "impulse"] and kinds.count("impulse") == 1  # the event is told once
+    np.testing.assert_allclose(ds.event_time[:2], half, rtol=1e-11)
+    change = np.linalg.norm(ds.event_velocity[1] - ds.event_before_velocity[1])
+    assert change == pytest.approx(float(system.arguments["impulse"]["delta_v"]), rel=1e-9)
+    assert float(abs(ds.energy_error).max()) < 1e-10 and float(ds.work[-1, 0]) > 1e6
+
+
+def floor(ball):
+    return ball.position[2]
+
+
+def bouncing(**more):
+    up = 2.0 * np.sqrt(2.0 * 9.81)
+    touch = ph.events.of(floor, direction=-1).on("ball")
+    return ph.system(ph.body("ball", 2.0), ph.body("other", 1.0), ph.loads.weight(),
+                     ph.loads.impulse((0.0, 0.0, up), at=touch, **more).on("ball"))  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["v2", "mkrk:cv8", "rkn6_14a", "mkrk:dp5", "taylor"])
+def test_a_ball_bounces_at_each_event_of_a_function(method):
+    """Also where a step of the method would pass over a whole bounce."""
+    by_steps = method in ("v2", "mkrk:cv8", "rkn6_14a")
+    words = {"step": 0.01} if by_steps else {"steps": ph.Tolerance(1e-12)}
+    ds = ph.integrate(bouncing(), method, t_end=5.0, position=[(0, 0, 1.0), (3, 0, 1.0)], **words)
+    fall = np.sqrt(2.0 / 9.81)
+    np.testing.assert_allclose(ds.event_time, fall * (1 + 2 * np.arange(6)), rtol=1e-9)
+    since = (5.0 - fall) % (2.0 * fall) - fall  # from the top
+    np.testing.assert_allclose(ds.position[-1, :, 2], [1.0 - 4.905 * since**2, 1.0 - 4.905 * 25.0], rtol=1e-8)
+    once = ph.integrate(bouncing(once=True), method, t_end=2.5, position=[(0, 0, 1.0), (3, 0, 1.0)], **words)
+    assert len(once.event_time) == 1 and float(once.position[-1, 0, 2]) < -1.0
+
+
+def test_its_runs_are_run_again_and_go_on(tmp_path):
+    start = {"position": [(0, 0, 1.0), (3, 0, 1.0)], "step": 0.01}
+    ds = ph.integrate(bouncing(), "v2", steps=300, **start)
+    with pytest.raises(InvalidInput, match="function"):
+        ph.rerun(ds)
+    assert np.array_equal(ph.rerun(ds, impulse=floor).position, ds.position)
+    further = ph.integrate(bouncing(), "v2", start=ds, step=0.01, steps=200)
+    whole = ph.integrate(bouncing(), "v2", steps=500, **start)
+    np.testing.assert_allclose(further.position[-1], whole.position[-1], rtol=0, atol=1e-12)
+    system, start = circularised()
+    ds = ph.integrate(system, "v2/kepler", **EQUAL, **start)
+    assert np.array_equal(ph.rerun(ds).position, ds.position)
+    written = ph.write_scenario(tmp_path / "circle.toml", system, "v2/kepler", **EQUAL, **start)
+    again = ph.read_scenario(written[0]).integrate()
+    assert np.array_equal(again.position, ds.position)
+
+
+def test_members_of_an_ensemble_are_pushed_each_at_its_own_time():
+    system, start = circularised()
+    heights = np.array([[7.0e6, 0.0, 0.0], [7.1e6, 0.0, 0.0]])
+    words = {"step": 50.0, "t_end": 1e4, "every": 20}
+    both = ph.ensemble(system, "v2/kepler", members={"position": heights}, **words, velocity=start["velocity"])
+    for k, place in enumerate(heights):
+        alone = ph.integrate(system, "v2/kepler", **words, position=place, velocity=start["velocity"])
+        np.testing.assert_allclose(both.position[k], alone.position, rtol=0, atol=1e-6)
+
+
+def test_what_cannot_be_done_at_an_event_is_said():
+    system, start = circularised()
+    with pytest.raises(InvalidInput, match="forwards in time only"):
+        ph.integrate(system, "v2/kepler", step=50.0, t_end=-1e4, **start)
+    with pytest.raises(InvalidInput, match="derivatives are not known"):
+        ph.integrate(system, "v2/kepler", step=50.0, t_end=1e4, tangent=["position"], **start)
+    kick = {"delta_v": (1.0, 0.0, 0.0)}
+    with pytest.raises(InvalidInput, match="body of the event"):
+        ph.system(ph.body("a", 1.0), ph.loads.impulse(at=ph.events.apsis_of("b"), **kick))
+    with pytest.raises(InvalidInput, match="but there are 2"):
+        ph.system(ph.body("a", 1.0), ph.body("b", 1.0), ph.loads.impulse(at="apsis", **kick))
+    with pytest.raises(InvalidInput, match="unknown kind of event"):
+        ph.system(ph.body("a", 1.0), ph.loads.impulse(at={"kind": "nowhere"}, **kick))
+    with pytest.raises(InvalidInput, match="once"):
+        ph.loads.impulse(at=3.0, once=True, **kick)
+
+    def stuck(a):
+        return a.position[0] - 0.5 + 0.0 * a.velocity[0]
+
+    again = ph.system(ph.body("a", 1.0), ph.loads.impulse((-2.0, 0.0, 0.0), at=ph.events.of(stuck, direction=1)))
+    ds = ph.integrate(again, "v2", step=0.1, steps=20, velocity=(1.0, 0.0, 0.0))
+    assert len(ds.event_time) == 1 and float(ds.position[-1, 0]) == pytest.approx(-1.0)
+
+
+def test_impulses_and_switches_of_further_loads_of_a_builder_act():
+    pushed = ph.orbit(MU, loads=[ph.loads.impulse((10.0, 0.0, 0.0), at=100.0)])
+    words = {"step": 10.0, "steps": 20, "position": (7e6, 0.0, 0.0), "velocity": (0.0, 7500.0, 0.0)}
+    ds = ph.integrate(pushed, "mkrk:cv8", **words)
+    own = ph.integrate(ph.orbit(MU, forces=[ph.forces.impulse(100.0, (10.0, 0.0, 0.0))]), "mkrk:cv8", **words)
+    np.testing.assert_allclose(ds.position, own.position, rtol=0, atol=1e-6)
+    burning = ph.orbit(MU, 2.0, loads=[ph.loads.thrust((10.0, 0.0, 0.0), start=50.0, stop=100.0)])
+    assert [(one.start, one.stop) for one in burning.switches] == [(50.0, 100.0)]
+    free = ph.integrate(ph.orbit(MU, 2.0), "mkrk:cv8", **words)
+    there = ph.integrate(burning, "mkrk:cv8", **words)
+    assert np.array_equal(there.velocity[5], free.velocity[5])
+    assert abs(float(there.velocity[10, 0] - free.velocity[10, 0]) - 250.0) < 1.0

@@ -28,6 +28,7 @@ class Form(Enum):
 
     NUMBER = "a number"
     NUMBER_OR_INFINITY = "a number, or inf"
+    TIME_OR_EVENT = "a time, or an event: its word, or a table of its arguments with a kind"
     NUMBERS = "a list of numbers"
     NUMBER_OR_NUMBERS = "a number, or a list of numbers"
     ROWS = "a list of lists of numbers"
@@ -198,6 +199,7 @@ def sample_value(argument: Argument) -> Any:
 
 SAMPLES: dict[Any, Any] = {
     float: 1.0, int: 1, bool: False, Form.NUMBER: 1.0, Form.NUMBER_OR_INFINITY: 1.0, Form.NUMBERS: (1.0, 2.0),
+    Form.TIME_OR_EVENT: 1.0,
     Form.NUMBER_OR_NUMBERS: 1.0, Form.ROWS: ((1.0, 2.0), (3.0, 4.0)), Form.VECTOR: (0.0, 0.0, 1.0),
     Form.NUMBER_OR_VECTOR: 1.0, Form.VECTORS: ((0.0, 0.0, 1.0),), Form.VECTOR_OR_VECTORS: (0.0, 0.0, 1.0),
     Form.INERTIA: (1.0, 1.2, 2.0), Form.FORCES: (), Form.LOADS: (), Form.CELLS: 2, Form.INDICES: (0,), Form.SEED: 0,

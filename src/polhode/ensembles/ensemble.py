@@ -265,7 +265,7 @@ class Ensemble:
     def _check_kinds(self, request: Request) -> None:
         """Refuse reductions of events that cannot occur, which would be none for a word that is not spelt right."""
         system = request.system
-        if self.running is None or not request.events or system.impulses or system.switches:
+        if self.running is None or not request.events or system.kicked or system.switches:
             return
         watches = (*system.watches, *(watch for event in request.events for watch in event.watches))
         known = [word for watch in watches for word in (watch.rising, watch.falling) if word]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from polhode.arguments import array, choice, number, vector
-from polhode.arguments.words import Form, Time, Unit
+from polhode.arguments import array, choice, number, truth, vector
+from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
 
@@ -27,7 +29,7 @@ class Impulse:
     Attributes
     ----------
     time : float
-        Time at which it is applied.
+        Time at which it is applied; NaN at an event.
     delta_v : tuple of float
         Components in the frame; for "velocity" only the first is used.
     frame : {"inertial", "rtn", "velocity"}
@@ -38,6 +40,10 @@ class Impulse:
         Its name in messages and lists.
     body : int
         Number of the body.
+    event : Event, mapping or None
+        Where it is applied, instead of a time.
+    once : bool
+        Whether only the first time.
     """
 
     time: float
@@ -46,6 +52,8 @@ class Impulse:
     auxiliary: int = -1
     what: str = ""
     body: int = 0
+    event: Any = None
+    once: bool = False
 
     def after(self, r: Any, v: Any) -> Any:
         """Velocity after the impulse, from r and the velocity v before it; NaN if the frame is not defined."""
@@ -85,14 +93,15 @@ def _axes(r: Any, v: Any) -> Any:
 
 
 def changed_by(at: Any, delta_v: Any, frame: Any, time: str = "at") -> Impulse:
-    """An impulse from its arguments, of which the first is called ``time``.
+    """An impulse from its arguments, of which the first is called ``time`` and may be an event.
 
     Raises
     ------
     InvalidInput
     """
     choice(frame, "frame", FRAMES)
-    t = number(at, time, "s")
+    event = at if isinstance(at, str | Mapping) or hasattr(at, "watches") else None
+    t = nan if event is not None else number(at, time, "s")
     if frame == "velocity":
         if isinstance(delta_v, list | tuple) or np.ndim(array(delta_v, "delta_v", "m / s")):
             raise InvalidInput("delta_v must be one number, for frame is 'velocity'; give its size, negative to brake")
@@ -101,7 +110,7 @@ def changed_by(at: Any, delta_v: Any, frame: Any, time: str = "at") -> Impulse:
         change = tuple(vector(delta_v, "delta_v", unit="m / s").tolist())
     if not any(change):
         raise InvalidInput("delta_v is zero; leave this impulse out")
-    return Impulse(t, change, frame)
+    return Impulse(t, change, frame, event=event)
 
 
 def nothing(body):
@@ -112,20 +121,26 @@ def nothing(body):
 @answering
 def impulse(
     delta_v: Annotated[Any, Form.NUMBER_OR_VECTOR, Unit("m_s")],
-    at: Time,
+    at: Annotated[Any, Form.TIME_OR_EVENT, Unit("s")],
     frame: Literal["inertial", "rtn", "velocity"] = "inertial",
+    once: bool = False,
 ) -> Load:
-    """A sudden change of the velocity of a body at exactly this time, between two steps; its work is recorded.
+    """A sudden change of the velocity of a body at exactly this time, or at an event; its work is recorded.
+
+    Between two steps: where the event is met a step is cut.
 
     Parameters
     ----------
     delta_v : array_like (3,), or float
         Change of velocity (m/s). For frame "velocity" one number, negative to brake.
-    at : float
-        Time (s), also the first and last of a run; rows at that time are after it.
+    at : float, Event or str
+        Time (s), also the first and last of a run; rows at that time are after it. Or the event at which it happens:
+        from ``polhode.events``, its arguments with a ``kind``, or its word. In runs forwards in time.
     frame : {"inertial", "rtn", "velocity"}
         Axes of ``delta_v``: those of space; radial from the origin, transverse (in the plane of motion, forward) and
         normal to that plane just before; or along the velocity.
+    once : bool
+        Whether it happens at the first such event only, instead of at each.
 
     Returns
     -------
@@ -140,7 +155,16 @@ def impulse(
     --------
     >>> impulse((0, 10.0, 0), at=600.0, frame="rtn").on("chaser").bodies
     ('chaser',)
+    >>> from polhode import events
+    >>> impulse(25.0, at=events.apsis_of("chaser", which="apoapsis"), frame="velocity", once=True).on("chaser")
+    load impulse(delta_v=25.0, at={'kind': 'apsis_of', ...)
     """
-    sudden = changed_by(at, delta_v, frame)
+    sudden = replace(changed_by(at, delta_v, frame), once=truth(once, "once"))
+    if sudden.once and sudden.event is None:
+        raise InvalidInput("once is given, but an impulse at a time happens once anyway; leave it out")
     shown = sudden.delta_v[0] if frame == "velocity" else list(sudden.delta_v)
-    return replace(made(nothing, "impulse", {"delta_v": shown, "at": sudden.time, "frame": frame}), impulse=sudden)
+    when: Any = at if isinstance(at, str) else sudden.time
+    if sudden.event is not None and not isinstance(at, str):
+        when = {key: value for key, value in getattr(at, "arguments", at).items() if key != "function"}
+    recorded = {"delta_v": shown, "at": when, "frame": frame} | ({"once": True} if sudden.once else {})
+    return replace(made(nothing, "impulse", recorded), impulse=sudden)

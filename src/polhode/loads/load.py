@@ -309,7 +309,7 @@ class Load:
         """What it is made from again, in JSON types, but for the record of a function of the user's."""
         kind, given = self.kind or self.returns, self.parameters if self.recorded is None else self.recorded
         found: dict[str, Any] = {"kind": kind} if kind else {}
-        found |= {name: plain(value) for name, value in given.items()}
+        found |= {name: value if isinstance(value, Mapping) else plain(value) for name, value in given.items()}
         found |= {"each": {name: plain(value) for name, value in self.own.items()}} if self.own else {}
         found |= {"renamed": dict(self.reads)} if self.reads else {}
         found |= {"on": list(self.bodies)} if self.bodies else {}

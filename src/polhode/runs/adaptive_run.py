@@ -187,6 +187,7 @@ class AdaptiveRun(Run):
         if edge is not None:
             self.event_detection.cross(edge[1], edge[2], self.now)
             self.event_detection.note_event(edge[1], self.now, self.y)
+            self.event_detection.act(edge[1], self.now, self.y, super().part)
         while self.breaks and self.breaks[0] == self.now:
             self.y[:] = self.pass_break(self.now, self.y)
             record.replace(self.now, self.y)

@@ -14,15 +14,19 @@ from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.integrator import Integrator
 from polhode.runs.steps import FixedStep, TimeTransformed
-from polhode.systems.event_record import ALTITUDE
+from polhode.systems.event_record import ALTITUDE, Watch
 from polhode.systems.events import compiled_events, table_of
-from polhode.systems.record import Watch
 from polhode.systems.sampling import cut_by
 
 if TYPE_CHECKING:
+    from polhode.loads.impulse import Impulse
     from polhode.runs.request import Request
 
 EPSILON = 2.0**-52
+MOST_AT_ONCE = 100
+"""Most impulses at one time."""
+SOON = 1e-9
+"""After which part of a run an event is looked at again, to see to which side the motion leads."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,9 @@ class EventDetection:
     def __init__(self, request: Request) -> None:
         self.system, self.t0, self.final, self.cut_at = request.system, request.t0, request.final, request.breaks
         self.direction, self.over = copysign(1.0, self.final - self.t0), request.since is not None
+        sudden = next((watch.acts for watch in self.system.watches if watch.acts is not None), None)
+        if sudden is not None and self.direction < 0.0:
+            raise InvalidInput(f"{sudden.what}: an impulse at an event happens forwards in time only; give its time")
         h = request.steps.h if isinstance(request.steps, FixedStep) else None
         sampled = self.system.sampled if h is not None else ()  # chosen steps end there within the loop
         self.sampled = cut_by(sampled, self.t0, h, self.final) if sampled else ()
@@ -195,22 +202,55 @@ class EventDetection:
         if not self.system.impulses:
             return found
         for impulse in () if first and self.over else self.system.impulses[:: 1 if self.direction > 0.0 else -1]:
-            if impulse.time != t:
-                continue
-            before, mass, own = y.copy(), float(self.system.mass[impulse.body]), L.BODY * impulse.body
-            momentum = slice(own + L.MOMENTUM, own + L.MOMENTUM + 3)
-            r, v = y[own + L.POSITION : own + L.POSITION + 3], y[momentum] / mass
-            new = (impulse.after if self.direction > 0.0 else impulse.before)(r, v)
-            if not np.isfinite(new).all():
-                raise StepFailed(f"{impulse.what}, at t = {t:g}: its frame has no axes there, or nothing leads to the "
-                                 f"velocity {v.tolist()} by it; give delta_v in frame 'inertial'", time=t)  # fmt: skip
-            y[momentum] = mass * new
-            work = mass * float((new - v) @ (v + 0.5 * (new - v)))
-            y[L.BODY * self.system.N + impulse.auxiliary] += work
-            found.append(Found(t, "impulse", y.copy(), before, work))
+            if impulse.time == t:
+                found.append(self._apply(impulse, t, y))
         if first:
             self.found += found
         return found
+
+    def _apply(self, impulse: Impulse, t: float, y: Any) -> Found:
+        """Apply an impulse to a state, in place."""
+        before, mass, own = y.copy(), float(self.system.mass[impulse.body]), L.BODY * impulse.body
+        momentum = slice(own + L.MOMENTUM, own + L.MOMENTUM + 3)
+        r, v = y[own + L.POSITION : own + L.POSITION + 3], y[momentum] / mass
+        new = (impulse.after if self.direction > 0.0 else impulse.before)(r, v)
+        if not np.isfinite(new).all():
+            raise StepFailed(f"{impulse.what}, at t = {t:g}: its frame has no axes there, or nothing leads to the "
+                             f"velocity {v.tolist()} by it; give delta_v in frame 'inertial'", time=t)  # fmt: skip
+        y[momentum] = mass * new
+        work = mass * float((new - v) @ (v + 0.5 * (new - v)))
+        y[L.BODY * self.system.N + impulse.auxiliary] += work
+        return Found(t, "impulse", y.copy(), before, work)
+
+    def act(self, k: int, t: float, y: Any, part: Callable[[float, Any, float], Any]) -> None:
+        """What happens at event k, which is met at time t, to the state there, in place; ``part`` as in ``passed``.
+
+        Raises
+        ------
+        StepFailed
+            It happens again and again at one time.
+        """
+        impulse = self.watches[k].acts
+        if impulse is None or not self._name(k, self.sides[k]):
+            return
+        if sum(one.kind == "impulse" and one.time == t for one in self.found) > MOST_AT_ONCE:
+            raise StepFailed(f"{impulse.what} happens more than {MOST_AT_ONCE} times at t = {t:g}; its event must not "
+                             "be met again at once", time=t)  # fmt: skip
+        same = [j for j, other in enumerate(self.watches) if other.is_that_of(self.watches[k])]
+        for j in same:
+            if self.sides[j] == -self.sides[k]:
+                self.sides[j] = self.sides[k]  # found at the same time, to round-off
+                self.note_event(j, t, y)
+        self.close(t, y)
+        self.found.append(self._apply(impulse, t, y))
+        self.restart(t, y)
+        soon = t + SOON * (self.final - self.t0)
+        leading = np.sign(self.evaluate(soon, part(t, y, soon)))  # at the time itself it is zero, to round-off
+        for j in same:
+            if self.sides[j] != L.EVENT_DISABLED:
+                self.sides[j] = leading[j] or L.EVENT_UNARMED
+        if impulse.once:
+            self.sides[k] = L.EVENT_DISABLED
 
     def __bool__(self) -> bool:
         return bool(self.watches)
@@ -248,8 +288,10 @@ class EventDetection:
     def restart(self, t: float, y: Any) -> None:
         """Take sides after the velocity has jumped; what depends on places only stays."""
         if self:
-            signs = np.sign(self.evaluate(t, y))[self.cuts :]
-            self.sides[self.cuts :] = np.where(signs == 0.0, L.EVENT_UNARMED, signs)
+            signs = np.sign(self.evaluate(t, y))
+            steady = [watch.cuts and watch.acts is None for watch in self.watches]
+            keeps = steady | (self.sides == L.EVENT_DISABLED)
+            self.sides[:] = np.where(keeps, self.sides, np.where(signs == 0.0, L.EVENT_UNARMED, signs))
 
     def close(self, t: float, y: Any) -> None:
         """Tell of functions that are exactly zero where they will not be seen to leave: at a jump, or at the end.
@@ -300,6 +342,7 @@ class EventDetection:
             self.cross(k, copysign(1.0, values[k]), t)
             self.note_event(k, t, y)
             if self.watches[k].cuts:
+                self.act(k, t, y, part)
                 return t, y
         sides = np.where(values == 0.0, self.sides, np.sign(values))
         self.sides[:] = np.where(self.sides == L.EVENT_DISABLED, L.EVENT_DISABLED, sides)
@@ -309,7 +352,10 @@ class EventDetection:
         self, k: int, a: float, ya: Any, b: float, yb: Any, fb: float, part: Callable[[float, Any, float], Any]
     ) -> tuple[float, Any]:
         """Time and state of the zero of event k in a step, to round-off."""
-        fa = float(self.evaluate(a, ya)[k])
+        fa, soon = float(self.evaluate(a, ya)[k]), a + SOON * (self.final - self.t0)
+        if self.watches[k].acts is not None and fa * fb > 0.0 and (b - soon) * self.direction > 0.0:
+            ya = part(a, ya, soon)  # from an impulse at such an event the motion may lead away from it and back
+            a, fa = soon, float(self.evaluate(soon, ya)[k])
         if fa == 0.0 or fa * fb > 0.0:  # it is the start of the step, to round-off
             return a, ya.copy()
         states = {a: ya, b: yb}
@@ -354,7 +400,7 @@ class EventDetection:
             It ends the run.
         """
         name = self._name(k, self.sides[k])
-        if name:
+        if name and self.watches[k].acts is None:
             self.found.append(Found(t, name, y.copy()))
             if self.watches[k].terminal:
                 raise Ended(self.found[-1])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from polhode.errors import InvalidInput
 from polhode.loads import Load
 from polhode.surroundings import Surrounding
-from polhode.systems.event_record import USER
-from polhode.systems.record import Watch
+from polhode.systems.event_record import USER, Watch
 from polhode.systems.summands import Sum
 
 

@@ -6,8 +6,7 @@ from math import inf
 
 from polhode.bodies.body import Body
 from polhode.systems.carried import Carried
-from polhode.systems.event_record import WHEEL
-from polhode.systems.record import Watch
+from polhode.systems.event_record import WHEEL, Watch
 
 NAMES = {"wheel_momentum": ("wheel_released", "wheel_saturated"), "gimbal_angle": ("gimbal_released", "gimbal_stopped")}
 

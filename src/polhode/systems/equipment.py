@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Protocol
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, hole
-from polhode.systems.record import AuxiliaryVariable, Watch
+from polhode.systems.event_record import Watch
+from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.user.states import Sizes
 
 inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without equipment.")

@@ -4,13 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polhode.errors import InvalidInput, answering
-from polhode.systems.record import Watch
+
+if TYPE_CHECKING:
+    from polhode.loads import Load
+    from polhode.systems.user import UserFunction
 
 APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER, WHEEL = range(9)
 """Codes of the events in the compiled role. WITHIN: one disc covers the other, in the umbra or an annular eclipse."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A function of time and state whose sign changes a run detects.
+
+    Attributes
+    ----------
+    code : int
+        Code of the function in ``polhode.systems.events``.
+    numbers : tuple of float
+        Parameters of the function.
+    rising, falling : str
+        Name of the event where the function rises, or falls, through zero; empty if that is no event.
+    terminal : bool
+        Whether the run ends there.
+    cuts : bool
+        Whether steps are cut there, because the loads or their derivatives jump.
+    flag : int
+        Index of the system parameter that is 1 while the function is positive and 0 while it is negative; -1 if none.
+    function, of : UserFunction, Load, optional
+        The user's function, or one of bodies by their names, instead of the one with this code.
+    acts : Impulse, optional
+        What happens to the motion there.
+    """
+
+    code: int
+    numbers: tuple[float, ...] = ()
+    rising: str = ""
+    falling: str = ""
+    terminal: bool = False
+    cuts: bool = False
+    flag: int = -1
+    function: UserFunction | None = None
+    of: Load | None = None
+    acts: Any = None
+
+    def is_that_of(self, other: Watch) -> bool:
+        """Whether it watches the same function of the same bodies."""
+        mine, theirs = ((one.code, one.numbers, one.function) for one in (self, other))
+        here, there = (one.of and (one.of.function, one.of.bodies, one.of.arguments) for one in (self, other))
+        return mine == theirs and here == there
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,10 @@ from polhode.systems.event_record import (
     WHEEL,
     WITHIN,
     Event,
+    Watch,
 )  # fmt: skip
 from polhode.systems.events_of_bodies import apsis_of, closest_approach, distance, node_of, transit
-from polhode.systems.record import System, Watch
+from polhode.systems.record import System
 from polhode.systems.structure import number_of
 from polhode.systems.user import FORMS, UserFunction, event_function
 from polhode.systems.user.added import takes_states

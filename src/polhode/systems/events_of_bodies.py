@@ -15,8 +15,7 @@ from polhode.arguments.recorded import plain
 from polhode.arguments.words import Length, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import made
-from polhode.systems.event_record import USER, Event
-from polhode.systems.record import Watch
+from polhode.systems.event_record import USER, Event, Watch
 
 Which = Literal["rising", "falling"]
 

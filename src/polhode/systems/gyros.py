@@ -37,8 +37,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, hole
-from polhode.systems.event_record import WHEEL
-from polhode.systems.record import Watch
+from polhode.systems.event_record import WHEEL, Watch
 
 inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without gyros.")
 gyros_at = hole("gyros_at(parameters) -> int", "Where the table of gyros begins.")

@@ -33,7 +33,8 @@ from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole
 from polhode.kernel.sampling import PULSE
 from polhode.systems.equipment import Fitting
-from polhode.systems.record import AuxiliaryVariable, Watch
+from polhode.systems.event_record import Watch
+from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.sampling import Sampled
 from polhode.systems.user.states import Sizes
 

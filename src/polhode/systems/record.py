@@ -19,11 +19,11 @@ from polhode.flows.gyrostat import carried_round
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
-from polhode.loads.load import Load
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
 from polhode.surroundings.planets import Ground
+from polhode.systems.event_record import Watch
 from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
 from polhode.systems.registry import builder, built, handed_in
@@ -87,41 +87,6 @@ class Switch:
     start: float
     stop: float
     what: str
-
-
-@dataclass(frozen=True)
-class Watch:
-    """A function of time and state whose sign changes a run detects.
-
-    Attributes
-    ----------
-    code : int
-        Code of the function in ``polhode.systems.events``.
-    numbers : tuple of float
-        Parameters of the function.
-    rising, falling : str
-        Name of the event where the function rises, or falls, through zero; empty if that is no event.
-    terminal : bool
-        Whether the run ends there.
-    cuts : bool
-        Whether steps are cut there, because the loads or their derivatives jump.
-    flag : int
-        Index of the system parameter that is 1 while the function is positive and 0 while it is negative; -1 if none.
-    function : UserFunction, optional
-        The user's function, instead of the one with this code.
-    of : Load, optional
-        Likewise, a function of bodies by their names.
-    """
-
-    code: int
-    numbers: tuple[float, ...] = ()
-    rising: str = ""
-    falling: str = ""
-    terminal: bool = False
-    cuts: bool = False
-    flag: int = -1
-    function: UserFunction | None = None
-    of: Load | None = None
 
 
 FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions", "direct")
@@ -408,6 +373,11 @@ class System:
         parts = (L.ALL, *PARTS) if self.each_alone else (L.ALL,)
         made = [self.dynamics_of(part) for part in parts]
         return self.decided | {int(name[1:]) for one in made if one.traced for name in one.fixed}
+
+    @property
+    def kicked(self) -> bool:
+        """Whether velocities change suddenly."""
+        return bool(self.impulses) or any(watch.acts is not None for watch in self.watches)
 
     @property
     def watched(self) -> bool:

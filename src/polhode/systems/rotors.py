@@ -27,9 +27,9 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import put3
 from polhode.kernel.jit import bind, hole, inlined
 from polhode.systems.equipment import Fitting, sizes_of
-from polhode.systems.event_record import WHEEL
+from polhode.systems.event_record import WHEEL, Watch
 from polhode.systems.gyros import gyros_of_body, watches_of
-from polhode.systems.record import AuxiliaryVariable, Watch
+from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.user.states import Sizes
 from polhode.systems.wheels import imbalance_of_body, wheels_of_body
 

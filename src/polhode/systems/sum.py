@@ -39,12 +39,14 @@ from polhode.systems.carried_events import watches_of
 from polhode.systems.commands import bodies_read, sampled_by
 from polhode.systems.controllers import SAMPLING, Controller, controller
 from polhode.systems.core import Core
+from polhode.systems.event_record import Watch
 from polhode.systems.gravitation import gravitation
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.pairs import measured, numbers_of_each, within_of_loads
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
+from polhode.systems.sudden import changes, function_of
 from polhode.systems.summands import OPEN, Structure, Sum, Summand, Within
 from polhode.systems.user.function import findings_of, record_of
 from polhode.systems.user.remembering import refusal
@@ -154,9 +156,12 @@ def composed(
     distinct = {id(one.function): one.function for one in own}
     looked = {key: findings_of(jit.Made(function)) for key, function in distinct.items()}
     functions = {one.name: _checked(one, looked[id(one.function)]) for one in own}
+    at_events = {one.name: LoadFunction(act, one.described) for one in loads if (act := function_of(one)) is not None}
+    functions |= at_events
     arguments = {one.name: {"kind": "body", **one.arguments} for one in bodies}
     for act in acting:
-        record = {} if act.kind else {"function": record_of(act.function)}
+        user = at_events.get(act.name, None if act.kind else act)
+        record = {} if user is None else {"function": record_of(user.function)}
         arguments[act.name] = record | act.arguments
     arguments |= {name: plain(value) for name, value in within.items() if value is not None}
     states = states_of(starts, {name for load in loads if load.kind for name in load.starts})
@@ -205,6 +210,7 @@ def with_loads(system: System, loads: Any, names: Any = ()) -> System:
     return replace(
         system, names=called, arguments={**system.arguments, **named, "loads": record}, commutator=None, series=None,
         memory=0, recommended=system.recommended if usual else "", **{name: getattr(made, name) for name in TAKEN},
+        **{name: getattr(system, name) + getattr(made, name) for name in ("switches", "watches", "impulses")},
     )  # fmt: skip
 
 
@@ -291,6 +297,8 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
         else:
             made = called(function, told) if makes_loads(function) else of_user(function, told, kind)
     elif kind in LOADS:
+        if kind == "impulse" and "function" in told:  # of its event
+            told["at"] = {**mapping(told.get("at"), "at"), "function": told.pop("function")}
         made = called(LOADS[kind], told)
     else:
         kinds = ["body", "controller", *LOADS]
@@ -382,15 +390,13 @@ def roles_of(
     auxiliary = [AuxiliaryVariable("work", name, name not in structure.timed) for name in structure.work]
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
+    sudden = [own for one in sum.summands for own in changes(one, structure, sum)]
+    at_events = [own for own in sudden if isinstance(own, Watch)]
     found: dict[str, Any] = {
         "potential": structure.potential,
         "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum),
-                    *(own for one in sum.summands for own in one.watches)),
-        "impulses": tuple(
-            replace(one.load.impulse, auxiliary=structure.work.index(one.load.name), body=body,
-                    what=one.load.impulse.what or one.load.name)
-            for one in sum.summands if one.load.impulse is not None for (body,) in one.on
-        ),
+                    *(own for one in sum.summands for own in one.watches), *at_events),
+        "impulses": tuple(own for own in sudden if own not in at_events),
         "conserves": ("energy",) * structure.conservative + structure.conserves,
         "memory": structure.memory, "switches": sum.switches,
         "decided": frozenset(int(name[1:]) for name in structure.fixed),

@@ -32,8 +32,9 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, hole
 from polhode.systems.equipment import Fitting
+from polhode.systems.event_record import Watch
 from polhode.systems.forces.sums import MU
-from polhode.systems.record import AuxiliaryVariable, Watch
+from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.user.states import Sizes
 
 COUNT, FIRST, WORK, FIELD, ROWS = range(5)

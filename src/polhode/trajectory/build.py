@@ -382,7 +382,7 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
         Unit labels of the variables.
     """
     n, states = len(found["time"]), ["event_"]
-    if system.impulses:
+    if system.kicked:
         states.append("event_before_")
     quantities: dict[str, Any] = {"event_time": found["time"], "event_kind": found["kind"]}
     bodies = {"event_": found["state"], "event_before_": found["before"]}
@@ -397,7 +397,7 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
             attitude = rotation.multiply(body[..., L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frames))
             quantities["event_attitude"] = attitude
             quantities["event_angular_velocity"] = rotation.rotate(frames, body[..., L.ANGULAR :] / system.moments)
-    if system.impulses:
+    if system.kicked:
         quantities["event_work"] = found["work"]
     variables = {}
     for name, values in quantities.items():

@@ -14,9 +14,8 @@ from polhode.kernel.jit import helper
 from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.light import visible
 from polhode.surroundings.paths import Circle, path_to_sun, place_at, velocity_at
-from polhode.systems.event_record import CYLINDER, PENUMBRA, WITHIN
+from polhode.systems.event_record import CYLINDER, PENUMBRA, WITHIN, Watch
 from polhode.systems.forces.record import Force
-from polhode.systems.record import Watch
 
 DISTANCE, FAR, LIT, BODY, SUN, PATH = range(1, 7)
 """Indices among the numbers, behind the acceleration: distance at which it holds or 0; 1 if the Sun is infinitely far

@@ -15,8 +15,9 @@ from polhode.errors import InvalidInput, shown
 from polhode.kernel.jit import python_of
 from polhode.programs.purity import findings
 from polhode.programs.rewire import user_line
+from polhode.systems.event_record import Watch
 from polhode.systems.forces.derived import is_derived, of_potential
-from polhode.systems.record import Switch, Watch
+from polhode.systems.record import Switch
 from polhode.systems.user.function import HERE, may_read
 
 if TYPE_CHECKING:

@@ -15,12 +15,13 @@ import numpy as np
 from polhode.arguments import array, number
 from polhode.errors import InvalidInput, shown
 from polhode.kernel import layout as L
+from polhode.systems.event_record import Watch
 from polhode.systems.forces import FORCES, force_of
 from polhode.systems.forces.acting import burns_of, mass_at
 from polhode.systems.forces.impulse import Impulse
 from polhode.systems.forces.record import Force, is_own
 from polhode.systems.forces.sums import COUNT, ROW, ROWS, Kind, kinds_of
-from polhode.systems.record import AuxiliaryVariable, Switch, Watch
+from polhode.systems.record import AuxiliaryVariable, Switch
 
 
 # ------------------------------------------------------------------ construction
