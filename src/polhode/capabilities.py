@@ -136,9 +136,8 @@ def known(names: Iterable[str]) -> frozenset[str]:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InvalidInput(f"capabilities are a set of names, such as {{'velocity_independent'}}, not {names!r}")
     found = frozenset(names)
-    for name in sorted(map(str, found)):
-        if name not in CAPABILITIES:
-            raise unknown_name("capability", name, CAPABILITIES)
+    if not found <= CAPABILITIES.keys():
+        raise unknown_name("capability", min(str(one) for one in found - CAPABILITIES.keys()), CAPABILITIES)
     return found
 
 

@@ -47,12 +47,15 @@ SIMPLE = frozenset({float, int, str, bool, type(None)})
 
 def frozen(value: Any) -> Any:
     """An immutable copy of nested mappings, sequences and arrays; anything else is returned as it is."""
-    if type(value) in SIMPLE:
+    kind = type(value)
+    if kind in SIMPLE:
         return value
-    if type(value) is list:
+    if kind is list or kind is FrozenList:
         return FrozenList([one if type(one) in SIMPLE else frozen(one) for one in value])
-    if isinstance(value, Mapping):
-        return FrozenDict({key: frozen(inner) for key, inner in value.items()})
+    if kind is np.ndarray:
+        return read_only(value)
+    if kind is dict or kind is FrozenDict or isinstance(value, Mapping):
+        return FrozenDict({key: one if type(one) in SIMPLE else frozen(one) for key, one in value.items()})
     if isinstance(value, list):
         return FrozenList([frozen(inner) for inner in value])
     if isinstance(value, tuple) and type(value) is tuple:

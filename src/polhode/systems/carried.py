@@ -148,6 +148,8 @@ class Carried:
 
 def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
     """The rotors of bodies, whose numbers begin at ``at`` in the parameters."""
+    if all(one.wheels is None and one.gyros is None for one in bodies):
+        return ()
     spun, turned = ([one.name for one in bodies if getattr(one, kind) is not None] for kind in ("wheels", "gyros"))
     angles = any(one.wheels is not None and one.wheels.imbalance is not None for one in bodies)
     found, first = list[Carried](), 0

@@ -245,7 +245,7 @@ def _without_thickness(tensor: Array) -> Principal | None:
 
 def turning(moments: Array) -> Array:
     """Principal moments (..., 3) with zeros replaced by infinity: a body does not rotate about these axes."""
-    return np.where(moments == 0.0, np.inf, moments)
+    return moments if moments.all() else np.where(moments == 0.0, np.inf, moments)
 
 
 SWEEPS = 64
