@@ -27,16 +27,19 @@ def attraction(body, mu):
 
 
 def oblate(body, mu, radius, J2, J3=0.0, J4=0.0, J5=0.0, J6=0.0):
-    """m mu / r sum J_n (R/r)^n P_n(z/r)."""
-    s = body.position @ body.position
-    u = body.position[2] * s**-0.5
-    total = 0.5 * body.mass * mu * J2 * radius**2 * s**-1.5 * (3.0 * body.position[2] ** 2 / s - 1.0)
-    ratio = radius * s**-0.5
-    power, before, now = ratio**3, 1.5 * u * u - 0.5, (2.5 * u * u - 1.5) * u
-    for n, J in ((3, J3), (4, J4), (5, J5), (6, J6)):
-        total = total + body.mass * mu * s**-0.5 * J * power * now
-        before, now, power = now, ((2 * n + 1) * u * now - n * before) / (n + 1), power * ratio
-    return total
+    """m mu / r sum J_n (R/r)^n P_n(z/r), n P_n = u P'_n - P'_n-1; m mu / r^2 sum J_n (R/r)^n (P'_n+1 r/|r| - P'_n z)."""
+    r, size = body.position, (body.position @ body.position) ** 0.5
+    u, ratio = r[2] / size, radius / size
+    power, before, now = ratio * ratio, 1.0, 3.0 * u  # derivatives of Legendre's polynomials, P'_n-1 and P'_n
+    level = along = across = 0.0
+    for n, J in ((2, J2), (3, J3), (4, J4), (5, J5), (6, J6)):
+        after = ((2 * n + 1) * u * now - (n + 1) * before) / n
+        level = level + J * power * (u * now - before) / n
+        along, across = along + J * power * after, across + J * power * now
+        before, now, power = now, after, power * ratio
+    w = body.mass * mu / (size * size)
+    force = [w * along * r[0] / size, w * along * r[1] / size, w * (along * r[2] / size - across)]
+    return {"potential": body.mass * mu / size * level, "force": force}
 
 
 def on_extent(body, mu):

@@ -12,13 +12,19 @@ from polhode.surroundings.ephemerides import BODIES
 
 
 def tide(body, other, mu):
-    """-m mu (1/|d| - 1/|s| - r . s/|s|^3), d = s - r, without cancellation [battin1999]."""
+    """-m mu (1/|d| - 1/|s| - r . s/|s|^3), d = s - r, and its force -m mu/|d|^3 (r + f s), f of q = r . (r - 2 s)/s^2;
+    both without cancellation [battin1999]."""
     r, s = body.position, other
-    square = s @ s
+    square, near = s @ s, (s - r) @ (s - r)
     q = (r @ (r - 2.0 * s)) / square
     w = (1.0 + q) ** 0.5
     direct = q * q * (w + 2.0) / (2.0 * w * (1.0 + w) * (1.0 + w))
-    return -body.mass * mu * square**-0.5 * (direct - 0.5 * (r @ r) / square)
+    cube = near * near**0.5
+    f = q * (3.0 + q * (3.0 + q)) / (1.0 + cube / (square * square**0.5))
+    return {
+        "potential": -body.mass * mu * square**-0.5 * (direct - 0.5 * (r @ r) / square),
+        "force": -body.mass * mu / cube * (r + f * s),
+    }
 
 
 @answering
