@@ -326,17 +326,17 @@ class Tracing:
             level = parts.pop("", None) or parts.pop("potential")
             rate = parts.pop("potential_rate", None)
             stated: dict[str, list[int]] = {key: parts.pop(key) for key in ("force", "torque") if key in parts}
+            for kernel in called_in(g, level):
+                if kernel.slopes is None:
+                    raise InvalidInput(f"{load.described} returns one number, a potential, that depends on "
+                                       f"{kernel.words}, of which there is no derivative; return {{'force': ..., "
+                                       "'torque': ...}")  # fmt: skip
             self._book(one, level, rate, decisions)
             if stated:
                 self._state(one, on, level[0], stated, decisions)
             else:
                 depths = self.centre if load.kind == "central" and self.sum.centred else self.potential
                 depths.append((level[0], 1.0))
-            for kernel in called_in(g, level):
-                if kernel.slopes is None and not stated:
-                    raise InvalidInput(f"{load.described} returns one number, a potential, that depends on "
-                                       f"{kernel.words}, of which there is no derivative; return {{'force': ..., "
-                                       "'torque': ...}")  # fmt: skip
         names = g.names([a for key in ("force", "torque") for a in parts.get(key, ())])
         moving = bool(moving_inputs(names)) or any(name in self.sum.moving for name in names)
         for key, mine in parts.items():
