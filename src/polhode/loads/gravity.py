@@ -27,7 +27,7 @@ def attraction(body, mu):
 
 
 def oblate(body, mu, radius, J2, J3=0.0, J4=0.0, J5=0.0, J6=0.0):
-    """m mu / r sum J_n (R/r)^n P_n(z/r), n P_n = u P'_n - P'_n-1; m mu / r^2 sum J_n (R/r)^n (P'_n+1 r/|r| - P'_n z)."""
+    """m mu / r sum J_n (R/r)^n P_n, n P_n = u P'_n - P'_n-1; m mu / r^2 sum J_n (R/r)^n (P'_n+1 r/|r| - P'_n z)."""
     r, size = body.position, (body.position @ body.position) ** 0.5
     u, ratio = r[2] / size, radius / size
     power, before, now = ratio * ratio, 1.0, 3.0 * u  # derivatives of Legendre's polynomials, P'_n-1 and P'_n
