@@ -49,10 +49,9 @@ def test_what_is_no_impulse_is_said():
         ph.loads.impulse((0, 1, 0), at=1.0, frame="velocity")
     with pytest.raises(InvalidInput, match="frame"):
         ph.loads.impulse((0, 1, 0), at=1.0, frame="body")
-    with pytest.raises(InvalidInput, match="load 'impulse': unknown event 'noon'"):
-        ph.system(ph.body("a", 1.0), ph.loads.impulse((0, 1, 0), at="noon"))
-    with pytest.raises(InvalidInput, match="at"):
-        ph.loads.impulse((0, 1, 0), at=None)
+    for when in ("noon", None, {"no": "kind"}):
+        with pytest.raises(InvalidInput, match="at"):
+            ph.loads.impulse((0, 1, 0), at=when)
     with pytest.raises(InvalidInput, match="'top', which is pinned"):
         ph.system(ph.body("top", inertia=(1, 1, 1), pinned=True), ph.loads.impulse((0, 1, 0), at=1.0))
 
@@ -153,7 +152,7 @@ def test_what_cannot_be_done_at_an_event_is_said():
     with pytest.raises(InvalidInput, match="body of the event"):
         ph.system(ph.body("a", 1.0), ph.loads.impulse(at=ph.events.apsis_of("b"), **kick))
     with pytest.raises(InvalidInput, match="but there are 2"):
-        ph.system(ph.body("a", 1.0), ph.body("b", 1.0), ph.loads.impulse(at="apsis", **kick))
+        ph.system(ph.body("a", 1.0), ph.body("b", 1.0), ph.loads.impulse(at=ph.events.apsis(), **kick))
     with pytest.raises(InvalidInput, match="unknown kind of event"):
         ph.system(ph.body("a", 1.0), ph.loads.impulse(at={"kind": "nowhere"}, **kick))
     with pytest.raises(InvalidInput, match="once"):

@@ -28,7 +28,7 @@ class Form(Enum):
 
     NUMBER = "a number"
     NUMBER_OR_INFINITY = "a number, or inf"
-    TIME_OR_EVENT = "a time, or an event: its word, or a table of its arguments with a kind"
+    TIME_OR_EVENT = "a time, or the table of an event with a kind"
     NUMBERS = "a list of numbers"
     NUMBER_OR_NUMBERS = "a number, or a list of numbers"
     ROWS = "a list of lists of numbers"

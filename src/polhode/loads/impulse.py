@@ -100,7 +100,8 @@ def changed_by(at: Any, delta_v: Any, frame: Any, time: str = "at") -> Impulse:
     InvalidInput
     """
     choice(frame, "frame", FRAMES)
-    event = at if isinstance(at, str | Mapping) or hasattr(at, "watches") else None
+    described = isinstance(at, Mapping) and isinstance(at.get("kind"), str)
+    event = at if described or "watches" in getattr(type(at), "__dataclass_fields__", ()) else None
     t = nan if event is not None else number(at, time, "s")
     if frame == "velocity":
         if isinstance(delta_v, list | tuple) or np.ndim(array(delta_v, "delta_v", "m / s")):
@@ -133,9 +134,9 @@ def impulse(
     ----------
     delta_v : array_like (3,), or float
         Change of velocity (m/s). For frame "velocity" one number, negative to brake.
-    at : float, Event or str
-        Time (s), also the first and last of a run; rows at that time are after it. Or the event at which it happens:
-        from ``polhode.events``, its arguments with a ``kind``, or its word. In runs forwards in time.
+    at : float or Event
+        Time (s), also the first and last of a run; rows at that time are after it. Or the event at which it happens,
+        from ``polhode.events`` or a mapping of its arguments with a ``kind``, in runs forwards in time.
     frame : {"inertial", "rtn", "velocity"}
         Axes of ``delta_v``: those of space; radial from the origin, transverse (in the plane of motion, forward) and
         normal to that plane just before; or along the velocity.
@@ -163,8 +164,8 @@ def impulse(
     if sudden.once and sudden.event is None:
         raise InvalidInput("once is given, but an impulse at a time happens once anyway; leave it out")
     shown = sudden.delta_v[0] if frame == "velocity" else list(sudden.delta_v)
-    when: Any = at if isinstance(at, str) else sudden.time
-    if sudden.event is not None and not isinstance(at, str):
+    when: Any = sudden.time
+    if sudden.event is not None:
         when = {key: value for key, value in getattr(at, "arguments", at).items() if key != "function"}
     recorded = {"delta_v": shown, "at": when, "frame": frame} | ({"once": True} if sudden.once else {})
     return replace(made(nothing, "impulse", recorded), impulse=sudden)

@@ -14,6 +14,7 @@ from polhode.arguments.recorded import called
 from polhode.arguments.words import summary
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.wheels import reaction_wheels
+from polhode.errors import InvalidInput
 from polhode.html import facts
 from polhode.loads import LOADS
 from polhode.surroundings import SURROUNDINGS
@@ -161,7 +162,10 @@ def breaking(system: System) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {law: [] for law in laws}
     of_centre: tuple[str, ...] = ()
     for name in [*centre, *(one for one in loads if one not in centre)]:
-        alone = build(**{one: given[one] for one in [*always, *centre, *([name] if name not in centre else [])]})
+        try:
+            alone = build(**{one: given[one] for one in [*always, *centre, *([name] if name not in centre else [])]})
+        except InvalidInput:  # it reads what others give
+            continue
         of_centre = alone.conserves if name in centre else of_centre
         for law in laws:
             if law not in alone.conserves and (name in centre or not centre or law in of_centre):

@@ -30,7 +30,7 @@ from polhode.loads import LOADS, Load
 from polhode.loads.added import makes_loads
 from polhode.loads.load import PAIRS, RETURNS, bodies_of, of_user
 from polhode.surroundings import SURROUNDINGS, Surrounding
-from polhode.surroundings.surrounding import OWN
+from polhode.surroundings.surrounding import OWN, Table
 from polhode.systems.around import places as places_of
 from polhode.systems.around import surrounding_of, surroundings_of
 from polhode.systems.around_events import edges_of
@@ -350,11 +350,14 @@ def sum_of(
     numbers = [0.0] * FIRST_PARAMETER if pairs else numbers
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
-    summands = []
+    summands, late = list[Summand](), list[tuple[int, int, str, Table]]()
     known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
     for load in loads:
         central = any(load is one for one in centres)
-        places, more = places_of(load.parameters, 0 if central else len(numbers))
+        tables = {key: one for key, one in load.parameters.items() if isinstance(one, Table)}
+        plainly = {key: one for key, one in load.parameters.items() if key not in tables} if tables else load.parameters
+        late += [(len(one), len(summands), key, one) for key, one in tables.items()]
+        places, more = places_of(plainly, 0 if central else len(numbers))
         numbers += [] if central else more
         on = _places(load, at, pairs)
         if isinstance(load, Controller) and not load.bodies:
@@ -362,6 +365,9 @@ def sum_of(
         each, more = numbers_of_each(load, len(bodies), len(numbers))
         numbers += more
         summands.append(Summand(load, on, places, each))
+    for size, k, key, table in sorted(late):  # the longest last, so that its length moves no others
+        summands[k].parameters[key] = (len(numbers), (size,))
+        numbers += list(table)
     mu_at = next((one.parameters["mu"][0] for one, load in zip(summands, loads, strict=True) if is_centre(load)), -1)
     mu_at = 0 if core is not None and "central_gravity" in core.provides else mu_at
     numbers, quantities = numbers or [0.0], list[Summand]()

@@ -79,7 +79,7 @@ class Summand:
 
     load: Load | Surrounding
     on: tuple[tuple[int, ...], ...]
-    parameters: Mapping[str, tuple[int, Shape]]
+    parameters: dict[str, tuple[int, Shape]]
     each: Mapping[str, tuple[int, Shape]] = field(default_factory=dict)
 
     @property
@@ -89,8 +89,8 @@ class Summand:
 
     @property
     def first(self) -> int:
-        """Where its parameters begin."""
-        return next((at for at, _ in self.parameters.values()), 0)
+        """Where its table begins."""
+        return next(at for name, (at, _) in self.parameters.items() if isinstance(self.load.parameters[name], Table))
 
     @cached_property
     def switches(self) -> list[Switch]:
