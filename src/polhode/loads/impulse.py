@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import nan
+from math import inf
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -29,7 +29,7 @@ class Impulse:
     Attributes
     ----------
     time : float
-        Time at which it is applied; NaN at an event.
+        Time at which it is applied; infinite at an event.
     delta_v : tuple of float
         Components in the frame; for "velocity" only the first is used.
     frame : {"inertial", "rtn", "velocity"}
@@ -102,7 +102,7 @@ def changed_by(at: Any, delta_v: Any, frame: Any, time: str = "at") -> Impulse:
     choice(frame, "frame", FRAMES)
     described = isinstance(at, Mapping) and isinstance(at.get("kind"), str)
     event = at if described or "watches" in getattr(type(at), "__dataclass_fields__", ()) else None
-    t = nan if event is not None else number(at, time, "s")
+    t = inf if event is not None else number(at, time, "s")
     if frame == "velocity":
         if isinstance(delta_v, list | tuple) or np.ndim(array(delta_v, "delta_v", "m / s")):
             raise InvalidInput("delta_v must be one number, for frame is 'velocity'; give its size, negative to brake")
