@@ -41,8 +41,9 @@ DISPLACEMENT = 1e-3
 MOST_SWEEPS = 60
 """Most sweeps over the nodes of a kick; they diverge for drag so strong that it stops a body within a kick or two."""
 SCALED = 5
-"""The sweep before which loads that read states are scaled: where their terms cancel, as about an equilibrium, their
-round-off is that of the terms, found from how the loads change with the states."""
+"""The sweep from which loads that read states are scaled: where their terms cancel, as about an equilibrium, their
+round-off is that of the terms, found from how the loads change with the states. In each sweep those states change whose
+number has one more binary digit, so that of any two that cancel one changes alone."""
 SHARE = 2.0**-10
 """By which share the states change for it."""
 
@@ -199,16 +200,18 @@ def collocated(asked, t, h, g, s, rule, p):
             p.work[first + i * width + k] = load
     before = 0.0
     status = L.NOT_CONVERGED
-    terms = first + s * width
+    terms, bit = first + s * width, 1
     for sweep in range(MOST_SWEEPS):
         change = 0.0
-        if READS and sweep == SCALED:
+        if READS and sweep >= SCALED and bit <= p.S - int(p.step_info[L.READ_FROM]):
             for k in range(int(p.step_info[L.READ_FROM]), p.S):
-                p.stage_state[L.BODY * p.N + k] = (1.0 + SHARE) * p.stage_state[L.BODY * p.N + k]
+                if (k - int(p.step_info[L.READ_FROM]) + 1) // bit % 2 == 1:
+                    p.stage_state[L.BODY * p.N + k] = (1.0 + SHARE) * p.stage_state[L.BODY * p.N + k]
             loads_at(asked, t, p.stage_state, p.load, p)
             for k in range(width):
                 size = abs(p.load[k] - p.work[first + (s - 1) * width + k]) / SHARE
-                p.work[terms + k] = size if size < inf else 0.0
+                p.work[terms + k] = (p.work[terms + k] if bit > 1 else 0.0) + (size if size < inf else 0.0)
+            bit *= 2
         for i in range(s):
             share = 0.0
             for j in range(s):

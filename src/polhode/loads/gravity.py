@@ -45,7 +45,7 @@ def oblate(body, mu, radius, J2, J3=0.0, J4=0.0, J5=0.0, J6=0.0):
 def on_extent(body, mu):
     """-mu (tr I - 3 n . I n) / (2 r^3), n = r/|r|."""
     s = body.position @ body.position
-    return -0.5 * mu * s**-1.5 * body.gradient_of_inertia(body.position * s**-0.5)
+    return -0.5 * mu * s**-1.5 * body.gradient_of_inertia(body.position, s)
 
 
 def between(a, b, G):

@@ -28,21 +28,31 @@ def together(body, forces, position):
     return {"force": body.in_space(forces.sum(axis=0)), "torque": np.cross(position, forces).sum(axis=0)}
 
 
+def struck(body, stream, area, normal, position):
+    """A cos P, of a pressure P along a stream in space."""
+    inside = body.in_body(stream)
+    c, _ = exposed(normal, inside)
+    return together(body, (area * c)[:, None] * inside, position)
+
+
 def in_stream(body, air_density, area, normal, position, drag_coefficient, rotation, axis):
     """Cd A cos rho |u| u / 2 against the motion."""
     u = body.velocity - np.cross(rotation * axis, body.position)
-    stream = body.in_body(-0.5 * air_density * (u @ u) ** 0.5 * u)
-    c, _ = exposed(normal, stream)
-    return together(body, (drag_coefficient * area * c)[:, None] * stream, position)
+    return struck(body, -0.5 * air_density * (u @ u) ** 0.5 * u, drag_coefficient * area, normal, position)
+
+
+def lit(body, light, along, mirrored, scattered, normal, position):
+    """cos (a P - |P| (m cos + s) e), of a pressure P of light in space, e the normal."""
+    beam = body.in_body(light)
+    c, size = exposed(normal, beam)
+    back = size * c * (mirrored * c + scattered)
+    return together(body, (along * c)[:, None] * beam - back[:, None] * normal, position)
 
 
 def in_light(body, sunlight, area, normal, position, specular, diffuse):
     """A cos ((1 - s) P - (2 s cos + 2 d / 3) |P| e), e the normal."""
-    beam = body.in_body(sunlight)
-    c, size = exposed(normal, beam)
-    along = (area * (1.0 - specular) * c)[:, None] * beam
-    back = (size * area * c * (2.0 * specular * c + 2.0 / 3.0 * diffuse))[:, None] * normal
-    return together(body, along - back, position)
+    shares = (area * (1.0 - specular), 2.0 * area * specular, 2.0 / 3.0 * area * diffuse)
+    return lit(body, sunlight, *shares, normal, position)
 
 
 # ------------------------------------------------------------------ loads

@@ -19,6 +19,16 @@ def pushed(body, force, position, firing=1.0):
     return {"force": body.in_space(F), "torque": np.cross(position, F)}
 
 
+def pushed_by(body, firing, force, torque):
+    """Forces and torques in the body's axes, of those that are on."""
+    return {"force": body.in_space(firing @ force), "torque": firing @ torque}
+
+
+def pulsed(body, thruster_open, force, torque):
+    """The same of thrusters whose valves are states, and for how long they fire."""
+    return {**pushed_by(body, thruster_open, force, torque), "thruster_fired": thruster_open}
+
+
 @answering
 def thrust(
     force: Annotated[Any, Form.VECTOR, Unit("N")],

@@ -34,6 +34,8 @@ from polhode.trajectory.energies import work_variables
 
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16
+PLACES = [L.WHEELS_AT, L.SAMPLES_AT]
+"""What a report says of where tables are among the parameters."""
 TOLD = [
     L.GUARDED,
     L.VELOCITY_DEPENDENT,
@@ -229,6 +231,8 @@ class Run:
             self.event_detection.land(self.t0, self.start)  # which it had done
         self.check(kept)
         self.done, self.seconds, self.breaks = kept["done"], float(kept["seconds"]), list(map(float, kept["breaks"]))
+        if "parameters" not in kept["memory"]:
+            kept["memory"]["report"][PLACES] = self.integrator.step_info[PLACES]
         for name, array in self.memory.items():
             if name in kept["memory"]:
                 array[:] = kept["memory"][name]

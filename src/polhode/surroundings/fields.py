@@ -35,11 +35,11 @@ def of_many_terms(body, t, numbers):
     return MANY_TERMS(numbers, t, body.position)
 
 
-def _made(field: MagneticField, kind: str) -> Surrounding:
-    """A field whose degree says how it is computed."""
-    act = of_few_terms if kind == "dipole_field" else of_many_terms
+def quantity(field: MagneticField) -> Surrounding:
+    """A field as a quantity around bodies; its degree says how it is computed."""
+    kind = f"{field.arguments['kind']}_field"
     recorded = {name: value for name, value in field.arguments.items() if name != "kind"}
-    return made(act, kind, recorded, numbers=Table(field.numbers))
+    return made(of_few_terms if kind == "dipole_field" else of_many_terms, kind, recorded, numbers=Table(field.numbers))
 
 
 @answering
@@ -89,7 +89,7 @@ def dipole_field(
     """
     field = magnetic_field("dipole", epoch=epoch, coefficients=coefficients, radius=radius, rotation=rotation,
                            angle=angle, axis=axis, orientation=orientation)  # fmt: skip
-    return _made(field, "dipole_field")
+    return quantity(field)
 
 
 @answering
@@ -144,4 +144,4 @@ def igrf_field(
     """
     field = magnetic_field("igrf", epoch=epoch, degree=degree, file=file, radius=radius, rotation=rotation, angle=angle,
                            axis=axis, orientation=orientation, digest=digest)  # fmt: skip
-    return _made(field, "igrf_field")
+    return quantity(field)

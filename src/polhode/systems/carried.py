@@ -21,8 +21,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.bodies.body import Body
-from polhode.bodies.gyros import Gyros
-from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE, Wheels
+from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE
 from polhode.flows import gimbals
 from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, GYROS, OF_WHEEL, tables_in
 from polhode.kernel import layout as L
@@ -51,7 +50,7 @@ class Carried:
         Whether the angles of wheels are states.
     kinds : frozenset of str
         What its wheels and gyros have: "limit" (of torque), "saturation", "speed" (motors that keep one), "coulomb",
-        "imbalance", "rate" (a largest one of gimbals), "stops".
+        "imbalance", "rate" (a largest one of gimbals), "stops"; "aligned" of wheels without products of inertia.
     before : tuple of str
         What labels of wheels and gyros begin with: nothing where only this body has some.
     """
@@ -160,21 +159,25 @@ def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
         before = [f"{one.name}." if len(names) > 1 else "" for names in (spun, turned)]
         wheels = 0 if one.wheels is None else one.wheels.count
         gyros, each = (0, 0) if one.gyros is None else (one.gyros.count, one.gyros.gimbals)
-        kinds = _kinds(one.wheels, one.gyros)
+        kinds = _kinds(one)
         found.append(Carried(i, at, first, wheels, gyros, each, angles, kinds, (before[0], before[1])))
         at, first = found[-1].end, first + found[-1].size
     return tuple(found)
 
 
-def _kinds(wheels: Wheels | None, gyros: Gyros | None) -> frozenset[str]:
-    """What these have; what may be varied by a number is there as soon as it is given."""
-    of_gyros = {} if gyros is None else gyros.arguments
+def _kinds(body: Body) -> frozenset[str]:
+    """What rotors have; what may be varied by a number is there as soon as it is given."""
+    wheels, of_gyros = body.wheels, {} if body.gyros is None else body.gyros.arguments
     found = {"stops": "max_angle" in of_gyros, "rate": "max_rate" in of_gyros}
     if wheels is not None:
+        axes = [rotate_inverse(body.frame, tuple(a)) for a in wheels.axes.tolist()]
+        products = [
+            sum(i * a[k] * a[k - 1] for i, a in zip(wheels.inertia.tolist(), axes, strict=True)) for k in range(3)
+        ]
         found |= {
             "limit": "max_torque" in wheels.arguments, "saturation": "max_momentum" in wheels.arguments,
             "speed": wheels.arguments["mode"] == "speed", "coulomb": bool(wheels.friction[:, 1].any()),
-            "imbalance": wheels.imbalance is not None,
+            "imbalance": wheels.imbalance is not None, "aligned": not any(products),
         }  # fmt: skip
     return frozenset(name for name, there in found.items() if there)
 

@@ -9,6 +9,7 @@ solve it. What rotors do to their body is inside of the whole: what that conserv
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -108,17 +109,24 @@ class Rotors:
         return array_of([h[k] / self.of_wheel(k, INERTIA) - self.axis(k) @ w for k in range(self.one.wheels)])
 
     def inertia(self) -> Any:
-        """What the wheels add to the inertia tensor about their axes, principal frame."""
-        found: Any = array_of(np.zeros((3, 3)).tolist())
+        """What the wheels add to the inertia tensor, principal frame."""
+        (a, b, c), (d, e, f) = self.moments(), self.products()
+        return array_of([[a, f, e], [f, b, d], [e, d, c]])
+
+    def _sum(self, each: Callable[[Any], list[Any]]) -> Any:
+        """What wheels add to moments or products, by the three of each axis."""
+        found = array_of([0.0, 0.0, 0.0])
         for k in range(self.one.wheels):
-            a = self.axis(k)
-            found = found + self.of_wheel(k, INERTIA) * (a[:, None] * a[None, :])
+            found = found + self.of_wheel(k, INERTIA) * array_of(each(self.axis(k)))
         return found
 
-    def gradient_of_inertia(self, u: Any) -> Any:
-        """trace(I) - 3 u . I u of this, for a unit vector u in the principal frame."""
-        each = [self.of_wheel(k, INERTIA) * (1.0 - 3.0 * (self.axis(k) @ u) ** 2) for k in range(self.one.wheels)]
-        return sum(each) if each else 0.0
+    def moments(self) -> Any:
+        """What the wheels add to the moments of inertia, principal frame."""
+        return self._sum(lambda a: [a[0] * a[0], a[1] * a[1], a[2] * a[2]])
+
+    def products(self) -> Any:
+        """What they add to the products yz, zx and xy."""
+        return self._sum(lambda a: [a[1] * a[2], a[2] * a[0], a[0] * a[1]])
 
 
 # ------------------------------------------------------------------ what they add

@@ -1,163 +1,97 @@
-"""Thrusters, plates and magnetic dipoles fixed in the body of a ``spacecraft``; the air, light and field they meet.
-
-Their numbers are among the system's own parameters, see ``DEVICES``. Air and light are those of ``polhode.forces``,
-with a pressure for the acceleration: their functions are bound into the loads, so a spacecraft without plates has
-neither.
-"""
+"""Thrusters, plates and magnetic dipoles fixed in the body of a ``spacecraft``; the air and light they meet, which are
+those of ``polhode.forces``, with a pressure for the acceleration."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from polhode.algebra.quaternion import rotate_inverse
-from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vector, vector
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, Length, Position, Positions, Rate, Rows, Time, Times, Unit, Vector
 from polhode.errors import InvalidInput, answering, shown
-from polhode.kernel import layout as L
-from polhode.kernel.access import get3
-from polhode.kernel.jit import helper, hole, inlined
+from polhode.kernel import jit
+from polhode.loads import Load
+from polhode.loads.magnetism import of_moment
+from polhode.loads.plates import lit, struck
+from polhode.loads.thrust import pushed_by
 from polhode.surroundings.ephemerides import Ephemerides
-from polhode.surroundings.magnetic import MagneticField, field_at
 from polhode.surroundings.nrlmsis import AirByModel
 from polhode.surroundings.paths import Circle
+from polhode.surroundings.surrounding import Table
 from polhode.systems.forces import Force, drag, radiation_pressure
-from polhode.systems.forces.sums import MU, OWN
-
-GRADIENT, AIR_AT, LIGHT_AT, THRUSTERS, PLATES, FIRST_WORK, ROTORS, FIELD_AT, DIPOLES = range(9)
-TORQUERS, PULSED, POINTS, DEVICES = range(9, 13)
-"""Slots of the system's own parameters: whether the gravity gradient acts, ALIGNED where wheels add no products of
-inertia to the body's; indices of the numbers of the air and of
-the light that act on plates, or 0; number of thrusters and of plates of each body; index of the auxiliary variable
-that is the first work of devices (thrusters, air, light, dipoles); index of the table of rotors, or 0; index of the
-numbers of the magnetic field, or 0; 1 if the body has a magnetic moment, else 0; index of the tables of torquers and of
-pulsed thrusters, or 0; index of the numbers of the points that feel the gradient of forces, or 0; start of the devices'
-numbers."""
-ALIGNED = 2.0
-THRUSTER, ON = 7, 6
-"""Numbers of a thruster: force, torque, and at ON the switch, 1 while it fires, set by the run."""
-PLATE = 10
-"""Numbers of a plate: normal, position, area times drag coefficient, and the coefficients of sunlight A (1 - s_s),
-2 A s_s and 2 A s_d / 3."""
-MOMENT = 3
-"""Numbers of the magnetic moment of a body, behind those of its plates."""
-
-air = hole("air(p, at, mu, t, r, v) -> vector", "The pressure of air, as a force has an acceleration.")
-light = hole("light(p, at, mu, t, r, v) -> vector", "The pressure of light, likewise.")
-magnetic = hole("magnetic(p, at, mu, t, r, v) -> vector", "The magnetic field, likewise, in the axes of space.")
+from polhode.systems.record import Switch
 
 
-# ------------------------------------------------------------------ thrusters and plates
-@helper
-def thrust_of(p, at, count):
-    """Force and torque of the thrusters whose numbers begin at ``p[at]``, in the body frame."""
-    F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for k in range(count):
-        slot = at + THRUSTER * k
-        if p[slot + ON] != 0.0:
-            F, T = add(F, get3(p, slot)), add(T, get3(p, slot + 3))
-    return F, T
+# ------------------------------------------------------------------ devices as loads
+@lru_cache(jit.KEPT_KERNELS)
+def in_air(acceleration: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a load of air on plates, of which a force with this acceleration is the pressure."""
+
+    def acting(body, t, numbers, mu, area, normal, position):
+        stream = np.array(acceleration(numbers.p, numbers.at, mu, t, tuple(body.position), tuple(body.velocity)))
+        return struck(body, stream, area, normal, position)
+
+    return acting
 
 
-@helper
-def air_on_plates(p, at, count, stream):
-    """Force and torque of the air with dynamic pressure vector ``stream`` (against the motion), in the body frame."""
-    F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    size = np.sqrt(dot(stream, stream))
-    if size > 0.0:
-        for k in range(count):
-            slot = at + PLATE * k
-            c = max(0.0, -dot(get3(p, slot), stream) / size)
-            f = scale(p[slot + 6] * c, stream)
-            F, T = add(F, f), add(T, cross(get3(p, slot + 3), f))
-    return F, T
+@lru_cache(jit.KEPT_KERNELS)
+def in_light(acceleration: Callable[..., Any]) -> Callable[..., Any]:
+    """The same of light."""
+
+    def acting(body, t, numbers, mu, along, mirrored, scattered, normal, position):
+        light = np.array(acceleration(numbers.p, numbers.at, mu, t, tuple(body.position), (0.0, 0.0, 0.0)))
+        return lit(body, light, along, mirrored, scattered, normal, position)
+
+    return acting
 
 
-@helper
-def light_on_plates(p, at, count, beam):
-    """Force and torque of light with pressure vector ``beam`` (away from the Sun), in the body frame."""
-    F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    size = np.sqrt(dot(beam, beam))
-    if size > 0.0:
-        for k in range(count):
-            slot = at + PLATE * k
-            e = get3(p, slot)
-            c = max(0.0, -dot(e, beam) / size)
-            f = axpy(p[slot + 7] * c, beam, scale(-size * c * (p[slot + 8] * c + p[slot + 9]), e))
-            F, T = add(F, f), add(T, cross(get3(p, slot + 3), f))
-    return F, T
+def loads_of_devices(
+    thrusters: Sequence[Device], plates: Sequence[Device], around: Sequence[Force], moment: Any,
+    turned: Callable[..., Any],
+) -> list[Load]:  # fmt: skip
+    """The loads of thrusters, of plates in air and light, and of a magnetic moment.
 
-
-@inlined
-def torque_of(moment, B):
-    """Torque on a magnetic moment in the field B, both in the body frame."""
-    return cross(moment, B)
-
-
-@inlined
-def taken(requested, F, T, f, g):
-    """(F + f, T + g) if requested, else (F, T)."""
-    return (add(F, f), add(T, g)) if requested else (F, T)
-
-
-def devices(part, p, i, t, r, v, q, w, out, work_at):
-    """Force and torque of the thrusters, plates and moment of body i, or the requested parts, in the body frame.
-
-    Thrust, light and the torque on a moment do not depend on velocities, air does. Adds their power to
-    ``out[work_at:]``.
+    Parameters
+    ----------
+    thrusters, plates : sequence of Device
+        The devices.
+    around : sequence of Force
+        Air and light.
+    moment : array (3,) or None
+        The moment.
+    turned : function
+        Of vectors (n, 3) in the user's body frame those in the frame of the body of the sum.
     """
-    own = int(p[OWN])
-    thrusters, plates, dipoles = int(p[own + THRUSTERS]), int(p[own + PLATES]), int(p[own + DIPOLES])
-    F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if thrusters + plates + dipoles == 0:
-        return F, T
-    working = part & L.MOVING != 0
-    resting = part & L.RESTING != 0
-    at = own + DEVICES + i * (THRUSTER * thrusters + PLATE * plates + MOMENT * dipoles)
-    u = rotate_inverse(q, v)
-    work = work_at + int(p[own + FIRST_WORK])
-    if thrusters > 0:
-        if working or resting:
-            f, g = thrust_of(p, at, thrusters)
-            F, T = taken(resting, F, T, f, g)
-            if working:
-                out[work] += dot(f, u) + dot(g, w)
-        work += 1
-    at += THRUSTER * thrusters
-    if p[own + AIR_AT] > 0.0:
-        if working:
-            stream = air(p, int(p[own + AIR_AT]), p[MU], t, r, v)
-            f, g = air_on_plates(p, at, plates, rotate_inverse(q, stream))
-            F, T = taken(working, F, T, f, g)
-            out[work] += dot(f, u) + dot(g, w)
-        work += 1
-    if p[own + LIGHT_AT] > 0.0:
-        if working or resting:
-            beam = light(p, int(p[own + LIGHT_AT]), p[MU], t, r, v)
-            f, g = light_on_plates(p, at, plates, rotate_inverse(q, beam))
-            F, T = taken(resting, F, T, f, g)
-            if working:
-                out[work] += dot(f, u) + dot(g, w)
-        work += 1
-    if dipoles > 0 and (working or resting):
-        B = magnetic(p, int(p[own + FIELD_AT]), p[MU], t, r, v)
-        g = torque_of(get3(p, at + PLATE * plates), rotate_inverse(q, B))
-        if resting:
-            T = add(T, g)
-        if working:
-            out[work] += dot(g, w)
-    return F, T
-
-
-def none_around(p, at, mu, t, r, v):
-    """Of a spacecraft that meets no air, no light, or no field; it is never called."""
-    return (np.nan, np.nan, np.nan)
+    found = []
+    if thrusters:
+        switches = tuple(
+            Switch(k, start, stop, f"thrusters[{k}]")
+            for k, (start, stop) in enumerate(one.numbers for one in thrusters) if (start, stop) != (-inf, inf)
+        )  # fmt: skip
+        force, torque = (turned([one.vectors[k] for one in thrusters]) for k in range(2))
+        given = {"firing": np.ones(len(thrusters)), "force": force, "torque": torque}
+        found.append(Load(pushed_by, "thrusters", given, kind="thrust", flagged=switches))
+    if around:
+        normal, position = (turned([one.vectors[k] for one in plates]) for k in range(2))
+        sizes = np.array([one.numbers for one in plates]).T
+    for force in around:
+        numbers: dict[str, Any] = {"numbers": Table(force.numbers)}
+        if force.kind == "drag":
+            act, numbers["area"] = in_air(force.acceleration), sizes[0]
+        else:
+            act = in_light(force.acceleration)
+            numbers |= dict(zip(("along", "mirrored", "scattered"), sizes[1:], strict=True))
+        numbers |= {"normal": normal, "position": position}
+        found.append(Load(act, f"{force.kind} on plates", numbers, kind="plates", watches=force.watches))
+    if moment is not None:
+        found.append(Load(of_moment, "dipoles", {"moment": turned(moment)}, kind="magnet"))
+    return found
 
 
 # ------------------------------------------------------------------ devices fixed in the body
@@ -322,8 +256,8 @@ def magnetic_dipole(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Device
     return Device({"moment": plain(M)}, (M,), ())
 
 
-def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Device | None]:
-    """Magnetic dipoles as records, and one with the sum of their moments; None without any.
+def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Any]:
+    """Magnetic dipoles as records, and the sum of their moments; None without any.
 
     Raises
     ------
@@ -333,15 +267,7 @@ def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Device | None]:
     made = devices_of(dipoles, magnetic_dipole, "dipoles")
     if made and field is None:
         raise InvalidInput("dipoles are given, but there is no magnetic_field; give it, or leave them out")
-    if not made:
-        return made, None
-    return made, Device({}, (np.sum([one.vectors[0] for one in made], axis=0),), ())
-
-
-def field_as_force(field: MagneticField) -> Force:
-    """A magnetic field in the place of a force, whose numbers a system keeps beside those of its forces."""
-    told = "a magnetic field"
-    return Force("magnetic_field", told, field.arguments, field.numbers, field_at, None, None, False, False)
+    return made, np.sum([one.vectors[0] for one in made], axis=0) if made else None
 
 
 def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
@@ -472,9 +398,3 @@ def surroundings(air: Any, light: Any, plates: Sequence[Device]) -> tuple[list[F
         if build is sunlight:
             arguments[name]["pressure"] = force.arguments[own]
     return made, arguments
-
-
-def in_principal(frame: Any, one: Device) -> list[float]:
-    """The vectors of a device in the principal frame, flat."""
-    inside = [rotate_inverse(tuple(frame), tuple(v)) for v in one.vectors]
-    return [float(x) for v in inside for x in v]

@@ -7,12 +7,11 @@ those of the user's that controllers set. Each kind adds its loads, and the rate
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, hole
-from polhode.systems.event_record import Watch
 from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.user.states import Sizes
 
@@ -70,28 +69,3 @@ class Fitting(NamedTuple):
     where: Any
     field: Any = None
     field_at: int = 0
-
-
-class Equipment(Protocol):
-    """A kind of equipment, as a system takes it in."""
-
-    @property
-    def work_names(self) -> tuple[str, ...]:
-        """Names of its works."""
-
-    @property
-    def variables(self) -> tuple[AuxiliaryVariable, ...]:
-        """Its auxiliary variables."""
-
-    @property
-    def commands(self) -> Sizes:
-        """The states that controllers may set."""
-
-    def table(self, fitting: Fitting) -> list[float]:
-        """Its table in the parameters."""
-
-    def loads(self, loads: Any, fitting: Fitting) -> Any:
-        """Loads with its own."""
-
-    def watches(self, fitting: Fitting) -> tuple[Watch, ...]:
-        """Its events."""

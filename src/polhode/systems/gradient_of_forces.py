@@ -12,61 +12,81 @@ on the points, the exact gradient of the second form. With h a ten-thousandth of
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
-from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.algebra.so3 import add, axpy, cross, dot, scale
-from polhode.kernel import layout as L
-from polhode.kernel.access import get3
-from polhode.kernel.jit import hole
-from polhode.systems.forces.sums import ACCELERATION
+from polhode.kernel import jit
+from polhode.loads import Load
+from polhode.loads.harmonics import LEVEL
+from polhode.programs.attitude import matrix_of
+from polhode.programs.memory import MOST_TERMS
+from polhode.surroundings.harmonics import DEGREE, gravity_field_potential
+from polhode.systems.forces.acting import called, is_traceable
+from polhode.systems.forces.record import Force, is_own
 
-ARM = 4
-"""Numbers of a pair of points: I_3 - I_k, and their axis."""
-PAIRS = 2
 REACH = 1e-4
 """Distance of the points from the centre of mass, over that from the centre of attraction."""
 
-acceleration = hole(ACCELERATION, "The sum over the forces, and their works.")
-beyond = hole("beyond(p, t, r) -> float", "The sum of the potentials without the centre's.")
+
+@lru_cache(jit.KEPT_KERNELS)
+def on_points(acceleration: jit.Made, potential: jit.Made, rate: jit.Made | None, kernel: Any) -> Callable[..., Any]:
+    """The function of a load on the points, of a force with these functions, or with this kernel."""
+    pull, depth, change = (one and one.function for one in (acceleration, potential, rate))
+
+    def here(numbers, t, mu, r):
+        """Acceleration, potential and rate of the potential at a place."""
+        if kernel is not None:
+            more = (mu,) * (len(kernel.takes) > 2)
+            slopes = kernel.slopes(numbers, t, r, *more)
+            return -slopes[1:], kernel(numbers, t, r, *more), slopes[0]
+        at = (numbers.p, numbers.at, mu, t, tuple(r))
+        slope = 0.0 if change is None else change(*at)
+        return np.array(pull(*at, (0.0, 0.0, 0.0))), depth(*at), slope
+
+    def acting(body, t, numbers, mu, axes, moments=None):
+        r, R, I = body.position, matrix_of(body.principal), body.moments if moments is None else moments
+        h = REACH * (r @ r) ** 0.5
+        pulled, level, rate = here(numbers, t, mu, r)
+        total = {"potential": 0.0, "potential_rate": 0.0, "force": np.zeros(3), "torque": np.zeros(3)}
+        for k in range(len(axes)):
+            weight, d = (I[2] - I[k]) / (2.0 * h * h), R @ axes[k]
+            over, under = here(numbers, t, mu, r + h * d), here(numbers, t, mu, r - h * d)
+            total = {
+                "potential": total["potential"] + weight * (over[1] + under[1] - 2.0 * level),
+                "potential_rate": total["potential_rate"] + weight * (over[2] + under[2] - 2.0 * rate),
+                "force": total["force"] + weight * (over[0] + under[0] - 2.0 * pulled),
+                "torque": total["torque"] + weight * h * body.in_body(np.cross(d, over[0] - under[0])),
+            }
+        return total
+
+    return acting
 
 
-def loads_on_points(part, p, at, t, r, v, q, out, work_at):
-    """Force (space frame) and torque (body frame) on the points, whose numbers begin at ``p[at]``."""
-    F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    potential = part & L.POTENTIAL_PART
-    if potential != 0:
-        h = REACH * np.sqrt(dot(r, r))
-        total = 0.0
-        for k in range(PAIRS):
-            slot = at + ARM * k
-            weight, e = p[slot] / (2.0 * h * h), get3(p, slot + 1)
-            d = rotate(q, e)
-            f = scale(weight, acceleration(potential, p, t, axpy(h, d, r), v, weight, out, work_at))
-            g = scale(weight, acceleration(potential, p, t, axpy(-h, d, r), v, weight, out, work_at))
-            F = add(F, add(f, g))
-            T = axpy(h, cross(e, rotate_inverse(q, axpy(-1.0, g, f))), T)
-            total += weight
-        F = axpy(-2.0 * total, acceleration(potential, p, t, r, v, -2.0 * total, out, work_at), F)
-    return F, T
+def loads_on_points(forces: Sequence[Force], loads: Sequence[Load], axes: Any, moments: Any) -> list[Load]:
+    """The loads on the points of those forces that have a potential.
 
-
-def potential_of_points(p, at, t, r, q):
-    """Their potential."""
-    h = REACH * np.sqrt(dot(r, r))
-    total, middle = 0.0, beyond(p, t, r)
-    for k in range(PAIRS):
-        slot = at + ARM * k
-        d = rotate(q, get3(p, slot + 1))
-        total += p[slot] / (2.0 * h * h) * (beyond(p, t, axpy(h, d, r)) + beyond(p, t, axpy(-h, d, r)) - 2.0 * middle)
-    return total
-
-
-def no_loads_on_points(part, p, at, t, r, v, q, out, work_at):
-    """Of a spacecraft that feels the gradient of the centre only."""
-    return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-
-
-def no_potential_of_points(p, at, t, r, q):
-    """Likewise."""
-    return 0.0
+    Parameters
+    ----------
+    forces, loads : sequence of Force, of Load
+        The forces, and the load that each is on the centre of mass.
+    axes : array (2, 3)
+        The first two principal axes of the whole, in the principal frame of the body.
+    moments : array (3,) or None
+        Its moments, where they are not those of the body.
+    """
+    found = []
+    for force, load in zip(forces, loads, strict=True):
+        if force.impulse is not None or not force.conservative:
+            continue
+        kernel: Any = None
+        if force.compiled[1] is gravity_field_potential and force.numbers[DEGREE] > MOST_TERMS:
+            kernel = LEVEL
+        elif not all(is_own(one) for one in force.compiled if one is not None) and not is_traceable(force):
+            kernel = called(force)
+        given = {**load.parameters, "axes": axes} | ({} if moments is None else {"moments": moments})
+        found.append(replace(load, function=on_points(*force.made, kernel), parameters=given, kind="points"))
+    return found

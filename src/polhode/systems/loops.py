@@ -251,9 +251,13 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
     if pairs:
         role, energy = pairs.beside(role, energy) if written else (pairs.loads, pairs.potential)
     all_potential = all(one.tracing.all_potential for one in written)
-    conserves = conserved(sum.moves, acting, sum.parameters, {*fixed, *sum.tables})
-    if sum.within.edges is not None:  # a box has directions
-        conserves = tuple(name for name in conserves if not name.endswith("angular_momentum"))
+
+    def conserves() -> tuple[str, ...]:
+        found = conserved(sum.moves, acting, sum.parameters, {*fixed, *sum.tables})
+        if sum.within.edges is None:
+            return found
+        return tuple(name for name in found if not name.endswith("angular_momentum"))  # a box has directions
+
     return Structure(
         role, energy, tuple(work), moving, False, not work, all_potential, False, False, sum.centred,
         parts == {L.ATTRACTION} and not pairs, fixed, conserves,

@@ -20,9 +20,7 @@ without further forces, or its component along z if all forces are symmetric abo
 
 Give N masses for several points that do not act on each other; the work is then that done on all of them.
 
-The compiled loads are bound to the kinds of force that the list has, and read all numbers from a table in the
-parameters, see ``forces.sums``. User functions are added to them. At the centre itself the loads are not finite, and a
-run stops there with ``NotFinite``.
+At the centre itself the loads are not finite, and a run stops there with ``NotFinite``.
 """
 
 from __future__ import annotations
@@ -52,8 +50,7 @@ from polhode.errors import answering
 from polhode.loads import central
 from polhode.surroundings.planets import ground_of
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.forces.acting import burns_of, loads_of, mass_at
-from polhode.systems.forces.table import forces_of, masses_of
+from polhode.systems.forces.acting import burns_of, forces_of, loads_of, mass_at, masses_of
 from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.systems.states import states_of
 from polhode.systems.structure import structure_of

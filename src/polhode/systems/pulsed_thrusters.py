@@ -7,72 +7,28 @@ the body.
 
 Auxiliary variables that loads read: commanded shares, whether the valves are open (1 or 0), when they close, and for
 how long each thruster has fired.
-
-Table in the parameters of a system: number of thrusters, index of the auxiliary variable that is the first command,
-index of the work; then force and torque of each, principal frame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.algebra.so3 import add, dot, scale, times
 from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vectors
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, Time, Unit
 from polhode.errors import InvalidInput, answering, shown
-from polhode.kernel import jit
-from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.jit import bind, hole
 from polhode.kernel.sampling import PULSE
-from polhode.systems.equipment import Fitting
-from polhode.systems.event_record import Watch
+from polhode.loads import Load
+from polhode.loads.thrust import pulsed
 from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.sampling import Sampled
 from polhode.systems.user.states import Sizes
 
-COUNT, FIRST, WORK, ROWS = range(4)
-ROW = 6
 COMMAND, OPEN, CLOSES, FIRED = "thruster_command", "thruster_open", "thruster_closes", "thruster_fired"
-
-inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without pulsed thrusters.")
-thrusters_at = hole("thrusters_at(parameters) -> int", "Where the table of pulsed thrusters begins.")
-
-
-def loads_with_pulses(part, t, N, y, bodies, parameters, out):
-    """The loads of one spacecraft and those of the thrusters that are open; how long they fire."""
-    inner(part, t, N, y, bodies, parameters, out)
-    if part & (L.MOVING | L.RESTING) != 0:
-        at = thrusters_at(parameters)
-        count, first = int(parameters[at + COUNT]), int(parameters[at + FIRST])
-        F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for k in range(count):
-            on = y[L.BODY * N + first + count + k]
-            F = add(F, scale(on, get3(parameters, at + ROWS + ROW * k)))
-            T = add(T, scale(on, get3(parameters, at + ROWS + ROW * k + 3)))
-            if part & L.RESTING != 0:
-                out[L.LOAD * N + first + 3 * count + k] = on
-        F = rotate(get4(y, L.ATTITUDE), F)
-        if part & L.RESTING != 0:
-            put3(out, 0, add(get3(out, 0), F))
-            put3(out, 3, add(get3(out, 3), T))
-        if part & L.MOVING != 0:
-            v = scale(bodies[L.INVERSE_MASS], get3(y, L.MOMENTUM))
-            w = times(get3(bodies, L.INVERSE_INERTIA), get3(y, L.ANGULAR))
-            out[L.LOAD * N + int(parameters[at + WORK])] = dot(F, v) + dot(T, w)
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def pulses_of_body(loads: Any, where: Any) -> Any:
-    """``loads_with_pulses`` with these loads and the place of the table."""
-    return bind(loads_with_pulses, inner=loads, thrusters_at=where)
 
 
 @dataclass(frozen=True)
@@ -131,21 +87,10 @@ class PulsedThrusters:
             for k in range(self.count)
         )
 
-    def table(self, fitting: Fitting) -> list[float]:
-        """The table in the parameters."""
-        numbers = [float(self.count), float(fitting.first), float(fitting.work)]
-        for pair in zip(self.force, self.torque, strict=True):
-            for vector in pair:
-                numbers += map(float, rotate_inverse(tuple(fitting.frame), tuple(vector)))
-        return numbers
-
-    def loads(self, loads: Any, fitting: Fitting) -> Any:
-        """Loads with those of the thrusters that are open."""
-        return pulses_of_body(loads, fitting.where)
-
-    def watches(self, fitting: Fitting) -> tuple[Watch, ...]:
-        """No events."""
-        return ()
+    def load(self, turned: Callable[..., Any]) -> Load:
+        """Their load, with ``turned`` as of ``devices.loads_of_devices``."""
+        given = {"force": turned(self.force), "torque": turned(self.torque)}
+        return Load(pulsed, "pulsed_thrusters", given, kind="thrust")
 
     def sampled(self, at: Mapping[str, list[int]]) -> tuple[list[float], Sampled]:
         """The row of the table of what sets states (``kernel.sampling``); ``at``: indices of auxiliary variables."""

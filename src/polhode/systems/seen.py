@@ -119,14 +119,20 @@ class Seen:
         """The place in space of a point of the body's axes; of a point mass the place where it is."""
         return self.position + self.in_space(x) if self.turns else self.position
 
-    def gradient_of_inertia(self, n: Any) -> Any:
-        """trace(I) - 3 n . I n for a unit vector n in space, by differences of moments, locked wheels included."""
+    def gradient_of_inertia(self, n: Any, square: Any = 1.0) -> Any:
+        """trace(I) - 3 n . I n / n^2 for a vector n in space of this square, by differences of moments, locked wheels
+        included."""
         if not self.turns:
             return 0.0
         u, I = matrix_of(self.principal).T @ array_of(n), self.moments
+        if self.rotors is not None:
+            I = I + self.rotors.moments()
         D = (I[0] - I[2], I[1] - I[2])
-        found = D[0] + D[1] - 3.0 * (D[0] * u[0] ** 2 + D[1] * u[1] ** 2)
-        return found if self.rotors is None else found + self.rotors.gradient_of_inertia(u)
+        along = D[0] * u[0] ** 2 + D[1] * u[1] ** 2
+        if self.rotors is not None and "aligned" not in self.rotors.one.kinds:
+            K = self.rotors.products()
+            along = along + 2.0 * (K[0] * u[1] * u[2] + K[1] * u[2] * u[0] + K[2] * u[0] * u[1])
+        return D[0] + D[1] - 3.0 * along / square
 
 
 OF_ROTORS = (*OF_WHEELS, "wheel_speed", *OF_GYROS)

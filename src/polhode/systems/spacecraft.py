@@ -32,17 +32,14 @@ each in its own body axes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from math import inf
 from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.algebra.quaternion import rotate, rotate_inverse, to_matrix
-from polhode.algebra.so3 import add, dot, scale, times
+from polhode.algebra.quaternion import to_matrix
 from polhode.arguments import array, in_unit, number, numbers, truth
 from polhode.arguments.frozen import read_only
 from polhode.arguments.recorded import plain
@@ -60,65 +57,45 @@ from polhode.arguments.words import (
     TableOf,
     Unit,
 )
+from polhode.bodies.body import Body
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal, turning
 from polhode.bodies.wheels import reaction_wheels
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown
-from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.jit import helper, hole, inlined
-from polhode.programs import derive
-from polhode.programs.attitude import ROWS
-from polhode.programs.text import function
-from polhode.programs.trace import trace
-from polhode.programs.written import module_of
+from polhode.loads import Load
+from polhode.loads import gravity_gradient as of_centre
+from polhode.loads.gravity import attraction
+from polhode.loads.impulse import nothing
+from polhode.loads.load import made as load_of
+from polhode.surroundings.fields import quantity
 from polhode.surroundings.magnetic import field_of, magnetic_field
 from polhode.surroundings.planets import ground_of
+from polhode.systems.carried import Spin
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
 from polhode.systems.devices import (
-    AIR_AT,
-    ALIGNED,
-    DEVICES,
-    DIPOLES,
-    GRADIENT,
-    LIGHT_AT,
-    POINTS,
-    PULSED,
-    ROTORS,
-    THRUSTERS,
-    TORQUERS,
     atmosphere,
     devices_of,
-    field_as_force,
-    in_principal,
+    loads_of_devices,
     magnetic_dipole,
     moment_of,
-    none_around,
     plate,
     sunlight,
     surroundings,
     thruster,
 )
-from polhode.systems.devices import devices as devices_template
-from polhode.systems.equipment import Equipment, Fitting, cleared, sizes_of
-from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, OWN, WORKS, Kind, sums
-from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
-from polhode.systems.gradient_of_forces import (
-    ARM,
-    PAIRS,
-    loads_on_points,
-    no_loads_on_points,
-    no_potential_of_points,
-    potential_of_points,
-)
+from polhode.systems.equipment import sizes_of
+from polhode.systems.forces.acting import burns_of, forces_of, loads_of, masses_of
+from polhode.systems.gradient_of_forces import loads_on_points
 from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
-from polhode.systems.record import Switch, System
+from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.systems.rotors import rotors_of
+from polhode.systems.states import States as OfUser
 from polhode.systems.states import states_of
-from polhode.systems.sum import with_loads
+from polhode.systems.structure import structure_of
+from polhode.systems.sum import NO_STATES, roles_of, sum_of, with_loads
 from polhode.systems.torquers import magnetic_torquers, torquers_of
 from polhode.systems.user import (
     Behind,
@@ -129,168 +106,12 @@ from polhode.systems.user import (
     place_potential_added,
     torque_added,
 )
-from polhode.systems.wheels import with_wheels
 
 __all__ = ["plate", "spacecraft", "thruster"]
 
-acceleration = hole(ACCELERATION, "The sum over the forces, and their works.")
-level = hole(LEVEL, "The sum of the potentials.")
-on_points = hole("on_points(part, p, at, t, r, v, q, out, work_at) -> (force, torque)", "The gradient of the forces.")
-of_points = hole("of_points(p, at, t, r, q) -> float", "Its potential.")
-gradient = hole("gradient(mu, I, r, u, v, w) -> 6 numbers", "Force and torque of the gravity gradient.")
-gradient_across = hole("gradient_across(mu, I, K, r, u, v, w) -> 6 numbers", "The same with products of inertia.")
-rotors_at = hole("rotors_at(parameters) -> int", "Where the table of rotors begins.")
-gradient_load = hole(
-    "gradient_load(i, bodies, parameters, r, R) -> 6 numbers", "Force and torque of the gravity gradient on a body."
-)
-gradient_potential = hole("gradient_potential(i, bodies, parameters, r, q) -> float", "Its potential.")
-devices = hole("devices(part, p, i, t, r, v, q, w, out, work_at) -> (force, torque)", "Thrusters and plates of a body.")
+GRADIENT = of_centre()
 
 
-# ------------------------------------------------------------------ gravity gradient
-@inlined
-def shape(I):
-    """Moments minus the third (a sphere, which has no gradient), so that a nearly spherical body loses no digits."""
-    return (I[0] - I[2], I[1] - I[2], 0.0)
-
-
-@helper
-def gradient_level(mu, I, r, q):
-    """Potential of the gravity gradient."""
-    D = shape(I)
-    square = dot(r, r)
-    n = rotate_inverse(q, r)
-    return -0.5 * mu / (square * np.sqrt(square)) * (D[0] + D[1] - 3.0 * dot(n, times(D, n)) / square)
-
-
-@helper
-def level_across(mu, I, K, r, q):
-    """The same of a body with the products of inertia K (yz, zx, xy)."""
-    D = shape(I)
-    square = dot(r, r)
-    n = rotate_inverse(q, r)
-    Dn = add(times(D, n), (K[2] * n[1] + K[1] * n[2], K[2] * n[0] + K[0] * n[2], K[1] * n[0] + K[0] * n[1]))
-    return -0.5 * mu / (square * np.sqrt(square)) * (D[0] + D[1] - 3.0 * dot(n, Dn) / square)
-
-
-@cache
-def gradient_of_level(level: Any, **more: int) -> Callable[..., Any]:
-    """``gradient(mu, I, r, u, v, w)``: its force (space frame) and torque (body frame), by the rows u, v, w of R(q)."""
-    given = {"mu": 0, "I": 3, **more, "r": 3}
-    program = trace(level, given | {"q": "attitude"}, ())
-    force, torque = derive.loads(program.graph, program.outputs[0], "r", "q")
-    arguments = given | {f"q_{row}": 3 for row in ROWS}
-    made: Callable[..., Any] = module_of(function(program.graph, [*force, *torque], "gradient", arguments)).gradient
-    return made
-
-
-def gradient_on_body(i, bodies, parameters, r, R):
-    """That of a body alone."""
-    return gradient(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, R[:3], R[3:6], R[6:])
-
-
-def gradient_on_whole(i, bodies, parameters, r, R):
-    """That of a body and its rotors."""
-    at = rotors_at(parameters)
-    I, K = with_wheels(parameters, at, get3(bodies, L.INERTIA))
-    if parameters[int(parameters[OWN]) + GRADIENT] == ALIGNED:
-        return gradient(parameters[MU], I, r, R[:3], R[3:6], R[6:])
-    return gradient_across(parameters[MU], I, K, r, R[:3], R[3:6], R[6:])
-
-
-@inlined
-def level_of_body(i, bodies, parameters, r, q):
-    """Potential of the gradient on a body alone."""
-    return gradient_level(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, q)
-
-
-def level_of_whole(i, bodies, parameters, r, q):
-    """The same of a body and its rotors."""
-    I, K = with_wheels(parameters, rotors_at(parameters), get3(bodies, L.INERTIA))
-    return level_across(parameters[MU], I, K, r, q)
-
-
-# ------------------------------------------------------------------ roles
-def spacecraft_loads(part, t, N, y, bodies, parameters, out):
-    """Forces and torques of gravity, further forces, gravity gradient, thrusters and plates; or the requested parts.
-
-    Behind the loads, the rates of work.
-    """
-    own = int(parameters[OWN])
-    work_at = L.LOAD * N
-    count = int(parameters[WORKS]) + (parameters[own + THRUSTERS] > 0.0)
-    count += (parameters[own + AIR_AT] > 0.0) + (parameters[own + LIGHT_AT] > 0.0) + (parameters[own + DIPOLES] > 0.0)
-    for k in range(count):
-        out[work_at + k] = 0.0
-    for i in range(N):
-        r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)
-        mass = bodies[L.CONSTANTS * i + L.MASS]
-        v = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM))
-        w = times(get3(bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), get3(y, L.BODY * i + L.ANGULAR))
-        force = scale(mass, acceleration(part, parameters, t, r, v, mass, out, work_at))
-        F, T = devices(part, parameters, i, t, r, v, q, w, out, work_at)
-        if parameters[own + GRADIENT] != 0.0 and part & L.POTENTIAL_PART != 0:
-            R = to_matrix(q)
-            f = gradient_load(i, bodies, parameters, r, R)
-            force, T = add(force, (f[0], f[1], f[2])), add(T, (f[3], f[4], f[5]))
-        f, g = on_points(part, parameters, int(parameters[own + POINTS]) + ARM * PAIRS * i, t, r, v, q, out, work_at)
-        force, T = add(force, f), add(T, g)
-        put3(out, L.LOAD * i, add(force, rotate(q, F)))
-        put3(out, L.LOAD * i + 3, T)
-
-
-def spacecraft_potential(t, N, y, bodies, parameters):
-    """Potential energy of the centre, of the forces that have one, and of the gravity gradient."""
-    total = 0.0
-    own = int(parameters[OWN])
-    for i in range(N):
-        r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)
-        total += bodies[L.CONSTANTS * i + L.MASS] * level(parameters, t, r)
-        if parameters[own + GRADIENT] != 0.0:
-            total += gradient_potential(i, bodies, parameters, r, q)
-        total += of_points(parameters, int(parameters[own + POINTS]) + ARM * PAIRS * i, t, r, q)
-    return total
-
-
-SLOT = hole("SLOT", "The slot that holds the index of a table.")
-
-
-def table_place(parameters):
-    """Index of a table of equipment in the parameters."""
-    return int(parameters[int(parameters[OWN]) + SLOT])
-
-
-@cache
-def where_table_is(slot: int) -> Any:
-    """``table_place`` of the table whose index is in this slot."""
-    return inlined(jit.bind(table_place, SLOT=slot))  # type: ignore[no-untyped-call]
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def roles_with(
-    kinds: tuple[Kind, ...], points: bool, wheels: bool, air: Any, light: Any, magnetic: Any
-) -> tuple[Any, Any]:
-    """The roles LOADS and POTENTIAL with forces of these kinds, perhaps with their gradient on the points of a body,
-    and the functions of air, light and magnetic field."""
-    pulling, deep, beyond = sums(kinds)
-    on_devices = jit.bind(devices_template, air=air, light=light, magnetic=magnetic)
-    loads_there: Any = jit.bind(loads_on_points, acceleration=pulling) if points else no_loads_on_points
-    level_there: Any = jit.bind(potential_of_points, beyond=beyond) if points else no_potential_of_points
-    acting, its_level = jit.bind(gradient_on_body, gradient=gradient_of_level(gradient_level)), level_of_body
-    if wheels:
-        where, across = where_table_is(ROTORS), gradient_of_level(level_across, K=3)
-        acting = jit.bind(gradient_on_whole, gradient=gradient_of_level(gradient_level), gradient_across=across,
-                          rotors_at=where)  # fmt: skip
-        its_level = jit.bind(level_of_whole, rotors_at=where)
-    return (
-        jit.bind(
-            spacecraft_loads, acceleration=pulling, devices=on_devices, gradient_load=acting, on_points=loads_there
-        ),
-        jit.bind(spacecraft_potential, level=deep, of_points=level_there, gradient_potential=its_level),
-    )
-
-
-# ------------------------------------------------------------------ the system
 @answering
 def spacecraft(
     inertia: Inertia,
@@ -406,77 +227,67 @@ def spacecraft(
     surface = in_unit(surface, "m", "surface")
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
     N = len(masses)
-    moments, frames = _inertias(inertia, N)
     rotors = rotors_of(wheels, gyros, inertia, N)
-    if rotors is not None:
-        moments, frames = rotors.moments[None], rotors.frame[None]
+    moments, frames = _inertias(inertia, N) if rotors is None else (rotors.moments[None], rotors.frame[None])
     gravity_gradient = truth(gravity_gradient, "gravity_gradient")
     points = truth(gradient_of_forces, "gradient_of_forces")
     steered = controllers_of(controllers)
     field = None if magnetic_field is None else field_of(magnetic_field)
     rods, pulses = torquers_of(torquers, field, N), pulses_of(pulsed_thrusters, N)
-    kinds: dict[int, Equipment] = {
-        slot: one for slot, one in ((ROTORS, rotors), (TORQUERS, rods), (PULSED, pulses)) if one is not None
-    }
-    commands = tuple(command for kind in kinds.values() for command in kind.commands)
+    moved = [one for one in (rods, pulses) if one is not None]
+    commands = () if rotors is None else rotors.commands
+    commands += tuple(command for one in moved for command in one.commands)
     held, own_states = parted(states_of(states), steered, commands)
     burning, panels = devices_of(thrusters, thruster, "thrusters"), devices_of(plates, plate, "plates")
     beside, around = surroundings(atmosphere, sunlight, panels)
-    acting = ["thrusters"] * bool(burning) + [f"{force.kind} on plates" for force in beside]
     magnets, moment = moment_of(dipoles, field)
     if field is not None:
-        beside.append(field_as_force(field))
         around["magnetic_field"] = dict(field.arguments)
         around["dipoles"] = [dict(one.arguments) for one in magnets]
-        acting += ["dipoles"] * bool(magnets)
-    fixed: list[float] = []
-    switched: list[tuple[int, int]] = []
-    for frame in frames:
-        for k, one in enumerate(burning):
-            fixed += [*in_principal(frame, one), 1.0]
-            switched.append((DEVICES + len(fixed) - 1, k))
-        for one in panels:
-            fixed += [*in_principal(frame, one), *one.numbers]
-        fixed += in_principal(frame, moment) if moment is not None else []
-    table = force_table(mu, masses, forces, beside)
-    if table.mass_at is not None:
+    acting = forces_of(forces)
+    if any(force.flow > 0.0 for force in acting):
         raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
-    places = {force.kind: at for force, at in zip(beside, table.places, strict=True)}
-    meets = {force.kind: force.acceleration for force in beside}
-    field_at = places.get("magnetic_field", 0)
-    spinning = rotors is not None and rotors.wheels is not None
-    gradient_kind = ALIGNED if gravity_gradient and rotors is not None and rotors.aligned else gravity_gradient
-    air_at, light_at = places.get("drag", 0), places.get("radiation_pressure", 0)
-    head: list[float] = [gradient_kind, air_at, light_at, len(burning), len(panels), len(table.auxiliary), 0, field_at,
-                         bool(magnets), 0, 0, 0]  # fmt: skip
+    burns_of([*acting, *beside], mu, masses)
+    axes = np.reshape(to_matrix(tuple(frames[0].tolist()) if N == 1 else IDENTITY), (3, 3))
+
+    def turned(vectors: Any) -> Any:
+        """In the axes of the one body of the sum, which are the principal ones."""
+        return np.asarray(vectors, dtype=float) @ axes
+
+    carried = {} if rotors is None else rotors.arguments
+    own_work = [name for name, one in (("torque", torque), ("force", force), ("load", load)) if one is not None]
+    kinds = bool(carried or moved)
+    pulls = loads_of(acting, float(masses[0]), ())
+    acts = [load_of(attraction, "central", mu=mu), *pulls]
     if points:
-        head[POINTS] = int(table.parameters[OWN]) + len(head) + len(fixed)
-        fixed += pairs_of(inertia, N, frames)
-    work_names = [name for one in kinds.values() for name in one.work_names]
-    booked = len(table.auxiliary) + len(acting)
-    own_work = reported_energy is None and any(one is not None for one in (torque, force, load))
-    behind = booked + len(work_names) + own_work
-    variables = tuple(variable for one in kinds.values() for variable in one.variables)
-    meeting = ("drag", "radiation_pressure", *["magnetic_field"] * bool(magnets))
-    around_it = (meets.get(kind, none_around) for kind in (*meeting, "")[:3])
-    pulls, depth = roles_with(table.kinds, points, spinning, *around_it)
-    if kinds:
-        pulls = cleared(pulls, booked, behind - booked + len(variables) + len(held.auxiliary))
-    watches, first, work = list(table.watches), behind, booked
-    for slot, kind in kinds.items():
-        head[slot] = at = int(table.parameters[OWN]) + len(head) + len(fixed)
-        fitting = Fitting(first, work, at, frames[0], where_table_is(slot), meets.get("magnetic_field"), field_at)
-        fixed += kind.table(fitting)
-        pulls = kind.loads(pulls, fitting)
-        watches += kind.watches(fitting)
-        first, work = first + len(kind.variables), work + len(kind.work_names)
-    acting += work_names
-    table_parameters = np.concatenate([table.parameters, np.array(head, dtype=float), fixed])
-    switches = list(table.switches)
-    for slot, k in switched:
-        start, stop = burning[k].numbers
-        if (start, stop) != (-inf, inf):
-            switches.append(Switch(int(table.parameters[OWN]) + slot, start, stop, f"thrusters[{k}]"))
+        of_whole = principal(inertia) if N == 1 else None
+        inside = np.eye(3) if of_whole is None else turned(rotation.rotate(of_whole.frame, np.eye(3)))
+        acts += loads_on_points(acting, pulls, inside[:2], None if of_whole is None else of_whole.moments)
+    acts += [GRADIENT] if gravity_gradient else []
+    acts += loads_of_devices(burning, panels, beside, moment, turned)
+    acts += [*(idle(name) for name in carried), *(one.load(turned) for one in moved)]
+    reserved = own_work if kinds and reported_energy is None else []
+    acts += [idle(name) for name in reserved]
+    bodies = [
+        Body(
+            f"body{i}",
+            m,
+            tuple(I),
+            tuple(frame),
+            {},
+            *((None, None) if rotors is None else (rotors.wheels, rotors.gyros)),
+        )
+        for i, (m, I, frame) in enumerate(zip(masses.tolist(), moments.tolist(), frames.tolist(), strict=True))
+    ]
+    variables = tuple(variable for one in moved for variable in one.variables)
+    states_there = OfUser((*sizes_of(variables), *held.sizes), (*variables, *held.auxiliary), {})
+    states_there = states_there if kinds else NO_STATES
+    quantities = [] if field is None else [quantity(field).named("field")]
+    aligned = N == 1 or not (burning or panels or magnets)
+    whole = sum_of(bodies, acts, states_there, quantities, in_turn=True, principal=aligned, remembers=False)
+    structure = structure_of(whole)
+    roles = roles_of(whole, structure, states_there, bodies, conserves=())
+    booked = sum(one.quantity == "work" for one in roles["auxiliary"])
     frame = frames[0]
     functions = added_functions(
         {
@@ -484,35 +295,39 @@ def spacecraft(
             "reported_energy": (reported_energy, place_potential_added),
             "potential": (potential, place_potential_added, place_gradient_added),
         },
-        pulls, depth, table_parameters, len(table.auxiliary) + len(acting),
+        structure.loads, structure.potential, roles["parameters"], booked - len(reserved),
         None if parameters is None else numbers(parameters, "parameters"), N,
         (float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])),
-        states=Behind((*sizes_of(variables), *held.sizes), own_states.sizes, 0 if kinds else len(held.auxiliary),
-                      bool(steered)),
+        states=Behind((*sizes_of(roles["auxiliary"][booked:]), *(() if kinds else held.sizes)), own_states.sizes,
+                      0 if kinds else len(held.auxiliary), bool(steered)),
     )  # fmt: skip
-    own = auxiliary_variables(table, (*acting, *functions.work))
-    if kinds and len(own) != behind:
-        raise InvalidInput(f"potential reads the time beside {work_names[0]}; write its force and torque as a load")
-    own += variables + held.auxiliary + own_states.auxiliary
+    if kinds and "potential" in functions.work:
+        first = next(iter((*carried, "torquers" if rods else "pulsed_thrusters")))
+        raise InvalidInput(f"potential reads the time beside {first}; write its force and torque as a load")
+    own = roles["auxiliary"]
+    if not kinds:
+        own += (*(AuxiliaryVariable("work", label, label != "potential") for label in functions.work), *held.auxiliary)
+    own += own_states.auxiliary
     bare = not (burning or panels or magnets or functions.given or kinds)
     energy = not own and functions.conservative
     conserves: tuple[str, ...] = ("energy",) if energy else ()
-    if bare and table.axial:
-        conserves += ("vertical_angular_momentum" if table.forces else "angular_momentum_space",)
+    if bare and all(force.axial for force in acting):
+        conserves += ("vertical_angular_momentum" if acting else "angular_momentum_space",)
     axis = axis_of_symmetry(moments[0], frame) if N == 1 and bare else None
     if axis is not None:
         conserves += ("axial_angular_momentum",)
-    reads = table.velocity_dependent or "drag" in meets or functions.velocity_dependent
+    air = any(force.kind == "drag" for force in beside)
+    reads = any(force.velocity_dependent for force in acting) or air or functions.velocity_dependent
     spun = () if rotors is None or rotors.wheels is None else (rotors.axes, np.array(rotors.wheels.inertia))
-    energies = _Energies(mu, read_only(masses), read_only(moments), gravity_gradient, spun)
+    spin = roles.get("quantities")
     made = System(
         name="spacecraft",
         arguments={
             "inertia": plain(inertia), "mu": mu, "mass": plain(mass), "gravity_gradient": gravity_gradient,
-            "forces": [dict(one.arguments) for one in table.forces],
+            "forces": [dict(one.arguments) for one in acting],
             "thrusters": [dict(one.arguments) for one in burning], "plates": [dict(one.arguments) for one in panels],
             "surface": None if surface is None else number(surface, "surface"), **around, **functions.arguments,
-            **({} if rotors is None else rotors.arguments),
+            **carried,
             **({} if rods is None else {"torquers": dict(rods.arguments)}),
             **({} if pulses is None else {"pulsed_thrusters": dict(pulses.arguments)}),
             **({"states": own_states.arguments} if own_states.arguments else {}),
@@ -525,22 +340,25 @@ def spacecraft(
         potential=functions.potential,
         provides=stated(central_gravity=True, velocity_independent=not reads, split_loads=True),
         auxiliary=own,
-        switches=tuple(switches),
-        impulses=table.impulses,
-        watches=tuple(watches),
         ground=ground_of(surface, mu, N),
         parameters=functions.parameters,
         conserves=conserves,
         axis=axis,
         functions=functions.given,
         each_alone=not kinds and (N == 1 or not (burning or panels or magnets)),
-        all_potential=table.all_potential and functions.all_potential and not acting,
-        quantities=energies if rotors is None else rotors.spin(energies),
-        wheels_at=-1 if rotors is None else int(head[ROTORS]),
+        all_potential=structure.all_potential and functions.all_potential,
+        quantities=_Energies(mu, read_only(masses), read_only(moments), gravity_gradient, spun, spin),
         direct={"mu": (0, True)},
         recommended="" if reads else "rkn6_14a/kepler",
+        program=None if functions.given else structure.program,
+        **{name: roles[name] for name in ("switches", "impulses", "watches", "decided", "wheels_at") if name in roles},
     )  # fmt: skip
     return with_loads(controlled(made, steered, states, pulses), loads)
+
+
+def idle(name: str) -> Load:
+    """A load that does nothing, which says where a work stands among the others."""
+    return Load(nothing, name, kind="idle")
 
 
 def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:
@@ -558,16 +376,6 @@ def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:
     return np.array([one.moments for one in found]), np.array([one.frame for one in found])
 
 
-def pairs_of(inertia: Any, N: int, frames: Any) -> list[float]:
-    """Numbers of the points that feel the gradient of forces: of the inertia of the whole, in the frames of states."""
-    numbers: list[float] = []
-    for moments, of_whole, frame in zip(*_inertias(inertia, N), frames, strict=True):
-        for k in range(PAIRS):
-            axis = rotation.rotate_inverse(frame, rotation.rotate(of_whole, np.eye(3)[k]))
-            numbers += [moments[2] - moments[k], *axis]
-    return [float(x) for x in numbers]
-
-
 @dataclass(frozen=True)
 class _Energies:
     """Spin, attitude energy and orbital energy from recorded states."""
@@ -577,13 +385,15 @@ class _Energies:
     moments: Any
     gradient: bool
     spun: tuple[Any, ...] = ()  # axes of wheels and their moments about them, which the others leave out
+    spin: Spin | None = None  # of body and rotors
 
     def of_members(self, mass: Any, moments: Any, parameters: Any) -> _Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
-        return _Energies(parameters[:, MU, None], mass, np.where(np.isinf(moments), 0.0, moments), self.gradient,
-                         self.spun)  # fmt: skip
+        spin = self.spin and self.spin.of_members(mass, moments, parameters)
+        return _Energies(parameters[:, 0, None], mass, np.where(np.isinf(moments), 0.0, moments), self.gradient,
+                         self.spun, spin)  # fmt: skip
 
-    def __call__(self, body: Any) -> dict[str, Any]:
+    def __call__(self, body: Any, read: Any = None) -> dict[str, Any]:
         r, p = body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE]
         q, m = body[..., L.ATTITUDE : L.ANGULAR], body[..., L.ANGULAR :]
         size = np.linalg.norm(r, axis=-1)
@@ -596,4 +406,5 @@ class _Energies:
                 axes, inertia = self.spun
                 attitude = attitude - 0.5 * self.mu / size**3 * ((1.0 - 3.0 * (n @ axes.T) ** 2) @ inertia)
         orbital = 0.5 * np.sum(p * p, axis=-1) / self.mass - self.mu * self.mass / size
-        return {"spin": rotation.rotate(q, m), "attitude_energy": attitude, "orbital_energy": orbital}
+        spin = {"spin": rotation.rotate(q, m)} if self.spin is None else self.spin(body, read)
+        return {**spin, "attitude_energy": attitude, "orbital_energy": orbital}

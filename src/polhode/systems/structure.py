@@ -45,7 +45,7 @@ def structure_of(sum: Sum) -> Structure:
     summands = (*sum.summands, *sum.controllers, *sum.around)
     acts = tuple(one.key(act) for one, act in zip(summands, functions_of(summands), strict=True))
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.noises, sum.centred, sum.carried, sum.beside,
-           sum.within.edges is None, sum.in_turn, sum.mu_at, acts)  # fmt: skip
+           sum.within.edges is None, sum.in_turn, sum.remembers, sum.mu_at, acts)  # fmt: skip
     known = _kept.setdefault(key, [])
     _kept.move_to_end(key)
     opaque = any(getattr(made[0], "opaque", False) for made in key[-1])

@@ -325,11 +325,13 @@ def is_centre(load: Load) -> bool:
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: Core | None = None, within: Within = OPEN, in_turn: bool = False,
+    core: Core | None = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
+    remembers: bool = True,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
-    pass over pairs, if loads are on pairs; a centre is then as other loads.
+    pass over pairs, if loads are on pairs; a centre is then as other loads. With ``principal`` functions see the
+    principal axes of bodies as the bodies' own.
 
     Raises
     ------
@@ -362,7 +364,7 @@ def sum_of(
         on = _places(load, at, pairs)
         if isinstance(load, Controller) and not load.bodies:
             on = (tuple(range(bodies_read(load, len(at), known, nearby))),)
-        each, more = numbers_of_each(load, len(bodies), len(numbers))
+        each, more = numbers_of_each(load, len(bodies), len(numbers)) if load.own else ({}, [])
         numbers += more
         summands.append(Summand(load, on, places, each))
     for size, k, key, table in sorted(late):  # the longest last, so that its length moves no others
@@ -380,19 +382,22 @@ def sum_of(
     return Sum(
         tuple(at), tuple(isfinite(one.mass) for one in bodies),
         tuple((isfinite(x), isfinite(y), isfinite(z)) for x, y, z in (one.moments for one in bodies)),
-        tuple(one.frame != IDENTITY for one in bodies),
+        tuple(not principal and one.frame != IDENTITY for one in bodies),
         tuple(one for one in summands if not isinstance(one.load, Controller)),
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
-        in_turn=in_turn, mu_at=mu_at,
+        in_turn=in_turn, mu_at=mu_at, remembers=remembers,
     )  # fmt: skip
 
 
 def roles_of(
-    sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None
-) -> dict[str, Any]:
-    """The attributes of a system that follow from its structure, beside a core."""
+    sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None,
+    conserves: tuple[str, ...] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """The attributes of a system that follow from its structure, beside a core; what it conserves is found, unless it
+    is known."""
+    kept = structure.conserves if conserves is None else conserves
     auxiliary = [AuxiliaryVariable("work", name, name not in structure.timed) for name in structure.work]
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
@@ -403,7 +408,7 @@ def roles_of(
         "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum),
                     *(own for one in sum.summands for own in one.watches), *at_events),
         "impulses": tuple(own for own in sudden if own not in at_events),
-        "conserves": ("energy",) * structure.conservative + structure.conserves,
+        "conserves": ("energy",) * structure.conservative + kept,
         "memory": structure.memory, "switches": sum.switches,
         "decided": frozenset(int(name[1:]) for name in structure.fixed),
         **sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises),
@@ -411,8 +416,8 @@ def roles_of(
     if structure.pairs:
         found |= sum.within.attributes(len(bodies), found["parameters"], *structure.pairs)
     if sum.carried:
-        kept = next((name for name in structure.conserves if name.endswith("angular_momentum")), "")
-        found |= {"wheels_at": sum.rotors_at, "quantities": Spin(sum.carried, found["parameters"], kept)}
+        about = next((name for name in kept if name.endswith("angular_momentum")), "")
+        found |= {"wheels_at": sum.rotors_at, "quantities": Spin(sum.carried, found["parameters"], about)}
         if structure.rotors_alone and structure.centred:
             found["recommended"] = "rkn6_14a/kepler"
     if core is not None:

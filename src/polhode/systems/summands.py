@@ -169,8 +169,8 @@ class Structure:
         Whether a centre at the origin attracts all bodies, and whether nothing else acts.
     fixed : mapping of str to float
         Parameters by which functions decide: it is the structure for these values of theirs.
-    conserves : tuple of str
-        What is conserved beside the energy.
+    found : function
+        ``found() -> tuple of str``: what is conserved beside the energy.
     timed : frozenset of str
         The works that potentials do by reading the time.
     table : tuple of float
@@ -199,7 +199,7 @@ class Structure:
     centred: bool
     centre_alone: bool
     fixed: Mapping[str, float]
-    conserves: tuple[str, ...]
+    found: Callable[[], tuple[str, ...]]
     timed: frozenset[str] = frozenset()
     table: tuple[float, ...] = ()
     commands: tuple[Commands, ...] = ()
@@ -207,6 +207,11 @@ class Structure:
     program: Callable[[int], Dynamics] | None = None
     memory: int = 0
     pairs: tuple[Callable[..., Any], int] | None = None
+
+    @cached_property
+    def conserves(self) -> tuple[str, ...]:
+        """What is conserved beside the energy."""
+        return self.found()
 
 
 @dataclass(frozen=True)
@@ -249,6 +254,8 @@ class Sum:
         The box and the cut-off of loads on pairs.
     in_turn : bool
         Whether loads on each body are a loop for any number of bodies.
+    remembers : bool
+        Whether loads may keep behind the parameters what is needed again.
     mu_at : int
         Which parameter is the gravity parameter of the centre of all bodies, -1 without one.
     """
@@ -269,6 +276,7 @@ class Sum:
     registers: int = 0
     beside: int | None = None
     in_turn: bool = False
+    remembers: bool = True
     mu_at: int = -1
     index: tuple[int, ...] = ()
     within: Within = OPEN

@@ -6,73 +6,27 @@ Torquer k has the moment d_k a_k along its axis, with the command d_k within its
 
 perpendicular to the field B. The force on them, some 1e-11 N per A m^2 in a low orbit, is neglected. Commands are
 auxiliary variables that loads read; they stay until something sets them.
-
-Table in the parameters of a system, from ``at`` on: number of torquers, index of the auxiliary variable that is the
-first command, index of the work, place of the numbers of the field; then axis (principal frame) and limit of each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from math import inf
 from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.algebra.quaternion import rotate_inverse
-from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.arguments import array, in_unit, unit_vectors
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering, shown
-from polhode.kernel import jit
-from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.jit import bind, hole
-from polhode.systems.equipment import Fitting
-from polhode.systems.event_record import Watch
-from polhode.systems.forces.sums import MU
+from polhode.loads import Load
+from polhode.loads.magnetism import of_commands, within_limits
 from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.user.states import Sizes
 
-COUNT, FIRST, WORK, FIELD, ROWS = range(5)
-ROW, LIMIT = 4, 3
-"""Numbers of a torquer: its axis, and at LIMIT its largest dipole moment."""
-UNLIMITED = 1e300
 COMMAND = "dipole_command"
-
-inner = hole("inner(part, t, N, y, bodies, parameters, out)", "The loads without torquers.")
-torquers_at = hole("torquers_at(parameters) -> int", "Where the table of torquers begins.")
-magnetic = hole("magnetic(p, at, mu, t, r, v) -> vector", "The magnetic field in the axes of space.")
-
-
-def loads_with_torquers(part, t, N, y, bodies, parameters, out):
-    """The loads of one spacecraft and the torque of its torquers."""
-    inner(part, t, N, y, bodies, parameters, out)
-    at = torquers_at(parameters)
-    count, first, work = int(parameters[at + COUNT]), int(parameters[at + FIRST]), int(parameters[at + WORK])
-    if part & (L.MOVING | L.RESTING) != 0:
-        r = get3(y, L.POSITION)
-        v = scale(bodies[L.INVERSE_MASS], get3(y, L.MOMENTUM))
-        B = magnetic(parameters, int(parameters[at + FIELD]), parameters[MU], t, r, v)
-        M = (0.0, 0.0, 0.0)
-        for k in range(count):
-            row = at + ROWS + ROW * k
-            most = parameters[row + LIMIT]
-            M = axpy(min(max(y[L.BODY * N + first + k], -most), most), get3(parameters, row), M)
-        T = cross(M, rotate_inverse(get4(y, L.ATTITUDE), B))
-        if part & L.RESTING != 0:
-            put3(out, 3, add(get3(out, 3), T))
-        if part & L.MOVING != 0:
-            out[L.LOAD * N + work] = dot(T, times(get3(bodies, L.INVERSE_INERTIA), get3(y, L.ANGULAR)))
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def torquers_of_body(loads: Any, where: Any, field: Any) -> Any:
-    """``loads_with_torquers`` with these loads, the place of the table and the field."""
-    return bind(loads_with_torquers, inner=loads, torquers_at=where, magnetic=field)
 
 
 @dataclass(frozen=True)
@@ -120,20 +74,12 @@ class Torquers:
             for k, x in enumerate(self.command)
         )
 
-    def table(self, fitting: Fitting) -> list[float]:
-        """The table in the parameters."""
-        numbers: list[Any] = [self.count, fitting.first, fitting.work, fitting.field_at]
-        for axis, most in zip(self.axes, self.most, strict=True):
-            numbers += [*rotate_inverse(tuple(fitting.frame), tuple(axis)), min(most, UNLIMITED)]
-        return [float(x) for x in numbers]
-
-    def loads(self, loads: Any, fitting: Fitting) -> Any:
-        """Loads with the torque of the torquers."""
-        return torquers_of_body(loads, fitting.where, fitting.field)
-
-    def watches(self, fitting: Fitting) -> tuple[Watch, ...]:
-        """No events."""
-        return ()
+    def load(self, turned: Callable[..., Any]) -> Load:
+        """Their load, with ``turned`` as of ``devices.loads_of_devices``."""
+        given = {"axes": turned(self.axes)}
+        if np.isinf(self.most).all():
+            return Load(of_commands, "torquers", given, kind="torquers")
+        return Load(within_limits, "torquers", {**given, "max_dipole": self.most}, kind="torquers")
 
     def __repr__(self) -> str:
         return f"magnetic_torquers({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from polhode.loads import Load
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.derive import rate_in_time
 from polhode.programs.dynamics import Dynamics
+from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Parameters, Rows, Values
 from polhode.programs.opaque import called_in
@@ -163,7 +165,7 @@ class Tracing:
         return Structure(
             module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
             self.conservative, self.all_potential, self.N == 1 and not self.each, self.each, sum.centred,
-            {*acting} == {L.ATTRACTION}, fixed, () if self.each else self._conserves(fixed), frozenset(self.timed),
+            {*acting} == {L.ATTRACTION}, fixed, partial(self._conserves, fixed), frozenset(self.timed),
             calls=calls, program=self._program(acting, coupling, fixed) if plain else None,
             memory=REMEMBERED if f"parameters[{len(sum.parameters)}] = " in written else 0,
         )  # fmt: skip
@@ -174,7 +176,11 @@ class Tracing:
     def _memory_at(self, acting: Mapping[int, Loads]) -> int:
         """Where the loads at rest are remembered, which are needed again where their power is; -1 if nowhere."""
         sum, g = self.sum, self.g
-        alone = self.N == 1 and not (self.each or sum.states or sum.carried or sum.controllers or sum.beside)
+        alone = (
+            self.N == 1
+            and sum.remembers
+            and not (self.each or sum.states or sum.carried or sum.controllers or sum.beside)
+        )
         rows = [a for part, one in acting.items() if part != L.MOVING for a in one.rows]
         steady = not any(one.flags for one in sum.summands) and not called_in(g, rows)
         return len(sum.parameters) if alone and steady and L.RESTING in acting and L.MOVING in acting else -1
@@ -186,6 +192,8 @@ class Tracing:
 
     def _conserves(self, fixed: Mapping[str, float]) -> tuple[str, ...]:
         """What is conserved beside the energy, where rotors exchange momentum with their bodies."""
+        if self.each:
+            return ()
         total = self.total
         found = conserved(self.sum.moves, [total], self.sum.parameters, {*fixed, *self.sum.tables})
         if not self.sum.carried or self.N > 1:
@@ -199,7 +207,8 @@ class Tracing:
         g, parts = self.g, dict[int, Loads]()
         for part, level in ((L.ATTRACTION, centre), (L.POTENTIAL_PART, depth)):
             made = loads_of(g, level, self.sum.moves, self.sum.turns)
-            parts[part] = Loads(tuple(made.force), tuple(made.torque), ())
+            rows = factored(g, [*made.force, *made.torque])
+            parts[part] = Loads(tuple(rows[: 3 * self.N]), tuple(rows[3 * self.N :]), ())
         if self.stated:
             also = Loads(tuple(self.with_stated[0]), tuple(self.with_stated[1]), ())
             parts[L.POTENTIAL_PART] = added(g, [parts[L.POTENTIAL_PART], also])

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import InvalidInput
+from polhode.arguments import array, number
+from polhode.errors import InvalidInput, shown
 from polhode.kernel import jit
 from polhode.kernel.jit import helper, hole
 from polhode.loads import Load
@@ -21,6 +22,7 @@ from polhode.programs.opaque import CALLED, Opaque
 from polhode.surroundings.harmonics import DEGREE, gravity_field_potential
 from polhode.surroundings.planets import ALIKE
 from polhode.surroundings.surrounding import Table
+from polhode.systems.forces import FORCES, force_of
 from polhode.systems.forces.record import Force, is_own
 from polhode.systems.user.derived import traced
 
@@ -213,3 +215,41 @@ def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -
     t = np.asarray(t, dtype=float)
     used = sum((np.clip(t, begin, end) - begin) * share for begin, end, share in burns)
     return (mass * (1.0 - used))[:, None]
+
+
+# ------------------------------------------------------------------ arguments of systems
+def masses_of(mass: Any) -> Any:
+    """One mass or several as an array (N,)."""
+    given = array(mass, "mass", "kg")
+    if given.ndim > 1 or not given.size:
+        raise InvalidInput(f"mass must be one number or a flat sequence of them, but has shape {given.shape}")
+    if not given.ndim:
+        return np.array([number(float(given), "mass", positive=True)])
+    return np.array([number(float(m), f"mass[{i}]", positive=True) for i, m in enumerate(given)])
+
+
+def forces_of(forces: Any) -> list[Force]:
+    """The forces as records; errors name the force by its number."""
+    if isinstance(forces, Force):
+        return [forces]
+    if not isinstance(forces, Sequence) or isinstance(forces, str):
+        raise InvalidInput(f"forces must be a list of what polhode.forces makes, not {shown(forces)}")
+    made = []
+    for k, force in enumerate(forces):
+        try:
+            made.append(force_of(force))
+            made[-1].tried()
+            _check_kind(made[-1])
+        except InvalidInput as refused:
+            raise InvalidInput(f"forces[{k}]: {refused}") from None
+    return made
+
+
+def _check_kind(force: Force) -> None:
+    """Refuse a force of one's own under the name of another kind, which a file of a run would be read as."""
+    functions = (force.acceleration, force.potential, force.potential_rate)
+    if all(one is None or is_own(one) for one in functions) or force.kind not in FORCES:
+        return
+    if force_of(force.arguments).made != force.made:
+        raise InvalidInput(f"force {force.kind!r} has other functions than polhode.forces.{force.kind} gives it; "
+                           "change its kind")  # fmt: skip

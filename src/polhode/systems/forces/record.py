@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InvalidInput, shown
+from polhode.kernel import jit
 from polhode.kernel.jit import python_of
 from polhode.programs.purity import findings
 from polhode.programs.rewire import user_line
@@ -54,6 +55,14 @@ def takes(function: Any, names: tuple[str, ...]) -> bool:
 def is_own(function: Any) -> bool:
     """Whether a function is one of polhode's."""
     return str(function.__module__).startswith("polhode.")
+
+
+made_once = lru_cache(jit.KEPT_KERNELS)(jit.Made)
+
+
+def _made(function: Any) -> jit.Made:
+    """A function as a key; of one that may read what changes, as it is at present."""
+    return made_once(function) if is_own(function) and function.__closure__ is None else jit.Made(function)
 
 
 @dataclass(frozen=True)
@@ -181,6 +190,11 @@ class Force:
     def compiled(self) -> tuple[Any, Any, Any]:
         """Acceleration, potential and its rate as they are compiled; a potential that was traced, as it was written."""
         return self.acceleration, self._level, self.potential_rate  # type: ignore[attr-defined]
+
+    @property
+    def made(self) -> tuple[jit.Made | None, ...]:
+        """The same, equal to those of other forces that come to the same code at present."""
+        return tuple(one and _made(one) for one in self.compiled)
 
     @property
     def conservative(self) -> bool:
