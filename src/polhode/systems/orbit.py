@@ -139,7 +139,8 @@ def orbit(
     points = [Body(f"point{i}", m, POINT, IDENTITY) for i, m in enumerate(masses.tolist())]
     acting = [central(mu), *loads_of(found, float(masses[0]), burns)]
     books = truth(work, "work")
-    whole = sum_of(points, [replace(one, books=books or one.impulse is not None) for one in acting], in_turn=True)
+    booked = [replace(one, books=books or one.impulse is not None) for one in acting]
+    whole = sum_of(points, booked, in_turn=True, remembers=False)  # numbers of users stand behind the parameters
     structure = structure_of(whole)
     arguments: dict[str, Any] = {
         "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],
