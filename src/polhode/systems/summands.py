@@ -89,8 +89,9 @@ class Summand:
 
     @property
     def first(self) -> int:
-        """Where its table begins."""
-        return next(at for name, (at, _) in self.parameters.items() if isinstance(self.load.parameters[name], Table))
+        """Where its table begins, or without one its parameters."""
+        tables = [at for name, (at, _) in self.parameters.items() if isinstance(self.load.parameters[name], Table)]
+        return min(tables or [at for at, _ in self.parameters.values()])
 
     @cached_property
     def switches(self) -> list[Switch]:
