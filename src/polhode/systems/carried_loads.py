@@ -4,7 +4,12 @@
 
 with the torques u of motors and friction on wheels about their axes a, the momenta h of gyros about spin axes s that
 gimbals turn about g at the rates r, and the momentum H of all rotors. The torque H x w is written apart, for a flow may
-solve it. What rotors do to their body is inside of the whole: what that conserves does not depend on it.
+solve it. What rotors do to their body is inside of the whole: what that conserves does not depend on it. Wheel k turns
+at the speed h_k / i_k - a_k . w relative to the body, whose J leaves out what the wheels add about their own axes.
+
+Neglected are the momenta of the gimbals themselves and how the inertia changes with their angles, as small against the
+momentum of a rotor as the rates of gimbal and body against its speed [wie2008]; and what the force b s^2 of a wheel
+whose centre of mass lies off its axis takes from the wheel: b is mass times distance, the force turns with the wheel.
 """
 
 from __future__ import annotations

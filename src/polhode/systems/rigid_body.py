@@ -23,10 +23,9 @@ from polhode.bodies.inertia import KG_M2, mass_of, principal
 from polhode.bodies.wheels import reaction_wheels
 from polhode.errors import InvalidInput, answering
 from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.equipment import sizes_of
 from polhode.systems.of_functions import summed, users_of
 from polhode.systems.record import System
-from polhode.systems.rotors import rotors_of
+from polhode.systems.rotors import rotors_of, sizes_of
 from polhode.systems.states import states_of
 from polhode.systems.sum import with_loads
 from polhode.systems.user import records_of

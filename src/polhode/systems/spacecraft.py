@@ -85,13 +85,12 @@ from polhode.systems.devices import (
     surroundings,
     thruster,
 )
-from polhode.systems.equipment import sizes_of
 from polhode.systems.forces.acting import burns_of, forces_of, loads_of, masses_of
 from polhode.systems.gradient_of_forces import loads_on_points
 from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
 from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
-from polhode.systems.rotors import rotors_of
+from polhode.systems.rotors import rotors_of, sizes_of
 from polhode.systems.states import States as OfUser
 from polhode.systems.states import states_of
 from polhode.systems.structure import structure_of
