@@ -182,16 +182,16 @@ TOGETHER = """
     from pathlib import Path
     from numba.core.event import install_recorder
     from polhode.kernel import cache, jit
-    from polhode.kernel.signatures import POTENTIAL
-    from polhode.systems.particle import field_potential
+    from polhode.kernel.signatures import LOADS
+    from polhode.systems.loads_roles import no_loads
 
     here = Path({here!r})
     (here / "ready{k}").touch()
     while len(list(here.glob("ready*"))) < 2:
         time.sleep(0.01)
     with install_recorder("numba:compile") as recorder:
-        jit.compile_kernel(field_potential, POTENTIAL)
-    print(json.dumps(any(event.data["dispatcher"].py_func is field_potential for _, event in recorder.buffer)))
+        jit.compile_kernel(no_loads, LOADS)
+    print(json.dumps(any(event.data["dispatcher"].py_func is no_loads for _, event in recorder.buffer)))
 """
 
 

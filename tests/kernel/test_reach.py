@@ -259,15 +259,15 @@ KNOWN = """
     from polhode.systems.gravitating_bodies import gravity_potential
     from polhode.systems.gravity_gradient import gradient_series
     from polhode.systems.heavy_top import top_series
-    from polhode.systems.particle import field_potential
+    from polhode.systems.loads_roles import no_loads
 
     asked = []
     jit.compile_kernel = lambda function, signature: asked.append(function)
     for name in (methods := ("forward_euler_m", "trapm", "taylor8")):
         drive.loop_for(method(name).prepare().step)
     names = dict(zip(methods, asked, strict=True))
-    names |= {one.__name__: one for one in (top_series, field_potential, gradient_series, gravity_potential)}
-    names["bound"] = jit.bind(either_value, user_event=field_potential, others=event_value, which=0)
+    names |= {one.__name__: one for one in (top_series, no_loads, gradient_series, gravity_potential)}
+    names["bound"] = jit.bind(either_value, user_event=gravity_potential, others=event_value, which=0)
     rows = {"first": vectorised.read3, "second": vectorised.number, "write": vectorised.write1}
     names["lanes"] = jit.bind(vectorised.each_2, formula=pairs.load4, **rows)
     print(json.dumps({name: reach.digest_of(one, {}).hex() for name, one in names.items()}))
@@ -320,10 +320,10 @@ def test_an_edit_concerns_what_reaches_it(sources, python):
             "overload(sum4)(lambda a: lambda a: _roots(a))")  # fmt: skip
     sources("systems/gravitation.py", "total -= parameters[i] *", "total -= 2.0 * parameters[i] *")
     before, after = after, ask()
-    assert changed(before, after) == {"gravity_potential", "lanes", "taylor8"}
+    assert changed(before, after) == {"bound", "gravity_potential", "lanes", "taylor8"}
     sources("algebra/so3.py", "def dot(a, b):", "def dot(a, b, more=0.0):")
     before, after = after, ask()
-    not_called = {"top_series", "gradient_series", "field_potential", "lanes", "taylor8"}
+    not_called = {"top_series", "gradient_series", "no_loads", "lanes", "taylor8"}
     assert changed(before, after) == before.keys() - not_called
 
 
@@ -335,10 +335,10 @@ COMPILED = """
     from polhode.systems.gravitating_bodies import gravity_potential
     from polhode.systems.gravity_gradient import gradient_series
     from polhode.systems.heavy_top import top_series
-    from polhode.systems.particle import field_potential
+    from polhode.systems.loads_roles import no_loads
 
     done = {}
-    for role, signature in ((top_series, LOADS), (field_potential, POTENTIAL),
+    for role, signature in ((top_series, LOADS), (no_loads, LOADS),
                             (gravity_potential, POTENTIAL), (None, None)):
         with install_recorder("numba:compile") as recorder:
             drive.energy_loop() if role is None else jit.compile_kernel(role, signature)
@@ -352,14 +352,14 @@ def test_only_what_was_changed_is_compiled(sources, python, tmp_path):
     def compiled():
         return python(COMPILED, POLHODE_CACHE_DIR=str(tmp_path / "kernels"), **sources.environment)
 
-    assert compiled() == ["top_series", "field_potential", "gravity_potential", "loop"]
+    assert compiled() == ["top_series", "no_loads", "gravity_potential", "loop"]
     comment_on_everything(sources.root)
     assert compiled() == []
     sources("algebra/so3.py", "def dot(a, b):", "def dot(a, b, more=0.0):")
     assert compiled() == ["gravity_potential"]
-    sources("systems/particle.py", "(0.5 * parameters[k]", "(1.5 * parameters[k]")
-    assert compiled() == ["field_potential"]
-    sources("systems/particle.py", "(1.5 * parameters[k]", "(0.5 * parameters[k]")
+    sources("systems/loads_roles.py", "for k in range(6, 6 * N):", "for k in range(6, 6 * N + 0):")
+    assert compiled() == ["no_loads"]
+    sources("systems/loads_roles.py", "for k in range(6, 6 * N + 0):", "for k in range(6, 6 * N):")
     assert compiled() == []  # both are kept
 
 
