@@ -159,7 +159,7 @@ class Tracing:
         if follows:  # loads and commutator follow from the potential
             program = Dynamics(g, self.N, potential=self.depth, fixed=fixed)
             potential = derived("system", program, sum.moves, sum.turns).potential
-        elif acting:
+        elif acting or g.value(self.level) != 0.0:
             level = self.level if self.reported is None else self.reported
             potential = module_of(potential_text(g, level, self.N, "potential", self.each)).potential
         return Structure(
