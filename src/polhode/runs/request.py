@@ -31,7 +31,7 @@ from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_b
 from polhode.runs.tangent.words import wanted
 from polhode.systems import System, built
 from polhode.systems.carried import carried_in
-from polhode.systems.events import Event, event_of, events_of
+from polhode.systems.events import Event, event_of, events_of, why_not
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import present_system
 from polhode.systems.registry import builder, named_now, recorded_functions
@@ -411,7 +411,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     if system.sampled and final < first:
         raise InvalidInput(f"the run goes from t = {first:g} back to {final:g}, but what controllers have set cannot "
                            "be undone; run forwards in time")  # fmt: skip
-    events, breaks = events_of(given.get("events", ()), system), checked_breaks(given["breaks"], first, final)
+    events = events_of(given.get("events", ()), lambda one: why_not(one, system))
+    breaks = checked_breaks(given["breaks"], first, final)
     watched = (watch.function for event in events for watch in event.watches if watch.function is not None)
     check_shared([*system.functions.values(), *watched])
     if system.units:

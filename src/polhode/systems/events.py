@@ -521,8 +521,8 @@ def event_of(description: Any) -> Event:
     return called(EVENTS[kind], arguments)
 
 
-def events_of(descriptions: Any, system: System) -> list[Event]:
-    """Events as records, checked against a system.
+def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]:
+    """Events as records, checked against a system: ``refuses`` says why one is none of it (``why_not``).
 
     Raises
     ------
@@ -541,13 +541,13 @@ def events_of(descriptions: Any, system: System) -> list[Event]:
             event = event_of(description)
         except InvalidInput as refused:
             raise InvalidInput(f"events[{k}]: {refused}") from None
-        if why := _refusal(event, system):
+        if why := refuses(event):
             raise InvalidInput(f"events[{k}]: {why}")
         made.append(event)
     return made
 
 
-def _refusal(event: Event, system: System) -> str:
+def why_not(event: Event, system: System) -> str:
     """Why an event is none of a system, in words; empty where it is."""
     if all(watch.of is not None for watch in event.watches):
         return ""

@@ -42,7 +42,7 @@ from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in
 from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, problem, start_files
-from polhode.systems.events import Event, event_of, events_of
+from polhode.systems.events import Event, event_of, events_of, why_not
 from polhode.systems.forces import force_of
 from polhode.systems.sum import summand
 from polhode.systems.sum import system as sum_system
@@ -523,7 +523,7 @@ class _Reader:
             try:
                 made.append(event_of(given))
                 if system is not None:
-                    events_of(made[-1:], system)
+                    events_of(made[-1:], lambda one: why_not(one, system))
             except InvalidInput as refused:
                 if isinstance(table, str) or str(refused).startswith("events[0]"):
                     self.wrong(key, str(refused).removeprefix("events[0]: "))
