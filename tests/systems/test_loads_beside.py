@@ -212,6 +212,27 @@ def test_loads_of_a_centre_take_the_gravity_parameter_of_the_builder():
     assert abs(ends[0] - ends[1]).max() < 1e-6 and abs(ends[0] - ends[2]).max() > 100.0
 
 
+def swept(body):
+    """A long force at rest, whose power needs it again."""
+    r, total = body.position, np.zeros(3)
+    for k in range(1, 14):
+        d = r - np.array([10.0 * np.cos(k), 10.0 * np.sin(k), float(k)])
+        total = total - d * (d @ d) ** -1.5
+    return {"force": total + np.array([-r[1], r[0], 0.0])}
+
+
+@pytest.mark.parametrize("make", [
+    lambda: ph.orbit(1.0, loads=[ph.loads.of(swept)]), lambda: ph.particle(1.0, loads=[ph.loads.of(swept)]),
+    lambda: ph.spacecraft((1.0, 2.0, 2.5), 1.0, loads=[ph.loads.of(swept)]),
+    lambda: ph.system(ph.body("a", 1.0), ph.loads.central(1.0), ph.loads.of(swept)),
+    lambda: ph.particle(1.0, force=lambda t, position, velocity, parameters: -position),
+])  # fmt: skip
+def test_loads_write_within_their_parameters(make):
+    """What is remembered of loads at rest has a place of its own."""
+    start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 0.8, 0.3)}
+    ph.check_system(make(), states=1, **start).raise_for_failure()
+
+
 def test_a_zonal_load_without_coefficients_is_refused():
     with pytest.raises(InvalidInput, match="J2 to J6 are all zero; give at least one of them, or leave this load out"):
         ph.loads.zonal(radius=6378136.3)

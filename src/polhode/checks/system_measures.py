@@ -29,18 +29,22 @@ from polhode.kernel import layout as L
 from polhode.systems import System
 from polhode.trajectory.build import Rows, dataset
 
+BEHIND = 64
+"""How many numbers behind the parameters are looked at."""
+
 
 # ------------------------------------------------------------------ what a load function may do
 def load_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL) -> str:
     """What is wrong with the way the loads are written, in words; empty when nothing is.
 
-    The function must write all numbers of this part of the loads and no others, not change its arguments, and return
-    the same numbers when called again.
+    The function must write all numbers of this part of the loads and no others, also behind its arguments, not change
+    these, and return the same numbers when called again.
     """
     N, call, role = system.N, load_caller(part), system.compiled_loads(t, y)
     guard, size = 4, L.LOAD * N + len(system.auxiliary)
     out = np.full(size + guard, np.nan)
-    state, bodies, parameters = np.array(y), system.bodies, system.with_memory
+    own = system.with_memory
+    state, bodies, parameters = np.array(y), system.bodies, np.concatenate([own, np.full(BEHIND, np.nan)])
     call(role, t, N, state, bodies, parameters, out)
     wrong = []
     for i, load in enumerate(out[: L.LOAD * N].reshape(N, L.LOAD)):
@@ -51,6 +55,8 @@ def load_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL) -> st
         wrong.append(f"rates of own numbers are not written, or not finite: {out[L.LOAD * N : size].tolist()}")
     if not np.isnan(out[size:]).all():
         wrong.append(f"writes beyond its {size} numbers")
+    if not np.isnan(parameters[len(own) :]).all():
+        wrong.append(f"writes behind the {len(own)} parameters")
     if not (np.array_equal(state, y) and np.array_equal(parameters[: len(system.parameters)], system.parameters)):
         wrong.append("changes its arguments")
     again = np.full(size + guard, np.nan)

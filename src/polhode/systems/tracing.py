@@ -176,11 +176,8 @@ class Tracing:
     def _memory_at(self, acting: Mapping[int, Loads]) -> int:
         """Where the loads at rest are remembered, which are needed again where their power is; -1 if nowhere."""
         sum, g = self.sum, self.g
-        alone = (
-            self.N == 1
-            and sum.remembers
-            and not (self.each or sum.states or sum.carried or sum.controllers or sum.beside)
-        )
+        alone = self.N == 1 and sum.remembers and sum.beside is None
+        alone = alone and not (self.each or sum.states or sum.carried or sum.controllers)
         rows = [a for part, one in acting.items() if part != L.MOVING for a in one.rows]
         steady = not any(one.flags for one in sum.summands) and not called_in(g, rows)
         return len(sum.parameters) if alone and steady and L.RESTING in acting and L.MOVING in acting else -1
