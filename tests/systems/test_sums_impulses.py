@@ -87,6 +87,7 @@ def test_an_impulse_at_an_event_is_where_it_is_met(method, words):
     np.testing.assert_allclose(ds.event_time[:2], half, rtol=1e-11)
     change = np.linalg.norm(ds.event_velocity[1] - ds.event_before_velocity[1])
     assert change == pytest.approx(float(system.arguments["impulse"]["delta_v"]), rel=1e-9)
+    assert system.conserves == () and "angular_momentum_space_error" not in ds
     assert float(abs(ds.energy_error).max()) < 1e-10 and float(ds.work[-1, 0]) > 1e6
 
 
@@ -178,3 +179,13 @@ def test_impulses_and_switches_of_further_loads_of_a_builder_act():
     there = ph.integrate(burning, "mkrk:cv8", **words)
     assert np.array_equal(there.velocity[5], free.velocity[5])
     assert abs(float(there.velocity[10, 0] - free.velocity[10, 0]) - 250.0) < 1.0
+
+
+def test_what_an_impulse_changes_is_not_conserved():
+    """Momenta, of one body or of many; beside a builder, too. The spin of a body with wheels stays."""
+    kick = ph.loads.impulse((1.0, 0.0, 0.0), at=1.0)
+    wheels = ph.reaction_wheels([(0.0, 0.0, 1.0)], 0.01)
+    made = [ph.system(ph.body("a", 1.0), kick), ph.system(*ph.bodies(5, 1.0), kick), ph.orbit(1.0, loads=[kick]),
+            ph.system(ph.body("a", 1.0, (1.0, 2.0, 2.5), wheels=wheels), kick)]  # fmt: skip
+    assert [one.conserves for one in made] == [(), (), (), ("spin",)]
+    assert "momentum (impulse)" in repr(made[0])

@@ -253,7 +253,7 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
     all_potential = all(one.tracing.all_potential for one in written)
 
     def conserves() -> tuple[str, ...]:
-        found = conserved(sum.moves, acting, sum.parameters, {*fixed, *sum.tables})
+        found = () if sum.kicked else conserved(sum.moves, acting, sum.parameters, {*fixed, *sum.tables})
         if sum.within.edges is None:
             return found
         return tuple(name for name in found if not name.endswith("angular_momentum"))  # a box has directions

@@ -293,6 +293,11 @@ class Sum:
         return len(set(zip(self.moves, self.turns, strict=True))) == 1 and self.moves[0] and not self.carried
 
     @property
+    def kicked(self) -> bool:
+        """Whether velocities change suddenly, so that no momentum is conserved."""
+        return any(one.load.impulse is not None for one in self.summands)
+
+    @property
     def passes(self) -> bool:
         """Whether they are in the pass over pairs."""
         return bool(self.of_pairs) and not self.of_pairs[0].on

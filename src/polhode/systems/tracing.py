@@ -191,8 +191,8 @@ class Tracing:
         """What is conserved beside the energy, where rotors exchange momentum with their bodies."""
         if self.each:
             return ()
-        total = self.total
-        found = conserved(self.sum.moves, [total], self.sum.parameters, {*fixed, *self.sum.tables})
+        total, numbers = self.total, self.sum.parameters
+        found = () if self.sum.kicked else conserved(self.sum.moves, [total], numbers, {*fixed, *self.sum.tables})
         if not self.sum.carried or self.N > 1:
             return found
         spins = all(self.g.value(a) == 0.0 for a in total.torque)

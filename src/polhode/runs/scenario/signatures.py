@@ -30,6 +30,7 @@ from polhode.runs.scenario.values import (
     Quaternions,
     States,
     Table,
+    TimeOrEvent,
     Vector,
     VectorOrList,
     Velocities,
@@ -43,7 +44,7 @@ from polhode.systems.forces import FORCES
 
 TYPES: dict[Any, Any] = {
     float: Number, Form.NUMBER: Number, Form.NUMBER_OR_INFINITY: float, Form.NUMBERS: Numbers,
-    Form.TIME_OR_EVENT: float | dict[str, Any],
+    Form.TIME_OR_EVENT: TimeOrEvent,
     Form.NUMBER_OR_NUMBERS: NumberOrList, Form.ROWS: list[Numbers], Form.VECTOR: Vector,
     Form.NUMBER_OR_VECTOR: NumberOrVector, Form.VECTORS: list[Vector], Form.VECTOR_OR_VECTORS: VectorOrList,
     Form.INERTIA: Inertia, Form.FUNCTION: Function, Form.QUATERNIONS: Quaternions, Form.VELOCITIES: Velocities,

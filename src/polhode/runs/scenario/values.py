@@ -43,6 +43,12 @@ NumberOrVector = Annotated[
 ]
 
 
+TimeOrEvent = Annotated[
+    Annotated[Number, Tag("<number>")] | Annotated[dict[str, Any], Tag("<event>")],
+    Discriminator(lambda value: "<event>" if isinstance(value, dict) else "<number>"),
+]
+
+
 def _one_or_each(value: Any) -> str:
     several = isinstance(value, list) and value[:1] and isinstance(value[0], list)
     return "<each>" if several else "<one>"
