@@ -1,6 +1,7 @@
 """Dashboards know their system; nothing overlaps or leaves the picture; no line where rows do not resolve motion."""
 
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -369,12 +370,47 @@ def test_steps_that_somebody_wrote_are_shown_as_they_are():
 def test_every_panel_is_offered_somewhere(craft, water, agile):
     found = {panel.name for ds in (
         craft, water, agile, example("outer-planets"), example("leo-decay"), example("detumble-in-orbit"),
-        example("cubesat"),
+        example("cubesat"), sprung(),
         point(position=(1, 0, 0), velocity=(0, 1, 0), stiffness=(1.0, 2.0, 1.0)),
     ) for panel in offered(Shown(ds))}  # fmt: skip
     assert found == set(PANELS)
     for name in SINGLE:
         assert usual(Shown(example(name)))
+
+
+def sprung(names="ab"):
+    """Bodies with an inertia in a row, each joined to the next by a spring."""
+
+    def spring(a, b, stiffness):
+        d = b.position - a.position
+        return 0.5 * stiffness * d @ d
+
+    system = ph.system(
+        [ph.body(name, 1.0, (1, 2, 2.5)) for name in names],
+        [ph.loads.of(spring, stiffness=2.0).on(a, b).named(a + b) for a, b in pairwise(names)],
+    )
+    spins = np.eye(3)[: len(names)] * 0.5
+    return ph.integrate(system, step=0.05, t_end=10.0, position=[(1.0 * k, 0.2 * k * k, 0) for k in range(len(names))],
+                        angular_velocity=spins)  # fmt: skip
+
+
+def test_bodies_that_loads_join_are_seen_from_each_other():
+    def drawn(ds, panel):
+        axes = figure(ds, panel).axes[0]
+        return axes.get_title(loc="left"), [line.get_ydata() for line in axes.lines if len(line.get_ydata()) > 2]
+
+    pair, three = sprung(), sprung("abc")
+    assert [panel.name for panel in usual(Shown(pair))][1:3] == ["relative_position", "relative_attitude"]
+    words, lines = drawn(pair, "relative_position")
+    assert words == "b as seen from a, in space" and len(lines) == 4
+    np.testing.assert_allclose(lines[3], np.linalg.norm(np.diff(pair.position, axis=1)[:, 0], axis=1))
+    words, lines = drawn(three, "relative_attitude")
+    assert words == "Angle between the attitudes of bodies that act on each other" and len(lines) == 2
+    np.testing.assert_allclose(lines[1], np.degrees(three.polhode.relative("b", "c").angle))
+    assert not {"relative_position", "relative_attitude"} & {
+        one.name for one in offered(Shown(three.isel(body=[0, 2])))
+    }
+    assert dashboard(three.isel(body=0)).axes
 
 
 def test_the_command(craft, tmp_path, monkeypatch):

@@ -122,6 +122,14 @@ def made_of(source, name="law"):
     return inside[name]
 
 
+def test_states_of_no_body_are_written(tmp_path):
+    decay = made_of("def decay(x, rate):\n    return {'x': -rate * x}\n", "decay")
+    ours = ph.system(ph.states.of(decay, {"rate": 0.5}, x=2.0))
+    ph.write_scenario(tmp_path / "x.toml", ours, "taylor", step=0.1, steps=10)
+    ds = read_scenario(tmp_path / "x.toml", allow_code=True).integrate()
+    np.testing.assert_allclose(ds.x, 2.0 * np.exp(-0.5 * ds.time), rtol=1e-13)
+
+
 def written(tmp_path, *functions, **words):
     loads = [ph.loads.of(one).named(f"load{k}") for k, one in enumerate(functions)]
     ours = ph.system(ph.body("a", 1.0), loads)

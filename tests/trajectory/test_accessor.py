@@ -47,6 +47,22 @@ def members():
     return ph.ensemble(body, "exact", step=0.1, steps=5, members=drawn)
 
 
+@pytest.fixture(scope="module")
+def sprung():
+    """Two bodies with names, joined by a spring, about a centre."""
+
+    def spring(a, b, stiffness):
+        d = b.point((0.0, 0.1, 0.0)) - a.point((0.2, 0.0, 0.0))
+        return 0.5 * stiffness * (np.sqrt(d @ d) - 1.0) ** 2
+
+    system = ph.system(ph.body("a", 2.0, (1, 2, 2.5)), ph.body("b", 1.0, (0.5, 0.4, 0.3)),
+                       ph.loads.central(80.0), ph.loads.of(spring, stiffness=3e-4).on("a", "b"))  # fmt: skip
+    return ph.integrate(system, step=1e-3, t_end=1.5, start={
+        "a": {"position": (5, 0, 0), "velocity": (0, 3.5, 1.0), "angular_velocity": (0.3, 1, 0.2)},
+        "b": {"position": (6, 1, 0), "velocity": (0, 3.9, 1.5), "angular_velocity": (1, 0, 0.5)},
+    })  # fmt: skip
+
+
 def attitudes(q):
     """A Dataset of attitudes alone."""
     return xr.Dataset({"attitude": (("time", "quaternion"), q)}, {"time": np.arange(float(len(q)))})
@@ -119,6 +135,62 @@ def test_gimbal_lock_is_noted_and_wide_rows_are_refused():
     ds = ph.integrate(ph.free_body((1, 2, 3)), "exact", step=2.0, steps=3, angular_velocity=(0, 0, 3))
     with pytest.raises(InvalidInput, match="record at least 2 times as many rows"):
         ds.polhode.euler(unwrap=True)
+
+
+# ------------------------------------------------------------------ two bodies
+@pytest.mark.parametrize("frame", ["space", "body", "lvlh"])
+def test_a_body_as_seen_from_another(sprung, frame):
+    seen, a, b = sprung.polhode.relative("a", "b", frame=frame), sprung.sel(body="a"), sprung.sel(body="b")
+    of_a, of_b = (Rotation.from_quat(one.attitude.values, scalar_first=True) for one in (a, b))
+    if frame == "lvlh":
+        normal = np.cross(a.position, a.velocity)
+        z, y = -a.position.values, -normal
+        matrix = np.stack([one / np.linalg.norm(one, axis=1)[:, None] for one in (np.cross(y, z), y, z)], axis=-1)
+        axes = Rotation.from_matrix(matrix)
+    else:
+        axes = of_a if frame == "body" else Rotation.identity(len(a.time))
+    apart = b.position.values - a.position.values
+    np.testing.assert_allclose(seen.position, axes.inv().apply(apart), atol=1e-12)
+    np.testing.assert_allclose(seen.distance, np.linalg.norm(apart, axis=1), rtol=1e-14)
+    for name, rate in (("position", "velocity"), ("distance", "range_rate")):
+        slopes = np.gradient(seen[name].values, sprung.time.values, axis=0, edge_order=2)
+        tolerance = 2e-4 if frame == "lvlh" else 2e-5  # of LVLH that the orbit's plane turns is neglected
+        np.testing.assert_allclose(seen[rate][2:-2], slopes[2:-2], atol=tolerance)
+    turn = of_a.inv() * of_b
+    np.testing.assert_allclose(abs(np.einsum("ij,ij->i", seen.attitude, turn.as_quat(scalar_first=True))), 1.0)
+    np.testing.assert_allclose(seen.angle, turn.magnitude(), atol=1e-7)
+    np.testing.assert_allclose(
+        seen.angular_velocity, b.angular_velocity.values - turn.inv().apply(a.angular_velocity.values), atol=1e-12
+    )
+    assert seen.position.attrs["units"] == sprung.position.attrs["units"] and "body" not in seen.dims
+
+
+def test_bodies_by_name_and_of_members(sprung, members):
+    xr.testing.assert_identical(sprung.polhode.euler(body="b"), sprung.polhode.euler(body=1))
+    seen = sprung.polhode.relative(1, 0, degrees=True)
+    assert seen.angle.attrs["units"] == "deg"
+    np.testing.assert_allclose(seen.angle, np.degrees(sprung.polhode.relative("b", "a").angle))
+    both = xr.concat([sprung, sprung.isel(time=slice(None))], "member", data_vars="all")
+    xr.testing.assert_allclose(both.polhode.relative("a", "b").isel(member=1).distance,
+                               sprung.polhode.relative("a", "b").distance)  # fmt: skip
+    for asked, words in (
+        (("a", "a"), "are the same body"), (("a", "c"), "unknown body 'c'; known: a, b"), ((0, 2), "there are 2"),
+    ):  # fmt: skip
+        with pytest.raises(InvalidInput, match=words):
+            sprung.polhode.relative(*asked)
+    with pytest.raises(InvalidInput, match="unknown frame 'rsw'"):
+        sprung.polhode.relative("a", "b", frame="rsw")
+    with pytest.raises(InvalidInput, match="has no position"):
+        members.polhode.relative(0, 1)
+    with pytest.raises(InvalidInput, match="has one body; leave it out"):
+        sprung.sel(body="a").polhode.euler(body="a")
+
+
+def test_the_centre_of_a_sum_is_known(sprung):
+    """Elements need no gravity parameter where a central load tells it."""
+    found = sprung.polhode.elements(body="a")
+    np.testing.assert_allclose(found.distance, np.linalg.norm(sprung.position.sel(body="a"), axis=1))
+    np.testing.assert_allclose(found.semi_major_axis[0], 1 / (2 / 5 - (3.5**2 + 1) / 80))
 
 
 # ------------------------------------------------------------------ orbits

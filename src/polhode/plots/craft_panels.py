@@ -136,9 +136,7 @@ def names_of(shown: Shown, without: int | None = None) -> list[tuple[str, str]]:
     """Labels and colours of several bodies; of one, no label."""
     if shown.bodies == 1:
         return [("", BLUE)]
-    return [
-        (f"body {k + 1}", COLOURS[k % len(COLOURS)]) for k in range(min(shown.bodies, MOST)) if k != without
-    ]  # fmt: skip
+    return [(shown.names[k], COLOURS[k % len(COLOURS)]) for k in range(min(shown.bodies, MOST)) if k != without]
 
 
 MOST = 12
@@ -156,7 +154,7 @@ def draw_distance(axes: Any, shown: Shown) -> None:
     if shown.pulling is None:
         r, about = shown.thin.all_bodies("position"), "the centre" if shown.centre is not None else "the origin"
     else:
-        about = "the centre of mass" if central is None else f"body {central + 1}, the heaviest"
+        about = "the centre of mass" if central is None else f"{shown.names[central]}, the heaviest"
         r = relative_motion(shown.thin.ds, "barycentre" if central is None else None)[0]
         r = r[::-1] if shown.ds["time"].values[-1] < shown.ds["time"].values[0] else r
     labels = names_of(shown, central)
@@ -164,6 +162,42 @@ def draw_distance(axes: Any, shown: Shown) -> None:
     d = np.sqrt(np.einsum("...i,...i->...", r[:, chosen], r[:, chosen]))
     note = curves(axes, shown, d, labels, shown.units("position"), times=shown.thin.times, whole=len(chosen) > 1)
     title(axes, f"Distance from {about}", note)
+
+
+def draw_relative_position(axes: Any, shown: Shown) -> None:
+    """Plot where the second of two bodies is as seen from the first; of several pairs the distances."""
+    pairs = shown.pairs[:MOST]
+    found = [shown.between(pair) for pair in pairs]
+    values = np.column_stack([shown.derived(one["distance"]) for one in found])
+    if len(pairs) == 1:
+        values = np.column_stack([shown.derived(found[0]["position"]), values])
+        where = "in space" if shown.centre is None else "in its LVLH"
+        labels, words = [*XYZ, ("distance", INK)], f"{_pair(shown, pairs[0], ' as seen from ', True)}, {where}"
+    else:
+        labels, words = _pairs(shown, pairs), "Distances of bodies that act on each other"
+    note = curves(axes, shown, values, labels, shown.units("position"), times=shown.thin.times, whole=True)
+    title(axes, words, note)
+
+
+def draw_relative_attitude(axes: Any, shown: Shown) -> None:
+    """Plot the angle between the attitudes of each two bodies that act on each other."""
+    pairs = shown.turning_pairs[:MOST]
+    angles = np.column_stack([shown.derived(shown.between(pair)["angle"]) for pair in pairs])
+    labels = _pairs(shown, pairs) if len(pairs) > 1 else [("", BLUE)]
+    words = (
+        f"attitudes of {_pair(shown, pairs[0])}" if len(pairs) == 1 else "attitudes of bodies that act on each other"
+    )
+    note = curves(axes, shown, angles, labels, "rad", times=shown.thin.times, whole=True)
+    title(axes, f"Angle between the {words}", note)
+
+
+def _pair(shown: Shown, pair: tuple[int, int], words: str = " and ", turned: bool = False) -> str:
+    first, second = (shown.names[k] for k in pair)
+    return f"{second}{words}{first}" if turned else f"{first}{words}{second}"
+
+
+def _pairs(shown: Shown, pairs: list[tuple[int, int]]) -> list[tuple[str, str]]:
+    return [(_pair(shown, pair, "\N{EN DASH}"), COLOURS[k % len(COLOURS)]) for k, pair in enumerate(pairs)]
 
 
 ROUND = 1e-12

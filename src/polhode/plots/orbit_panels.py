@@ -303,7 +303,7 @@ def draw_system(axes: Any, shown: Shown) -> None:
     if not flat and not notes:
         notes = ["seen along the angular momentum"]
     _name_bodies(axes, ends, factor * reach)
-    about = "the centre of mass" if central is None else f"body {central + 1}, the heaviest"
+    about = "the centre of mass" if central is None else f"{shown.names[central]}, the heaviest"
     title(axes, f"Orbits about {about}", "; ".join(notes))
 
 

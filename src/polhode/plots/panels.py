@@ -144,6 +144,10 @@ TABLE = (
           craft.draw_altitude),
     Panel("distance", "distance from the centre, the heaviest body or the centre of mass", "position",
           lambda shown: "position" in shown and "velocity" in shown and not _molecules(shown), craft.draw_distance),
+    Panel("relative_position", "where one of two bodies is as seen from the other; of several pairs the distances",
+          "a load between two bodies", lambda shown: bool(shown.pairs), craft.draw_relative_position),
+    Panel("relative_attitude", "angle between the attitudes of two bodies", "a load between two bodies with an inertia",
+          lambda shown: bool(shown.turning_pairs), craft.draw_relative_attitude),
     *(_element(name) for name in craft.NAMED),
     Panel("position", "coordinates of the position", "position", _point, along.draw_position),
     Panel("momentum", "components of the momentum", "momentum", _point, along.draw_momentum),
@@ -236,6 +240,7 @@ def usual(shown: Shown) -> list[Panel]:
     if not any(panel.name == "altitude" for panel in found) and _orbit(shown):
         at = next((k for k, panel in enumerate(found) if panel.name == "semi_major_axis"), len(found))
         found.insert(at, PANELS["distance"])
+    found[1:1] = [PANELS[name] for name in ("relative_position", "relative_attitude") if PANELS[name].offered(shown)]
     if "energies" in (panel.name for panel in found) and "box" in shown and not momentum_errors(shown.ds):
         found = [panel for panel in found if panel.name != "energies"]  # momenta are replaced by it
     if shown.centre is not None and "position" in shown and _equatorial(shown):

@@ -15,6 +15,7 @@ import numpy as np
 from polhode.errors import InvalidInput
 from polhode.plots.rows import backwards, in_order, rows_of, rows_of_total, scattered
 from polhode.trajectory import frames, surroundings
+from polhode.trajectory.relative import joined, relative
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,6 +69,13 @@ class Shown:
     def bodies(self) -> int:
         """Bodies of the trajectory."""
         return int(self.ds.sizes.get("body", 1))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the bodies, or their numbers from 1 on."""
+        if "body" in self.ds.dims and "body" in self.ds.coords:
+            return [str(one) for one in self.ds["body"].values]
+        return [f"body {k + 1}" for k in range(self.bodies)]
 
     @cached_property
     def seconds(self) -> Any:
@@ -160,8 +168,22 @@ class Shown:
         """Osculating elements, of ``thin``."""
         return frames.elements(self.thin.ds)
 
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Bodies that loads act between, by their places."""
+        return joined(self.ds) if "position" in self.ds and "velocity" in self.ds else []
+
+    @cached_property
+    def turning_pairs(self) -> list[tuple[int, int]]:
+        """Those of them that both have an inertia."""
+        return joined(self.ds, turning=True) if self.pairs and "attitude" in self.ds else []
+
+    def between(self, pair: tuple[int, int]) -> xr.Dataset:
+        """The second of a pair as seen from the first, of ``thin``: in its LVLH about a centre, else in space."""
+        return relative(self.thin.ds, *pair, "space" if self.centre is None else "lvlh")
+
     def derived(self, values: Any) -> Any:
-        """An array of ``lvlh`` or ``elements`` as numbers, in order of increasing time."""
+        """An array of ``lvlh``, ``elements`` or ``between`` as numbers, in order of increasing time."""
         found = np.asarray(values.values, dtype=float)
         return found[::-1] if backwards(self.thin.ds) else found
 
@@ -182,8 +204,8 @@ class Shown:
     @property
     def of_body(self) -> str:
         """Ending of a title that says which body of several is drawn."""
-        if "body" in self.ds.coords:  # bodies have names
-            return f", body {str(self.ds['body'].values[0])!r} of {self.bodies}"
+        if "body" in self.ds.dims and "body" in self.ds.coords:
+            return f", body {self.names[0]!r} of {self.bodies}"
         return f", body 1 of {self.bodies}" if self.bodies > 1 else ""
 
 

@@ -4,6 +4,7 @@
     ds.polhode.rotation()                         # a SciPy Rotation, its scalar where SciPy wants it
     ds.polhode.lvlh(degrees=True)                 # roll, pitch, yaw from the local vertical and horizontal
     ds.polhode.elements()                         # osculating elements, a Dataset
+    ds.polhode.relative("a", "b")                 # body b as seen from body a: position, velocity, attitude, distance
     ds.polhode.ground_track(degrees=True)         # longitude, latitude and altitude
     ds.polhode.altitude()                         # above a sphere
     ds.polhode.pointing_error(toward="sun")       # angle of an axis of the body from a direction
@@ -14,7 +15,7 @@
 
 Every Dataset has the accessor, whoever opened the file; a method says what it misses where the Dataset is not a
 trajectory, or is one without the variable it needs. Nothing is changed in place. ``body`` and ``member`` choose one of
-several; of Datasets results keep these dimensions where they are not given.
+several, by number or bodies by their name; results keep these dimensions where they are not given.
 
 The formulas live elsewhere: ``polhode.rotation``, ``polhode.trajectory.with_chart``, ``trajectory.frames``, ``epochs``.
 """
@@ -33,7 +34,9 @@ from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
-from polhode.trajectory.schema import AXES, QUATERNION, own_rows
+from polhode.trajectory.relative import index_of, relative
+from polhode.trajectory.schema import own_rows
+from polhode.trajectory.tables import table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 METHODS = (
-    "euler", "rotation", "lvlh", "elements", "ground_track", "altitude", "pointing_error",
+    "euler", "rotation", "relative", "lvlh", "elements", "ground_track", "altitude", "pointing_error",
     "beta_angle", "eclipses", "transition", "to_pandas", "astropy_time", "plot", "view", "animate",
 )  # fmt: skip
 """What the accessor offers, in the order of its text."""
@@ -87,7 +90,7 @@ class TrajectoryAccessor:
         *,
         degrees: bool = False,
         unwrap: bool = False,
-        body: int | None = None,
+        body: int | str | None = None,
         member: int | None = None,
     ) -> xr.DataArray:
         """Euler angles of the attitude, body to space.
@@ -101,7 +104,7 @@ class TrajectoryAccessor:
             Degrees instead of radians.
         unwrap : bool
             Follow the angles from row to row without jumps; each row is still computed from its own attitude.
-        body, member : int, optional
+        body, member : int or str, optional
             One of several; default all.
 
         Returns
@@ -128,14 +131,14 @@ class TrajectoryAccessor:
         found: xr.DataArray = _in_degrees(angles, degrees)
         return found
 
-    def rotation(self, *, body: int | None = None, member: int | None = None) -> Rotation:
+    def rotation(self, *, body: int | str | None = None, member: int | None = None) -> Rotation:
         """The attitudes as a SciPy ``Rotation``, body to space: ``ds.polhode.rotation().apply(vector_in_body)``.
 
         SciPy's quaternions have the scalar last, those of polhode first; here they are converted.
 
         Parameters
         ----------
-        body, member : int, optional
+        body, member : int or str, optional
             One of several; needed where there are several, since SciPy keeps no names of dimensions.
 
         Returns
@@ -151,13 +154,53 @@ class TrajectoryAccessor:
         ds = self._one("rotation", "attitude", body=body, member=member)
         return _scipy(ds["attitude"], ds)
 
+    # ------------------------------------------------------------------ two bodies
+    def relative(
+        self,
+        origin: int | str = 0,
+        other: int | str = 1,
+        *,
+        frame: str = "space",
+        degrees: bool = False,
+        member: int | str | None = None,
+    ) -> xr.Dataset:
+        """One body as seen from another.
+
+        Parameters
+        ----------
+        origin, other : int or str
+            The body that is seen from, and the one that is seen: names, or numbers; by default the first two.
+        frame : {"space", "body", "lvlh"}
+            Axes of position and velocity: of space, of ``origin`` itself, or of its LVLH (see ``lvlh``).
+        degrees : bool
+            ``angle`` in degrees instead of radians.
+        member : int, optional
+            One of several; default all.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``position`` and ``velocity``, its rate of change in these axes; ``distance`` and ``range_rate``; and of
+            bodies with attitudes ``attitude``, the quaternion that takes the axes of ``other`` to those of ``origin``,
+            its ``angle`` (0 to pi), and the relative ``angular_velocity`` in the axes of ``other``. NaN where there is
+            none, such as the LVLH of a straight motion.
+
+        Raises
+        ------
+        InvalidInput
+            One body, the same body twice, or an unknown one; no position or velocity.
+        """
+        ds = self._chosen("relative", "position", "velocity", member=member)
+        found: xr.Dataset = _in_degrees(relative(ds, origin, other, frame), degrees)
+        return found
+
     # ------------------------------------------------------------------ orbit
     def lvlh(
         self,
         *,
         degrees: bool = False,
         rotation: bool = False,
-        body: int | None = None,
+        body: int | str | None = None,
         member: int | None = None,
     ) -> Any:
         """Roll, pitch and yaw of the body relative to its orbit, or that rotation itself.
@@ -171,7 +214,7 @@ class TrajectoryAccessor:
             Degrees instead of radians.
         rotation : bool
             Return a SciPy ``Rotation``, body to LVLH, instead of angles.
-        body, member : int, optional
+        body, member : int or str, optional
             One of several; with ``rotation`` needed where there are several.
 
         Returns
@@ -199,7 +242,7 @@ class TrajectoryAccessor:
         mu: float | None = None,
         about: int | str | None = None,
         degrees: bool = False,
-        body: int | None = None,
+        body: int | str | None = None,
         member: int | None = None,
     ) -> xr.Dataset:
         """Osculating orbital elements of every row.
@@ -212,7 +255,7 @@ class TrajectoryAccessor:
             Which of gravitating bodies is the centre; by default the heaviest, whose own elements are NaN.
         degrees : bool
             Angles in degrees instead of radians.
-        body, member : int, optional
+        body, member : int or str, optional
             One of several; default all.
 
         Returns
@@ -267,7 +310,7 @@ class TrajectoryAccessor:
         rotation_rate: float | None = None,
         radius: float | None = None,
         degrees: bool = False,
-        body: int | None = None,
+        body: int | str | None = None,
         member: int | None = None,
     ) -> xr.Dataset:
         """Longitude and latitude below each row on the rotating central body.
@@ -280,7 +323,7 @@ class TrajectoryAccessor:
             Of the sphere that ``altitude`` is measured from, by default that of the central body.
         degrees : bool
             Degrees instead of radians.
-        body, member : int, optional
+        body, member : int or str, optional
             One of several; default all.
 
         Returns
@@ -299,7 +342,7 @@ class TrajectoryAccessor:
         return found
 
     def altitude(
-        self, *, radius: float | None = None, body: int | None = None, member: int | None = None
+        self, *, radius: float | None = None, body: int | str | None = None, member: int | None = None
     ) -> xr.DataArray:
         """Height above a sphere about the centre.
 
@@ -307,7 +350,7 @@ class TrajectoryAccessor:
         ----------
         radius : float, optional
             Of the sphere, by default the equatorial radius of the central body.
-        body, member : int, optional
+        body, member : int or str, optional
             One of several; default all.
 
         Returns
@@ -328,7 +371,7 @@ class TrajectoryAccessor:
         toward: Any = "nadir",
         *,
         degrees: bool = False,
-        body: int | None = None,
+        body: int | str | None = None,
         member: int | None = None,
     ) -> xr.DataArray:
         """Angle between an axis of the body and a direction.
@@ -341,7 +384,7 @@ class TrajectoryAccessor:
             To the centre, along the velocity, along r x v, to the Sun of the run; or a direction in space.
         degrees : bool
             Degrees instead of radians.
-        body, member : int, optional
+        body, member : int or str, optional
             One of several; default all.
 
         Returns
@@ -358,7 +401,7 @@ class TrajectoryAccessor:
         angle: xr.DataArray = _in_degrees(frames.pointing_error(ds, axis, toward), degrees)
         return angle
 
-    def beta_angle(self, sun: Any = None, *, degrees: bool = False, body: int | None = None) -> xr.DataArray:
+    def beta_angle(self, sun: Any = None, *, degrees: bool = False, body: int | str | None = None) -> xr.DataArray:
         """Angle of the Sun above the plane of the orbit.
 
         Parameters
@@ -367,7 +410,7 @@ class TrajectoryAccessor:
             Direction to it, for a run without sunlight, or with another.
         degrees : bool
             Degrees instead of radians.
-        body : int, optional
+        body : int or str, optional
             One of several; default all.
 
         Raises
@@ -379,14 +422,14 @@ class TrajectoryAccessor:
         angle: xr.DataArray = _in_degrees(frames.beta_angle(ds, sun), degrees)
         return angle
 
-    def eclipses(self, sun: Any = None, radius: float | None = None, *, body: int | None = None) -> Any:
+    def eclipses(self, sun: Any = None, radius: float | None = None, *, body: int | str | None = None) -> Any:
         """Begin and end (k, 2) of each passage through the shadow of the centre, penumbra included.
 
         Parameters
         ----------
         sun, radius : optional
             Direction to the Sun (3,) and radius of what casts the shadow, for a run without, or another one.
-        body : int, optional
+        body : int or str, optional
             One of several; default the first.
 
         Raises
@@ -397,12 +440,12 @@ class TrajectoryAccessor:
         return frames.shadow(self._chosen("eclipses", "position", body=body, member=None), sun, radius)
 
     # ------------------------------------------------------------------ tables and times
-    def to_pandas(self, *, body: int | None = None, member: int | None = None) -> pd.DataFrame:
+    def to_pandas(self, *, body: int | str | None = None, member: int | None = None) -> pd.DataFrame:
         """One flat table: a row for each time, a column for each number of a variable.
 
         Parameters
         ----------
-        body, member : int, optional
+        body, member : int or str, optional
             One of several; default all.
 
         Returns
@@ -420,41 +463,7 @@ class TrajectoryAccessor:
             pandas is not installed.
         """
         ds = self._chosen("to_pandas", "time", body=body, member=member)
-        if "time" not in ds.dims:
-            raise InvalidInput(
-                "to_pandas: this Dataset has no dimension time, so there are no rows; take one with rows"
-            )
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtra("to_pandas needs pandas; pip install pandas") from None
-        outer = ("member", "time") if "member" in ds.dims else ("time",)
-        columns, units = dict[str, Any](), dict[str, str]()
-        for name, variable in ds.data_vars.items():
-            if "time" not in variable.dims:
-                continue
-            inner = [str(dim) for dim in variable.dims if dim not in outer]
-            absent = {dim: ds.sizes[dim] for dim in outer if dim not in variable.dims}
-            filled = variable.expand_dims(absent).transpose(*outer, *inner)
-            values = np.asarray(filled.values).reshape(int(np.prod([ds.sizes[dim] for dim in outer])), -1)
-            for k, label in enumerate(_labels(ds, str(name), inner)):
-                while label in columns:  # two forces of one name
-                    label += "_"
-                columns[label] = values[:, k]
-                units[label] = str(variable.attrs.get("units", ""))
-        times = np.asarray(ds["time"].values)
-        if outer == ("time",):
-            index: Any = pandas.Index(times, name="time")
-        else:
-            numbers = ds["member"].values if "member" in ds.coords else np.arange(ds.sizes["member"])
-            both = [
-                np.repeat(numbers, ds.sizes["time"]),
-                np.broadcast_to(times, (len(numbers), ds.sizes["time"])).ravel(),
-            ]
-            index = pandas.MultiIndex.from_arrays(both, names=["member", "time"])
-        frame = pandas.DataFrame(columns, index=index)
-        frame.attrs = {"units": units, "title": str(ds.attrs.get("title", ""))}
-        return frame
+        return table_of(ds)
 
     def astropy_time(self, epoch: Any = None) -> Any:
         """The instants of the rows as an astropy ``Time``, in the time scale of the epoch.
@@ -496,14 +505,14 @@ class TrajectoryAccessor:
         return Time("2000-01-01T00:00:00", scale=start.scale.lower()) + since + TimeDelta(times, format="sec")
 
     # ------------------------------------------------------------------ pictures
-    def plot(self, *arguments: Any, body: int | None = None, member: int | None = None, **more: Any) -> Any:
+    def plot(self, *arguments: Any, body: int | str | None = None, member: int | None = None, **more: Any) -> Any:
         """The dashboard of ``polhode.plots.dashboard``, with its arguments.
 
         Parameters
         ----------
         *arguments, **more
             As of ``polhode.plots.dashboard`` after the Dataset.
-        body, member : int, optional
+        body, member : int or str, optional
             One of several. A dashboard shows one run, so of members one is needed; ``polhode.plots.bands`` shows all.
 
         Returns
@@ -521,7 +530,7 @@ class TrajectoryAccessor:
         return polhode.plots.dashboard(ds, *arguments, **more)
 
     def view(
-        self, *others: Any, body: int | None = None, member: int | Sequence[int] | None = None, **more: Any
+        self, *others: Any, body: int | str | None = None, member: int | Sequence[int] | None = None, **more: Any
     ) -> Any:
         """The interactive view of ``polhode.view``, with its arguments.
 
@@ -529,7 +538,7 @@ class TrajectoryAccessor:
         ----------
         *others : xarray.Dataset or path
             Further runs, shown beside this one.
-        body : int, optional
+        body : int or str, optional
             One of several bodies, of all these runs; default all.
         member : int or sequence of int, optional
             Members of an ensemble, shown side by side; default: the first few.
@@ -556,14 +565,14 @@ class TrajectoryAccessor:
             runs.append(TrajectoryAccessor(ds)._chosen("view", "time", "energy_error", body=body) if known else ds)
         return polhode.view(*runs, **more)
 
-    def animate(self, *arguments: Any, body: int | None = None, member: int | None = None, **more: Any) -> Any:
+    def animate(self, *arguments: Any, body: int | str | None = None, member: int | None = None, **more: Any) -> Any:
         """The moving picture of ``polhode.animate``, with its arguments.
 
         Parameters
         ----------
         *arguments, **more
             As of ``polhode.animate`` after the Dataset.
-        body, member : int, optional
+        body, member : int or str, optional
             One of several; of members one is needed.
 
         Raises
@@ -577,7 +586,7 @@ class TrajectoryAccessor:
         return polhode.animate(ds, *arguments, **more)
 
     # ------------------------------------------------------------------ what to work on
-    def _chosen(self, method: str, *needed: str, **chosen: int | None) -> xr.Dataset:
+    def _chosen(self, method: str, *needed: str, **chosen: int | str | None) -> xr.Dataset:
         """The Dataset with what a method needs, of one body or member where one is chosen."""
         ds = self._ds
         missing = [name for name in needed if name not in ds.variables]
@@ -597,7 +606,7 @@ class TrajectoryAccessor:
             ds = _pick(ds, dim, one)
         return ds.transpose(*LEADING, ..., missing_dims="ignore")
 
-    def _one(self, method: str, *needed: str, **chosen: int | None) -> xr.Dataset:
+    def _one(self, method: str, *needed: str, **chosen: int | str | None) -> xr.Dataset:
         """As ``_chosen``, and of one body and one member."""
         ds = self._chosen(method, *needed, **chosen)
         for dim in CHOSEN:
@@ -606,7 +615,7 @@ class TrajectoryAccessor:
                 raise InvalidInput(f"{method}: {dim} is missing; there are {many}, give one of 0 to {many - 1}")
         return ds
 
-    def _picture(self, method: str, body: int | None, member: int | None, besides: str) -> xr.Dataset:
+    def _picture(self, method: str, body: int | str | None, member: int | None, besides: str) -> xr.Dataset:
         """A run to be drawn, of one member."""
         ds = self._chosen(method, "time", "energy_error", body=body, member=member)
         if "member" in ds.dims:
@@ -615,18 +624,15 @@ class TrajectoryAccessor:
         return ds
 
 
-def _pick(ds: xr.Dataset, dim: str, one: int | None) -> xr.Dataset:
-    """The Dataset of one body or member, by its place; the Dataset itself where none is named."""
+def _pick(ds: xr.Dataset, dim: str, one: int | str | None) -> xr.Dataset:
+    """The Dataset of one body or member, by its place or name; the Dataset itself where none is named."""
     if one is None:
         return ds
     if dim not in ds.dims:
-        if whole(one, dim) != 0:
+        if isinstance(one, str) or whole(one, dim) != 0:
             raise InvalidInput(f"{dim} is {one}, but this Dataset has one {dim}; leave it out")
         return ds
-    many = ds.sizes[dim]
-    if not 0 <= whole(one, dim, -(2**53)) < many:
-        raise InvalidInput(f"{dim} is {one}; there are {many}, give one of 0 to {many - 1}")
-    return ds.isel({dim: int(one)})
+    return ds.isel({dim: index_of(ds, dim, one)})
 
 
 def _last(variable: xr.DataArray, dim: str) -> xr.DataArray:
@@ -670,13 +676,3 @@ def _in_degrees(found: Any, degrees: bool) -> Any:
     if hasattr(found, "data_vars"):
         return found.assign({name: _in_degrees(v, v.attrs.get("units") == "rad") for name, v in found.items()})
     return found.copy(data=np.rad2deg(found.values)).assign_attrs(units="deg")
-
-
-def _labels(ds: xr.Dataset, name: str, dims: Sequence[str]) -> list[str]:
-    """Names of the columns of a variable, in the order of its numbers."""
-    names = [name]
-    for dim in dims:
-        known: Any = ds[dim].values if dim in ds.coords else {"axis": AXES, "quaternion": QUATERNION}.get(dim)
-        entries = range(ds.sizes[dim]) if known is None else known
-        names = [f"{before}_{entry}" for before in names for entry in entries]
-    return names

@@ -74,7 +74,7 @@ class Centre:
 
 
 def centre(ds: xr.Dataset) -> Centre | None:
-    """The body at the centre of an orbit or a spacecraft; None if the system has none, as for ``gravitating_bodies``.
+    """The body at the centre of an orbit, a spacecraft or a sum with a ``central`` load; None if the system has none.
 
     Radius and rotation are those of the forces of the run (zonal gravity, shadow, turning atmosphere), else those of
     the known planet with this gravity parameter; the latter only in SI units.
@@ -86,7 +86,7 @@ def centre(ds: xr.Dataset) -> Centre | None:
     """
     trajectory(ds)
     given = recorded(ds)
-    mu = given.get("mu")
+    mu = given.get("mu", next((one["mu"] for one in _forces(given) if one.get("kind") == "central"), None))
     if "position" not in ds or not isinstance(mu, int | float) or mu <= 0.0:
         return None
     metres = ds.attrs.get("units") == "SI"
@@ -106,10 +106,10 @@ def centre(ds: xr.Dataset) -> Centre | None:
 
 
 def _forces(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Forces, atmosphere and sunlight of a record."""
+    """Forces, atmosphere and sunlight of a record, and the loads of a sum that are on every body."""
     found = given.get("forces")
-    all_of = [*(found if isinstance(found, list) else []), given.get("atmosphere"), given.get("sunlight")]
-    return [one for one in all_of if isinstance(one, Mapping)]
+    all_of = [*(found if isinstance(found, list) else []), *given.values()]
+    return [one for one in all_of if isinstance(one, Mapping) and "on" not in one]
 
 
 def _light(ds: xr.Dataset) -> Mapping[str, Any] | None:

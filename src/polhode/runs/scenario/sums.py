@@ -78,7 +78,7 @@ def _sum_table(summands: tuple[tuple[str, tuple[Callable[..., Any], ...]], ...])
             )
             fields[group] = (several | None, None)
         else:
-            fields[group] = (list[one], ...) if group == "bodies" else (list[one] | None, None)
+            fields[group] = (list[one] | None, None)
     said = "A system as the sum of bodies and of what acts on them."
     made: type[Table] = create_model("Sum", __base__=Table, __doc__=said, __module__=__name__, **fields)
     return made

@@ -1,0 +1,121 @@
+"""One body as seen from another, and which bodies loads act between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.arguments import choice, whole
+from polhode.errors import InvalidInput, unknown_name
+from polhode.trajectory.frames import lvlh_attitude
+from polhode.trajectory.schema import trajectory
+from polhode.trajectory.surroundings import recorded
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FRAMES = ("space", "body", "lvlh")
+"""Axes of relative positions: of space, of the body that is seen from, of its LVLH."""
+
+
+def index_of(ds: xr.Dataset, dim: str, one: int | str) -> int:
+    """The place of a body or member, given by it or, of bodies with names, by its name."""
+    names = [str(label) for label in ds[dim].values] if dim in ds.coords and isinstance(one, str) else []
+    if isinstance(one, str):
+        if one not in names:
+            raise unknown_name(dim, one, names)
+        return names.index(one)
+    many = ds.sizes[dim]
+    if not 0 <= whole(one, dim, -(2**53)) < many:
+        raise InvalidInput(f"{dim} is {one}; there are {many}, give one of 0 to {many - 1}")
+    return int(one)
+
+
+def relative(ds: xr.Dataset, origin: int | str, other: int | str, frame: str = "space") -> xr.Dataset:
+    """One body as seen from another; arguments and result as those of ``ds.polhode.relative``."""
+    import xarray as xr
+
+    trajectory(ds, "position", "velocity")
+    if "body" not in ds.dims:
+        raise InvalidInput("relative needs two bodies, but this trajectory is of one")
+    k, j = (index_of(ds, "body", one) for one in (origin, other))
+    if k == j:
+        raise InvalidInput(f"relative: {origin!r} and {other!r} are the same body; give two")
+    needed = {"space": (), "body": ("attitude", "angular_velocity"), "lvlh": ()}[choice(frame, "frame", FRAMES)]
+    trajectory(ds, *needed)
+    rows = tuple(dim for dim in ds["position"].dims if dim not in ("body", "axis"))
+
+    def of(name: str, last: str) -> tuple[Any, Any]:
+        values = np.asarray(ds[name].transpose("body", *rows, last).values, dtype=float)
+        return values[k], values[j]
+
+    (r0, r1), (v0, v1) = of("position", "axis"), of("velocity", "axis")
+    r, v = r1 - r0, v1 - v0
+    if frame != "space":
+        if frame == "body":
+            axes, turning = of("attitude", "quaternion")[0], of("angular_velocity", "axis")[0]
+        else:
+            axes = lvlh_attitude(r0, v0)
+            rate = np.linalg.norm(np.cross(r0, v0), axis=-1) / np.einsum("...i,...i->...", r0, r0)
+            turning = -rate[..., None] * np.eye(3)[1]
+        r, v = _in_axes(axes, r), _in_axes(axes, v)
+        v = v - np.cross(turning, r)
+    distance = np.linalg.norm(r, axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        closing = np.einsum("...i,...i->...", r, v) / distance
+    length, speed = (str(ds[name].attrs.get("units", "")) for name in ("position", "velocity"))
+    where = {"space": "in space", "body": "in the axes of the first", "lvlh": "in the LVLH of the first"}[frame]
+    variables: dict[str, Any] = {
+        "position": ((*rows, "axis"), r, {"long_name": f"position of the second body, {where}", "units": length}),
+        "velocity": ((*rows, "axis"), v, {"long_name": "rate of change of this position", "units": speed}),
+        "distance": (rows, distance, {"long_name": "distance of the two bodies", "units": length}),
+        "range_rate": (rows, closing, {"long_name": "rate of change of the distance", "units": speed}),
+    }
+    if "attitude" in ds and "angular_velocity" in ds:
+        (q0, q1), (w0, w1) = of("attitude", "quaternion"), of("angular_velocity", "axis")
+        q = _turned(rotation.multiply, rotation.conjugate(q0), q1)
+        angle = 2.0 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0]))
+        told = "attitude of the second body, its axes to those of the first"
+        variables |= {
+            "attitude": ((*rows, "quaternion"), q, {"long_name": told, "units": "1"}),
+            "angle": (rows, angle, {"long_name": "angle between the two attitudes", "units": "rad"}),
+            "angular_velocity": ((*rows, "axis"), w1 - _in_axes(q, w0), {
+                "long_name": "angular velocity of the second body relative to the first, axes of the second",
+                "units": str(ds["angular_velocity"].attrs.get("units", "")),
+            }),
+        }  # fmt: skip
+    kept = {name: ds[name] for name in (*rows, "axis", "quaternion") if name in ds.coords}
+    return xr.Dataset(variables, attrs={"title": f"{other} as seen from {origin}"}).assign_coords(kept)
+
+
+def _turned(change: Any, q: Any, x: Any) -> Any:
+    """A change by quaternions that are known; NaN by others."""
+    known = np.isfinite(q).all(axis=-1) & (np.abs(q).sum(axis=-1) > 0.0) & np.isfinite(x).all(axis=-1)
+    found = np.full_like(x, np.nan)
+    found[known] = change(q[known], x[known])
+    return found
+
+
+def _in_axes(q: Any, x: Any) -> Any:
+    """Vectors in axes that quaternions take to space."""
+    return _turned(rotation.rotate_inverse, q, x)
+
+
+def joined(ds: xr.Dataset, turning: bool = False) -> list[tuple[int, int]]:
+    """Places of bodies between which loads or controllers act; of ``turning`` only where both have an inertia."""
+    if "body" not in ds.dims or "body" not in ds.coords:
+        return []
+    names, given = [str(one) for one in ds["body"].values], recorded(ds)
+    found: list[tuple[int, int]] = []
+    for one in given.values():
+        on = one.get("on") if isinstance(one, Mapping) else None
+        if not isinstance(on, list) or len(on) != 2 or not all(name in names for name in on):
+            continue
+        pair = (names.index(on[0]), names.index(on[1]))
+        solid = all(isinstance(given.get(name), Mapping) and "inertia" in given[name] for name in on)
+        if pair not in found and pair[::-1] not in found and (solid or not turning):
+            found.append(pair)
+    return found
