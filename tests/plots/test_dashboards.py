@@ -413,6 +413,15 @@ def test_bodies_that_loads_join_are_seen_from_each_other():
     assert dashboard(three.isel(body=0)).axes
 
 
+def test_a_sum_that_is_a_top_is_shown_as_one():
+    top = ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True), ph.loads.weight(20.0, at=(0, 0, 1)))
+    free = ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True))
+    kinds = [
+        kind_of(Shown(ph.integrate(one, "v2", step=0.1, steps=3, angular_velocity=(0, 1, 5)))) for one in (top, free)
+    ]
+    assert [kind.name for kind in kinds] == ["a top", "a rigid body"]
+
+
 def test_the_command(craft, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ph.save(craft, "run.nc")
