@@ -51,6 +51,15 @@ def test_every_page_is_in_the_list_and_says_what_is_missing():
         assert page.stem == "index" or re.search(r"^## What .* that polhode does not$", text, re.MULTILINE)
 
 
+@pytest.mark.parametrize("page", sorted(path.stem for path in PAGES.glob("*.md") if path.stem != "index"))
+def test_every_page_shows_bodies_and_loads_in_a_few_lines(page):
+    """The best-known example of the other program is a system in at most 15 lines."""
+    text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
+    cells = [cell.strip().splitlines() for cell in re.findall(r"```\{code-cell\} ipython3\n(.*?)```", text, re.DOTALL)]
+    systems = [cell for cell in cells if any("ph.system(" in line for line in cell)]
+    assert systems and all(len(cell) <= 15 for cell in cells)
+
+
 def test_files_of_peers_have_one_measured_part(benchmark):
     files = {path.name for path in (ROOT / "benchmarks" / "peer_examples").glob("*.py")}
     assert files == {name for files, _ in benchmark.CASES.values() for name in files.values()}

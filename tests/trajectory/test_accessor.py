@@ -186,6 +186,18 @@ def test_bodies_by_name_and_of_members(sprung, members):
         sprung.sel(body="a").polhode.euler(body="a")
 
 
+def test_points_of_a_sum_that_attract_each_other_have_elements():
+    masses, start = (1.0, 1e-3), {"position": [(0, 0, 0), (1, 0, 0)], "velocity": [(0, 0, 0), (0, 1.1, 0)]}
+    ours = ph.system([ph.body(f"b{k}", m) for k, m in enumerate(masses)], ph.loads.gravitation(2.0))
+    old = ph.gravitating_bodies(mass=masses, G=2.0)
+    found, expected = (ph.integrate(one, "v2", step=0.01, steps=5, **start).polhode.elements() for one in (ours, old))
+    np.testing.assert_array_equal(found.period, expected.period)
+    assert np.isfinite(found.period.sel(body="b1")).all() and np.isnan(found.period.sel(body="b0")).all()
+    pinned = ph.system(ph.body("a", 1.0), ph.body("b", 1.0), ph.loads.gravitation(1.0).on("a", "b"))
+    with pytest.raises(InvalidInput, match="mu is missing"):
+        ph.integrate(pinned, "v2", step=0.01, steps=5, **start).polhode.elements()
+
+
 def test_the_centre_of_a_sum_is_known(sprung):
     """Elements need no gravity parameter where a central load tells it."""
     found = sprung.polhode.elements(body="a")

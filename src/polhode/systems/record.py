@@ -274,7 +274,7 @@ class System:
             object.__setattr__(self, "provides", known(self.provides) - {"velocity_independent"})
         object.__setattr__(self, "provides", (known(self.provides) - DERIVED) | self._derived())
         if not self.recommended:
-            only = "only_central_gravity" in self.provides and "points" in self.provides
+            only = {"only_central_gravity", "points"} <= self.provides and not self.auxiliary
             kind = "exact" if self.loads is no_loads else "kepler" if only else "rkn6_14a"
             if self.velocity_dependent and self.loads is not no_loads:
                 kind = "mkrk:cv8"

@@ -320,9 +320,16 @@ def relative_motion(ds: xr.Dataset, about: int | str | None = None) -> tuple[Any
 
 def gravity_parameters(ds: xr.Dataset) -> Any:
     """Gravity parameters (N,) of bodies that attract each other, from the record; None for other systems."""
-    if ds.attrs.get("system") != "gravitating_bodies":
-        return None
     given = recorded(ds)
+    if ds.attrs.get("system") != "gravitating_bodies":
+        loads = [one for one in given.values() if isinstance(one, dict) and "on" not in one]
+        pull = next((one for one in loads if one.get("kind") == "gravitation"), None)
+        if pull is None or "body" not in ds.dims or "body" not in ds.coords:
+            return None
+        bodies = [given.get(str(name)) for name in ds["body"].values]
+        if not all(isinstance(one, dict) and "mass" in one for one in bodies):
+            return None
+        given = {"mass": [one["mass"] for one in bodies], "G": pull["G"]}  # type: ignore[index]
     if "mu" in given:
         return np.array(given["mu"], dtype=float)
     if "mass" in given:
