@@ -68,7 +68,7 @@ def main() -> None:
         (10.0, 12.0, 14.0), 3.986004418e14, gyros=ph.control_moment_gyros(GIMBALS, SPINS, 0.5, max_rate=0.5),
         parameters=[0.5, 5.0], controllers=[ph.controller(steer, 0.1, "gimbal_command")],
     )  # fmt: skip
-    jets = ph.pulsed_thrusters(
+    jets = ph.systems.pulsed_thrusters(
         0.2, [(0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (1, 0, 0), (-1, 0, 0)], 0.1, min_on_time=1e-3,
         positions=[(0, 0, -0.5), (0, 0, -0.5), (-0.5, 0, 0), (-0.5, 0, 0), (0, -0.5, 0), (0, -0.5, 0)],
     )  # fmt: skip

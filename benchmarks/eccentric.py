@@ -105,7 +105,7 @@ def long_runs(turns: int = 10_000, e: float = 0.9) -> None:
 
 def soft_wall(t_end: float = 500.0) -> None:
     """Energy of a body that bounces off a wall, at several costs."""
-    wall = ph.soft_wall(sign="physical")
+    wall = ph.systems.soft_wall(sign="physical")
     start = {"angular_velocity": (0.5, 0.7, 0.2), "attitude": ph.rotation.exp_quaternion((0.3, 0.2, 0.0))}
     print(f"\nsoft wall, physical sign, to t = {t_end:g}: evaluations a unit of time, largest energy error")
     for method, steps in (

@@ -93,8 +93,8 @@ TURNING = {"q": "attitude", "p": 4}
 CASES = {
     "top": (top, TURNING, ("", "q"), lambda: ph.heavy_top((5, 4, 1.5), (0.1, 0.2, 1.0), 20.0), (20.0, 0.1, 0.2, 1.0)),
     "satellite": (near, {"q": "attitude", "p": 1, "I": 3}, ("", "q"),
-                  lambda: ph.gravity_gradient((5, 4, 1.5), 2.0, 1.7), (6.0 / 1.7**3,)),
-    "soft wall": (wall, TURNING, ("", "q"), lambda: ph.soft_wall((5, 4, 1.5)), (1.0, 0.0, 0.0, 1.0)),
+                  lambda: ph.systems.gravity_gradient((5, 4, 1.5), 2.0, 1.7), (6.0 / 1.7**3,)),
+    "soft wall": (wall, TURNING, ("", "q"), lambda: ph.systems.soft_wall((5, 4, 1.5)), (1.0, 0.0, 0.0, 1.0)),
     "J2": (zonal(2), {"r": 3, "p": 3}, ("r", ""), lambda: orbit_with(2), (MU, RADIUS, *J[:1])),
     "J2 to J6": (zonal(6), {"r": 3, "p": 7}, ("r", ""), lambda: orbit_with(6), (MU, RADIUS, *J)),
     "spacecraft": (craft, {"r": 3, "q": "attitude", "p": 1, "I": 3, "mass0": 0}, ("r", "q"),

@@ -42,7 +42,7 @@ import numpy as np
 import polhode as ph
 from peer_cases import orekit
 
-FIELD = ph.gravity_field("egm2008")
+FIELD = ph.surroundings.gravity_field("egm2008")
 MU = FIELD.mu
 ORBIT = {"position": (7.0e6, 0.0, 0.0), "velocity": (0.0, 5336.0, 5500.0)}
 INERTIA = np.array([[90.0, 1.0, -2.0], [1.0, 70.0, 0.5], [-2.0, 0.5, 60.0]])
@@ -334,7 +334,7 @@ def table(
 
 def elements() -> None:
     try:
-        debris = ph.tle(DEBRIS)
+        debris = ph.initial.tle(DEBRIS)
     except ph.errors.MissingExtra as missing:
         print(f"elements {missing}")
         return

@@ -4,8 +4,8 @@
 
 SPC/E at 997 kg/m3: 20 ps in a Langevin bath at 300 K, then so many steps without a bath. Prints the slope of the total
 energy with the standard error of its estimator (least squares; the error from the slopes of batches, see
-``polhode.observables.drift``), the temperatures of translation and of rotation with standard errors by block averages,
-which must agree, the pressure, and what a step costs.
+``polhode.trajectory.observables.drift``), the temperatures of translation and of rotation with standard errors by block
+averages, which must agree, the pressure, and what a step costs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import polhode as ph
 
 def averaged(series):
     """Mean of a variable and its standard error by block averages."""
-    found = ph.observables.block_error(series)
+    found = ph.trajectory.observables.block_error(series)
     return float(found["mean"]), float(found.error)
 
 
@@ -51,7 +51,7 @@ def main() -> None:
         system, chosen.method, step=chosen.step, steps=chosen.steps, every=max(1, chosen.steps // 2000),
         settings={"threads": chosen.threads}, **start,
     )  # fmt: skip
-    slope = ph.observables.drift(ds)
+    slope = ph.trajectory.observables.drift(ds)
     translation, rotation = averaged(ds.temperature_translational), averaged(ds.temperature_rotational)
     difference = averaged(ds.temperature_translational - ds.temperature_rotational)
     pressure = averaged(ds.pressure)

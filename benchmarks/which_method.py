@@ -58,7 +58,7 @@ PROBLEMS = {
     "heavy_top": (*ready("asymmetric_top"), 10.0),
     "fast_top": (*ready("krysl_fast_top"), 4.0),
     "satellite": (*ready("celledoni_satellite"), 20.0),
-    "soft_wall": (ph.soft_wall(), {"angular_momentum": (2.0, 2.0, 2.0)}, 20.0),
+    "soft_wall": (ph.systems.soft_wall(), {"angular_momentum": (2.0, 2.0, 2.0)}, 20.0),
     "particle": (ph.particle(stiffness=(1.0, 2.0, 3.0)), {"position": (1, 0, 0.5), "velocity": (0, 1, 0)}, 50.0),
     "steered": (ph.rigid_body((1.0, 1.5, 2.2), torque=steering), {"angular_velocity": (0.5, 1.0, 0.3)}, 20.0),
     "controlled": (ph.rigid_body((1.0, 1.5, 2.2), torque=control), {"angular_velocity": (0.5, 1.0, 0.3)}, 20.0),

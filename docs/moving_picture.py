@@ -46,10 +46,12 @@ def motion(frames: int) -> tuple[Any, Any, Any]:
         return np.array([aside, np.sqrt(1.0 - aside**2), 0.0])
 
     def excess(aside: float) -> float:
-        return float(ph.poinsot.free_motion_periods(inertia, momentum(aside)).precession_angle) - 2.0 * np.pi * TURNS
+        return (
+            float(ph.runs.poinsot.free_motion_periods(inertia, momentum(aside)).precession_angle) - 2.0 * np.pi * TURNS
+        )
 
     aside = brentq(excess, 1e-6, 0.3, xtol=1e-15)
-    period = float(ph.poinsot.free_motion_periods(inertia, momentum(aside)).polhode)
+    period = float(ph.runs.poinsot.free_motion_periods(inertia, momentum(aside)).polhode)
     times = period * (np.arange(frames) / frames + 0.235)  # the first frame is amid a flip
     upright = ph.rotation.quaternion_from_matrix(_turning(momentum(aside), np.array([0.0, 0.0, 1.0])))
     q, m = ph.free_motion(inertia, momentum(aside), times, attitude=upright)

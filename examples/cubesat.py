@@ -8,8 +8,8 @@ import numpy as np
 import polhode as ph
 
 EPOCH = "2026-03-20T12:00:00 UTC"
-SUN = ph.ephemeris("sun", EPOCH, stop=2 * 86400.0)
-FIELD = ph.magnetic_field("dipole", epoch=2026.2, orientation=EPOCH)
+SUN = ph.surroundings.ephemeris("sun", EPOCH, stop=2 * 86400.0)
+FIELD = ph.surroundings.magnetic_field("dipole", epoch=2026.2, orientation=EPOCH)
 
 
 def coils(t, position, velocity, q, omega, parameters, states):

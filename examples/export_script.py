@@ -13,9 +13,9 @@ body = ph.integrate(
     angular_velocity=(0.01, 0.03, -0.02), settings={"units": "SI", "epoch": "2026-03-01T00:00:00 TDB"},
 )  # fmt: skip
 
-oem = ph.export.oem(orbit, "observer.oem", object_name="OBSERVER", object_id="2026-001A", center_name="EARTH",
-                    ref_frame="GCRF")  # fmt: skip
-aem = ph.export.aem(body, "observer.aem", object_name="OBSERVER", object_id="2026-001A", ref_frame="GCRF")
+oem = ph.trajectory.export.oem(orbit, "observer.oem", object_name="OBSERVER", object_id="2026-001A",
+                               center_name="EARTH", ref_frame="GCRF")  # fmt: skip
+aem = ph.trajectory.export.aem(body, "observer.aem", object_name="OBSERVER", object_id="2026-001A", ref_frame="GCRF")
 for path in (oem, aem):
     lines = path.read_text().splitlines()
     print(f"{path}: {len(lines)} lines, the last row of numbers")

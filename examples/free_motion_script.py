@@ -15,7 +15,7 @@ middle = np.linalg.eigh(inertia).eigenvectors[:, 1]
 momentum = 6.0 * middle + [0.0, 0.0, 1e-4]
 
 # When does it turn over? Two periods, by elliptic integrals.
-periods = ph.poinsot.free_motion_periods(inertia, momentum)
+periods = ph.runs.poinsot.free_motion_periods(inertia, momentum)
 print(f"it turns over every {periods.polhode / 2:.9f}")
 
 # Where is it then, also after a million times? Every time is computed straight from the start.
@@ -28,8 +28,8 @@ for k, n in enumerate(counts):
     print(f"{n:10d}{m[k] @ middle:24.6f}{abs(energy[k] / energy[0] - 1):28.0e}{astray[k]:21.0e}")
 
 # The paths of the angular velocity: a closed one in the body (polhode), one in the invariable plane (herpolhode).
-polhode = ph.poinsot.polhode_curve(inertia, momentum).angular_velocity
-herpolhode = ph.poinsot.herpolhode_curve(inertia, momentum, np.linspace(0.0, periods.polhode, 200)).in_plane
+polhode = ph.runs.poinsot.polhode_curve(inertia, momentum).angular_velocity
+herpolhode = ph.runs.poinsot.herpolhode_curve(inertia, momentum, np.linspace(0.0, periods.polhode, 200)).in_plane
 print(f"\npolhode: {len(polhode)} points, ends where it starts: {bool((polhode[0] == polhode[-1]).all())}")
 radius = np.linalg.norm(herpolhode, axis=1)
 print(f"herpolhode: between the circles of radius {radius.min():.6f} and {radius.max():.6f}")

@@ -10,7 +10,7 @@ of what matters, which need no more memory for a million members. Draws monte_ca
 import numpy as np
 
 import polhode as ph
-from polhode import reduce, sampling
+from polhode.ensembles import reductions, sampling
 
 earth = ph.planets.EARTH
 radius = 6_778e3  # m
@@ -50,8 +50,8 @@ ds = ph.ensemble(
     craft, "v2", members=varied, step=20.0, t_end=21_600.0, every=18, position=(radius, 0, 0), velocity=(0, speed, 0),
     settings={"units": "SI"},
     reduce=[
-        reduce.quantiles("drop", of=drop), reduce.quantiles("tilt", of=tilt), reduce.extremes("tilt", of=tilt),
-        reduce.crossings("tilt", 20.0, of=tilt),
+        reductions.quantiles("drop", of=drop), reductions.quantiles("tilt", of=tilt),
+        reductions.extremes("tilt", of=tilt), reductions.crossings("tilt", 20.0, of=tilt),
     ],
 )  # fmt: skip
 

@@ -23,10 +23,10 @@ begin = {name: last[name] for name in ("position", "momentum", "attitude", "angu
 # Without bath: the energy stays, up to an oscillation as the square of the step.
 ds = ph.integrate(water, "v2", step=0.002, t_end=8.0, every=10, **begin)
 kinetic = float(ds.kinetic_energy.mean())
-drift = ph.observables.drift(ds) / kinetic
+drift = ph.trajectory.observables.drift(ds) / kinetic
 print(f"216 molecules in {water.box[0]:.3f} nm, {ds.attrs['steps']} steps of {ds.attrs['step']:g} ps without bath")
 for name in ("temperature", "temperature_translational", "temperature_rotational", "pressure"):
-    mean = ph.observables.block_error(ds[name], blocks=10)
+    mean = ph.trajectory.observables.block_error(ds[name], blocks=10)
     print(f"  {name:26} {float(mean['mean']):8.1f} +- {float(mean.error):.1f} {ds[name].attrs['units']}")
 print(f"  change of the energy       {float(abs(ds.energy_change).max()) / kinetic:.1e} of the kinetic energy at most")
 print(f"  its drift in 1 ps          {float(drift.slope):.1e} +- {float(drift.slope_error):.1e} of it")
@@ -35,7 +35,7 @@ print(f"  its drift in 1 ps          {float(drift.slope):.1e} +- {float(drift.sl
 oxygen = ds.site_position.sel(site="O").values
 rows = ds.isel(time=slice(None, None, 4))
 oxygens = rows.assign(position=rows.position + ph.rotation.rotate(rows.attitude.values, oxygen))
-g = ph.observables.radial_distribution(oxygens, bins=90)
+g = ph.trajectory.observables.radial_distribution(oxygens, bins=90)
 first = int(g.g.values.argmax())
 shell = slice(0, first + int(g.g.values[first : first + 12].argmin()) + 1)
 neighbours = 2 * float(g["count"][shell].sum()) / 216
@@ -43,9 +43,9 @@ top = g.isel(r=first)
 print(f"  g(r) of the oxygens        {float(top.g):.2f} +- {float(top.g_error):.2f} at {float(top.r):.3f} nm")
 print(f"  neighbours of an oxygen    {neighbours:.1f} up to {float(g.r[shell.stop - 1]):.3f} nm")
 
-written = [ph.export.extended_xyz(ds.isel(time=slice(None, None, 40)), "water_script.xyz")]
+written = [ph.trajectory.export.extended_xyz(ds.isel(time=slice(None, None, 40)), "water_script.xyz")]
 try:
-    written.append(ph.export.gsd(ds.isel(time=slice(None, None, 40)), "water_script.gsd"))
+    written.append(ph.trajectory.export.gsd(ds.isel(time=slice(None, None, 40)), "water_script.gsd"))
 except ph.errors.MissingExtra as missing:
     print(f"  no GSD: {missing}")
 ph.plots.dashboard(ds, "water_script.png")

@@ -83,12 +83,13 @@ def test_a_store_that_was_cut_is_completed(folder, tmp_path):
     same(ds.load(), whole)
 
 
+@pytest.mark.filterwarnings("ignore::polhode.errors.OldNameWarning")
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_gives_its_numbers(folder, name):
     before = ph.load(folder / f"{name}.nc")
-    scenario = ph.read_scenario(folder / "scenarios" / f"{name[3:]}.toml", allow_code=True)
+    scenario = ph.runs.read_scenario(folder / "scenarios" / f"{name[3:]}.toml", allow_code=True)
     if "member" in before.dims:
-        ds = ph.ensemble_of(scenario).isel(member=range(4))
+        ds = ph.ensembles.ensemble_of(scenario).isel(member=range(4))
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PolhodeWarning)
@@ -106,7 +107,7 @@ def test_an_ensemble_and_its_members(folder):
 
 
 def test_a_sweep_is_read_and_repeated(folder, tmp_path):
-    before = ph.open_sweep(folder / "study-sweep.zarr")
+    before = ph.ensembles.open_sweep(folder / "study-sweep.zarr")
     table = {"grid": {"run.step": [0.05, 0.025, 0.02]}}
     again = ph.sweep(folder / "scenarios" / "study.toml", table, store=tmp_path / "again.zarr")
     for name in before.data_vars:

@@ -154,7 +154,7 @@ def test_progress_true_works_for_runs_comparisons_and_films(kernel, capsys, tmp_
     ph.rerun(ds, progress=True)
     ph.compare(body, "v2/mr", [0.1, 0.05], t_end=1.0, angular_velocity=(0.1, 1, 0), progress=True)
     assert len(kernel.shown) == 3 and any("reference" in one["text/plain"] for one in kernel.updates)
-    ph.animate(ds, tmp_path / "a.gif", seconds=0.2, fps=10, size=(200, 160), panels="body", progress=True)
+    ph.plots.animate(ds, tmp_path / "a.gif", seconds=0.2, fps=10, size=(200, 160), panels="body", progress=True)
     assert len(kernel.shown) == 4 and "frames/s" in kernel.updates[-1]["text/plain"]
     assert capsys.readouterr() == ("", "")
 
@@ -183,7 +183,7 @@ CELLS = [
     "ph.plots.dashboard(ds)",
     "ph.methods()",
     "ph.free_body((1, 2, 3))",
-    "ph.animate(ds, 'film.gif', seconds=0.2, fps=10, size=(200, 160), panels='body', progress=True)",
+    "ph.plots.animate(ds, 'film.gif', seconds=0.2, fps=10, size=(200, 160), panels='body', progress=True)",
 ]
 
 

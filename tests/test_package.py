@@ -1,6 +1,7 @@
-"""What is handed out: the wheel holds every file of the package, and CITATION.cff says what pyproject.toml says."""
+"""What is handed out: public names, every file of the package in the wheel, CITATION.cff as pyproject.toml has it."""
 
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -8,17 +9,39 @@ import sys
 import tomllib
 import zipfile
 from email import message_from_string
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+import polhode as ph
 from polhode import __version__
+from polhode.errors import OldNameWarning
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 UNREACHABLE = ("No matching distribution", "Could not find a version", "Connection", "Temporary failure")
 """What pip says where it cannot fetch the build backend."""
+
+
+def test_the_top_is_what_a_first_week_needs():
+    assert len(ph.__all__) <= 50 and dir(ph) == sorted(ph.__all__)
+    assert all(hasattr(ph, name) for name in [*ph.__all__, *ph._PACKAGES])
+    with pytest.raises(AttributeError, match="no attribute 'integrates'"):
+        ph.integrates  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ph._MOVED)
+def test_names_that_moved_work_and_say_where_they_are(name):
+    new = ph._MOVED[name]
+    assert name not in dir(ph)
+    with pytest.warns(OldNameWarning, match=rf"^polhode\.{name} is now polhode\.{re.escape(new)}$") as seen:
+        assert getattr(ph, name) is attrgetter(new)(ph)
+    assert {one.filename for one in seen} == {__file__}
+    with pytest.warns(OldNameWarning, match="is now") as seen:
+        exec(f"from polhode import {name}")
+    assert {one.filename for one in seen} == {"<string>"}
 
 
 def test_citation_file_agrees_with_the_project():

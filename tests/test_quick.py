@@ -84,7 +84,7 @@ def test_one_run_of_each_system_keeps_its_energy(name):
 
 
 def test_a_scenario_runs_and_is_read_back(tmp_path):
-    ds = ph.read_scenario(ROOT / "examples" / "slow-top.toml").integrate()
+    ds = ph.runs.read_scenario(ROOT / "examples" / "slow-top.toml").integrate()
     ph.save(ds, tmp_path / "run.nc")
     assert ph.rerun(ph.load(tmp_path / "run.nc")).equals(ds)
 

@@ -40,7 +40,7 @@ def draw(folder: Path) -> None:
         first.save(folder / "tumbling.png")
     if not (folder / "view.html").exists():
         body = ph.free_body(inertia=INERTIA)
-        period = ph.poinsot.free_motion_periods(INERTIA, MOMENTUM).polhode
+        period = ph.runs.poinsot.free_motion_periods(INERTIA, MOMENTUM).polhode
         start = {"angular_momentum": MOMENTUM}
         ds = ph.integrate(body, "v2", step=period / 1500, steps=1500, every=1, **start)
         try:
@@ -86,12 +86,12 @@ def place(drawn: Path | None, folder: Path, static: Path) -> None:
 # ------------------------------------------------------------------ the moving body
 def tumbling() -> list[Image.Image]:
     """Frames of one period of a free body that flips over, beside its momentum on the sphere with the polhodes."""
-    period = ph.poinsot.free_motion_periods(INERTIA, MOMENTUM).polhode
+    period = ph.runs.poinsot.free_motion_periods(INERTIA, MOMENTUM).polhode
     t = np.linspace(0, period, FRAMES, endpoint=False)
     motion = ph.free_motion(INERTIA, MOMENTUM, t)
     rotations, momenta = matrices(motion.attitude), np.asarray(motion.angular_momentum)
     momenta = momenta / np.linalg.norm(MOMENTUM)
-    own = ph.poinsot.polhode_curve(INERTIA, MOMENTUM, 500).angular_momentum / np.linalg.norm(MOMENTUM)
+    own = ph.runs.poinsot.polhode_curve(INERTIA, MOMENTUM, 500).angular_momentum / np.linalg.norm(MOMENTUM)
     sphere = Scene(SIZE, (0.8, 0.75, 0.45), 1.25, (0.75, 0.5))
     polhodes(sphere, own)
     frames = []
@@ -122,7 +122,7 @@ def polhodes(scene: Scene, own: np.ndarray | None = None) -> None:
                 start = np.zeros(3)
                 other = most if axis == least else least
                 start[axis], start[other] = sign * np.cos(share * edges[axis]), np.sin(share * edges[axis])
-                curve = ph.poinsot.polhode_curve(INERTIA, start, 240).angular_momentum
+                curve = ph.runs.poinsot.polhode_curve(INERTIA, start, 240).angular_momentum
                 over(scene, curve, ramp(1 - share, names, 0.3, 0.75), 1.1, 150)
     if own is not None:
         over(scene, own, (255, 255, 255), 2.0, 255)
@@ -273,7 +273,7 @@ def methods() -> Image.Image:
     import matplotlib
     from matplotlib.figure import Figure
 
-    system = ph.gravity_gradient(inertia=(2.0, 2.6, 3.1), mu=1.0, radius=1.0)
+    system = ph.systems.gravity_gradient(inertia=(2.0, 2.6, 3.1), mu=1.0, radius=1.0)
     start = {"attitude": ph.rotation.exp_quaternion((0.4, 0.3, 0.2)), "angular_velocity": (0.3, 0.5, 1.4)}
     bright = {"mkrk:rk4": "#9aa7bd", "v2": "#f2b34b", "rkn6_14a": "#5cb8e6", "taylor20": "#6fd39a"}
     with matplotlib.rc_context(style.RC):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import importlib
 import inspect
 import re
 import textwrap
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import bibliography
@@ -20,61 +20,48 @@ from polhode import errors
 from .text import HERE, ROOT, code, first_line, linked, rst, table
 
 ROOMS = {
-    "runs.integrate": "Running",
-    "display": "Running",
-    "runs.state": "Running",
-    "runs.steps": "Running",
-    "runs.settings": "Running",
-    "runs.store": "Running",
-    "runs.prepared": "Running",
-    "runs.resume": "Running",
-    "ensembles.ensemble": "Many members",
-    "ensembles.of_scenario": "Many members",
+    "runs": "Running",
+    "ensembles": "Many members",
     "systems": "Systems",
-    "bodies.body": "Systems",
-    "programs.tracer": "Systems",
+    "bodies": "Systems",
+    "loads": "Systems",
+    "programs": "Systems",
     "methods": "Methods",
     "trajectory": "Trajectories and citations",
-    "runs.point_motion": "Trajectories and citations",
     "references": "Trajectories and citations",
-    "runs.scenario": "Scenarios",
-    "runs.compare": "Comparing and checking",
-    "checks": "Comparing and checking",
-    "runs.free_motion": "Free motion",
-    "ensembles.sweep": "Sweeps",
-    "plots": "Pictures",
-    "estimation.batch": "Estimation",
-    "gradients.reverse": "Gradients",
+    "checks": "Checks",
+    "viewer": "Pictures",
+    "estimation": "Estimation",
+    "gradients": "Gradients",
+    "display": "Running",
 }
-"""Heading on the API page for each module of public names; a module not listed gets its own name as heading."""
-
+"""Heading on the API page for each package of public names."""
 
 MODULES = {
     "estimation": "Estimation",
     "chaos": "Indicators of chaos",
-    "constrained": "Momentum and attitude as matrices",
-    "elliptic": "Elliptic functions",
+    "systems.constrained": "Momentum and attitude as matrices",
+    "algebra.elliptic": "Elliptic functions",
     "events": "Events of a motion",
-    "export": "Exports",
+    "trajectory.export": "Exports",
     "forces": "Forces on an orbit",
     "gradients": "Gradients",
     "inertia": "Inertia",
-    "initial": "Initial states of many bodies",
+    "initial": "Initial states",
     "kepler": "Two-body orbits",
     "loads": "Loads of a system",
-    "observables": "Observables",
+    "trajectory.observables": "Observables",
     "planets": "Constants of planets",
     "plots": "Pictures",
-    "poinsot": "Poinsot's picture of a free motion",
-    "reduce": "Reductions over members",
+    "runs.poinsot": "Poinsot's picture of a free motion",
+    "ensembles.reductions": "Reductions over members",
     "rotation": "Rotations",
-    "sampling": "Distributions of members",
+    "ensembles.sampling": "Distributions of members",
     "states": "States without a body",
     "surroundings": "Surroundings of a system",
-    "variational": "Discrete mechanics",
+    "algebra.variational": "Discrete mechanics",
 }
-"""Title of the page of each module of functions; ``systems``, ``methods``, ``trajectory`` and ``errors`` are on that of
-all names."""
+"""Title of the page of each module of functions; the names that users need of others are on that of all names."""
 
 LONGEST = 60
 """Characters of the longest value of a constant that is shown."""
@@ -134,10 +121,9 @@ def dataset_page() -> str:
     )
 
 
-def public(home: str, name: str, module: str = "") -> str:
-    """The directive that documents one public name, of polhode itself or of a module of it."""
-    thing = getattr(getattr(polhode, module), name) if module else getattr(polhode, name)
-    known_as = f"polhode.{module}.{name}" if module else f"polhode.{name}"
+def public(name: str) -> str:
+    """The directive that documents one public name, of polhode itself or, with dots, of a module of it."""
+    thing, known_as = attrgetter(name)(polhode), f"polhode.{name}"
     if inspect.ismodule(thing):  # a room that is called like a function
         known_as, thing = f"polhode.{name}.{name}", thing.__call__
     if inspect.isclass(thing):
@@ -149,7 +135,9 @@ def public(home: str, name: str, module: str = "") -> str:
         return f".. autoclass:: {known_as}\n{members}{shown}"
     if inspect.isroutine(thing) or inspect.isfunction(thing):
         return f".. autofunction:: {known_as}\n"
-    return constant(known_as, thing, home)
+    module = name.rpartition(".")[0]
+    home = attrgetter(module)(polhode).__name__ if module else polhode._HOMES[name]
+    return constant(known_as, thing, home.removeprefix("polhode."))
 
 
 def constant(known_as: str, value: Any, home: str) -> str:
@@ -183,52 +171,61 @@ def described(name: str, home: str) -> str:
 
 
 def api_page() -> str:
-    """Every public name, grouped by its module."""
+    """Every public name, grouped by its package."""
     groups: dict[str, list[str]] = {heading: [] for heading in ROOMS.values()}
-    for name, home in polhode._homes().items():
-        try:
-            importlib.import_module(f"polhode.{home}")
-        except ModuleNotFoundError:
-            continue
-        groups.setdefault(ROOMS.get(home, home), []).append(public(home, name))
-    for home in ("systems", "methods", "trajectory"):
-        groups[ROOMS[home]] += [public(home, name, home) for name in beside(home)]
+    for name, home in polhode._HOMES.items():
+        groups[ROOMS[home.partition(".")[0]]].append(public(name))
+    for name in beside():
+        groups[ROOMS[name.partition(".")[0]]].append(public(name))
     text = (
-        "# Python reference\n\nEverything here is an attribute of `polhode`, loaded when it is first used. Modules\n"
-        "with a page of their own: "
-        + ", ".join(f"[`polhode.{name}`]({name}.md)" for name in sorted(MODULES))
+        "# Python reference\n\nNames without a module are what a first week needs, loaded when they are first used.\n"
+        "The rest has one place each. Modules with a page of their own: "
+        + ", ".join(f"[`polhode.{name}`]({page_of(name)})" for name in sorted(MODULES))
         + ". The text `polhode.__version__` is the version.\n"
     )
     for heading, parts in groups.items():
-        if parts:
-            text += f"\n## {heading}\n\n" + rst("\n".join(parts))
+        text += f"\n## {heading}\n\n" + rst("\n".join(parts))
     text += "\n## Exceptions\n\nWhen each is raised: [Errors and exit codes](../errors.md).\n\n"
-    text += rst("\n".join(public("errors", name, "errors") for name in polhode._MOVED["errors"]))
-    return text
+    return text + rst("\n".join(public(name) for name in in_errors()))
 
 
-def beside(home: str) -> list[str]:
-    """Public names of a module that are not those of polhode itself, those for users first."""
-    names = [*polhode._MOVED[home], *getattr(polhode, home).__all__]
-    return [
-        name for name in dict.fromkeys(names) if not (name in polhode._homes() and name not in polhode._MOVED[home])
+def beside() -> list[str]:
+    """Public names of packages that are not at the top and on no page of a module; first those that were at the top."""
+    moved = [name for name in polhode._MOVED.values() if not inspect.ismodule(attrgetter(name)(polhode))]
+    rest = [
+        f"{home}.{name}" for home in ("systems", "methods", "trajectory") for name in getattr(polhode, home).__all__
     ]
+    return [
+        name for name in dict.fromkeys([*moved, *rest])
+        if name.rpartition(".")[0] not in (*MODULES, "errors") and name.rpartition(".")[2] not in polhode.__all__
+        and not inspect.ismodule(attrgetter(name)(polhode))
+    ]  # fmt: skip
+
+
+def in_errors() -> list[str]:
+    """The exceptions and warnings."""
+    return [f"errors.{name}" for name, kind in vars(errors).items()
+            if inspect.isclass(kind) and issubclass(kind, errors.PolhodeError | errors.PolhodeWarning)]  # fmt: skip
+
+
+def page_of(module: str) -> str:
+    """The file of the page of a module."""
+    return f"{module.rpartition('.')[2]}.md"
 
 
 def module_pages() -> dict[str, str]:
-    """The pages of modules with a short public name."""
-    return {f"{name}.md": module_page(title, name) for name, title in MODULES.items()}
+    """The pages of modules of functions."""
+    return {page_of(name): module_page(title, name) for name, title in MODULES.items()}
 
 
 def module_page(title: str, known_as: str) -> str:
-    """The page of a module with a short public name: its docstring and its public names, functions last."""
-    home = polhode._MODULES[known_as]
-    thing = getattr(polhode, known_as)
+    """The page of a module: its docstring and its public names, functions last."""
+    thing = attrgetter(known_as)(polhode)
     parts: dict[str, list[str]] = {"Constants": [], "Classes": [], "Functions": []}
     for name in thing.__all__:
         value = getattr(thing, name)
         kind = "Classes" if inspect.isclass(value) else "Functions" if callable(value) else "Constants"
-        parts[kind].append(public(home, name, known_as))
+        parts[kind].append(public(f"{known_as}.{name}"))
     text = inspect.getdoc(thing) or ""
     return (
         f"# {title}\n\n"
@@ -248,7 +245,9 @@ def bib_text() -> str:
 def references_page() -> str:
     """The page of references, each a link target."""
     text = "# References\n\n"
-    text += "`polhode cite OUT` prints the BibTeX entry that belongs to a trajectory, `polhode.cite(key)` any entry.\n"
+    text += (
+        "`polhode cite OUT` prints the BibTeX entry that belongs to a trajectory, `polhode.references.cite(key)` any.\n"
+    )
     for key, entry in sorted(bibliography.entries(bib_text()).items()):
         text += f"\n(ref-{key})=\n`{key}`\n: {bibliography.sentence(entry)}\n"
     return text

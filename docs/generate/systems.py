@@ -8,6 +8,7 @@ import re
 
 from plain_docstrings import as_rst
 
+from polhode import __all__ as AT_THE_TOP
 from polhode.arguments.words import arguments_of
 from polhode.capabilities import CAPABILITIES, in_order
 from polhode.systems import PROBLEMS, SYSTEMS
@@ -65,7 +66,9 @@ def system_pages() -> dict[str, str]:
         page += "in a unit are converted to SI.\n\n"
         page += table(("argument", "what", "in SI"), arguments)
         built = [name, *(other for other in getattr(module, "__all__", ()) if other != name)]
-        pieces = [f".. autofunction:: polhode.{one}\n   :no-index:" for one in built]
+        pieces = [
+            f".. autofunction:: polhode.{'' if one in AT_THE_TOP else 'systems.'}{one}\n   :no-index:" for one in built
+        ]
         page += "\n## Building it\n\n" + rst("\n\n".join(pieces))
         pages[f"systems/{name}.md"] = page
     problems = [
@@ -79,7 +82,7 @@ def system_pages() -> dict[str, str]:
         f"{table(('system', 'what it is', 'built by'), rows)}\n"
         "## Ready-made problems\n\n"
         "Systems with the initial state, a step that suits them and the span of a paper: the key `problem` of a\n"
-        "scenario, `polhode.problem(name)` in Python.\n\n"
+        "scenario, `polhode.systems.problem(name)` in Python.\n\n"
         f"{table(('problem', 'what it is', 'step', 'until', 'from'), problems)}\n"
         "## What systems provide\n\n"
         "`System.provides` holds names of what a system has; the `needs` of a method are such names, and a run is\n"

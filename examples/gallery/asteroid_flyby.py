@@ -28,7 +28,7 @@ r, v = ph.kepler.state(earth.mu, semi_major_axis=a, eccentricity=1 - perigee / a
 moments = np.array([0.61, 0.965, 1.0]) * 2.0e15  # kg m2
 rock = ph.spacecraft(inertia=moments, mu=earth.mu, mass=6.1e10)
 
-varied = ph.sampling.members({"attitude": ph.sampling.uniform_attitude()}, 60, seed=4)
+varied = ph.ensembles.sampling.members({"attitude": ph.ensembles.sampling.uniform_attitude()}, 60, seed=4)
 ds = ph.ensemble(
     rock, "rkn6_14a", members=varied, step=passage / 400, t_end=2 * passage, every=2,
     position=r, velocity=v, angular_velocity=(0, 0, 2 * np.pi / (30.6 * hour)),

@@ -19,7 +19,7 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-ready, day = ph.problem("carson_elliptic"), 86400.0
+ready, day = ph.systems.problem("carson_elliptic"), 86400.0
 orbit = ready.build()
 methods = {
     "variational_midpoint": "variational, order 2",

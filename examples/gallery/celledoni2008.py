@@ -19,7 +19,7 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-ready = ph.problem("celledoni_satellite")
+ready = ph.systems.problem("celledoni_satellite")
 
 # %%
 figure = plt.figure(figsize=(9.5, 4.4))

@@ -22,8 +22,8 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 earth, epoch, day = ph.planets.EARTH, "2026-03-20T12:00:00 UTC", 86400.0
-sun, moon = (ph.ephemeris(body, epoch, day) for body in ("sun", "moon"))
-field = ph.magnetic_field("dipole", epoch=2026.2, orientation=epoch)
+sun, moon = (ph.surroundings.ephemeris(body, epoch, day) for body in ("sun", "moon"))
+field = ph.surroundings.magnetic_field("dipole", epoch=2026.2, orientation=epoch)
 
 
 def coils(t, position, velocity, q, omega, parameters, states):
@@ -48,8 +48,8 @@ def wheels(t, position, velocity, q, omega, parameters, states):
 
 
 faces = [(0.18, "z", 0.05), (0.03, "x", 0.1), (0.02, "y", 0.15)]
-plates = [ph.plate(area, sign * normal, position=sign * far * normal + (0, 0.01, 0), drag_coefficient=2.2,
-                   specular=0.3, diffuse=0.2)
+plates = [ph.systems.plate(area, sign * normal, position=sign * far * normal + (0, 0.01, 0), drag_coefficient=2.2,
+                           specular=0.3, diffuse=0.2)
           for area, axis, far in faces for sign in (1, -1) for normal in [np.eye(3)["xyz".index(axis)]]]  # fmt: skip
 craft = ph.spacecraft(
     inertia=[[0.14, 0.002, -0.001], [0.002, 0.11, 0.0015], [-0.001, 0.0015, 0.07]], mu=earth.mu, mass=12.0,
@@ -59,8 +59,8 @@ craft = ph.spacecraft(
     sunlight={"pressure": ph.planets.SOLAR_PRESSURE, "distance": ph.planets.ASTRONOMICAL_UNIT, "ephemeris": sun,
               "shadow": "cylinder", "radius": earth.radius},
     wheels=ph.reaction_wheels(np.eye(3), 4e-5, max_torque=4e-3, max_momentum=0.03),
-    magnetic_field=field, torquers=ph.magnetic_torquers(np.eye(3), 0.4),
-    dipoles=[ph.magnetic_dipole((5e-3, -3e-3, 4e-3))],
+    magnetic_field=field, torquers=ph.systems.magnetic_torquers(np.eye(3), 0.4),
+    dipoles=[ph.systems.magnetic_dipole((5e-3, -3e-3, 4e-3))],
     controllers=[ph.controller(coils, 2.0, "dipole_command"), ph.controller(wheels, 0.5, "wheel_command")],
     parameters=[7200.0],
 )  # fmt: skip

@@ -26,8 +26,8 @@ start = ph.initial.cubic(5, edge / 5, noise=0.02, seed=1).state | ph.initial.ran
 start |= ph.initial.thermal(liquid, kT, seed=1)
 warm = ph.integrate(liquid, "nose_hoover", temperature=kT, tau=0.3, step=0.005, t_end=10, every=100, **start)
 ds = ph.integrate(liquid, "v2", start=warm, step=0.005, t_end=40, every=4)
-moved = ph.observables.mean_square_displacement(ds, lags=500)
-velocity = ph.observables.velocity_autocorrelation(ds, lags=500)
+moved = ph.trajectory.observables.mean_square_displacement(ds, lags=500)
+velocity = ph.trajectory.observables.velocity_autocorrelation(ds, lags=500)
 lag, moves, memory = moved.lag.values, moved.displacement.values, velocity.correlation.values
 integral = np.concatenate([[0], np.cumsum((memory[1:] + memory[:-1]) / 2 * np.diff(lag))]) / 3
 late = slice(100, 400)

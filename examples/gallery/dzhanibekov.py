@@ -21,7 +21,7 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 inertia, momentum = np.array((1.0, 2.0, 3.0)), np.array((0.0, 2.0, 1e-3))
-flips = ph.poinsot.free_motion_periods(inertia, momentum).polhode / 2
+flips = ph.runs.poinsot.free_motion_periods(inertia, momentum).polhode / 2
 
 # %% [markdown]
 # The time between flips by the textbook: a quarter period of an elliptic function, $K(k)$, grows as the logarithm of

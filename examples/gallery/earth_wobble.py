@@ -23,7 +23,7 @@ A, C, radius = 0.329612, 0.330700, 6.371e6  # moments in units of mass times rad
 tilt = 3.0 / radius  # of the momentum to the axis of figure: three metres at the pole
 day = 2 * np.pi  # in units in which the Earth turns at a rate of one
 momentum = C * np.array((np.sin(tilt), 0, np.cos(tilt)))
-period = ph.poinsot.free_motion_periods((A, A, C), momentum).polhode / day
+period = ph.runs.poinsot.free_motion_periods((A, A, C), momentum).polhode / day
 
 # %%
 days = np.arange(0, np.ceil(period) + 1)

@@ -19,7 +19,7 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-ready = ph.problem("celledoni_satellite")
+ready = ph.systems.problem("celledoni_satellite")
 loads_a_second, span = 700, 2000.0
 methods = {"mkrk:rk4": 4, "v2": 1, "s4_6": 6, "rkn6_14a": 14}  # torques in a step
 

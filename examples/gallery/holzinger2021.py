@@ -18,7 +18,7 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-ready = ph.problem("holzinger_top")
+ready = ph.systems.problem("holzinger_top")
 top = ready.build()
 steps = 1 / np.array([500, 1000, 2000, 4000, 8000])
 names = {"lie_rk": "matrix (Lie group)", "rotation_vector": "rotation vector", "euler": "Cardan angles"}

@@ -19,7 +19,7 @@ import polhode as ph
 from polhode.studies import study
 
 plt.style.use("polhode.plots.style")
-ready = ph.problem("krysl_fast_top")
+ready = ph.systems.problem("krysl_fast_top")
 rivals = {"akw": "AKW", "bbtrap": "BBTRAP", "swc1": "SWC1", "imid": "IMID", "trapm": "TRAPM", "imidm": "IMIDM"}
 table = ph.compare(ready.build(), list(rivals), [0.004, 0.002, 0.001, 0.0005], t_end=1.0, start=ready.initial)
 figure, axes = plt.subplots(figsize=(7.4, 4.8))

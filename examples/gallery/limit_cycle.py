@@ -38,7 +38,7 @@ def keep(t, position, velocity, q, omega, parameters, states):
 
 def held(shortest):
     """An hour of holding the attitude with this shortest pulse."""
-    jets = ph.pulsed_thrusters(thrust, forces, every, positions=places, min_on_time=shortest)
+    jets = ph.systems.pulsed_thrusters(thrust, forces, every, positions=places, min_on_time=shortest)
     law = ph.controller(keep, every, "thruster_command")
     craft = ph.spacecraft((30, 35, J), ph.planets.EARTH.mu, 100.0, gravity_gradient=False, pulsed_thrusters=jets,
                           controllers=[law], parameters=[shortest])  # fmt: skip

@@ -44,7 +44,7 @@ def craft_with(integral):
     return ph.spacecraft(
         (12.0, 10.0, 8.0), earth.mu, mass=60.0, parameters=[0.02, 0.6, integral], states={"total": 3},
         wheels=ph.reaction_wheels(np.eye(3), 0.01, max_torque=0.05, max_momentum=8.0),
-        thrusters=[ph.thruster(2e-4, direction=(0, 1, 0), position=(0.5, 0, 1.0))],
+        thrusters=[ph.systems.thruster(2e-4, direction=(0, 1, 0), position=(0.5, 0, 1.0))],
         controllers=[ph.controller(point, 0.5, "wheel_command", keeps="total")],
     )  # fmt: skip
 

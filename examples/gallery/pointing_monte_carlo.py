@@ -17,6 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import polhode as ph
+from polhode.ensembles import sampling
 
 plt.style.use("polhode.plots.style")
 earth, radius = ph.planets.EARTH, 6.9e6
@@ -34,11 +35,11 @@ def wheels(t, q, omega, parameters):
 
 
 craft = ph.spacecraft(inertia=(12, 14, 9), mu=earth.mu, mass=80, torque=wheels, parameters=[0.01, 0.01, n])
-varied = ph.sampling.members({
-    "attitude": ph.sampling.uniform_attitude(),
-    "angular_velocity": ph.sampling.normal((0, 0, 0), sigma=0.01),
-    "inertia": ph.sampling.inertia((12, 14, 9), relative=0.1),
-    "parameters.0": ph.sampling.lognormal(0.01, sigma=0.2),
+varied = sampling.members({
+    "attitude": sampling.uniform_attitude(),
+    "angular_velocity": sampling.normal((0, 0, 0), sigma=0.01),
+    "inertia": sampling.inertia((12, 14, 9), relative=0.1),
+    "parameters.0": sampling.lognormal(0.01, sigma=0.2),
 }, 1000, seed=5)  # fmt: skip
 ds = ph.ensemble(
     craft, members=varied, step=1.0, t_end=900.0, every=5, position=(radius, 0, 0), velocity=(0, radius * n, 0)

@@ -34,7 +34,7 @@ colours = plt.get_cmap("coolwarm")
 
 
 def draw(start, colour, width):
-    points = ph.poinsot.polhode_curve(inertia, start, 600).angular_momentum
+    points = ph.runs.poinsot.polhode_curve(inertia, start, 600).angular_momentum
     front = points @ eye > 0
     for side, strength in ((front, 1.0), (~front, 0.13)):
         axes.plot(*np.where(side, [points @ right, points @ up], np.nan), color=colour, linewidth=width, alpha=strength)

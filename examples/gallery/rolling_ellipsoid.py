@@ -22,9 +22,9 @@ inertia, momentum = np.array((1.0, 1.6, 2.2)), np.array((0.55, 1.0, 0.75))
 normal = np.cross(momentum, (0, 0, -1))
 angle = np.arccos(-momentum[2] / np.linalg.norm(momentum))
 downward = ph.rotation.quaternion_from_axis_angle(normal, angle)  # turns the momentum downward
-period = ph.poinsot.free_motion_periods(inertia, momentum).polhode
+period = ph.runs.poinsot.free_motion_periods(inertia, momentum).polhode
 t = np.linspace(0, 4 * period, 3000)
-herpolhode = ph.poinsot.herpolhode_curve(inertia, momentum, t, attitude=downward).angular_velocity
+herpolhode = ph.runs.poinsot.herpolhode_curve(inertia, momentum, t, attitude=downward).angular_velocity
 print(f"the tip stays in the plane to {np.ptp(herpolhode[:, 2]):.1e}")
 
 # %% [markdown]
@@ -35,7 +35,7 @@ q = ph.free_motion(inertia, momentum, t[-1], attitude=downward).attitude
 size = np.sqrt(np.sum(momentum**2 / inertia) / inertia)
 a, b = np.meshgrid(np.linspace(0, 2 * np.pi, 60), np.linspace(0, np.pi, 30))
 surface = np.stack([np.cos(a) * np.sin(b), np.sin(a) * np.sin(b), np.cos(b)], axis=-1) * size
-polhode = ph.poinsot.polhode_curve(inertia, momentum, 400).angular_velocity
+polhode = ph.runs.poinsot.polhode_curve(inertia, momentum, 400).angular_velocity
 figure = plt.figure(figsize=(7.6, 5.4), layout="none")
 axes = figure.add_axes((0, 0, 1, 1), projection="3d", computed_zorder=False)
 low = herpolhode[0, 2]

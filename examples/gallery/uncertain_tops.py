@@ -17,13 +17,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import polhode as ph
+from polhode.ensembles import sampling
 
 plt.style.use("polhode.plots.style")
 top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20)
-drawn = ph.sampling.members(
+drawn = sampling.members(
     {
-        "weight": ph.sampling.normal(20, sigma=0.2),
-        "angular_velocity": ph.sampling.normal((0, 0, 30), sigma=(0, 0, 0.3)),
+        "weight": sampling.normal(20, sigma=0.2),
+        "angular_velocity": sampling.normal((0, 0, 30), sigma=(0, 0, 0.3)),
     },
     2048,
     design="sobol",

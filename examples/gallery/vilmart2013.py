@@ -19,7 +19,7 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-ready = ph.problem("vilmart_free_body")
+ready = ph.systems.problem("vilmart_free_body")
 book = ready.build()
 ds = ph.integrate(book, "v2/dmv10", step=0.1, t_end=40, start=ready.initial)
 exact = ph.free_motion(book.moments[0], ready.initial["angular_momentum"], ds.time.values)

@@ -32,7 +32,7 @@ for run, colour, name in ((bath, "C1", "in a bath of 300 K"), (ds, "C0", "left a
 left.axhline(300, color="0.6", linestyle=":")
 left.set(xlabel="time (ps)", ylabel="temperature (K)", ylim=(0, 900), title="Temperature")
 left.legend()
-g = ph.observables.radial_distribution(ds, bins=60)
+g = ph.trajectory.observables.radial_distribution(ds, bins=60)
 right.fill_between(g.r, g.g - 2 * g.g_error, g.g + 2 * g.g_error, color="C0", alpha=0.3, linewidth=0)
 right.plot(g.r, g.g, color="C0")
 first = int(g.g.values.argmax())
@@ -44,5 +44,5 @@ print(
     f"in the bath {float(bath.temperature[300:].mean()):.0f} K, fluctuating by {swing:.0f} K; "
     f"by theory 300 K and {300 * np.sqrt(2 / (degrees + 3)):.0f} K"
 )
-drift = float(ph.observables.drift(ds).slope / ds.kinetic_energy.mean())
+drift = float(ph.trajectory.observables.drift(ds).slope / ds.kinetic_energy.mean())
 print(f"left alone, the energy drifts by {drift:.0e} of the kinetic energy a ps")

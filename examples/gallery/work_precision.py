@@ -20,7 +20,7 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-ready, span = ph.problem("celledoni_satellite"), 20.0
+ready, span = ph.systems.problem("celledoni_satellite"), 20.0
 system, budgets = ready.build(), 4000 * 2 ** np.arange(5)
 truth = ph.integrate(system, "rkn8_17", step=0.005, t_end=span, start=ready.initial)
 methods = {"mkrk:rk4": 4, "mkrk:cv8": 11, "v2": 1, "s4_6": 6, "rkn6_14a": 14, "aba10_6_4": 8}  # torques in a step

@@ -6,84 +6,96 @@
     ds = ph.integrate(top, "trapm", step=1e-3, t_end=20.0, every=10,
                       attitude=ph.rotation.exp_quaternion((0.3, 0, 0)), angular_velocity=(0, 0, 50))
 
-Everything is loaded when it is first used; importing polhode costs a few milliseconds.
+Everything is loaded when it is first used; importing polhode costs a few milliseconds. ``dir(polhode)`` is what a first
+week needs. The rest is in packages: ``polhode.trajectory`` (exports, observables), ``ensembles`` (distributions,
+reductions, sweeps), ``runs`` (scenarios, points of bodies, Poinsot's curves), ``checks``, ``estimation``, ``chaos``,
+``gradients``, ``algebra`` (elliptic functions, discrete mechanics), ``references`` and ``display``.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
+from operator import attrgetter
 from typing import Any
 
 from polhode.in_xarray import whenever_imported as _whenever_imported
 
 _HOMES = {
-    "body": "bodies.body", "bodies": "bodies.body", "pairs": "loads.load",
-    "system": "systems", "problem": "systems", "thruster": "systems", "plate": "systems", "reaction_wheels": "systems",
-    "controller": "systems", "gravity_field": "systems",
-    "magnetic_field": "systems", "magnetic_dipole": "systems", "magnetic_torquers": "systems",
-    "control_moment_gyros": "systems", "nrlmsis": "systems", "pulsed_thrusters": "systems",
-    "ephemeris": "systems", "tle": "systems.tle", "omm": "systems.omm",
-    "oem": "systems.ephemeris_messages", "aem": "systems.ephemeris_messages",
+    "system": "systems", "body": "bodies.body", "bodies": "bodies.body", "pairs": "loads.load", "controller": "systems",
+    "reaction_wheels": "bodies.wheels", "control_moment_gyros": "bodies.gyros", "where": "programs.tracer",
+    "particle": "systems", "free_body": "systems", "rigid_body": "systems", "heavy_top": "systems", "orbit": "systems",
+    "spacecraft": "systems", "gravitating_bodies": "systems", "dipoles": "systems", "rigid_water": "systems",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",
-    "ensemble": "ensembles.ensemble", "ensemble_of": "ensembles.of_scenario",
     "Tolerance": "runs.steps", "State": "runs.state", "Settings": "runs.settings", "Store": "runs.store",
-    "Progress": "display", "read_scenario": "runs.scenario",
-    "write_scenario": "runs.scenario",
-    "check_method": "checks", "check_system": "checks",
-    "free_motion": "runs.free_motion", "point_motion": "runs.point_motion",
-    "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
-    "where": "programs.tracer", "animate": "plots",
-    "sweep": "ensembles.sweep", "open_sweep": "ensembles.sweep", "sweep_status": "ensembles.sweep",
-    "sweep_member": "ensembles.sweep", "view": "viewer.view", "fit": "estimation.batch",
-    "gradient": "gradients.reverse",
+    "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "free_motion": "runs.free_motion",
+    "ensemble": "ensembles.ensemble", "sweep": "ensembles.sweep", "fit": "estimation.batch",
+    "gradient": "gradients.reverse", "view": "viewer.view",
 }  # fmt: skip
 _MODULES = {
-    "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
-    "rotation": "algebra.rotation", "inertia": "bodies.inertia", "plots": "plots",
-    "initial": "systems.initial", "systems": "systems", "methods": "methods",
-    "variational": "algebra.variational", "forces": "systems.forces", "loads": "loads", "states": "loads.states",
-    "surroundings": "surroundings", "events": "systems.events",
-    "planets": "surroundings.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
-    "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
-    "sampling": "ensembles.sampling", "reduce": "ensembles.reductions", "estimation": "estimation", "chaos": "chaos",
-    "gradients": "gradients",
+    "loads": "loads", "states": "loads.states", "surroundings": "surroundings", "events": "systems.events",
+    "forces": "systems.forces", "initial": "systems.initial", "systems": "systems", "methods": "methods",
+    "rotation": "algebra.rotation", "kepler": "algebra.orbits", "inertia": "bodies.inertia",
+    "planets": "surroundings.planets", "plots": "plots", "errors": "errors",
 }  # fmt: skip
+_PACKAGES = (
+    "trajectory", "ensembles", "runs", "checks", "estimation", "chaos", "gradients", "algebra", "references", "display",
+)  # fmt: skip
+"""Where names are that few users need."""
 _MOVED = {
-    "errors": (
-        "PolhodeError", "InvalidInput", "ConvergenceError", "StepFailed", "StepTooLarge", "StepTooSmall", "NotFinite",
-        "FileProblem", "UserFunctionError", "Interrupted", "MissingExtra", "PolhodeWarning", "SlowFunctionWarning",
-        "OtherMachineWarning", "EnergyWarning", "CoarseStepWarning",
-    ),
-    "methods": ("METHODS", "method_table", "add_method", "add_tableau", "Method", "tableau", "Scheme", "splitting"),
-    "systems": ("System", "SYSTEMS", "add_system", "PROBLEMS"),
-    "trajectory": ("with_chart", "convert_branch"),
-    "poinsot": ("free_motion_periods", "polhode_curve", "herpolhode_curve"),
-    "constrained": ("to_constrained", "from_constrained", "to_cotangent", "from_cotangent"),
-}  # fmt: skip
-"""Modules, and the names in them that were here once."""
+    name: f"{home}.{name}"
+    for home, names in {
+        "systems": "gravity_gradient soft_wall problem thruster plate magnetic_dipole magnetic_torquers"
+        " pulsed_thrusters constrained System SYSTEMS add_system PROBLEMS",
+        "systems.constrained": "to_constrained from_constrained to_cotangent from_cotangent",
+        "surroundings": "gravity_field magnetic_field nrlmsis ephemeris",
+        "initial": "tle omm oem aem",
+        "methods": "METHODS method_table add_method add_tableau Method tableau Scheme splitting",
+        "runs": "read_scenario write_scenario point_motion poinsot",
+        "runs.poinsot": "free_motion_periods polhode_curve herpolhode_curve",
+        "ensembles": "ensemble_of open_sweep sweep_status sweep_member sampling",
+        "trajectory": "export observables with_chart convert_branch",
+        "algebra": "elliptic variational",
+        "checks": "check_method check_system",
+        "plots": "animate",
+        "references": "cite",
+        "display": "Progress",
+        "errors": "PolhodeError InvalidInput ConvergenceError StepFailed StepTooLarge StepTooSmall NotFinite"
+        " FileProblem UserFunctionError Interrupted MissingExtra PolhodeWarning SlowFunctionWarning OtherMachineWarning"
+        " EnergyWarning CoarseStepWarning",
+    }.items()
+    for name in names.split()
+} | {"reduce": "ensembles.reductions"}
+"""Names that were here once, and where they are."""
+__all__ = ["__version__", *_HOMES, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__all__":
-        return ["__version__", *_homes(), *_MODULES]
     value: Any
     if name == "__version__":
         value = _version()
-    elif name in _MODULES:
-        value = importlib.import_module(f"polhode.{_MODULES[name]}")
+    elif name in _MODULES or name in _PACKAGES:
+        value = importlib.import_module(f"polhode.{_MODULES.get(name, name)}")
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"polhode.{_HOMES[name]}"), name)
-    elif home := next((home for home, names in _MOVED.items() if name in names), ""):
-        raise AttributeError(f"polhode.{name} moved to polhode.{home}.{name}")
+    elif name in _MOVED:
+        return _moved(name, _MOVED[name])
     elif name.startswith("_") or importlib.util.find_spec(f"polhode.{name}"):  # a package, which may be half imported
         raise AttributeError(f"module 'polhode' has no attribute {name!r}")
-    elif name in (systems := importlib.import_module("polhode.systems").SYSTEMS):
-        value = systems[name]
+    elif name in importlib.import_module("polhode.systems").SYSTEMS:
+        return _moved(name, f"systems.{name}")
     else:
         raise AttributeError(f"module 'polhode' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _moved(name: str, new: str) -> Any:
+    """What has the old name, with a warning that says the new one."""
+    errors = importlib.import_module("polhode.errors")
+    errors.warn(f"polhode.{name} is now polhode.{new}", errors.OldNameWarning)
+    return attrgetter(new)(sys.modules[__name__])
 
 
 def _version() -> str:
@@ -95,13 +107,8 @@ def _version() -> str:
         return "0+unknown"
 
 
-def _homes() -> dict[str, str]:
-    """The module of every public name: of those above and of all systems."""
-    return dict.fromkeys(importlib.import_module("polhode.systems").SYSTEMS, "systems") | _HOMES
-
-
 def __dir__() -> list[str]:
-    return sorted(["__version__", *_homes(), *_MODULES])
+    return sorted(__all__)
 
 
 _whenever_imported()

@@ -155,11 +155,16 @@ class SlowFunctionWarning(PolhodeWarning):
     """A user function could not be compiled and runs as plain Python, or loads are differences of a potential."""
 
 
+class OldNameWarning(PolhodeWarning):
+    """A name that moved, and where to: the old one goes on working for one version."""
+
+
 def warn(message: str, category: type[PolhodeWarning]) -> None:
     """Give a warning that points at the first calling line outside of polhode."""
-    level, frame, inside = 2, sys._getframe(1), ("polhode.", "functools", "contextlib")
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(inside):
-        level, frame = level + 1, frame.f_back
+    level, frame, importing = 2, sys._getframe(1), "importlib._bootstrap."  # which warnings does not count
+    inside = ("polhode.", "functools.", "contextlib.", importing)
+    while frame.f_back is not None and (module := f"{frame.f_globals.get('__name__')}.").startswith(inside):
+        level, frame = level + (module != importing), frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 

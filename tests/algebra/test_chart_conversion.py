@@ -73,7 +73,7 @@ def test_the_steady_turn_of_the_paper():
 
 def test_the_tumbling_box_of_the_paper():
     """[holzinger2021, 7.1.1], epsilon = 1, t = 0.5: digits of a computation with 34 in which two methods agreed."""
-    ready = ph.problem("holzinger_box_vector")
+    ready = ph.systems.problem("holzinger_box_vector")
     start = dict(ready.initial)
     start["attitude"] = ph.rotation.exp_quaternion(start.pop("rotation_vector"))
     ds = ph.integrate(ready.build(), "exact", step=ready.step, t_end=ready.t_end, **start)
@@ -89,7 +89,7 @@ def test_the_tumbling_box_of_the_paper():
     np.testing.assert_allclose(followed[0], (0.0, -pi / 2, 0.0), rtol=0, atol=1e-15)
     lengths = np.linalg.norm(followed, axis=1)
     assert np.abs(np.diff(lengths)).max() < 2 * pi * np.sqrt(2) * ready.step * 1.05
-    assert ph.problem("holzinger_box_angles").build().arguments == ready.build().arguments
+    assert ph.systems.problem("holzinger_box_angles").build().arguments == ready.build().arguments
 
 
 # ------------------------------------------------------------------ every chart and branch

@@ -6,7 +6,7 @@ from scipy.optimize import root
 
 import polhode as ph
 from polhode import forces
-from polhode import variational as discrete
+from polhode.algebra import variational as discrete
 from polhode.checks import exact_state, measure_order, stepper
 from polhode.errors import ConvergenceError, InvalidInput
 from polhode.methods.tableaux import tableau

@@ -1,6 +1,7 @@
 """One element given as plain numbers takes a shorter way: the same bits as in an array, and the same refusals."""
 
 import inspect
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -21,15 +22,14 @@ CALLS = {
     **{f"rotation.{name}": (4, 3) for name in ("rotate", "rotate_inverse")},
     "rotation.quaternion_from_euler": (3,), "rotation.euler_from_quaternion": (4,), "rotation.euler_rates": (3, 3),
     "kepler.propagate": (3, 3, 0, 1), "kepler.angular_momentum": (3, 3), "kepler.specific_energy": (3, 3, 1),
-    "kepler.classical_elements": (3, 3, 1), "kepler.eccentric_from_mean": (0, 1), "elliptic.sn": (0, 1),
-    "elliptic.jacobi": (0, 1), "elliptic.K": (1,),
+    "kepler.classical_elements": (3, 3, 1), "kepler.eccentric_from_mean": (0, 1), "algebra.elliptic.sn": (0, 1),
+    "algebra.elliptic.jacobi": (0, 1), "algebra.elliptic.K": (1,),
 }  # fmt: skip
 """By function the lengths of its arguments; 0: any number, 1: a number between 0 and 1."""
 
 
 def function_of(name):
-    module, _, function = name.partition(".")
-    return getattr(getattr(ph, module), function)
+    return attrgetter(name)(ph)
 
 
 def drawn(length):

@@ -54,7 +54,7 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_one_is_not_reported(name, seed):
     system = RIGHT[name]()
-    report = ph.check_system(system, states=10, seed=seed, **(AT_LENGTH if system.translates else {}))
+    report = ph.checks.check_system(system, states=10, seed=seed, **(AT_LENGTH if system.translates else {}))
     assert report.passed, report
     judged = {"a tether and drag": "works"}.get(name, "conserves energy")
     assert judged in {line.what for line in report.lines}
@@ -104,7 +104,7 @@ def beside(t, position, velocity, parameters):
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("wrong", [sign, stiffer, longer, two_sided, one_way, beside], ids=lambda f: f.__name__)
 def test_a_wrong_one_is_found(wrong, seed):
-    report = ph.check_system(declared(wrong), states=10, seed=seed, **AT_LENGTH)
+    report = ph.checks.check_system(declared(wrong), states=10, seed=seed, **AT_LENGTH)
     assert "loads and potential" in {line.what for line in report.failures}, report
 
 
@@ -115,10 +115,10 @@ def test_wrong_energy_alone_is_found():
         taut = np.where(np.sqrt(position @ position) > parameters[1], 1.0, 0.0)
         return pull(t, position, velocity, parameters) - 1e-4 * taut * velocity
 
-    failed = {line.what for line in ph.check_system(declared(damped), states=10, **AT_LENGTH).failures}
+    failed = {line.what for line in ph.checks.check_system(declared(damped), states=10, **AT_LENGTH).failures}
     assert {"loads in motion", "conserves energy"} <= failed
 
 
 def test_a_span_that_is_asked_for_is_not_shortened():
     with pytest.raises(ph.errors.InvalidInput, match="for a span of 3, or its loads have a kink on the way"):
-        ph.check_system(RIGHT["a tether by its potential"](), states=10, span=3.0, **AT_LENGTH)
+        ph.checks.check_system(RIGHT["a tether by its potential"](), states=10, span=3.0, **AT_LENGTH)

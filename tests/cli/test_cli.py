@@ -101,7 +101,7 @@ def test_run_writes_trajectory_and_picture(polhode, tmp_path):
 
 def test_run_in_silence_and_for_machines(polhode, tmp_path):
     assert polhode("run", "top.toml", "-q", "--no-picture", "-o", "a/b.zarr") == (0, "", "")
-    assert ph.load("a/b.zarr").equals(ph.read_scenario("top.toml").integrate())
+    assert ph.load("a/b.zarr").equals(ph.runs.read_scenario("top.toml").integrate())
     assert not list(tmp_path.rglob("*.png"))
     code, out, err = polhode("run", "top.toml", "--json", "-q", "--no-picture", "--method", "imid", "--step", "0.002")
     facts = json.loads(out)
@@ -351,7 +351,7 @@ def test_usual_methods_of_a_comparison_fit_the_system():
         for row in rows:
             order = row.promises.order_velocity if system.velocity_dependent else row.promises.order
             assert order == row.promises.order, row.label
-    assert "rkn6_14a" in usual_methods(ph.problem("celledoni_satellite").build())
+    assert "rkn6_14a" in usual_methods(ph.systems.problem("celledoni_satellite").build())
     assert all("s6_10" in usual_methods(system) for system in (spun_body, sinking))  # a splitting that keeps its order
 
 
@@ -430,7 +430,7 @@ def test_euler_rates_script(capsys):
 
 
 def test_euler_angles_example():
-    ds = ph.read_scenario(ROOT / "examples" / "euler-angles.toml").integrate()
+    ds = ph.runs.read_scenario(ROOT / "examples" / "euler-angles.toml").integrate()
     angles = ds.euler_angles
     assert (angles.attrs["sequence"], angles.attrs["branch"]) == ("ZXZ", "continuous")
     assert abs(float(angles[0, 1])) == 0.0 and float(abs(ds.energy_error).max()) < 1e-13
@@ -438,7 +438,7 @@ def test_euler_angles_example():
 
 
 def test_detumble_example():
-    scenario = ph.read_scenario(ROOT / "examples" / "detumble.toml", allow_code=True)
+    scenario = ph.runs.read_scenario(ROOT / "examples" / "detumble.toml", allow_code=True)
     ds = scenario.integrate()
     assert ds.step.values[1:-1].max() > 100 * ds.step.values[1:-1].min()
     state = {name: value for name, value in scenario.arguments.items() if name in ("attitude", "angular_velocity")}
@@ -456,7 +456,7 @@ def test_detumble_example():
 
 
 def test_gravity_gradient_example_is_as_accurate_as_the_paper_says():
-    scenario = ph.read_scenario(ROOT / "examples" / "gravity-gradient.toml")
+    scenario = ph.runs.read_scenario(ROOT / "examples" / "gravity-gradient.toml")
     assert scenario.method == "rkn6_14a"
     assert 1e-10 < float(abs(scenario.integrate().energy_error).max()) < 1e-9
 
@@ -483,7 +483,7 @@ def test_monte_carlo_script(monkeypatch, capsys, tmp_path):
 
 
 def test_satellite_script_is_the_scenario():
-    scenario = ph.read_scenario(ROOT / "examples" / "satellite.toml", allow_code=True)
+    scenario = ph.runs.read_scenario(ROOT / "examples" / "satellite.toml", allow_code=True)
     script = (ROOT / "examples" / "satellite_script.py").read_text()
     for row in scenario.system.arguments["inertia"]:
         assert str(row) in script

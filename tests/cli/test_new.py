@@ -106,7 +106,9 @@ def test_files_are_not_overwritten_unless_forced(polhode, tmp_path):
     assert code == 5 and "there is already a file kept.toml; choose another with -o, or add --force" in err
     assert Path("kept.toml").read_text() == "mine"
     assert polhode("new", "orbit", "-o", "kept.toml", "--force", "-q") == (0, "", "")
-    assert ph.read_scenario("kept.toml").system.name == "orbit" and "run kept.toml" in Path("kept.toml").read_text()
+    assert (
+        ph.runs.read_scenario("kept.toml").system.name == "orbit" and "run kept.toml" in Path("kept.toml").read_text()
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_a_system_of_ones_own_gets_samples(monkeypatch, tmp_path):
     path = tmp_path / "weight.toml"
     path.write_text(starter("weight"))
     assert "# A falling mass." in path.read_text() and "# gravity = 9.81  # default" in path.read_text()
-    assert ph.read_scenario(path).system.name == "weight"
+    assert ph.runs.read_scenario(path).system.name == "weight"
     with pytest.raises(InvalidInput, match="no sample of argument 'torque'"):
         starter("held")
 

@@ -58,8 +58,11 @@ def test_members_are_drawn_run_and_written(run, tmp_path):
     assert facts["members"] == 12 and facts["failed"] == 0 and facts["written"] == ["tops.nc", "tops.png"]
     assert ds.sizes["member"] == 12 and (tmp_path / "tops.png").stat().st_size > 10_000
     assert "12" in err and "energy error" in err and ds.attrs["scenario"] == TOP + DRAWN
-    again = ph.sampling.members({"weight": ph.sampling.normal(20.0, 0.2),
-                                 "angular_velocity": ph.sampling.normal((0, 0, 30.0), 0.3)}, 12, seed=3)  # fmt: skip
+    drawn = {
+        "weight": ph.ensembles.sampling.normal(20.0, 0.2),
+        "angular_velocity": ph.ensembles.sampling.normal((0, 0, 30.0), 0.3),
+    }
+    again = ph.ensembles.sampling.members(drawn, 12, seed=3)
     assert np.array_equal(ds.weight, again["weight"])
     assert json.loads(ds.attrs["ensemble"])["drawn"]["seed"] == 3
 
@@ -71,7 +74,7 @@ def test_a_table_and_statistics_alone(run, tmp_path):
     assert code == 0, err
     ds = ph.load("tops.nc")
     assert "member" not in ds.dims and ds.attrs["members"] == 3
-    one = ph.read_scenario("tops.toml")
+    one = ph.runs.read_scenario("tops.toml")
     start = {"euler_angles_deg": (0, 17, 0), "sequence": "ZXZ", "angular_velocity": (0, 0, 30)}
     varied = {"weight": [19.0, 20.0, 21.0]}
     kept = ph.ensemble(one.system, one.method, members=varied, step=0.02, t_end=0.4, every=4, start=start)
@@ -96,9 +99,9 @@ def test_what_is_wrong_with_members_is_said(run, table, said):
 def test_a_scenario_with_members_is_no_single_run(run, tmp_path):
     (tmp_path / "tops.toml").write_text(TOP + DRAWN)
     with pytest.raises(InvalidInput, match="is many members; run them with"):
-        ph.read_scenario("tops.toml").integrate()
+        ph.runs.read_scenario("tops.toml").integrate()
     code, _, err = run(TOP + DRAWN, "--store", "long.zarr")
     assert code == 3 and "go without a store" in err
     (tmp_path / "one.toml").write_text(TOP)
     with pytest.raises(InvalidInput, match=r"has no \[members\]"):
-        ph.ensemble_of(ph.read_scenario("one.toml"))
+        ph.ensembles.ensemble_of(ph.runs.read_scenario("one.toml"))

@@ -251,7 +251,7 @@ def test_reductions_in_the_place_of_trajectories():
     three = ph.ensemble(TOP, "v2", members=values, reduce=wanted, threads=3, **words)
     assert "member" not in one.dims and one.attrs["members"] == count and one.attrs["failed"] == 0
     assert np.allclose(one.angular_velocity_mean, kept.angular_velocity.mean("member"), rtol=0, atol=1e-13)
-    again = ph.reduce.apply(kept, wanted)
+    again = ph.ensembles.reductions.apply(kept, wanted)
     for name in one.data_vars:
         assert np.array_equal(one[name], three[name]) and np.array_equal(one[name], again[name]), name
     assert one.attrs["engine"].startswith("threads")
@@ -271,7 +271,9 @@ def test_reductions_of_members_that_are_runs_by_themselves():
     start = orbits(4)
     words = {"step": 300.0, "steps": 30, "events": ["node"]}
     kept = ph.ensemble(ph.orbit(EARTH.mu), "kepler", members=start, **words)
-    ds = ph.ensemble(ph.orbit(EARTH.mu), "kepler", members=start, reduce=[ph.reduce.mean("position")], **words)
+    ds = ph.ensemble(
+        ph.orbit(EARTH.mu), "kepler", members=start, reduce=[ph.ensembles.reductions.mean("position")], **words
+    )
     assert np.allclose(ds.position_mean, kept.position.mean("member"), rtol=1e-14)
 
 
@@ -457,7 +459,10 @@ def test_runs_by_themselves_with_a_tolerance_have_rows_at_the_start_and_the_end_
         (None, r"members must be arrays by name, .* a table .* or a whole number of members, not None"),
         ("members.txt", "a file that ends in .csv"),
         (10**15, "members asks for .* more than the memory of this machine holds"),
-        (ph.sampling.members({"angular_velocity": ph.sampling.normal((0, 0, 1), 0.1)}, 10**15), "members asks for .*"),
+        (
+            ph.ensembles.sampling.members({"angular_velocity": ph.ensembles.sampling.normal((0, 0, 1), 0.1)}, 10**15),
+            "members asks for .*",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("error")
@@ -495,8 +500,10 @@ def test_what_one_member_among_many_does_not_conserve_is_not_recorded(tensor):
 
 
 def test_only_scenarios_are_run_as_such():
-    with pytest.raises(InvalidInput, match=r"scenario must be what polhode.read_scenario returns, not 'tops.toml'"):
-        ph.ensemble_of("tops.toml")
+    with pytest.raises(
+        InvalidInput, match=r"scenario must be what polhode.runs.read_scenario returns, not 'tops.toml'"
+    ):
+        ph.ensembles.ensemble_of("tops.toml")
 
 
 def test_members_that_are_done_before_an_interrupt_are_reduced():

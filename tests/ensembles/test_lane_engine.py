@@ -42,7 +42,7 @@ def looked_up(t, q, omega, parameters):
 
 SYSTEMS = {
     "opaque": lambda: ph.rigid_body((5.0, 4.0, 1.0), torque=looked_up),
-    "gradient": lambda: ph.gravity_gradient((5.0, 4.0, 1.0), mu=1.0, radius=3.0),
+    "gradient": lambda: ph.systems.gravity_gradient((5.0, 4.0, 1.0), mu=1.0, radius=3.0),
     "orbit": lambda: ph.orbit(mu=1.0),
     "j2": lambda: ph.orbit(mu=1.0, forces=[{"kind": "zonal", "J2": 1e-3, "radius": 1.0}]),
     "particle": lambda: ph.particle(1.0, force=pull, parameters=(1.0,)),

@@ -7,7 +7,7 @@ import polhode as ph
 from polhode.ensembles import ensemble as home
 from polhode.errors import InvalidInput
 
-S = ph.sampling
+S = ph.ensembles.sampling
 BODY = ph.free_body((1, 2, 2.5))
 BATH = "baoab:temperature=1:friction=1"
 HOW = {"step": 0.05, "steps": 20}
@@ -47,7 +47,7 @@ def test_each_has_its_own_by_its_number(one_by_one, tmp_path):
 
 def test_parts_have_the_numbers_of_the_whole(monkeypatch):
     drawn = S.members({"angular_velocity": S.normal((0, 0.1, 1.0), sigma=0.05)}, 1100, seed=3)
-    words = {"step": 0.1, "steps": 3, "reduce": ph.reduce.extremes("angular_velocity")}
+    words = {"step": 0.1, "steps": 3, "reduce": ph.ensembles.reductions.extremes("angular_velocity")}
     whole = ph.ensemble(BODY, BATH, members=drawn, **words)
     monkeypatch.setattr(home, "PART", 512)
     parts = ph.ensemble(BODY, BATH, members=drawn, **words)

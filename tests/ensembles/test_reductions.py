@@ -18,7 +18,7 @@ import polhode as ph
 from polhode.ensembles.reductions import BATCH, Running, reductions_from
 from polhode.errors import InvalidInput, UserFunctionError
 
-R = ph.reduce
+R = ph.ensembles.reductions
 TIMES = np.linspace(0.0, 1.0, 4)
 
 
@@ -235,7 +235,7 @@ def test_ensembles_are_drawn_part_by_part(monkeypatch):
     """The same bits as of one part; numbers of members, of failures too, are those of the whole."""
     from polhode.ensembles import ensemble as home
 
-    S = ph.sampling
+    S = ph.ensembles.sampling
     varied = {"inertia": S.inertia((3.0, 2.0, 1.5), 0.1), "angular_velocity": S.normal((0.1, 2.0, 0.0), (0.01, 0.4, 0))}
     drawn = S.members(varied, 2700, seed=4)
     told = []
@@ -262,14 +262,14 @@ def test_memory_of_ensembles_does_not_grow_with_their_members(monkeypatch):
     monkeypatch.setattr(home, "PART", 2048)
     body = ph.free_body((3.0, 2.0, 1.5))
     varied = {
-        "inertia": ph.sampling.inertia((3.0, 2.0, 1.5), 0.1),
-        "angular_velocity": ph.sampling.normal((0, 0, 1), 0.1),
+        "inertia": ph.ensembles.sampling.inertia((3.0, 2.0, 1.5), 0.1),
+        "angular_velocity": ph.ensembles.sampling.normal((0, 0, 1), 0.1),
     }
     what = {"step": 1.0, "steps": 1, "engine": "threads", "threads": 1, "reduce": {"angular_velocity": "mean"}}
 
     def peak(count):
         tracemalloc.start()
-        ph.ensemble(body, "exact", members=ph.sampling.members(varied, count), **what)
+        ph.ensemble(body, "exact", members=ph.ensembles.sampling.members(varied, count), **what)
         high = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return high

@@ -15,7 +15,7 @@ from polhode.ensembles.designs import DESIGNS, Design, uniform_stream
 from polhode.ensembles.sampling import KINDS, members
 from polhode.errors import FileProblem, InvalidInput
 
-S = ph.sampling
+S = ph.ensembles.sampling
 COVARIANCE = np.array([[4.0, 1.0, 0.5], [1.0, 2.0, -0.3], [0.5, -0.3, 1.0]])
 TILT = np.array([0.6, 0.0, 0.8, 0.0])
 DISTRIBUTIONS = {
@@ -265,7 +265,9 @@ def test_ensembles_take_distributions_and_tables_and_record_them(tmp_path):
     table = ph.ensemble(body, "exact", members=tmp_path / "m.csv", **run)
     alone = ph.ensemble(body, "exact", members={"angular_velocity": drawn["angular_velocity"]}, **run)
     np.testing.assert_array_equal(table.attitude, alone.attitude)
-    with pytest.raises(InvalidInput, match=r"count is missing; say how many members to draw: polhode\.sampling"):
+    with pytest.raises(
+        InvalidInput, match=r"count is missing; say how many members to draw: polhode\.ensembles\.sampling"
+    ):
         ph.ensemble(body, "exact", members=varied, **run)
 
 

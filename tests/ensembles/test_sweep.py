@@ -179,7 +179,7 @@ def test_members_have_the_bits_of_runs_alone(study):
         and ds["run.step"].values.tolist() == [0.02] * 7 + [0.01] * 7
     )
     for member in (0, 8, 13):
-        alone = ph.sweep_member(path, member)
+        alone = ph.ensembles.sweep_member(path, member)
         one = alone.integrate()
         assert alone.changes["system.weight"] == ds["system.weight"].values[member]
         assert json.loads(one.attrs["scenario_changes"]) == alone.changes
@@ -187,7 +187,7 @@ def test_members_have_the_bits_of_runs_alone(study):
             assert np.array_equal(ds[name].values[member], one[name].values[-1]), name
         assert ds.largest_energy_error.values[member] == abs(one.energy_error.values).max()
         assert ds.steps.values[member] == one.attrs["steps"] and ds.end_time.values[member] == one.time.values[-1]
-    assert ds.identical(ph.open_sweep("study-sweep.zarr")) and ds.attitude.attrs["long_name"]
+    assert ds.identical(ph.ensembles.open_sweep("study-sweep.zarr")) and ds.attitude.attrs["long_name"]
     raw = xr.open_zarr("study-sweep.zarr", chunks=None)
     assert np.array_equal(raw["system.weight"], ds["system.weight"]) and "system.weight" in raw.coords
     assert SweepStore(Folder("study-sweep.zarr")).check() == []
@@ -314,7 +314,7 @@ method = ["v2/mr", "s4_6/mr"]
     assert ds.method.values.tolist() == ["v2/mr"] * 2 + ["s4_6/mr"] * 2
     assert ds["system.inertia"].values[1].tolist() == [5.0, 4.0, 1.5] and ds.time.values.tolist() == [0.0, 0.1, 0.2]
     assert ds.attitude.dims == ("member", "time", "quaternion") and ds["quaternion"].values.tolist() == list("wxyz")
-    one = ph.sweep_member(path, 3).integrate()
+    one = ph.ensembles.sweep_member(path, 3).integrate()
     assert np.array_equal(ds.attitude.values[3], one.attitude.values)
     picture(ds, "bands.png")
     assert Path("bands.png").stat().st_size > 10_000
@@ -336,7 +336,7 @@ def test_members_that_fail_are_marked(study):
     assert ds.status.values.tolist() == [0, 0, 1, 1, 3, 3, 0, 0]
     assert "run.t_end" in ds.failure.values[2] and str(ds.failure.values[2]).startswith("study.toml:")
     assert "turns the body" in ds.failure.values[4] and np.isnan(ds.energy.values[2:6]).all()
-    now = ph.sweep_status("study-sweep.zarr")
+    now = ph.ensembles.sweep_status("study-sweep.zarr")
     assert (now.members, now.done, now.failed, now.tasks_done) == (8, 8, 4, 4) and len(now.failures) == 4
     picture(ds, "map.png")
     with pytest.raises(
@@ -348,7 +348,7 @@ def test_members_that_fail_are_marked(study):
 def test_warnings_are_counted(study):
     text = 'problem = "krysl_fast_top"\nmethod = "forward_euler_m"\n[run]\nstep = 0.002\nt_end = 0.2\n'
     ph.sweep(study(text + '[sweep.grid]\n"run.t_end" = [0.2, 0.4]\n'))
-    warned = ph.sweep_status("study-sweep.zarr").warned
+    warned = ph.ensembles.sweep_status("study-sweep.zarr").warned
     assert all(count <= 2 and isinstance(words, str) for count, _, words in warned.values())
 
 
@@ -371,8 +371,8 @@ def test_what_was_stopped_goes_on(study):
     for after in (4, 8, 12):
         with pytest.raises(Stop):
             ph.sweep(path, store="cut.zarr", progress=stopping(after))
-        assert ph.sweep_status("cut.zarr").done == after
-    assert ph.open_sweep("cut.zarr").attrs["incomplete"] == "12 of 14 members are computed"
+        assert ph.ensembles.sweep_status("cut.zarr").done == after
+    assert ph.ensembles.open_sweep("cut.zarr").attrs["incomplete"] == "12 of 14 members are computed"
     os.rename("cut.zarr", "moved.zarr")
     told = []
     assert ph.sweep(path, store="moved.zarr", progress=told.append).identical(whole)
@@ -423,7 +423,7 @@ CLIENT = "import sys, polhode as ph; ph.sweep(sys.argv[1], store=sys.argv[2], wo
 def done_in(store):
     """How many members of a sweep are done; none while there is no store."""
     try:
-        return ph.sweep_status(store).done
+        return ph.ensembles.sweep_status(store).done
     except ph.errors.PolhodeError:  # not yet there, or just being made
         return 0
 
@@ -480,7 +480,7 @@ def test_machines_that_begin_one_store_at_once(study):
     command = "import sys, polhode as ph; ph.sweep(sys.argv[1], store='parts.zarr', part=(int(sys.argv[2]), 3))"
     parts = [subprocess.Popen([sys.executable, "-c", command, path, str(k)]) for k in (1, 2, 3)]
     assert [part.wait(300.0) for part in parts] == [0, 0, 0]
-    assert ph.open_sweep("parts.zarr").identical(ph.sweep(path))
+    assert ph.ensembles.open_sweep("parts.zarr").identical(ph.sweep(path))
 
 
 DEADLY = """\
@@ -681,12 +681,12 @@ def test_a_store_of_another_sweep(study):
     with pytest.raises(FileProblem, match="holds something else; name another store"):
         ph.sweep(path, store="other.zarr")
     with pytest.raises(FileProblem, match="there is no sweep in"):
-        ph.open_sweep("nothing.zarr")
+        ph.ensembles.open_sweep("nothing.zarr")
     with pytest.raises(InvalidInput, match=r"must end in \.zarr"):
         ph.sweep(path, store="x.nc")
     Path("study-sweep.zarr/sweep.json").write_text("{}")
     with pytest.raises(FileProblem, match=r"its sweep\.json was changed"):
-        ph.open_sweep("study-sweep.zarr")
+        ph.ensembles.open_sweep("study-sweep.zarr")
 
 
 def test_other_versions(study, monkeypatch):
@@ -742,8 +742,8 @@ def test_urls(study):
     where = f"file://{Path.cwd()}/far.zarr"
     with pytest.raises(Stop):
         ph.sweep(path, store=where, progress=stopping(8))
-    assert ph.sweep(path, store=where, workers=2).identical(whole) and ph.open_sweep(where).identical(whole)
-    assert ph.sweep_status(where).done == 14
+    assert ph.sweep(path, store=where, workers=2).identical(whole) and ph.ensembles.open_sweep(where).identical(whole)
+    assert ph.ensembles.sweep_status(where).done == 14
     assert ph.sweep(path, store="memory://s.zarr").identical(whole)
     with pytest.raises(InvalidInput, match="cannot reach the store"):
         ph.sweep(path, store="nosuch://x/s.zarr")
@@ -760,9 +760,9 @@ def test_arguments(study):
     with pytest.raises(InvalidInput, match=r"has a \[members\] beside its \[sweep\]"):
         ph.sweep(study(BODY + DRAWS + "[members]\ncount = 3\n", "both.toml"))
     with pytest.raises(InvalidInput, match="there is no member 14"):
-        ph.sweep_member(path, 14)
+        ph.ensembles.sweep_member(path, 14)
     with pytest.raises(InvalidInput, match=r"study\.toml:\d+: sweep: this is many runs; run them with `polhode sweep`"):
-        ph.read_scenario(path)
+        ph.runs.read_scenario(path)
 
 
 # ------------------------------------------------------------------ the command line
@@ -777,7 +777,9 @@ def test_command(study, polhode):
     code, out, err = polhode("sweep", path, "--json", "-q", "--no-picture", "--part", "1/2", "--store", "p.zarr")
     assert code == 0 and json.loads(out)["done"] == 8 and err == ""
     code, _, err = polhode("sweep", path, "--member", "3", "-o", "three.nc")
-    assert code == 0 and ph.load("three.nc").equals(ph.sweep_member(path, 3).integrate()) and "three.nc" in err
+    assert (
+        code == 0 and ph.load("three.nc").equals(ph.ensembles.sweep_member(path, 3).integrate()) and "three.nc" in err
+    )
     assert polhode("sweep", path, "--part", "3")[0] == 3 and polhode("sweep", path, "-o", "x.nc")[0] == 3
     assert polhode("run", path)[0] == 3 and polhode("sweep", "none.toml")[0] == 5
     assert polhode("sweep", "--check", "study-sweep.zarr")[0] == 0

@@ -69,9 +69,9 @@ def test_free_motion_of_rods_in_one_call():
     assert np.abs(momentum - m).max() < 1e-14
     expected = rotation.exp_quaternion((R @ OMEGA) * 1e3)
     assert np.max(rotation.angle_between(q, expected)) < 1e-12
-    periods = ph.poinsot.free_motion_periods(ROD, ROD @ OMEGA)
+    periods = ph.runs.poinsot.free_motion_periods(ROD, ROD @ OMEGA)
     assert np.isinf(periods.polhode) and np.isclose(periods.precession, 2 * np.pi / np.linalg.norm(OMEGA), rtol=1e-14)
-    assert np.ptp(ph.poinsot.polhode_curve(ROD, ROD @ OMEGA, 5).angular_velocity, axis=0).max() == 0.0
+    assert np.ptp(ph.runs.poinsot.polhode_curve(ROD, ROD @ OMEGA, 5).angular_velocity, axis=0).max() == 0.0
 
 
 # ------------------------------------------------------------------ with loads: the spherical pendulum

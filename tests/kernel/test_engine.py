@@ -335,22 +335,6 @@ def test_integrate_is_light(python):
     assert before == [] and after
 
 
-def test_the_package_says_what_it_has():
-    assert "integrate" in dir(ph) and "rotation" in dir(ph) and "so3" not in dir(ph)
-    with pytest.raises(AttributeError, match="no attribute 'integrates'"):
-        ph.integrates  # noqa: B018
-
-
-def test_names_that_moved_say_where_they_are():
-    with pytest.raises(AttributeError, match=r"^polhode.polhode_curve moved to polhode.poinsot.polhode_curve$"):
-        ph.polhode_curve  # noqa: B018
-    for home, names in ph._MOVED.items():
-        for name in names:
-            assert name not in dir(ph) and hasattr(getattr(ph, home), name)
-            with pytest.raises(AttributeError, match=rf"^polhode.{name} moved to polhode.{home}.{name}$"):
-                getattr(ph, name)
-
-
 # ------------------------------------------------------------------ linear equations
 @pytest.mark.parametrize("n", range(1, 10))
 def test_factor_and_substitute_against_numpy(n):

@@ -52,11 +52,11 @@ def gradient_torque(inertia):
 PINNED = {
     "top": (lambda: ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 3.0), np.diag((1.0, 1.5, 2.2)), top_torque),
     "top, tensor": (lambda: ph.heavy_top(TENSOR, (0.1, 0.2, 0.9), 3.0), TENSOR, top_torque),
-    "wall, printed": (lambda: ph.soft_wall(), np.diag((2.0, 3.0, 4.5)), wall_torque(1.0)),
-    "wall, physical": (lambda: ph.soft_wall(TENSOR, "physical"), TENSOR, wall_torque(-1.0)),
-    "gradient": (lambda: ph.gravity_gradient((2.2, 1.0, 1.5), 2.0, 1.7), np.diag((2.2, 1.0, 1.5)),
+    "wall, printed": (lambda: ph.systems.soft_wall(), np.diag((2.0, 3.0, 4.5)), wall_torque(1.0)),
+    "wall, physical": (lambda: ph.systems.soft_wall(TENSOR, "physical"), TENSOR, wall_torque(-1.0)),
+    "gradient": (lambda: ph.systems.gravity_gradient((2.2, 1.0, 1.5), 2.0, 1.7), np.diag((2.2, 1.0, 1.5)),
                  gradient_torque(np.diag((2.2, 1.0, 1.5)))),
-    "gradient, tensor": (lambda: ph.gravity_gradient(TENSOR, 2.0, 1.7), TENSOR, gradient_torque(TENSOR)),
+    "gradient, tensor": (lambda: ph.systems.gravity_gradient(TENSOR, 2.0, 1.7), TENSOR, gradient_torque(TENSOR)),
     "free": (lambda: ph.free_body(TENSOR), TENSOR, lambda R: 0.0 * R[0]),
 }  # fmt: skip
 
@@ -179,7 +179,7 @@ def fourth_order(system, free, y, h, steps, strength):
 
 ORDERS = {
     "top": (lambda: ph.heavy_top(TENSOR, (0.1, 0.2, 0.9), 3.0), lambda: ph.free_body(TENSOR)),
-    "gradient": (lambda: ph.gravity_gradient((1.0, 1.5, 2.2), 2.0, 1.2),
+    "gradient": (lambda: ph.systems.gravity_gradient((1.0, 1.5, 2.2), 2.0, 1.2),
                  lambda: ph.free_body((1.0, 1.5, 2.2))),
     "springs": (lambda: ph.particle(1.3, stiffness=(1, 2, 3), gravity=(0, 0.5, -2)), lambda: ph.particle(1.3)),
 }  # fmt: skip

@@ -12,7 +12,7 @@ from polhode.errors import ConvergenceError, StepFailed
 from polhode.runs.initial_state import start_state
 
 INERTIA = np.array([2.0, 3.0, 4.5])
-WALL = ph.soft_wall(INERTIA, sign="printed")
+WALL = ph.systems.soft_wall(INERTIA, sign="printed")
 BENDS = np.genfromtxt(Path(__file__).parents[1] / "data" / "soft_wall_bends.csv", delimiter=",", skip_header=3)[:, 1:]
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -180,6 +180,6 @@ def test_kicks_by_loads_that_depend_on_velocities():
 
 
 def test_a_step_whose_branch_ends_is_refused():
-    ready = ph.problem("carson_circular")
+    ready = ph.systems.problem("carson_circular")
     with pytest.raises(ConvergenceError, match="followed no further than to a step of"):
         ph.integrate(ready.build(), "variational", step=1000.0, steps=20, start=ready.initial)

@@ -30,7 +30,7 @@ of = ph.forces
 SYSTEMS = {
     "free": (ph.free_body(body), spin), "top": (ph.heavy_top(body, (0, 0, 1), 2.0), spin),
     "torque": (ph.rigid_body(body, torque=torque), spin), "potential": (ph.rigid_body(body, potential=potential), spin),
-    "load": (ph.rigid_body(body, mass=2.0, load=load), spin), "wall": (ph.soft_wall(), spin),
+    "load": (ph.rigid_body(body, mass=2.0, load=load), spin), "wall": (ph.systems.soft_wall(), spin),
     "particle": (ph.particle(stiffness=1.0), moving), "orbit": (ph.orbit(1.0), moving),
     "several": (ph.orbit(1.0, mass=[1.0, 2.0]), {k: [v, v] for k, v in moving.items()}),
     "oblate": (ph.orbit(1.0, forces=[of.zonal(J2=1e-3, radius=1.0)]), moving),

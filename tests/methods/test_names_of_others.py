@@ -63,4 +63,4 @@ def test_runs_and_scenarios_answer_too(tmp_path):
         "field = 1\n[run]\nstep = 0.1\nsteps = 1\n[initial]\nangular_velocity = [0, 0, 1]\n"
     )
     with pytest.raises(InvalidInput, match=r"system\.field: unknown key; a field acts by a torque= of your own"):
-        ph.read_scenario(file)
+        ph.runs.read_scenario(file)

@@ -58,7 +58,7 @@ def field(t, z):
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::polhode.errors.EnergyWarning")  # atol = 10 km loses a fifth of all energies
 def test_step_for_step(name, tolerances):
-    ready = ph.problem(name)
+    ready = ph.systems.problem(name)
     ds = ph.integrate(ready.build(), "ode45", **grouped({"t_end": 20000.0} | tolerances), start=ready.initial)
     y = np.concatenate([ready.initial["position"], ready.initial["momentum"]])
     times, states, tried = ode45(field, y, 0.0, 20000.0, **tolerances)
@@ -73,7 +73,7 @@ def test_step_for_step(name, tolerances):
 ])  # fmt: skip
 def test_a_day_around_europa(name, steps, loss, radius):
     """With its defaults ode45 spirals inward: 118 steps on the circle, which loses a quarter of its energy."""
-    ready = ph.problem(name)
+    ready = ph.systems.problem(name)
     with pytest.warns(ph.errors.EnergyWarning) if steps else contextlib.nullcontext():
         ds = ph.integrate(ready.build(), "ode45", t_end=86400.0, start=ready.initial)
     assert ds.energy_change.values[-1] / abs(ds.energy.values[0]) == pytest.approx(-loss, abs=5e-4)

@@ -116,7 +116,7 @@ def test_a_processor_that_runs_ahead_in_time_sees_loads_of_its_own_time():
 @pytest.mark.parametrize("name", ["chin4b", "pmlf6", "fg6_5", "nystrom4_v"])
 def test_commutator_loads_by_differences_give_the_same_step(name):
     """A system without the analytic form takes differences: about 1e-12 of a small term."""
-    satellite = ph.gravity_gradient((1.0, 1.6, 2.1), 1.3, 1.0)
+    satellite = ph.systems.gravity_gradient((1.0, 1.6, 2.1), 1.3, 1.0)
     y = start_state(satellite, **START)
     plain = replace(satellite, commutator=None)
     assert "commutator" in satellite.provides and "commutator" not in plain.provides
@@ -182,12 +182,12 @@ def test_a_user_adds_a_scheme_in_a_few_lines():
         "ruth_three", "Ruth's third-order scheme", "ruth1983", 3,
         [("B", "7/24"), ("A", "2/3"), ("B", "3/4"), ("A", "-2/3"), ("B", "-1/24"), ("A", 1)],
     )  # fmt: skip
-    report = ph.check_method(ph.methods.splitting(mine))
+    report = ph.checks.check_method(ph.methods.splitting(mine))
     assert report.passed, str(report)
     wrong = ph.methods.splitting(
         ph.methods.Scheme("ruth_wrong", "", "", 3, [("B", 0.3), ("A", 0.6), ("B", 0.7), ("A", 0.4)])
     )
-    assert not ph.check_method(wrong)["order, pinned body"].passed
+    assert not ph.checks.check_method(wrong)["order, pinned body"].passed
     ph.methods.add_method(ph.methods.splitting(mine))
     try:
         assert ph.integrate(TOP, "ruth_three/mr4", step=0.05, steps=2, **START).attrs["order"] == 3

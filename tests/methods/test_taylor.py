@@ -27,9 +27,9 @@ START = {"attitude": rotation.exp_quaternion((0.4, -0.7, 0.3)), "angular_momentu
 SYSTEMS = {
     "free": lambda inertia: ph.free_body(inertia),
     "top": lambda inertia: ph.heavy_top(inertia, (0.1, 0.2, 0.9), 3.0),
-    "gradient": lambda inertia: ph.gravity_gradient(inertia, 2.0, 1.7),
-    "wall": lambda inertia: ph.soft_wall(inertia),
-    "wall, physical": lambda inertia: ph.soft_wall(inertia, "physical"),
+    "gradient": lambda inertia: ph.systems.gravity_gradient(inertia, 2.0, 1.7),
+    "wall": lambda inertia: ph.systems.soft_wall(inertia),
+    "wall, physical": lambda inertia: ph.systems.soft_wall(inertia, "physical"),
 }
 original = jit.hole("original(part, t, k, u, bodies, parameters, out)", "The role that is spoiled.")
 

@@ -61,7 +61,9 @@ CASES = {
         lambda: ph.rigid_body((1.0, 1.6, 2.3), mass=2.0), TURNED | {"position": (1, 2, 3), "velocity": (0.5, -1, 1)},
         5.0,
     ),
-    "rod": (lambda: ph.gravity_gradient((1.0, 1.0, 0.0), 2.0, 1.7), TURNED | {"angular_velocity": (1, 0.5, 0)}, 4.0),
+    "rod": (
+        lambda: ph.systems.gravity_gradient((1.0, 1.0, 0.0), 2.0, 1.7), TURNED | {"angular_velocity": (1, 0.5, 0)}, 4.0,
+    ),
 }  # fmt: skip
 
 

@@ -351,14 +351,14 @@ system = { type = "particle", mass = 1.0, stiffness = 2.0 }
 initial = { position = [1.0, 0.0, 0.5] }
 run = { step = 0.125, t_end = 5.0 }
 """)
-    scenario = ph.read_scenario(path)
+    scenario = ph.runs.read_scenario(path)
     assert scenario.method == "baoab:temperature=0.7:friction=0.5:seed=3"
     whole = scenario.integrate()
     rest = scenario.continued(whole.isel(time=slice(None, 17))).integrate()
     same(rest, whole.isel(time=slice(16, None)), ("position", "momentum", "thermostat"))
     path.write_text(path.read_text().replace("friction = 0.5\n", ""))
     with pytest.raises(ph.errors.InvalidInput, match=r"needs friction; write 'baoab:friction=\.\.\.'"):
-        ph.read_scenario(path)
+        ph.runs.read_scenario(path)
 
 
 # ------------------------------------------------------------------ energy of bodies and bath

@@ -56,7 +56,7 @@ def drawn(path):
 # ------------------------------------------------------------------ files
 @pytest.mark.parametrize("suffix", [".gif", ".apng", ".png"])
 def test_a_film_is_an_animated_picture_that_loops(body, tmp_path, suffix):
-    film = ph.animate(body, tmp_path / f"body{suffix}", seconds=0.5, fps=12, size=(380, 234))
+    film = ph.plots.animate(body, tmp_path / f"body{suffix}", seconds=0.5, fps=12, size=(380, 234))
     frames, info = drawn(film.path)
     assert len(frames) == film.frames == 6 and film.seconds == 0.5
     assert frames[0].shape == (234, 380, 3) and info["loop"] == 0
@@ -67,11 +67,11 @@ def test_a_film_is_an_animated_picture_that_loops(body, tmp_path, suffix):
 
 def test_differences_between_frames_add_up_to_the_frames(body, tmp_path):
     whole, parts = tmp_path / "a.gif", tmp_path / "b.gif"
-    ph.animate(body, whole, seconds=0.5, fps=10, size=(380, 234))
+    ph.plots.animate(body, whole, seconds=0.5, fps=10, size=(380, 234))
     seen = drawn(whole)[0]
-    ph.animate(body, parts, seconds=0.5, fps=10, size=(380, 234))
+    ph.plots.animate(body, parts, seconds=0.5, fps=10, size=(380, 234))
     assert all((a == b).all() for a, b in zip(seen, drawn(parts)[0], strict=True))  # the same twice
-    ph.animate(body, tmp_path / "c.apng", seconds=0.5, fps=10, size=(380, 234))
+    ph.plots.animate(body, tmp_path / "c.apng", seconds=0.5, fps=10, size=(380, 234))
     other = drawn(tmp_path / "c.apng")[0]
     assert all((a == b).all() for a, b in zip(seen, other, strict=True))
 
@@ -79,7 +79,7 @@ def test_differences_between_frames_add_up_to_the_frames(body, tmp_path):
 @pytest.mark.skipif(not film_files.ffmpeg(), reason="no ffmpeg")
 @pytest.mark.parametrize("suffix", [".mp4", ".webm"])
 def test_a_video_is_written_by_ffmpeg(body, tmp_path, suffix):
-    film = ph.animate(body, tmp_path / f"body{suffix}", seconds=0.4, fps=10, size=(380, 234))
+    film = ph.plots.animate(body, tmp_path / f"body{suffix}", seconds=0.4, fps=10, size=(380, 234))
     data = film.path.read_bytes()
     assert (data[4:8] == b"ftyp") if suffix == ".mp4" else data.startswith(b"\x1a\x45\xdf\xa3")
     assert "<video" in film._repr_html_()
@@ -88,7 +88,7 @@ def test_a_video_is_written_by_ffmpeg(body, tmp_path, suffix):
 def test_without_ffmpeg_the_sentence_says_what_to_do(body, tmp_path, monkeypatch):
     monkeypatch.setattr(film_files, "ffmpeg", lambda: False)
     with pytest.raises(InvalidInput, match=r"needs ffmpeg, which is not installed: install it .* or write a \.gif"):
-        ph.animate(body, tmp_path / "body.mp4")
+        ph.plots.animate(body, tmp_path / "body.mp4")
 
 
 def test_what_was_there_stays_until_the_film_is_complete(body, tmp_path):
@@ -100,7 +100,7 @@ def test_what_was_there_stays_until_the_film_is_complete(body, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ph.animate(body, path, seconds=0.5, fps=10, size=(380, 234), progress=stop)
+        ph.plots.animate(body, path, seconds=0.5, fps=10, size=(380, 234), progress=stop)
     assert path.read_text() == "before" and os.listdir(tmp_path) == ["body.gif"]
 
 
@@ -111,19 +111,19 @@ def test_ctrl_c_while_ffmpeg_writes(body, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ph.animate(body, tmp_path / "body.mp4", seconds=0.5, fps=10, size=(380, 234), progress=stop)
+        ph.plots.animate(body, tmp_path / "body.mp4", seconds=0.5, fps=10, size=(380, 234), progress=stop)
     assert os.listdir(tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_written(body, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FileProblem, match="cannot write"):
-        ph.animate(body, tmp_path / "file" / "body.gif", seconds=0.2, fps=10)
+        ph.plots.animate(body, tmp_path / "file" / "body.gif", seconds=0.2, fps=10)
 
 
 @pytest.mark.full
 def test_a_film_of_150_frames_is_small(top, tmp_path):
-    film = ph.animate(top, tmp_path / "top.gif", seconds=5)
+    film = ph.plots.animate(top, tmp_path / "top.gif", seconds=5)
     assert film.frames == 150 and film.path.stat().st_size < 1_500_000
 
 
@@ -168,7 +168,7 @@ def test_a_run_backwards_is_shown_in_its_order(tmp_path):
     ds = ph.integrate(ph.free_body((1, 2, 3)), step=0.05, t_end=-2.0, angular_momentum=(0.01, 2, 0.01))
     frames = frames_of(ds, 1.0, 10, None, 0, 100)
     assert frames.times[0] == 0.0 and frames.times[-1] == pytest.approx(-2.0) and "backwards" in frames.notes[0]
-    assert ph.animate(ds, tmp_path / "back.gif", seconds=0.3, fps=10, size=(380, 234)).frames == 3
+    assert ph.plots.animate(ds, tmp_path / "back.gif", seconds=0.3, fps=10, size=(380, 234)).frames == 3
 
 
 def test_rows_that_are_not_finite_end_the_film(body):
@@ -189,17 +189,17 @@ def test_rows_that_are_not_finite_end_the_film(body):
 ])  # fmt: skip
 def test_wrong_options_are_refused_in_one_sentence(body, tmp_path, options, words):
     with pytest.raises(InvalidInput, match=words):
-        ph.animate(body, tmp_path / "body.gif", **options)
+        ph.plots.animate(body, tmp_path / "body.gif", **options)
     assert os.listdir(tmp_path) == []
 
 
 def test_one_row_and_other_datasets_are_refused(body, tmp_path):
     with pytest.raises(InvalidInput, match="one row: nothing moves"):
-        ph.animate(body.isel(time=[0]), tmp_path / "body.gif")
+        ph.plots.animate(body.isel(time=[0]), tmp_path / "body.gif")
     with pytest.raises(InvalidInput, match="energy_error"):
-        ph.animate(body.drop_vars("energy_error"), tmp_path / "body.gif")
+        ph.plots.animate(body.drop_vars("energy_error"), tmp_path / "body.gif")
     with pytest.raises(InvalidInput, match=r"must end in \.gif"):
-        ph.animate(body, tmp_path / "body.avi")
+        ph.plots.animate(body, tmp_path / "body.avi")
 
 
 # ------------------------------------------------------------------ panels
@@ -218,7 +218,7 @@ def test_every_kind_of_system_can_be_filmed(which, request, tmp_path):
         ds = ph.integrate(ph.particle(2.0, gravity=(0, 0, -9.81)), step=0.05, t_end=1.0, velocity=(1, 0, 5))
     else:
         ds = request.getfixturevalue(which)
-    film = ph.animate(ds, tmp_path / "film.gif", seconds=0.3, fps=10)
+    film = ph.plots.animate(ds, tmp_path / "film.gif", seconds=0.3, fps=10)
     frames, _ = drawn(film.path)
     assert (frames[0] != frames[-1]).any(axis=-1).sum() > 50
     panels = len(moving_panels.usual_panels(ds)) - 1
@@ -226,7 +226,9 @@ def test_every_kind_of_system_can_be_filmed(which, request, tmp_path):
 
 
 def test_from_the_body_the_body_rests(body, tmp_path):
-    film = ph.animate(body, tmp_path / "a.gif", seconds=0.3, fps=10, panels="body", frame="body", shape="ellipsoid")
+    film = ph.plots.animate(
+        body, tmp_path / "a.gif", seconds=0.3, fps=10, panels="body", frame="body", shape="ellipsoid"
+    )
     assert drawn(film.path)[0][0].shape == (500, 560, 3)
 
 
@@ -266,7 +268,7 @@ def test_the_command_writes_a_film_and_says_what_to_know(top, tmp_path, monkeypa
 
 
 def test_a_notebook_shows_the_film(body, tmp_path):
-    film = ph.animate(body, tmp_path / "a<b.gif", seconds=0.2, fps=10, size=(380, 234))
+    film = ph.plots.animate(body, tmp_path / "a<b.gif", seconds=0.2, fps=10, size=(380, 234))
     assert film._repr_html_().startswith('<img src="data:image/gif;base64,')
     film.path.unlink()
     assert "a&lt;b.gif</code> is no longer there" in film._repr_html_()
@@ -277,20 +279,20 @@ def test_a_notebook_shows_the_film(body, tmp_path):
 )
 def test_bodies_at_rest_and_round_ones_are_drawn(tmp_path, inertia, momentum):
     ds = ph.integrate(ph.free_body(inertia), step=0.1, t_end=1.0, angular_momentum=momentum)
-    assert ph.animate(ds, tmp_path / "a.gif", seconds=0.2, fps=10, size=(380, 234)).frames == 2
+    assert ph.plots.animate(ds, tmp_path / "a.gif", seconds=0.2, fps=10, size=(380, 234)).frames == 2
 
 
 def test_what_does_not_move_and_what_moves_along_a_line_are_drawn(tmp_path):
     for position in ((0, 0, 0), (1, 0, 0)):
         ds = ph.integrate(ph.particle(1.0, stiffness=1.0), step=0.1, t_end=3.0, position=position, velocity=(0, 0, 0))
         ds.energy_error[3] = np.nan
-        assert ph.animate(ds, tmp_path / "a.gif", seconds=0.2, fps=10, size=(280, 250)).frames == 2
+        assert ph.plots.animate(ds, tmp_path / "a.gif", seconds=0.2, fps=10, size=(280, 250)).frames == 2
 
 
 def test_an_orbit_fills_its_panel(tmp_path):
     mu = ph.planets.EARTH.mu
     ds = ph.integrate(ph.orbit(mu=mu), step=60, t_end=43200, position=(6.7e6, 0, 0), velocity=(0, 4.8e3, 8.9e3),
                       settings={"units": "SI"})  # fmt: skip
-    frames, _ = drawn(ph.animate(ds, tmp_path / "a.gif", seconds=0.3, fps=10, panels="orbit").path)
+    frames, _ = drawn(ph.plots.animate(ds, tmp_path / "a.gif", seconds=0.3, fps=10, panels="orbit").path)
     rows, columns = np.nonzero((frames[-1][60:460] != 255).any(axis=-1))
     assert np.ptp(rows) > 300 or np.ptp(columns) > 400

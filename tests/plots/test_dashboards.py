@@ -32,7 +32,7 @@ def example(name):
     if name not in _kept:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _kept[name] = ph.read_scenario(EXAMPLES / f"{name}.toml", allow_code=True).integrate()
+            _kept[name] = ph.runs.read_scenario(EXAMPLES / f"{name}.toml", allow_code=True).integrate()
     return _kept[name]
 
 
@@ -53,7 +53,9 @@ def craft():
 def agile():
     """A spacecraft with gyros and thrusters in pulses."""
     gyros = ph.control_moment_gyros([(0, 0, 1), (0, 1, 0)], [(1, 0, 0), (1, 0, 0)], 2.0, command=(0.02, -0.01))
-    jets = ph.pulsed_thrusters(0.5, [(1, 0, 0), (-1, 0, 0)], 10.0, positions=[(0, 1, 0)] * 2, command=(0.3, 0.2))
+    jets = ph.systems.pulsed_thrusters(
+        0.5, [(1, 0, 0), (-1, 0, 0)], 10.0, positions=[(0, 1, 0)] * 2, command=(0.3, 0.2)
+    )
     system = ph.spacecraft((30, 35, 40), ph.planets.EARTH.mu, 100.0, gyros=gyros, pulsed_thrusters=jets)
     return ph.integrate(system, step=10.0, t_end=6000.0, position=(7e6, 0, 0), velocity=(0, 5300, 5300),
                         settings={"units": "SI"})  # fmt: skip

@@ -66,7 +66,7 @@ def test_bands_are_the_quantiles_of_the_members(ensemble, tmp_path):
 
 
 def test_bands_of_reductions_are_those_of_the_members(ensemble):
-    reduced = ph.reduce.apply(ensemble, {"angular_velocity": "quantiles", "energy": ["mean", "std"]})
+    reduced = ph.ensembles.reductions.apply(ensemble, {"angular_velocity": "quantiles", "energy": ["mean", "std"]})
     figure = bands(reduced, ["angular_velocity", "energy"])
     whole = bands(ensemble, ["angular_velocity", "energy"])
     assert titles(figure) == titles(whole)
@@ -78,7 +78,7 @@ def test_bands_of_reductions_are_those_of_the_members(ensemble):
     mean, std = np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1)
     np.testing.assert_allclose(edges_of(energy, 0), (mean - 2 * std, mean + 2 * std), rtol=1e-10, atol=1e-12)
     assert "600 members, 84 failed" in [text.get_text() for text in figure.texts]
-    three = ph.reduce.apply(ensemble, [ph.reduce.quantiles("energy", [0.01, 0.3, 0.99])])
+    three = ph.ensembles.reductions.apply(ensemble, [ph.ensembles.reductions.quantiles("energy", [0.01, 0.3, 0.99])])
     assert {text.get_text() for text in bands(three, "energy").axes[0].texts} == {"98 %", "30 % quantile"}
 
 

@@ -20,7 +20,7 @@ from polhode.trajectory.convergence import momentum_errors
 
 
 def start(name):
-    ready = ph.problem(name)
+    ready = ph.systems.problem(name)
     state = dict(ready.initial)
     if "rotation_vector" in state:
         state["attitude"] = ph.rotation.exp_quaternion(state.pop("rotation_vector"))
@@ -203,7 +203,7 @@ def files_of_at_most(size):
 @pytest.mark.parametrize("kind", ["png", "pdf", "svg", "gif"])
 def test_a_failed_write_leaves_the_old_picture(body, tmp_path, kind):
     path = tmp_path / f"body.{kind}"
-    write = (lambda: ph.animate(body, path, seconds=0.5, fps=10)) if kind == "gif" else (lambda: draw(body, path))
+    write = (lambda: ph.plots.animate(body, path, seconds=0.5, fps=10)) if kind == "gif" else (lambda: draw(body, path))
     write()
     old = path.read_bytes()
     with files_of_at_most(4096), pytest.raises(ph.errors.FileProblem, match=r"cannot write .*body\."):

@@ -32,8 +32,8 @@ def potential(t, r, q, p):
 
 SYSTEMS = {
     "top": lambda: ph.heavy_top((1.0, 2.0, 3.0), (0.1, 0.2, 0.3), weight=2.0),
-    "wall": ph.soft_wall,
-    "satellite": lambda: ph.gravity_gradient(inertia=(1.0, 2.0, 3.0), mu=1.0, radius=1.0),
+    "wall": ph.systems.soft_wall,
+    "satellite": lambda: ph.systems.gravity_gradient(inertia=(1.0, 2.0, 3.0), mu=1.0, radius=1.0),
     "forces": lambda: ph.orbit(EARTH.mu, forces=[
         F.zonal(J2=1e-3, radius=6.4e6), F.drag(kd=1e-9, radius=6.4e6, scale=5e4, rotation=7e-5),
         F.thrust(acceleration=1e-3, direction="velocity", start=0.0, stop=9.0),

@@ -191,7 +191,7 @@ def test_transition_matrices_of_loads_that_solve():
 
 def test_potentials_that_solve_have_loads_commutators_and_taylor_series():
     system = ph.particle(potential=stiffness, parameters=[0.3])
-    ph.check_system(system, position=START["position"]).raise_for_failure()
+    ph.checks.check_system(system, position=START["position"]).raise_for_failure()
     for method, given in (("fg6_5", {"step": 0.05}), ("taylor", {"steps": ph.Tolerance(1e-13)})):
         ds = ph.integrate(system, method, t_end=5.0, **given, **START)
         assert abs(ds.energy_error).max() < 1e-9

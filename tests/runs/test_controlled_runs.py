@@ -150,14 +150,14 @@ def test_a_scenario_names_its_controllers(tmp_path):
         'every = 0.1\nsets = "command"\nlimit = 0.1\n[initial]\nangular_velocity = [0.1, 0.2, -0.3]\n'
         "[run]\nstep = 0.1\nt_end = 2.0\n"
     )
-    scenario = ph.read_scenario(tmp_path / "loop.toml", allow_code=True)
+    scenario = ph.runs.read_scenario(tmp_path / "loop.toml", allow_code=True)
     ds = scenario.integrate()
     assert_allclose(ds.command[1], [-0.05, -0.1, 0.1])
     assert sorted(scenario.functions) == ["command", "torque"]
     path = tmp_path / "wrong.toml"
     path.write_text((tmp_path / "loop.toml").read_text().replace("loop.py:damper", "loop.py:dampr"))
     with pytest.raises(PolhodeError, match=r"loop.py has no function 'dampr'; did you mean 'damper'"):
-        ph.read_scenario(path, allow_code=True)
+        ph.runs.read_scenario(path, allow_code=True)
 
 
 def test_functions_with_states_are_told_apart():

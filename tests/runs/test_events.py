@@ -561,7 +561,7 @@ def test_a_kind_of_event_of_ones_own(rising, tmp_path):
         'events = [{ kind = "plane", terminal = true }]\nmethod = "kepler"\n[system]\ntype = "orbit"\nmu = 1.0\n'
         "[initial]\nposition = [1.0, 0.0, 0.0]\nvelocity = [0.0, 0.8, 0.6]\n[run]\nstep = 0.05\nsteps = 400\n"
     )
-    assert float(ph.read_scenario(path).integrate().time[-1]) == pytest.approx(float(ds.event_time[0]), rel=1e-12)
+    assert float(ph.runs.read_scenario(path).integrate().time[-1]) == pytest.approx(float(ds.event_time[0]), rel=1e-12)
     assert "PlaneEvent" in json_schema()["$defs"]
 
 

@@ -30,25 +30,25 @@ def raising(states):
 
 WRONG = {
     "a path too steep for numbers": (lambda: ph.forces.third_body(4.9e12, **SUN), "positions change faster than"),
-    "activity of no sun": (lambda: ph.nrlmsis("2026-03-20", f107=1e300), "no density for f107 = 1e\\+300"),
+    "activity of no sun": (lambda: ph.surroundings.nrlmsis("2026-03-20", f107=1e300), "no density for f107 = 1e\\+300"),
     "a centre of mass far away": (lambda: top(center_of_mass=(0, 0, 1e200), inertia_about="center_of_mass"),
                                   "^center_of_mass is beyond"),
     "a number too large for a member": (
         lambda: ph.ensemble(ph.free_body((2, 3, 4.5)), "v2/mr", members={"angular_velocity": [[10**400, 0, 0]] * 2},
                             step=0.1, steps=2), "^members"),
-    "a name in two lines": (lambda: ph.omm(WATER, satellite="C"), "it has A B"),
-    "a panel of a long name": (lambda: ph.animate(turning(), "x.gif", panels="body" * 5000),
+    "a name in two lines": (lambda: ph.initial.omm(WATER, satellite="C"), "it has A B"),
+    "a panel of a long name": (lambda: ph.plots.animate(turning(), "x.gif", panels="body" * 5000),
                                "^panels has 'body"),
     "an attitude without times": (lambda: ph.view(still(attitude=turning().attitude[0])), "^attitude has the dim"),
-    "two axes": (lambda: ph.point_motion(turning().isel(axis=slice(2)), (1, 2, 3)), "axis"),
+    "two axes": (lambda: ph.runs.point_motion(turning().isel(axis=slice(2)), (1, 2, 3)), "axis"),
     "three parts of a quaternion": (lambda: ph.trajectory.with_chart(turning().isel(quaternion=slice(3)),
                                                                      "rotation_vector"), "^attitude has the dim"),
     "no rows": (lambda: ph.trajectory.with_chart(turning().isel(time=slice(0)), "rotation_vector"), "no rows"),
     "complex numbers": (lambda: ph.view(still(angular_velocity=turning().angular_velocity + 1j)), "no real numbers"),
-    "times that are no numbers": (lambda: ph.export.oem(
+    "times that are no numbers": (lambda: ph.trajectory.export.oem(
         circling().assign_coords(time=circling().time * np.nan), "a.oem", object_name="X", center_name="EARTH"),
         "^time has entries"),
-    "a box of one edge": (lambda: ph.observables.radial_distribution(gas().assign(box=gas().box[0])),
+    "a box of one edge": (lambda: ph.trajectory.observables.radial_distribution(gas().assign(box=gas().box[0])),
                           "^box has the dim"),
 }  # fmt: skip
 

@@ -285,5 +285,5 @@ def test_members_of_a_sweep(folder, outright, together):
     assert (ds.status == 0).all()
     for k in (0, 2):
         assert np.array_equal(ds.position.values[k], outright.position.values[-1])
-    _, first, words = ph.sweep_status("a.zarr").warned["PolhodeWarning"]
+    _, first, words = ph.ensembles.sweep_status("a.zarr").warned["PolhodeWarning"]
     assert first == 0 and GAVE_WAY in words

@@ -180,7 +180,7 @@ def test_rerun_of_every_kind_of_system():
     turning = {"angular_velocity": (0.3, -0.2, 1.0)}
     for system, start, functions in (
         (ph.free_body(tensor), turning, {}),
-        (ph.soft_wall(sign="physical"), turning, {}),
+        (ph.systems.soft_wall(sign="physical"), turning, {}),
         (ph.particle(mass=np.float64(2.0), stiffness=np.int64(3)), {"position": (1, 0, 0)}, {}),
         (ph.particle(potential=potential, parameters=[2]), {"position": (1, 0, 0)}, {"potential": potential}),
         (ph.rigid_body(np.array(tensor), mass=np.int64(2)), turning | {"velocity": (1, 2, 3)}, {}),

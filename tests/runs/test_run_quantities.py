@@ -83,9 +83,9 @@ SYSTEMS = {
     "free_body": (lambda: ph.free_body(INERTIA), 0.05, TURN),
     "rigid_body": (lambda: ph.rigid_body(INERTIA, torque=damping, parameters=[0.1], mass=2.0), 0.05, TURN | NEAR),
     "heavy_top": (lambda: ph.heavy_top(INERTIA, [0, 0, 1.0], 20.0), 0.05, TURN),
-    "gravity_gradient": (lambda: ph.gravity_gradient(INERTIA, MU, 7.0e6), 5.0, TURN | {
+    "gravity_gradient": (lambda: ph.systems.gravity_gradient(INERTIA, MU, 7.0e6), 5.0, TURN | {
         "angular_velocity": [1e-3, 2e-3, 3e-3]}),
-    "soft_wall": (lambda: ph.soft_wall(), 0.05, TURN),
+    "soft_wall": (lambda: ph.systems.soft_wall(), 0.05, TURN),
     "orbit": (lambda: ph.orbit(MU, 2.0), 5.0, LOW),
     "spacecraft": (lambda: ph.spacecraft(INERTIA, MU, 2.0), 5.0, LOW | TURN | {"angular_velocity": [1e-3, 2e-3, 3e-3]}),
     "gravitating_bodies": (lambda: ph.gravitating_bodies(mass=[6e24, 7e22], G=6.6743e-11), 3600.0, PAIR),

@@ -234,7 +234,7 @@ def test_a_top_by_its_mass(read):
 
 
 def test_ready_made_problem_and_what_overrides_it(read):
-    ready = ph.problem("krysl_slow_top")
+    ready = ph.systems.problem("krysl_slow_top")
     plain = read('problem = "krysl_slow_top"')
     assert plain.title == ready.description and plain.method == plain.system.recommended
     assert plain.arguments["step"] == ready.step and plain.arguments["t_end"] == ready.t_end
@@ -328,7 +328,7 @@ def test_a_tolerance_in_the_place_of_the_step(read):
     scenario = read(text)
     assert scenario.method == "taylor" and "step" not in scenario.arguments
     ds = scenario.integrate()
-    ready = ph.problem("krysl_slow_top")
+    ready = ph.systems.problem("krysl_slow_top")
     start = dict(ready.initial)
     start["attitude"] = ph.rotation.exp_quaternion(start.pop("rotation_vector"))
     same = ph.integrate(ready.build(), steps=ph.Tolerance(1e-7, 1e-9, max_step=0.05, max_steps=500), t_end=0.3, **start)

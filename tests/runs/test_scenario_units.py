@@ -189,7 +189,7 @@ def test_a_scenario_says_which_instant_time_0_is(read, tmp_path, epoch):
     scale = "TDB" if "TDB" in epoch else "UTC"
     hour = "12" if "T12" in epoch else "00"
     assert ds.attrs["epoch"] == f"2026-03-01T{hour}:00:00 {scale}"
-    text = ph.export.oem(ds, tmp_path / "a.oem", object_name="A", center_name="EARTH").read_text()
+    text = ph.trajectory.export.oem(ds, tmp_path / "a.oem", object_name="A", center_name="EARTH").read_text()
     assert f"TIME_SYSTEM = {scale}\nSTART_TIME = 2026-03-01T{hour}:00:00.000\n" in text
 
 

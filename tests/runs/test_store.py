@@ -109,7 +109,7 @@ RUNS = {
         {"steps": ph.Tolerance(1e-8), "t_end": 2.0, "t_eval": np.linspace(0, 2, 31)},
     ),
     "Taylor series": (
-        lambda: ph.gravity_gradient((1.0, 2.0, 2.5), 1.0, 1.0),
+        lambda: ph.systems.gravity_gradient((1.0, 2.0, 2.5), 1.0, 1.0),
         "taylor",
         {"steps": ph.Tolerance(1e-8), "t_end": 200.0},
     ),
@@ -721,7 +721,7 @@ def test_ctrl_c_prints_the_command_that_goes_on(polhode, tmp_path):
     assert code == 0 and f"of {steps} steps" in err
     first = float(re.search(r"running +([\d.]+) %", err)[1])
     assert first > 100.0 * done / steps - 0.1
-    resumed, whole = ph.load("long.nc"), ph.read_scenario("long.toml").integrate()
+    resumed, whole = ph.load("long.nc"), ph.runs.read_scenario("long.toml").integrate()
     assert resumed.identical(whole)
 
 

@@ -214,7 +214,7 @@ def test_a_load_of_the_users_is_seen_from_one_side_of_a_break(method, tangent):
 def test_thrusters_of_a_spacecraft_switch():
     craft = ph.spacecraft(
         (10.0, 14.0, 18.0), MU, MASS,
-        thrusters=[ph.thruster((1e-3, 2e-3, 0.0), position=(0.0, 1e-2, 2e-2), start=47.0, stop=100.0)],
+        thrusters=[ph.systems.thruster((1e-3, 2e-3, 0.0), position=(0.0, 1e-2, 2e-2), start=47.0, stop=100.0)],
     )  # fmt: skip
     start = {"attitude": START["attitude"], "position": POSITION, "momentum": MOMENTUM}
     words = {"step": 10.0, "steps": 15, "every": 5}

@@ -15,7 +15,7 @@ from polhode.runs.integrator import Integrator
 
 ROUND = 2.0 * pi
 KEPLER = ph.orbit(1.0)
-WALL = ph.soft_wall(sign="physical")
+WALL = ph.systems.soft_wall(sign="physical")
 SPIN = {"angular_velocity": (0.5, 0.7, 0.2), "attitude": ph.rotation.exp_quaternion((0.3, 0.2, 0.0))}
 EVERY = ("reversible:distance:v2", "reversible:rkn6_14a", "logarithmic", "logarithmic:kl6")
 
@@ -281,7 +281,7 @@ def test_a_scenario_goes_on(tmp_path):
         'method = "reversible:distance:s6_10"\n[system]\ntype = "orbit"\nmu = 1.0\n[initial]\n'
         "position = [0.2, 0, 0]\nvelocity = [0, 3, 0]\n[run]\nstep = 0.01\nt_end = 12.345\n"
     )
-    scenario = ph.read_scenario(path)
+    scenario = ph.runs.read_scenario(path)
     seen = []
 
     def interrupt(progress):

@@ -145,8 +145,8 @@ def test_breaks_in_a_scenario(tmp_path):
         "[initial]\nposition = [1.0, 0.0, 0.0]\nvelocity = [0.0, 0.5, 0.0]\n"
         "[run]\nstep = 0.05\nt_end = 3.0\nbreaks = [0.9137, 2.0411]\n"
     )
-    ds = ph.read_scenario(scenario, allow_code=True).integrate()
+    ds = ph.runs.read_scenario(scenario, allow_code=True).integrate()
     assert float(ds.position[-1, 0]) == pytest.approx(closed_form(OFF_GRID), abs=1e-9)
     scenario.write_text(scenario.read_text().replace("[0.9137, 2.0411]\n", "[0.9137, 4]\n"))
     with pytest.raises(ph.errors.InvalidInput, match=r"pulse.toml:12: run.breaks.*outside of the run"):
-        ph.read_scenario(scenario, allow_code=True)
+        ph.runs.read_scenario(scenario, allow_code=True)

@@ -43,7 +43,7 @@ def test_kilometres_for_metres(method):
 
 
 def test_an_energy_error_that_does_not_explode_is_a_warning():
-    top = ph.problem("asymmetric_top").build()
+    top = ph.systems.problem("asymmetric_top").build()
     run = {"step": 4.0, "t_end": 64.0, "angular_momentum": (0.6, 1.0, 0.5)}
     told, ds = said(lambda: ph.integrate(top, "s6_10", **run))
     assert [kind for kind, _ in told] == [ph.errors.EnergyWarning, ph.errors.CoarseStepWarning]
@@ -107,7 +107,7 @@ def test_one_recorded_work_is_no_judge_of_a_potential_of_the_users(functions):
     assert float(abs(ds.energy_error).max()) > 0.2
     assert "record" in ds.energy_error.attrs["note"] or "any other work" in ds.energy_error.attrs["note"]
     assert list(ds.force.values) == ["drag"] and not system.balanced
-    report = ph.check_system(system, states=1, **start)
+    report = ph.checks.check_system(system, states=1, **start)
     report.raise_for_failure()
     assert "works" not in str(report)
 
@@ -166,7 +166,7 @@ def test_a_fall_from_rest_is_named():
 
 # ------------------------------------------------------------------ loads
 def fast_top(step, method="s6_10", **more):
-    made = ph.problem("krysl_fast_top")
+    made = ph.systems.problem("krysl_fast_top")
     start = {"attitude": ph.rotation.exp_quaternion((0.3, 0.0, 0.0)), "angular_velocity": (0.0, 0.0, 50.0)}
     return ph.integrate(made.build(), method, step=step, t_end=20.48, **start, **more)
 

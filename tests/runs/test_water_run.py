@@ -24,7 +24,7 @@ def test_energy_does_not_drift_and_is_shared(molecules, steps, every, bath, runs
         start = {name: warm[name].values[-1] for name in ("position", "attitude", "momentum", "angular_momentum")}
         still = start | {"momentum": start["momentum"] - start["momentum"].mean(axis=0)}
         ds = ph.integrate(system, "v2", step=0.001, steps=steps, every=every, **still)
-        found.append(ph.observables.drift(ds))
+        found.append(ph.trajectory.observables.drift(ds))
 
     # In few picoseconds the energy wanders more than rows of one run tell: the slopes of several runs say by how much.
     slopes = np.array([float(drift.slope) for drift in found])
@@ -33,7 +33,7 @@ def test_energy_does_not_drift_and_is_shared(molecules, steps, every, bath, runs
     # The bound is worth something: a drift of a thousandth of the kinetic energy in a run would be seen.
     assert error * float(ds.time[-1]) < 1e-3 * float(ds.kinetic_energy.mean())
 
-    apart = ph.observables.block_error(ds.temperature_translational - ds.temperature_rotational, blocks=8)
+    apart = ph.trajectory.observables.block_error(ds.temperature_translational - ds.temperature_rotational, blocks=8)
     assert abs(float(apart["mean"])) < 4.5 * float(apart.error)  # Student's t of 7: 0.3 %, as 3 of a normal one
     assert float(apart.error) < 0.05 * float(ds.temperature.mean())
     assert 200.0 < float(ds.temperature.mean()) < 400.0

@@ -120,7 +120,7 @@ def test_systems_can_be_pickled():
     systems = [
         ph.free_body(**BODY), ph.heavy_top((5, 5, 1), (0, 0, 1), mass=2.0), ph.dipoles(3, attraction=True),
         ph.orbit(1.0, forces=[ph.forces.uniform((0, 0, 0.1)), ph.forces.impulse(1.0, (0, 0.1, 0))]),
-        ph.rigid_body(**BODY, torque=steady), ph.rigid_water(8, box=2.0), ph.problem("krysl_fast_top").build(),
+        ph.rigid_body(**BODY, torque=steady), ph.rigid_water(8, box=2.0), ph.systems.problem("krysl_fast_top").build(),
     ]  # fmt: skip
     for system in systems:
         again = pickle.loads(pickle.dumps(system))
@@ -224,7 +224,7 @@ def test_a_notebook_shows_the_dashboard():
         "event": (lambda: ph.events.altitude(hight=1.0), "unknown argument of altitude 'hight'; did you mean 'height'"),
         "shape": (lambda: ph.inertia.box(mass=1, side=(1, 1, 1)), "argument of box 'side'; did you mean 'sides'"),
         "start": (lambda: ph.initial.cubic(2, sed=3), "unknown argument of cubic 'sed'; did you mean 'seed'"),
-        "part": (lambda: ph.plate(aera=1.0), "unknown argument of plate 'aera'; did you mean 'area'"),
+        "part": (lambda: ph.systems.plate(aera=1.0), "unknown argument of plate 'aera'; did you mean 'area'"),
         "model": (lambda: ph.rigid_water(8, "SPC/E", box=2.0), "did you mean 'spc/e'"),
     }.values(),
 )  # fmt: skip
@@ -259,7 +259,7 @@ def test_near_misses_in_scenarios_are_answered(tmp_path, line, told):
     path = tmp_path / "scenario.toml"
     path.write_text(line)
     with pytest.raises(ph.errors.InvalidInput) as refused:
-        ph.read_scenario(path)
+        ph.runs.read_scenario(path)
     assert told in str(refused.value)
 
 
@@ -353,8 +353,9 @@ def test_a_body_is_an_inertia_everywhere():
     I = box.inertia
     pairs = [
         (ph.free_body(box), ph.free_body(I)), (ph.rigid_body(box), ph.rigid_body(I)),
-        (ph.rigid_body(box, mass=5.0), ph.rigid_body(I, mass=5.0)), (ph.soft_wall(box), ph.soft_wall(I)),
-        (ph.gravity_gradient(box, 1.0, 5.0), ph.gravity_gradient(I, 1.0, 5.0)),
+        (ph.rigid_body(box, mass=5.0), ph.rigid_body(I, mass=5.0)),
+        (ph.systems.soft_wall(box), ph.systems.soft_wall(I)),
+        (ph.systems.gravity_gradient(box, 1.0, 5.0), ph.systems.gravity_gradient(I, 1.0, 5.0)),
         (ph.spacecraft(box, mu=1.0), ph.spacecraft(I, mu=1.0, mass=5.0)),
         (ph.spacecraft([box, box], mu=1.0), ph.spacecraft([I, I], mu=1.0, mass=[5.0, 5.0])),
         (ph.dipoles(4, inertia=box), ph.dipoles(4, inertia=I, mass=5.0)),
@@ -370,7 +371,7 @@ def test_a_body_is_an_inertia_everywhere():
     np.testing.assert_array_equal(by_weight.moments, pairs[-1][0].moments)
     assert by_weight.parameters[0] == 49.0 and pairs[-1][0].parameters[0] == 5.0 * 9.81
     np.testing.assert_array_equal(ph.inertia.principal(box).moments, ph.inertia.principal(I).moments)
-    periods = [ph.poinsot.free_motion_periods(inertia, (1.0, 2.0, 3.0)) for inertia in (box, I)]
+    periods = [ph.runs.poinsot.free_motion_periods(inertia, (1.0, 2.0, 3.0)) for inertia in (box, I)]
     assert repr(periods[0]) == repr(periods[1])
 
 

@@ -68,7 +68,7 @@ start = {"a": {"rotation_vector": (0.1, 0, 0), "angular_velocity": (0, 0.1, 0.2)
 run = dict(step=0.05, steps=100, every=10, start=start)
 run["events"] = [ph.events.of(near, direction=1).on("a", "b")]
 ds = ph.integrate(pair, "v2", **run)
-print(*ph.write_scenario("pair.toml", pair, "v2", **run))
+print(*ph.runs.write_scenario("pair.toml", pair, "v2", **run))
 ph.save(ds, "mine.nc")
 """
 
@@ -92,7 +92,7 @@ def test_a_system_of_a_script_is_run_by_the_shell(tmp_path):
 def test_what_is_written_is_what_was_read(tmp_path, path):
     scenario = read_scenario(path, allow_code=True)
     out = tmp_path / path.name
-    ph.write_scenario(out, scenario.system, scenario.method, title=scenario.title, **grouped(scenario.arguments))
+    ph.runs.write_scenario(out, scenario.system, scenario.method, title=scenario.title, **grouped(scenario.arguments))
     again = read_scenario(out, allow_code=True)
     assert again.title == scenario.title
     one, other = scenario.request.to_json(), again.request.to_json()
@@ -108,7 +108,7 @@ def test_functions_of_modules_are_named(tmp_path, monkeypatch):
     import laws_of_mine  # type: ignore[import-not-found]
 
     ours = ph.system(ph.body("a", 1.0), ph.loads.of(laws_of_mine.well, depth=2.0))
-    assert ph.write_scenario(tmp_path / "well.toml", ours, step=0.1, steps=2) == [tmp_path / "well.toml"]
+    assert ph.runs.write_scenario(tmp_path / "well.toml", ours, step=0.1, steps=2) == [tmp_path / "well.toml"]
     assert 'kind = "laws_of_mine.py:well"' in (tmp_path / "well.toml").read_text()
     del sys.modules["laws_of_mine"]
 
@@ -125,7 +125,7 @@ def made_of(source, name="law"):
 def test_states_of_no_body_are_written(tmp_path):
     decay = made_of("def decay(x, rate):\n    return {'x': -rate * x}\n", "decay")
     ours = ph.system(ph.states.of(decay, {"rate": 0.5}, x=2.0))
-    ph.write_scenario(tmp_path / "x.toml", ours, "taylor", step=0.1, steps=10)
+    ph.runs.write_scenario(tmp_path / "x.toml", ours, "taylor", step=0.1, steps=10)
     ds = read_scenario(tmp_path / "x.toml", allow_code=True).integrate()
     np.testing.assert_allclose(ds.x, 2.0 * np.exp(-0.5 * ds.time), rtol=1e-13)
 
@@ -133,7 +133,7 @@ def test_states_of_no_body_are_written(tmp_path):
 def written(tmp_path, *functions, **words):
     loads = [ph.loads.of(one).named(f"load{k}") for k, one in enumerate(functions)]
     ours = ph.system(ph.body("a", 1.0), loads)
-    return ph.write_scenario(tmp_path / "x.toml", ours, step=0.1, steps=2, **words)
+    return ph.runs.write_scenario(tmp_path / "x.toml", ours, step=0.1, steps=2, **words)
 
 
 def test_a_function_of_a_notebook_is_written_beside(tmp_path):
@@ -189,16 +189,16 @@ def test_source_that_has_changed_is_not_written(tmp_path):
 def test_what_is_no_scenario_is_told(tmp_path):
     body = ph.free_body((1.0, 2.0, 3.0))
     run = {"step": 0.1, "steps": 2, "angular_velocity": (0.0, 0.1, 1.0)}
-    ph.write_scenario(tmp_path / "body.toml", body, **run)
+    ph.runs.write_scenario(tmp_path / "body.toml", body, **run)
     with pytest.raises(FileProblem, match="there is already a file"):
-        ph.write_scenario(tmp_path / "body.toml", body, **run)
-    assert ph.write_scenario(tmp_path / "body.toml", body, overwrite=True, **run)
+        ph.runs.write_scenario(tmp_path / "body.toml", body, **run)
+    assert ph.runs.write_scenario(tmp_path / "body.toml", body, overwrite=True, **run)
     with pytest.raises(InvalidInput, match=r"must end in \.toml"):
-        ph.write_scenario(tmp_path / "body.json", body, **run)
+        ph.runs.write_scenario(tmp_path / "body.json", body, **run)
     with pytest.raises(InvalidInput, match="start is a trajectory"):
-        ph.write_scenario(tmp_path / "b.toml", body, step=0.1, steps=2, start=ph.integrate(body, "v2", **run))
+        ph.runs.write_scenario(tmp_path / "b.toml", body, step=0.1, steps=2, start=ph.integrate(body, "v2", **run))
     with pytest.raises(FileProblem, match="cannot write"):
-        ph.write_scenario(tmp_path / "no folder" / "b.toml", body, **run)
+        ph.runs.write_scenario(tmp_path / "no folder" / "b.toml", body, **run)
     assert [one.name for one in tmp_path.iterdir()] == ["body.toml"]
 
 
@@ -206,7 +206,7 @@ def test_loads_beside_those_of_a_builder_are_written(tmp_path):
     drag = made_of("def drag(body, rate):\n    return {'force': -rate * body.velocity}\n", "drag")
     ours = ph.particle(1.0, 2.0, loads=[ph.loads.of(drag, rate=0.1), ph.loads.weight().named("pull")])
     start = {"position": (1.0, 0.0, 0.0)}
-    assert len(ph.write_scenario(tmp_path / "x.toml", ours, "v2", step=0.1, steps=50, **start)) == 2
+    assert len(ph.runs.write_scenario(tmp_path / "x.toml", ours, "v2", step=0.1, steps=50, **start)) == 2
     ds = read_scenario(tmp_path / "x.toml", allow_code=True).integrate()
     same = ph.integrate(ours, "v2", step=0.1, steps=50, **start)
     assert np.array_equal(ds.position, same.position) and np.array_equal(ds.work, same.work)
@@ -220,7 +220,7 @@ def test_loads_on_every_two_bodies_are_written(tmp_path):
     sites = ph.loads.sites([(0.0, 0.0, 0.1)], epsilon=1.0, sigma=0.5).on(ph.pairs)
     ours = ph.system(ph.bodies(4, 1.0, (1.0, 1.2, 1.5)), charges, sites, box=8.0, cutoff=3.0)
     start = {"position": [(1.2 * k, 0.3 * k, 0.0) for k in range(4)]}
-    ph.write_scenario(tmp_path / "x.toml", ours, "v2", step=0.01, steps=50, start=start)
+    ph.runs.write_scenario(tmp_path / "x.toml", ours, "v2", step=0.01, steps=50, start=start)
     ds = read_scenario(tmp_path / "x.toml", allow_code=True).integrate()
     same = ph.integrate(ours, "v2", step=0.01, steps=50, start=start)
     assert np.array_equal(ds.position, same.position) and float(abs(ds.position[-1] - ds.position[0]).max()) > 0.01

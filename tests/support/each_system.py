@@ -20,13 +20,13 @@ def driven(parameters=(0.7, -1.3), inertia=(1.0, 2.0, 2.5)):
 EVERY = {
     "rigid_body": driven,
     "heavy_top": lambda: ph.heavy_top((1, 1.2, 2), (0, 0, 1), weight=9.81),
-    "gravity_gradient": lambda: ph.gravity_gradient((1.7, 3.7, 4.4), mu=1.0, radius=2.0),
-    "soft_wall": lambda: ph.problem("krysl_soft_wall").build(),
+    "gravity_gradient": lambda: ph.systems.gravity_gradient((1.7, 3.7, 4.4), mu=1.0, radius=2.0),
+    "soft_wall": lambda: ph.systems.problem("krysl_soft_wall").build(),
     "particle": lambda: ph.particle(2.0, stiffness=(1, 2, 3)),
     "orbit": lambda: ph.orbit(1.0, 2.0, [forces.zonal(J2=1e-3, radius=0.5), forces.thrust(0.1, vector=(1, 0, 0))]),
     "spacecraft": lambda: ph.spacecraft(
         np.diag([1.0, 2.0, 2.5]), 1.0, [2.0], torque=torque, parameters=[0.1, 0.2],
-        thrusters=[ph.thruster((0.1, 0, 0), position=(0, 1, 0), start=0.1)],
+        thrusters=[ph.systems.thruster((0.1, 0, 0), position=(0, 1, 0), start=0.1)],
     ),
     "gravitating_bodies": lambda: ph.gravitating_bodies((1.0, 2.0)),
     "dipoles": lambda: ph.dipoles(8, box=10.0, cutoff=3.0),

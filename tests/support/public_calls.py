@@ -10,6 +10,7 @@ import functools
 import inspect
 import shutil
 import tempfile
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 
@@ -31,19 +32,17 @@ NO_FUNCTIONS = {
 }  # fmt: skip
 """Records, which users read and do not make; their numbers are checked where they are handed in."""
 
+OF_FEW = ("systems", "methods", "checks", "errors")
+"""Modules of which users need what is at the top, or was there once."""
+
 
 def public_functions():
     """``{name under polhode: function}``: every function, and every class whose making is one."""
     found = {}
-    for name in ph.__all__:
-        thing = getattr(ph, name)
+    for name in [*ph.__all__, *ph._PACKAGES, *ph._MOVED.values()]:
+        thing = attrgetter(name)(ph)
         if isinstance(thing, ModuleType):
-            if name in ("errors", "so3"):  # exceptions; another name of rotation
-                continue
-            inside = ph._MOVED[name] if name in ("systems", "methods") else getattr(thing, "__all__", None) or [
-                key for key, value in vars(thing).items()
-                if not key.startswith("_") and getattr(value, "__module__", "") == thing.__name__
-            ]  # fmt: skip
+            inside = () if name in OF_FEW else getattr(thing, "__all__", ())
             found |= {f"{name}.{key}": getattr(thing, key) for key in inside}
         else:
             found[name] = thing
@@ -122,7 +121,7 @@ def with_members():
     path = folder() / "members.toml"
     path.write_text(scenario().read_text() + "[members]\ncount = 2\n[members.vary]\n"
                     "inertia = { inertia = { mean = [2.0, 3.0, 4.5], relative = 0.1 } }\n")  # fmt: skip
-    return ph.read_scenario(path)
+    return ph.runs.read_scenario(path)
 
 
 @functools.cache
@@ -278,8 +277,8 @@ CALLS = {
                    {"inertia": INERTIA, "torque": torque_with_states, "states": {"heat": {"start": 1.0, "unit": "J"}}},
                    {"inertia": INERTIA, "wheels": {"axes": [[0, 0, 1.0]], "inertia": 0.01, "speed": 10.0},
                     "gyros": {"gimbal_axes": [[0, 0, 1.0]], "spin_axes": [[1.0, 0, 0]], "momentum": 2.0}}],
-    "gravity_gradient": [{"inertia": INERTIA, "mu": MU, "radius": 7e6, "loads": TILTED}],
-    "soft_wall": [{"inertia": INERTIA, "sign": "physical", "loads": TILTED}],
+    "systems.gravity_gradient": [{"inertia": INERTIA, "mu": MU, "radius": 7e6, "loads": TILTED}],
+    "systems.soft_wall": [{"inertia": INERTIA, "sign": "physical", "loads": TILTED}],
     "orbit": [{"mu": MU, "loads": [{"kind": "zonal", "mu": MU, "radius": 6.378e6, "J2": 1.08e-3}]},
               {"mu": MU, "mass": 2.0, "forces": [{"kind": "uniform", "acceleration": [0, 0, 1e-3]}], "surface": 6.4e6,
                "force": force, "parameters": [1.0]},
@@ -303,25 +302,25 @@ CALLS = {
          "inner_axes": [[0, 1.0, 0], [0, 1.0, 0]], "max_rate": 0.5, "max_angle": [1.0, 2.0], "angle": 0.1,
          "command": [0.1, 0.2]},
     ],
-    "nrlmsis": [{"epoch": "2026-03-20", "stop": 9000.0, "f107": 120.0, "f107a": 130.0, "ap": 10.0}],
-    "pulsed_thrusters": [
+    "surroundings.nrlmsis": [{"epoch": "2026-03-20", "stop": 9000.0, "f107": 120.0, "f107a": 130.0, "ap": 10.0}],
+    "systems.pulsed_thrusters": [
         {"force": [0.5, 0.6], "directions": [[1.0, 0, 0], [-1.0, 0, 0]], "every": 1.0,
          "positions": [[0, 0.5, 0], [0, 0, 0.5]], "min_on_time": 0.02, "resolution": 0.01, "phase": 0.5,
          "command": [0.1, 0.2]},
     ],
-    "thruster": [{"force": 3.0, "direction": [1.0, 0, 0], "position": [0, 1.0, 0], "start": 1.0, "stop": 2.0}],
-    "plate": [{"area": 2.0, "normal": [1.0, 0, 0], "position": [0, 1.0, 0], "drag_coefficient": 2.2},
+    "systems.thruster": [{"force": 3.0, "direction": [1.0, 0, 0], "position": [0, 1.0, 0], "start": 1.0, "stop": 2.0}],
+    "systems.plate": [{"area": 2.0, "normal": [1.0, 0, 0], "position": [0, 1.0, 0], "drag_coefficient": 2.2},
               {"area": 2.0, "normal": [1.0, 0, 0], "specular": 0.25, "diffuse": 0.25, "absorbed": 0.5}],
-    "gravity_field": [{"source": "egm2008", "epoch": 2020.5}],
-    "magnetic_dipole": [{"moment": [0.1, 0.0, 0.2]}],
-    "oem": [{"path": lambda: message_file("oem"), "at": "2026-03-01T00:00:10 TDB"}],
-    "aem": [{"path": lambda: message_file("aem"), "at": "2026-03-01T00:00:10 TDB"}],
-    "tle": [{"lines": TWO_LINES[0], "second": TWO_LINES[1]}],
-    "omm": [{"given": MEAN_ELEMENTS, "satellite": "ISS"}],
-    "ephemeris": [{"body": "moon", "epoch": "2026-03-20", "stop": 9000.0, "start": -9.0, "centre": "earth",
+    "surroundings.gravity_field": [{"source": "egm2008", "epoch": 2020.5}],
+    "systems.magnetic_dipole": [{"moment": [0.1, 0.0, 0.2]}],
+    "initial.oem": [{"path": lambda: message_file("oem"), "at": "2026-03-01T00:00:10 TDB"}],
+    "initial.aem": [{"path": lambda: message_file("aem"), "at": "2026-03-01T00:00:10 TDB"}],
+    "initial.tle": [{"lines": TWO_LINES[0], "second": TWO_LINES[1]}],
+    "initial.omm": [{"given": MEAN_ELEMENTS, "satellite": "ISS"}],
+    "surroundings.ephemeris": [{"body": "moon", "epoch": "2026-03-20", "stop": 9000.0, "start": -9.0, "centre": "earth",
                    "source": "builtin", "tolerance": 2.0}],
-    "magnetic_torquers": [{"axes": [[0, 0, 1.0], [1.0, 0, 0]], "max_dipole": [0.2, 0.3], "command": 0.1}],
-    "magnetic_field": [
+    "systems.magnetic_torquers": [{"axes": [[0, 0, 1.0], [1.0, 0, 0]], "max_dipole": [0.2, 0.3], "command": 0.1}],
+    "surroundings.magnetic_field": [
         {"kind": "dipole", "epoch": 2024.5, "coefficients": [-30000.0, -1500.0, 4500.0], "radius": 6.4e6,
          "rotation": 7e-5, "angle": 0.5, "axis": [0, 0.1, 1.0]},
         {"kind": "igrf", "epoch": "2024-07-01", "degree": 2, "file": lambda: field_file()},
@@ -418,7 +417,7 @@ CALLS = {
                  "attraction": True, "cutoff": 3.0, "switch": 2.5, "skin": 0.5, "box": 9.0, "reaction_field": 80.0}],
     "rigid_water": [{"n": 8, "model": "spc/e", "box": 3.0, "cutoff": 1.0, "switch": 0.9, "skin": 0.1,
                      "reaction_field": 80.0, "loads": TILTED}, {"n": 64, "density": 997.0}],
-    "problem": [{"name": "krysl_fast_top"}],
+    "systems.problem": [{"name": "krysl_fast_top"}],
     # methods
     "methods.method_table": [{}],
     "methods.add_method": [{"row": lambda: ph.methods.METHODS["trapm"]}],
@@ -471,7 +470,7 @@ CALLS = {
         {"system": damped, "method": "v2/mr", "members": 2, "step": 0.05, "steps": 4, "angular_momentum": W,
          "store": lambda: target("members.zarr")},
     ],
-    "ensemble_of": [{"scenario": with_members, "progress": ignore, "threads": 1}],
+    "ensembles.ensemble_of": [{"scenario": with_members, "progress": ignore, "threads": 1}],
     "State": [{"time": 1.0, "euler_angles": W, "sequence": "ZXZ", "angular_velocity": W, "position": R, "velocity": V,
                "since": 0.0}, {"rotation_vector": W, "angular_momentum_space": W, "momentum": V, "thermostat": [0.0],
                                "compensation": [0.0] * 6, "time_variables": [0.0, 0.0, 1.0, 0.0]},
@@ -487,40 +486,41 @@ CALLS = {
     "compare": [{"system": lambda: ph.free_body(INERTIA), "methods": ["v2/mr"], "steps": [0.05, 0.1], "t_end": 1.0,
                  "start": {"time": 0.0}, "angular_velocity": W, "reference": {"attitude": Q, "angular_momentum": W},
                  "progress": ignore}],
-    "read_scenario": [{"path": scenario, "allow_code": False, "method": "v2/mr", "step": 0.1},
+    "runs.read_scenario": [{"path": scenario, "allow_code": False, "method": "v2/mr", "step": 0.1},
                       {"path": scenario, "method": "mkrk:dp5", "rtol": 1e-6},
                       {"path": scenario, "changes": {"run.step": 0.1}, "stored": True}],
-    "write_scenario": [
+    "runs.write_scenario": [
         {"path": lambda: folder() / "written.toml", "system": lambda: ph.free_body(INERTIA), "method": "v2/mr",
          "title": "a body", "step": 0.05, "steps": 4, "every": 2, "angular_velocity": W, "overwrite": True},
         {"path": lambda: folder() / "written.toml", "system": lambda: ph.free_body(INERTIA), "step": 0.05, "t_end": 0.2,
          "start": {"attitude": Q, "angular_momentum": W}, "settings": {"guard": False}, "overwrite": True}],
-    "check_method": [{"method": "v2/mr"}],
-    "check_system": [{"system": lambda: ph.free_body(INERTIA), "states": 1, "span": 0.5, "seed": 3}],
+    "checks.check_method": [{"method": "v2/mr"}],
+    "checks.check_system": [{"system": lambda: ph.free_body(INERTIA), "states": 1, "span": 0.5, "seed": 3}],
     "free_motion": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q},
                     {"inertia": [2.0, 1.0, 0.5], "momentum": W, "t": 0.5, "physical": False}],
-    "poinsot.free_motion_periods": [{"inertia": [2.0, 1.0, 0.5], "momentum": W, "physical": False}],
-    "poinsot.polhode_curve": [{"inertia": INERTIA, "momentum": W, "n": 11, "physical": True}],
-    "poinsot.herpolhode_curve": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q,
+    "runs.poinsot.free_motion_periods": [{"inertia": [2.0, 1.0, 0.5], "momentum": W, "physical": False}],
+    "runs.poinsot.polhode_curve": [{"inertia": INERTIA, "momentum": W, "n": 11, "physical": True}],
+    "runs.poinsot.herpolhode_curve": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q,
                                   "physical": True}],
-    "constrained.to_constrained": [{"inertia": INERTIA, "attitude": Q, "angular_momentum": W}],
-    "constrained.to_cotangent": [{"P": CONSTRAINED, "Q": TURN}],
-    "constrained.from_cotangent": [{"inertia": INERTIA, "P_bar": CONSTRAINED, "Q": TURN}],
-    "constrained.from_constrained": [{"P": CONSTRAINED, "Q": TURN}],
+    "systems.constrained.to_constrained": [{"inertia": INERTIA, "attitude": Q, "angular_momentum": W}],
+    "systems.constrained.to_cotangent": [{"P": CONSTRAINED, "Q": TURN}],
+    "systems.constrained.from_cotangent": [{"inertia": INERTIA, "P_bar": CONSTRAINED, "Q": TURN}],
+    "systems.constrained.from_constrained": [{"P": CONSTRAINED, "Q": TURN}],
     "save": [{"ds": turning, "path": lambda: target("out.nc")}],
     "load": [{"path": saved}, {"path": stored, "lazy": True}],
     "resume": [{"store": stored, "threads": 1, "progress": ignore}],
-    "cite": [{"what": "krysl2006"}],
-    "point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH], "system": lambda:
-                                                                    ph.free_body(INERTIA)}],
+    "references.cite": [{"what": "krysl2006"}],
+    "runs.point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH],
+                           "system": lambda: ph.free_body(INERTIA)}],
     "view": [{"ds": turning, "labels": ["a top"], "mesh": (CORNERS, FACES), "frames": 10, "span": [0.0, 1.0],
               "title": "seen"}, {"ds": several, "members": [1, 0]}, {"ds": turning, "live": True}],
     # elliptic
-    **{f"elliptic.{name}": [{"u": 0.7, "mc": 0.4}] for name in ("sn", "cn", "dn", "am", "jacobi")},
-    "elliptic.K": [{"mc": 0.4}], "elliptic.E": [{"mc": 0.4}], "elliptic.Pi_complete": [{"n": 0.3, "mc": 0.4}],
-    "elliptic.F": [{"phi": 0.7, "mc": 0.4}], "elliptic.Pi": [{"phi": 0.7, "n": 0.3, "mc": 0.4}],
-    "elliptic.RF": [{"x": 1.0, "y": 2.0, "z": 3.0}], "elliptic.RD": [{"x": 1.0, "y": 2.0, "z": 3.0}],
-    "elliptic.RC": [{"x": 1.0, "y": 2.0}], "elliptic.RJ": [{"x": 1.0, "y": 2.0, "z": 3.0, "p": 0.5}],
+    **{f"algebra.elliptic.{name}": [{"u": 0.7, "mc": 0.4}] for name in ("sn", "cn", "dn", "am", "jacobi")},
+    "algebra.elliptic.K": [{"mc": 0.4}], "algebra.elliptic.E": [{"mc": 0.4}],
+    "algebra.elliptic.Pi_complete": [{"n": 0.3, "mc": 0.4}],
+    "algebra.elliptic.F": [{"phi": 0.7, "mc": 0.4}], "algebra.elliptic.Pi": [{"phi": 0.7, "n": 0.3, "mc": 0.4}],
+    "algebra.elliptic.RF": [{"x": 1.0, "y": 2.0, "z": 3.0}], "algebra.elliptic.RD": [{"x": 1.0, "y": 2.0, "z": 3.0}],
+    "algebra.elliptic.RC": [{"x": 1.0, "y": 2.0}], "algebra.elliptic.RJ": [{"x": 1.0, "y": 2.0, "z": 3.0, "p": 0.5}],
     # kepler
     "kepler.propagate": [{**STATE, "t": T, "mu": MU}],
     **{f"kepler.{name}": [{**STATE, "mu": MU}] for name in (
@@ -591,29 +591,31 @@ CALLS = {
     "inertia.mesh": [{"vertices": CORNERS, "faces": FACES, "density": 2.0},
                      {"vertices": CORNERS, "faces": FACES, "mass": 2.0}],
     # ensembles
-    "sampling.normal": [{"mean": LENGTH, "sigma": 0.1}, {"mean": [1.0, 2.0], "covariance": [[2.0, 0.5], [0.5, 1.0]]}],
-    "sampling.lognormal": [{"median": LENGTH, "sigma": 0.1}],
-    "sampling.uniform": [{"low": 1.0, "high": LENGTH}],
-    "sampling.choice": [{"values": [W, LENGTH], "weights": [1.0, 2.0]}],
-    "sampling.uniform_attitude": [{}],
-    "sampling.attitude": [{"mean": Q, "sigma": 0.1},
+    "ensembles.sampling.normal": [{"mean": LENGTH, "sigma": 0.1},
+                                  {"mean": [1.0, 2.0], "covariance": [[2.0, 0.5], [0.5, 1.0]]}],
+    "ensembles.sampling.lognormal": [{"median": LENGTH, "sigma": 0.1}],
+    "ensembles.sampling.uniform": [{"low": 1.0, "high": LENGTH}],
+    "ensembles.sampling.choice": [{"values": [W, LENGTH], "weights": [1.0, 2.0]}],
+    "ensembles.sampling.uniform_attitude": [{}],
+    "ensembles.sampling.attitude": [{"mean": Q, "sigma": 0.1},
                           {"mean": TURN, "covariance": [[0.2, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]}],
-    "sampling.inertia": [{"mean": INERTIA, "relative": 0.1, "axes": False}],
-    "sampling.from_record": [{"record": {"uniform": {"low": 1.0, "high": 2.0}}}],
-    "sampling.members": [{"varied": {"mass": {"uniform": {"low": 1.0, "high": 2.0}}}, "count": 3,
+    "ensembles.sampling.inertia": [{"mean": INERTIA, "relative": 0.1, "axes": False}],
+    "ensembles.sampling.from_record": [{"record": {"uniform": {"low": 1.0, "high": 2.0}}}],
+    "ensembles.sampling.members": [{"varied": {"mass": {"uniform": {"low": 1.0, "high": 2.0}}}, "count": 3,
                           "design": "latin_hypercube", "seed": 1}],
-    "sampling.read_table": [{"table": lambda: xr.Dataset({"mass": ("member", [1.0, 2.0])})}],
+    "ensembles.sampling.read_table": [{"table": lambda: xr.Dataset({"mass": ("member", [1.0, 2.0])})}],
     **{f"reduce.{name}": [{"name": "energy", "of": max}] for name in ("mean", "std", "covariance", "extremes")},
-    "reduce.quantiles": [{"name": "energy", "q": [0.1, 0.5], "of": max, "size": 1024}],
-    "reduce.crossings": [{"name": "energy", "level": 1.0, "direction": "rising", "of": max}],
-    "reduce.events": [{"kind": "apsis"}],
-    "reduce.user": [{"name": "own", "start": list, "add": max, "merge": max, "result": max}],
-    "reduce.reductions_from": [{"given": {"energy": "mean"}}],
-    "reduce.apply": [{"ds": lambda: xr.Dataset({"x": ("member", [1.0, 2.0])}), "reduce": {"x": "mean"}, "block": 1}],
+    "ensembles.reductions.quantiles": [{"name": "energy", "q": [0.1, 0.5], "of": max, "size": 1024}],
+    "ensembles.reductions.crossings": [{"name": "energy", "level": 1.0, "direction": "rising", "of": max}],
+    "ensembles.reductions.events": [{"kind": "apsis"}],
+    "ensembles.reductions.user": [{"name": "own", "start": list, "add": max, "merge": max, "result": max}],
+    "ensembles.reductions.reductions_from": [{"given": {"energy": "mean"}}],
+    "ensembles.reductions.apply": [{"ds": lambda: xr.Dataset({"x": ("member", [1.0, 2.0])}), "reduce": {"x": "mean"},
+                                    "block": 1}],
     "sweep": [{"scenario": swept, "table": {"seed": 1}, "store": lambda: target("sweep.zarr"), "workers": 1,
                "scheduler": None, "part": (1, 1), "allow_code": False, "progress": False}],
-    "open_sweep": [{"store": swept_store}], "sweep_status": [{"store": swept_store}],
-    "sweep_member": [{"scenario": swept, "member": 1, "table": {"seed": 1}, "allow_code": False}],
+    "ensembles.open_sweep": [{"store": swept_store}], "ensembles.sweep_status": [{"store": swept_store}],
+    "ensembles.sweep_member": [{"scenario": swept, "member": 1, "table": {"seed": 1}, "allow_code": False}],
     # chaos
     **{f"chaos.{name}": [{"system": lambda: ph.heavy_top(INERTIA, LENGTH, 2.0), "method": "v2", "seed": 1, "threads": 1,
                           "members": {"weight": [1.0, 2.0]}, "progress": False, "step": 0.01, "steps": 8,
@@ -673,8 +675,6 @@ CALLS = {
          "position": R, "momentum": V},
     ],
     # plots
-    "animate": [{"ds": turning, "path": lambda: target("film.gif"), "seconds": 0.2, "fps": 10, "size": [320, 200],
-                "panels": "body", "speed": 1.0, "frame": "body", "shape": "ellipsoid", "progress": False}],
     "plots.animate": [{"ds": turning, "path": lambda: target("film.gif"), "seconds": 0.1, "fps": 10, "size": [320, 200],
                        "panels": "body", "speed": 1.0, "frame": "body", "shape": "ellipsoid", "progress": False}],
     "plots.dashboard": [{"ds": turning, "path": lambda: target("picture.png")}],
@@ -696,14 +696,14 @@ CALLS = {
     "initial.at_energy": [{"system": lambda: ph.gravitating_bodies(mass=[1.0, 2.0]), "energy": 2.0, "seed": 1,
                            "state": {"position": [R, V], "momentum": [V, R]}, "bodies": [0, 1]}],
     # variational
-    "variational.discrete_lagrangian": [{"L": oscillator, **HALF}],
-    "variational.slot_derivatives": [{"L": oscillator, **HALF}],
-    "variational.discrete_forces": [{"F": pull, **HALF, "t": 0.5}],
-    "variational.legendre_minus": [{"L": oscillator, **HALF, "F": pull, "t": 0.5}],
-    "variational.legendre_plus": [{"L": oscillator, **HALF, "F": pull, "t": 0.5}],
-    "variational.discrete_euler_lagrange": [{"L": oscillator, **HALF, "q2": [1.2], "F": pull, "t": 0.5}],
-    "variational.midpoint_energy_offset": [{**STATE, "h": 10.0, "mu": MU}],
-    "variational.midpoint_shifted_velocity": [{**STATE, "h": 10.0, "mu": MU}],
+    "algebra.variational.discrete_lagrangian": [{"L": oscillator, **HALF}],
+    "algebra.variational.slot_derivatives": [{"L": oscillator, **HALF}],
+    "algebra.variational.discrete_forces": [{"F": pull, **HALF, "t": 0.5}],
+    "algebra.variational.legendre_minus": [{"L": oscillator, **HALF, "F": pull, "t": 0.5}],
+    "algebra.variational.legendre_plus": [{"L": oscillator, **HALF, "F": pull, "t": 0.5}],
+    "algebra.variational.discrete_euler_lagrange": [{"L": oscillator, **HALF, "q2": [1.2], "F": pull, "t": 0.5}],
+    "algebra.variational.midpoint_energy_offset": [{**STATE, "h": 10.0, "mu": MU}],
+    "algebra.variational.midpoint_shifted_velocity": [{**STATE, "h": 10.0, "mu": MU}],
     "planets.earth_orientation": [{"epoch": "2026-03-20T12:00:00 UTC", "ut1_utc": 0.1, "source": "builtin"}],
     "planets.earth_rotation_angle": [{"epoch": "2026-03-20T12:00:00 UTC"}],
     # forces
@@ -752,35 +752,39 @@ CALLS = {
     "trajectory.convert_branch": [{"ds": lambda: ph.trajectory.with_chart(turning(), "rotation_vector"),
                                    "branch": "continuous", "chart": "rotation_vector"}],
     # exports
-    "export.aem": [{"ds": turning, "path": lambda: target("out.aem"), "object_name": "X", "epoch": "2030-01-01",
-                    "object_id": "1", "center_name": "EARTH", "ref_frame": "ICRF", "body_frame": "B", "scalar": "last",
-                    "time_system": "UTC", "originator": "ME", "body": 0}],
-    "export.oem": [{"ds": circling, "path": lambda: target("out.oem"), "object_name": "X", "center_name": "EARTH",
-                    "epoch": "2030-01-01", "object_id": "1", "ref_frame": "ICRF", "time_system": "UTC",
-                    "originator": "ME", "units": "m", "body": 0}],
-    "export.extended_xyz": [{"ds": gas, "path": lambda: target("out.xyz"), "every": 8, "wrap": True, "species": "O",
-                             "mass": 1.0, "sites": SITES}],
-    "export.gsd": [{"ds": gas, "path": lambda: target("out.gsd"), "every": 8, "species": "O", "mass": 1.0,
+    "trajectory.export.aem": [{"ds": turning, "path": lambda: target("out.aem"), "object_name": "X",
+                               "epoch": "2030-01-01", "object_id": "1", "center_name": "EARTH", "ref_frame": "ICRF",
+                               "body_frame": "B", "scalar": "last", "time_system": "UTC", "originator": "ME",
+                               "body": 0}],
+    "trajectory.export.oem": [{"ds": circling, "path": lambda: target("out.oem"), "object_name": "X",
+                               "center_name": "EARTH", "epoch": "2030-01-01", "object_id": "1", "ref_frame": "ICRF",
+                               "time_system": "UTC", "originator": "ME", "units": "m", "body": 0}],
+    "trajectory.export.extended_xyz": [{"ds": gas, "path": lambda: target("out.xyz"), "every": 8, "wrap": True,
+                                        "species": "O", "mass": 1.0, "sites": SITES}],
+    "trajectory.export.gsd": [{"ds": gas, "path": lambda: target("out.gsd"), "every": 8, "species": "O", "mass": 1.0,
                     "inertia": INERTIA},
                    {"ds": lambda: gas().drop_vars("box"), "path": lambda: target("out.gsd"), "box": 9.0,
                     "mass": [16.0, 1.0], "sites": SITES}],
-    "export.lammps_dump": [{"ds": gas, "path": lambda: target("out.dump"), "every": 8, "species": "O", "mass": 1.0,
-                            "sites": SITES}],
+    "trajectory.export.lammps_dump": [{"ds": gas, "path": lambda: target("out.dump"), "every": 8, "species": "O",
+                                       "mass": 1.0, "sites": SITES}],
     # observables
-    "observables.radial_distribution": [{"ds": gas, "bins": 5, "r_max": 1.5, "rows": slice(40), "blocks": 4}],
-    **{f"observables.{name}": [{"ds": gas, "bins": 5, "r_max": 1.5, "rows": slice(40), "dipole": LENGTH, "blocks": 4}]
+    "trajectory.observables.radial_distribution": [{"ds": gas, "bins": 5, "r_max": 1.5, "rows": slice(40),
+                                                    "blocks": 4}],
+    **{f"trajectory.observables.{name}": [
+        {"ds": gas, "bins": 5, "r_max": 1.5, "rows": slice(40), "dipole": LENGTH, "blocks": 4}]
        for name in ("dipole_correlations", "kirkwood_factor")},
-    "observables.total_dipole": [{"ds": gas, "dipole": LENGTH}],
-    "observables.dielectric_constant": [
+    "trajectory.observables.total_dipole": [{"ds": gas, "dipole": LENGTH}],
+    "trajectory.observables.dielectric_constant": [
         {"ds": lambda: gas().assign_attrs(units="reduced"), "temperature": 300.0, "dipole": LENGTH, "surroundings": 1e3,
          "boltzmann": 1.0, "coulomb": 1.0, "volume": 27.0, "blocks": 4},
     ],
-    "observables.autocorrelation": [{"series": lambda: gas().velocity, "lags": 10, "blocks": 4}],
-    "observables.velocity_autocorrelation": [{"ds": gas, "lags": 10, "blocks": 4}],
-    "observables.orientational_correlation": [{"ds": gas, "rank": 2, "lags": 10, "dipole": LENGTH, "blocks": 4}],
-    "observables.mean_square_displacement": [{"ds": gas, "lags": 10, "blocks": 4}],
-    "observables.block_error": [{"series": [1.0, 2.0, 3.0, 4.0], "blocks": 2}],
-    "observables.drift": [{"ds": gas, "variable": "energy", "blocks": 4}],
+    "trajectory.observables.autocorrelation": [{"series": lambda: gas().velocity, "lags": 10, "blocks": 4}],
+    "trajectory.observables.velocity_autocorrelation": [{"ds": gas, "lags": 10, "blocks": 4}],
+    "trajectory.observables.orientational_correlation": [{"ds": gas, "rank": 2, "lags": 10, "dipole": LENGTH,
+                                                          "blocks": 4}],
+    "trajectory.observables.mean_square_displacement": [{"ds": gas, "lags": 10, "blocks": 4}],
+    "trajectory.observables.block_error": [{"series": [1.0, 2.0, 3.0, 4.0], "blocks": 2}],
+    "trajectory.observables.drift": [{"ds": gas, "variable": "energy", "blocks": 4}],
 }  # fmt: skip
 CALLS |= {name: [sample_arguments(build)] for name, build in SYSTEMS.items() if name not in CALLS}
 UNTRIED = {

@@ -30,7 +30,7 @@ def system_of(case):
         return ph.rigid_body(**arguments, **FUNCTIONS[case["system"]])
     if case["system"] == "dipoles":
         return ph.dipoles(**arguments)
-    return getattr(ph, case["system"])(**arguments)
+    return getattr(ph.systems, case["system"])(**arguments)
 
 
 def run(case, **more):

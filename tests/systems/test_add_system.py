@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import polhode as ph
 from polhode.arguments.words import Acceleration, Function, Length, Mass, Vector, arguments_of
 from polhode.cli import group
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, OldNameWarning
 from polhode.runs.scenario import json_schema, read_scenario
 from polhode.systems import SYSTEMS, System
 from polhode.systems.forces import FORCES, Force, uniform
@@ -91,7 +91,9 @@ def test_arguments_are_what_the_signature_says():
 
 
 def test_an_added_system_is_one_in_python_and_in_a_scenario(added, read):
-    assert ph.bob is bob and "bob" in dir(ph) and "bob" in ph.__all__ and ph.systems.add_system(bob) is bob
+    assert ph.systems.bob is bob and "bob" in dir(ph.systems) and ph.systems.add_system(bob) is bob
+    with pytest.warns(OldNameWarning, match=r"^polhode\.bob is now polhode\.systems\.bob$"):
+        assert ph.bob is bob
     ds = read(TEXT).integrate()
     same = ph.integrate(bob(0.5, 2.0), "v2", step=0.06, steps=3, position=(0.1, 0.0, 0.0), settings={"units": "SI"})
     assert ds.equals(same) and ds.attrs["system"] == "bob"
@@ -179,6 +181,6 @@ def test_what_is_no_system_is_not_added():
 
 
 def test_words_have_moved_and_say_where_to():
-    with pytest.warns(DeprecationWarning, match="write: from polhode.arguments.words import Mass"):
+    with pytest.warns(OldNameWarning, match="is now polhode.arguments.words.Mass"):
         from polhode.systems.words import Mass as before
     assert before is Mass

@@ -31,7 +31,7 @@ def stronger(field):
 
 
 def test_a_gravity_field_changed_in_memory_is_run_but_not_repeated():
-    shipped = ph.gravity_field("egm2008")
+    shipped = ph.surroundings.gravity_field("egm2008")
     force = ph.forces.gravity_field(stronger(shipped), degree=4)
     changed, plain = run(orbit(force)), run(orbit(ph.forces.gravity_field(shipped, degree=4)))
     assert np.abs(changed.position - plain.position).max() > 1.0
@@ -56,19 +56,23 @@ def test_a_gravity_field_of_ones_own_making_is_not_repeated():
 
 
 def test_tables_and_models_that_were_changed_are_refused():
-    sun = ph.ephemeris("sun", EPOCH, 86400.0, tolerance=1e3)
-    with pytest.raises(InvalidInput, match=r"polhode.ephemeris made was changed.*give its numbers as times and posit"):
+    sun = ph.surroundings.ephemeris("sun", EPOCH, 86400.0, tolerance=1e3)
+    with pytest.raises(
+        InvalidInput, match=r"polhode.surroundings.ephemeris made was changed.*give its numbers as times and posit"
+    ):
         ph.forces.third_body(ephemeris=replace(sun, positions=1.01 * sun.positions))
     with pytest.raises(ValueError, match="read-only"):
         sun.positions[0] = 0.0
     with pytest.raises(InvalidInput, match="cannot be changed"):
         sun.arguments["tolerance"] = 1.0
-    np.testing.assert_array_equal(ph.ephemeris("sun", EPOCH, 86400.0, tolerance=1e3).positions, sun.positions)
-    dipole = ph.magnetic_field()
-    with pytest.raises(InvalidInput, match=r"polhode.magnetic_field made was changed"):
+    np.testing.assert_array_equal(
+        ph.surroundings.ephemeris("sun", EPOCH, 86400.0, tolerance=1e3).positions, sun.positions
+    )
+    dipole = ph.surroundings.magnetic_field()
+    with pytest.raises(InvalidInput, match=r"polhode.surroundings.magnetic_field made was changed"):
         field_of(replace(dipole, numbers=tuple(2 * x for x in dipole.numbers)))
     assert field_of(dipole) is dipole
-    with pytest.raises(InvalidInput, match=r"polhode.nrlmsis made was changed"):
+    with pytest.raises(InvalidInput, match=r"polhode.surroundings.nrlmsis made was changed"):
         ph.forces.drag(coefficient=0.01, air=Air({"epoch": EPOCH}, (0.0,) * 9, 0.0, 0.0))
 
 
@@ -76,18 +80,21 @@ def test_a_magnetic_field_whose_file_was_changed_is_refused(tmp_path):
     file = tmp_path / "own.shc"
     text = "1 1 2 2 0\n2020.0 2030.0\n1 0 -29000 -29000\n1 1 -1500 -1500\n1 -1 4700 4700\n"
     file.write_text(text)
-    field = ph.magnetic_field("igrf", file=str(file))
+    field = ph.surroundings.magnetic_field("igrf", file=str(file))
     assert len(field.arguments["digest"]) == 64
-    again = ph.magnetic_field(**field.arguments)
+    again = ph.surroundings.magnetic_field(**field.arguments)
     assert again == field
     file.write_text(text.replace("-29000", "-28000"))
     with pytest.raises(InvalidInput, match="not the file that this run was made with: its SHA-256 differs"):
-        ph.magnetic_field(**field.arguments)
-    assert ph.magnetic_field("igrf", file=str(file)).gauss[1, 0] == (-28000.0, 0.0)  # and no cache has the old one
+        ph.surroundings.magnetic_field(**field.arguments)
+    assert ph.surroundings.magnetic_field("igrf", file=str(file)).gauss[1, 0] == (
+        -28000.0,
+        0.0,
+    )  # and no cache has the old one
 
 
 def test_an_ephemeris_whose_file_was_changed_is_refused(tmp_path):
     file = tmp_path / "de.bsp"
     file.write_bytes(b"DAF/SPK")
     with pytest.raises(InvalidInput, match="not the file that this run was made with: its SHA-256 differs"):
-        ph.ephemeris("mars", EPOCH, 86400.0, source=str(file), digest="0" * 64)
+        ph.surroundings.ephemeris("mars", EPOCH, 86400.0, source=str(file), digest="0" * 64)

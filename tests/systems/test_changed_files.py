@@ -14,27 +14,27 @@ def gravity(path, k):
     path.write_text("product_type gravity_field\nmodelname mine\nearth_gravity_constant 3.986e14\nradius 6378136.3\n"
                     "max_degree 2\nnorm fully_normalized\ntide_system tide_free\nend_of_head\ngfc 0 0 1.0 0.0 0 0\n"
                     f"gfc 2 0 -4.8{k}e-4 0.0 0 0\ngfc 2 1 0 0 0 0\ngfc 2 2 0 0 0 0\n")  # fmt: skip
-    return ph.gravity_field(path).C
+    return ph.surroundings.gravity_field(path).C
 
 
 def elements(path, k):
     path.write_text(json.dumps(MEAN_ELEMENTS | {"MEAN_ANOMALY": 100.0 + k}))
-    return [ph.omm(path).theory.mo]
+    return [ph.initial.omm(path).theory.mo]
 
 
 def orbit(path, k):
     path.write_text(Path(message_file("oem")).read_text().replace("7000 0 0", f"700{k} 0 0"))
-    return [repr(ph.oem(path)), str(vars(ph.oem(path)))]
+    return [repr(ph.initial.oem(path)), str(vars(ph.initial.oem(path)))]
 
 
 def attitude(path, k):
     path.write_text(Path(message_file("aem")).read_text().replace("1 0 0 0", ["1 0 0 0", "0 1 0 0"][k]))
-    return [str(vars(ph.aem(path)))]
+    return [str(vars(ph.initial.aem(path)))]
 
 
 def magnetic(path, k):
     path.write_text(Path(field_file()).read_text().replace("-29400", f"-2940{k}"))
-    return [ph.magnetic_field("igrf", epoch=2022.5, file=str(path)).gauss[1, 0][0]]
+    return [ph.surroundings.magnetic_field("igrf", epoch=2022.5, file=str(path)).gauss[1, 0][0]]
 
 
 def two_lines(path, k):
@@ -46,7 +46,7 @@ def two_lines(path, k):
     scenario = path.with_suffix(".toml")
     scenario.write_text(f'method = "kepler"\n[system]\ntype = "orbit"\nmu = 3.986e14\n[initial]\ntle = "{path.name}"\n'
                         "[run]\nstep = 10.0\nsteps = 2\n")  # fmt: skip
-    ds = ph.read_scenario(scenario).integrate()
+    ds = ph.runs.read_scenario(scenario).integrate()
     path.unlink()
     assert ph.rerun(ds).equals(ds)
     path.touch()

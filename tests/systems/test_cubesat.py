@@ -16,7 +16,7 @@ _found.loader.exec_module(cubesat)
 
 @pytest.fixture(scope="module")
 def scenario():
-    return ph.read_scenario(EXAMPLES / "cubesat.toml", allow_code=True)
+    return ph.runs.read_scenario(EXAMPLES / "cubesat.toml", allow_code=True)
 
 
 def off_the_sun(ds):

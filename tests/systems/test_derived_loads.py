@@ -16,8 +16,9 @@ from polhode.systems.loads_roles import no_loads
 
 SYSTEMS = {
     "top": (lambda I: ph.heavy_top(I, (0.1, 0.2, 1.0), weight=20.0), written.top_loads, written.top_commutator),
-    "gradient": (lambda I: ph.gravity_gradient(I, 2.0, 1.7), written.gradient_loads, written.gradient_commutator),
-    "wall": (lambda I: ph.soft_wall(I), written.wall_loads, written.wall_commutator),
+    "gradient": (lambda I: ph.systems.gravity_gradient(I, 2.0, 1.7), written.gradient_loads,
+                 written.gradient_commutator),
+    "wall": (lambda I: ph.systems.soft_wall(I), written.wall_loads, written.wall_commutator),
     "field": (lambda I: ph.particle(2.0, stiffness=I, gravity=(0.1, 0.2, -9.8)), written.field_loads,
               written.field_commutator),
 }  # fmt: skip

@@ -190,9 +190,9 @@ def test_images_do_not_matter():
 def test_the_system_check_passes():
     start = lattice(6, 2.0)
     for arguments in ({}, {"attraction": True, "inertia": tensors(6), "mass": np.linspace(1, 2, 6)}):
-        ph.check_system(ph.dipoles(6, **arguments), states=1, span=0.1, **start).raise_for_failure()
+        ph.checks.check_system(ph.dipoles(6, **arguments), states=1, span=0.1, **start).raise_for_failure()
     boxed = ph.dipoles(6, cutoff=1.9, switch=1.0, box=4.0, reaction_field=2.0)
-    report = ph.check_system(boxed, states=1, span=0.05, **start)
+    report = ph.checks.check_system(boxed, states=1, span=0.05, **start)
     # Its differences of order 8 do not suit a switching with four continuous derivatives.
     assert {line.what for line in report.failures} <= {"loads and potential"}
     said = {line.what for line in report.lines}

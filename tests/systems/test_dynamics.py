@@ -32,8 +32,8 @@ def both_ways(t, r, v, p):
 
 SYSTEMS = {
     "top": lambda: ph.heavy_top((1.0, 2.0, 3.0), (0.1, 0.2, 0.3), weight=2.0),
-    "wall": ph.soft_wall,
-    "gradient": lambda: ph.gravity_gradient(inertia=(1.0, 2.0, 3.0), mu=1.0, radius=1.0),
+    "wall": ph.systems.soft_wall,
+    "gradient": lambda: ph.systems.gravity_gradient(inertia=(1.0, 2.0, 3.0), mu=1.0, radius=1.0),
     "free": lambda: ph.free_body((1.0, 2.0, 3.0)),
     "particle": lambda: ph.particle(stiffness=2.0, gravity=(0.0, 0.0, -9.8)),
     "planets": lambda: ph.gravitating_bodies(mu=[1.0, 1e-3, 1e-4]),
@@ -59,10 +59,11 @@ SYSTEMS = {
     "plates": lambda: ph.spacecraft(
         inertia=TENSOR, mu=EARTH.mu, mass=120.0, atmosphere={"density": 1e-11, "radius": 6.8e6, "scale": 5e4},
         sunlight={"pressure": 4.5e-6, **TABLE},
-        plates=[ph.plate(2.0, (1, 0, 0), position=(0, 1, 0), drag_coefficient=2.0, specular=0.3, diffuse=0.3)],
+        plates=[ph.systems.plate(2.0, (1, 0, 0), position=(0, 1, 0), drag_coefficient=2.0, specular=0.3, diffuse=0.3)],
     ),
     "spacecraft": lambda: ph.spacecraft(
-        inertia=TENSOR, mu=EARTH.mu, mass=120.0, forces=[J2], thrusters=[ph.thruster((1, 0, 0), position=(0, 1, 0))]
+        inertia=TENSOR, mu=EARTH.mu, mass=120.0, forces=[J2],
+        thrusters=[ph.systems.thruster((1, 0, 0), position=(0, 1, 0))],
     ),
     "added potential": lambda: ph.spacecraft(
         inertia=TENSOR, mu=1.0, mass=2.0, parameters=[0.3],

@@ -86,9 +86,9 @@ def test_fields_take_an_instant():
     for given in (EPOCH, {"epoch": EPOCH}, made):
         one = ph.forces.gravity_field("egm2008", degree=4, orientation=given)
         assert one.numbers == pytest.approx(by_hand.numbers, rel=1e-15)
-        field = ph.magnetic_field(orientation=given)
+        field = ph.surroundings.magnetic_field(orientation=given)
         assert field.at(10.0, (7e6, 1e6, 2e6)) == pytest.approx(
-            ph.magnetic_field(**made).at(10.0, (7e6, 1e6, 2e6)), rel=1e-12
+            ph.surroundings.magnetic_field(**made).at(10.0, (7e6, 1e6, 2e6)), rel=1e-12
         )
     again = ph.forces.gravity_field(**{name: value for name, value in one.arguments.items() if name != "kind"})
     assert again.numbers == one.numbers
@@ -137,7 +137,7 @@ def test_what_is_refused(given, says):
     with pytest.raises(InvalidInput, match=says):
         ph.forces.gravity_field("egm2008", **given)
     with pytest.raises(InvalidInput, match=says):
-        ph.magnetic_field(**given)
+        ph.surroundings.magnetic_field(**given)
 
 
 def test_the_equator_of_a_pole_that_is_hardly_tilted():

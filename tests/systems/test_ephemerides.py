@@ -17,7 +17,7 @@ START = {"position": (4.2e7, 0.0, 1e6), "velocity": (0.0, 3.0e3, 1e2)}
 def test_the_sun_at_the_equinox_of_march():
     """2026-03-20T14:46 UTC: on the equator of date, at right ascension 0; that of J2000 is 26 years of precession off,
     20.04'' a year in declination."""
-    sun = ph.ephemeris("sun", "2026-03-20T14:46:00 UTC", DAY).at(0.0)
+    sun = ph.surroundings.ephemeris("sun", "2026-03-20T14:46:00 UTC", DAY).at(0.0)
     away = np.linalg.norm(sun)
     assert abs(np.degrees(np.arcsin(sun[2] / away)) + 26.2 * 20.04 / 3600) < 0.012
     assert abs(away / ph.planets.ASTRONOMICAL_UNIT - 0.996) < 5e-4
@@ -27,8 +27,8 @@ def test_the_sun_at_the_equinox_of_march():
 def test_the_series_against_astropy(body, angle, length):
     """Arc minutes and metres, over four years."""
     pytest.importorskip("astropy")
-    theirs = ph.ephemeris(body, "2024-01-01T00:00:00 TT", 1400 * DAY, source="astropy", tolerance=100.0)
-    ours = ph.ephemeris(body, "2024-01-01T00:00:00 TT", 1400 * DAY, tolerance=100.0)
+    theirs = ph.surroundings.ephemeris(body, "2024-01-01T00:00:00 TT", 1400 * DAY, source="astropy", tolerance=100.0)
+    ours = ph.surroundings.ephemeris(body, "2024-01-01T00:00:00 TT", 1400 * DAY, tolerance=100.0)
     times = np.linspace(0, 1400 * DAY, 5001)
     a, b = ours.at(times), theirs.at(times)
     far = np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)
@@ -74,11 +74,13 @@ def test_scales_of_time(scale):
     from astropy.coordinates import get_body_barycentric
     from astropy.time import Time
 
-    seen = ph.ephemeris("moon", f"2020-06-01T00:00:00 {scale}", DAY, source="astropy", tolerance=0.01).at(3600.0)
+    seen = ph.surroundings.ephemeris("moon", f"2020-06-01T00:00:00 {scale}", DAY, source="astropy", tolerance=0.01).at(
+        3600.0
+    )
     when = Time("2020-06-01T01:00:00", scale=scale.lower())
     there = (get_body_barycentric("moon", when) - get_body_barycentric("earth", when)).xyz.to_value("m")
     assert np.abs(seen - there).max() < 0.02
-    ours = ph.ephemeris("moon", f"2020-06-01T00:00:00 {scale}", DAY).at(3600.0)
+    ours = ph.surroundings.ephemeris("moon", f"2020-06-01T00:00:00 {scale}", DAY).at(3600.0)
     assert np.linalg.norm(ours - there) < 1.2e6
 
 
@@ -90,8 +92,8 @@ def test_tdb_is_not_tt():
     for text in said:
         (since,) = instants(epoch_of(f"{text} TT"), [0.0], "TDB")
         both = f"{text} TT", str(Epoch("TDB", since))
-        series = [ph.ephemeris("sun", one, DAY, tolerance=0.01) for one in both]
-        wrong = ph.ephemeris("sun", f"{text} TDB", DAY, tolerance=0.01).at(0.0)
+        series = [ph.surroundings.ephemeris("sun", one, DAY, tolerance=0.01) for one in both]
+        wrong = ph.surroundings.ephemeris("sun", f"{text} TDB", DAY, tolerance=0.01).at(0.0)
         assert np.linalg.norm(series[1].at(0.0) - series[0].at(0.0)) < 0.5  # 10 us of the formula, and the tables
         moved.append(np.linalg.norm(wrong - series[0].at(0.0)))
         turned = [ph.planets.earth_rotation_angle(one) for one in both]
@@ -103,8 +105,8 @@ def test_tdb_is_not_tt():
 
 def test_tdb_goes_on_through_a_run():
     # Half a year after an epoch in TDB the scales differ otherwise than there.
-    there = ph.ephemeris("sun", "2026-04-02T00:00:00 TDB", 200 * DAY, tolerance=0.1)
-    here = ph.ephemeris("sun", "2026-09-30T00:00:00 TDB", DAY, tolerance=0.01)
+    there = ph.surroundings.ephemeris("sun", "2026-04-02T00:00:00 TDB", 200 * DAY, tolerance=0.1)
+    here = ph.surroundings.ephemeris("sun", "2026-09-30T00:00:00 TDB", DAY, tolerance=0.01)
     assert np.linalg.norm(there.at(181 * DAY) - here.at(0.0)) < 0.3
     heavy = ph.rigid_body((1e22, 2e22, 2.5e22), torque=lambda t, q, omega, parameters: 1e-3 * there.at(t))
     ds = ph.integrate(
@@ -118,7 +120,7 @@ def test_tdb_goes_on_through_a_run():
 @pytest.mark.parametrize("body", ["sun", "moon"])
 @pytest.mark.parametrize("tolerance", [0.01, 1.0, 100.0])
 def test_the_table_keeps_its_tolerance(body, tolerance):
-    eph = ph.ephemeris(body, EPOCH, 40 * DAY, start=-2 * DAY, tolerance=tolerance)
+    eph = ph.surroundings.ephemeris(body, EPOCH, 40 * DAY, start=-2 * DAY, tolerance=tolerance)
     times = np.random.default_rng(1).uniform(-2 * DAY, 40 * DAY, 4000)
     exact = np.stack(SERIES[body](_centuries(epoch_of(EPOCH), times)), axis=-1)
     assert np.linalg.norm(eph.at(times) - exact, axis=1).max() < 1.5 * tolerance + 0.02 and eph.error <= tolerance
@@ -126,12 +128,12 @@ def test_the_table_keeps_its_tolerance(body, tolerance):
 
 def test_planets_about_another_centre():
     pytest.importorskip("astropy")
-    seen = ph.ephemeris("jupiter", EPOCH, DAY, centre="mars", source="astropy")
+    seen = ph.surroundings.ephemeris("jupiter", EPOCH, DAY, centre="mars", source="astropy")
     assert 3.3e11 < np.linalg.norm(seen.at(0.0)) < 1.1e12 and seen.mu == 1.2671276410e17
 
 
 def test_third_bodies_by_ephemeris_are_those_by_their_tables():
-    moon = ph.ephemeris("moon", EPOCH, 3 * DAY)
+    moon = ph.surroundings.ephemeris("moon", EPOCH, 3 * DAY)
     one = ph.orbit(EARTH.mu, forces=[ph.forces.third_body(ephemeris=moon)])
     other = ph.orbit(EARTH.mu, forces=[ph.forces.third_body(moon.mu, times=moon.times, positions=moon.positions)])
     a, b = (ph.integrate(one_, "rkn6_14a/kepler", **START, step=300.0, t_end=2 * DAY) for one_ in (one, other))
@@ -155,7 +157,7 @@ def test_the_epoch_of_a_run_is_that_of_its_ephemerides():
 
 
 def test_shadows_follow_the_sun():
-    sun = ph.ephemeris("sun", EPOCH, DAY)
+    sun = ph.surroundings.ephemeris("sun", EPOCH, DAY)
     shadow = {"shadow": "cylinder", "radius": EARTH.radius}
     lit = ph.orbit(EARTH.mu, forces=[ph.forces.radiation_pressure(1e-7, ephemeris=sun, **shadow)])
     begin = {"position": (7e6, 0.0, 0.0), "velocity": (0.0, 7546.0, 0.0)}
@@ -168,7 +170,7 @@ def test_shadows_follow_the_sun():
 
 
 def test_a_function_of_ones_own_asks_where_the_sun_is():
-    sun = ph.ephemeris("sun", EPOCH, DAY)
+    sun = ph.surroundings.ephemeris("sun", EPOCH, DAY)
 
     def light(t, position, velocity, parameters):
         toward = sun.at(t)
@@ -194,13 +196,13 @@ step_min = 10
 t_end_d = 1
 epoch = "2026-03-20T12:00:00 UTC"
 """)
-    ds = ph.read_scenario(tmp_path / "geo.toml").integrate()
-    forces = [ph.forces.third_body(ephemeris=ph.ephemeris(body, EPOCH, DAY)) for body in ("sun", "moon")]
+    ds = ph.runs.read_scenario(tmp_path / "geo.toml").integrate()
+    forces = [ph.forces.third_body(ephemeris=ph.surroundings.ephemeris(body, EPOCH, DAY)) for body in ("sun", "moon")]
     same = ph.integrate(ph.orbit(3.986004415e14, forces=forces), step=600.0, t_end=DAY, **START)
     np.testing.assert_array_equal(ds.position, same.position)
     (tmp_path / "geo.toml").write_text((tmp_path / "geo.toml").read_text().replace("epoch", "# epoch"))
     with pytest.raises(InvalidInput, match="epoch is missing; give the instant of time 0"):
-        ph.read_scenario(tmp_path / "geo.toml")
+        ph.runs.read_scenario(tmp_path / "geo.toml")
 
 
 @pytest.mark.parametrize(("given", "told"), [
@@ -217,18 +219,18 @@ epoch = "2026-03-20T12:00:00 UTC"
 ])  # fmt: skip
 def test_what_is_wrong_is_said(given, told):
     with pytest.raises(InvalidInput, match=told):
-        ph.ephemeris(**{"body": "sun", "epoch": EPOCH, "stop": DAY} | given)
+        ph.surroundings.ephemeris(**{"body": "sun", "epoch": EPOCH, "stop": DAY} | given)
 
 
 def test_a_file_that_is_none(tmp_path):
     pytest.importorskip("astropy")
     (tmp_path / "x.bsp").write_bytes(b"no ephemeris")
     with pytest.raises(ph.errors.PolhodeError, match=r"x\.bsp|jplephem"):
-        ph.ephemeris("sun", EPOCH, DAY, source=str(tmp_path / "x.bsp"))
+        ph.surroundings.ephemeris("sun", EPOCH, DAY, source=str(tmp_path / "x.bsp"))
 
 
 def test_times_beyond_the_table():
-    sun = ph.ephemeris("sun", EPOCH, DAY)
+    sun = ph.surroundings.ephemeris("sun", EPOCH, DAY)
     lit = ph.orbit(EARTH.mu, forces=[ph.forces.third_body(ephemeris=sun)])
     with pytest.raises(
         InvalidInput, match="the run goes from t = 0 to 172800, but the ephemeris of 'sun' from 0 to 86400"
@@ -241,4 +243,6 @@ def test_times_beyond_the_table():
 
 
 def test_a_short_span_is_no_reason_to_refuse():
-    assert np.linalg.norm(ph.ephemeris("sun", "2026-03-20", 10.0).at(5.0)) == pytest.approx(1.49e11, rel=0.02)
+    assert np.linalg.norm(ph.surroundings.ephemeris("sun", "2026-03-20", 10.0).at(5.0)) == pytest.approx(
+        1.49e11, rel=0.02
+    )

@@ -75,13 +75,13 @@ def flight():
 @pytest.fixture
 def files(flight, tmp_path):
     names = {"object_name": "A"}
-    return (ph.export.oem(flight, tmp_path / "a.oem", center_name="EARTH", ref_frame="GCRF", **names),
-            ph.export.aem(flight, tmp_path / "a.aem", **names))  # fmt: skip
+    return (ph.trajectory.export.oem(flight, tmp_path / "a.oem", center_name="EARTH", ref_frame="GCRF", **names),
+            ph.trajectory.export.aem(flight, tmp_path / "a.aem", **names))  # fmt: skip
 
 
 # ------------------------------------------------------------------ what polhode writes
 def test_positions_come_back(flight, files):
-    orbit = ph.oem(files[0])
+    orbit = ph.initial.oem(files[0])
     assert (orbit.object_name, orbit.centre, orbit.frame, orbit.epoch) == ("A", "EARTH", "GCRF", EPOCH)
     np.testing.assert_allclose(orbit.positions, flight.position, rtol=4e-16)
     r, v = orbit.at(flight.time.values)
@@ -91,9 +91,9 @@ def test_positions_come_back(flight, files):
 
 def test_between_rows_is_the_orbit(flight, files):
     """Hermite's polynomial of degree 7 through rows 20 s apart, against the orbit itself."""
-    thin = ph.export.oem(flight.isel(time=slice(None, None, 4)), files[0].parent / "b.oem", object_name="A",
-                         center_name="EARTH", ref_frame="GCRF")  # fmt: skip
-    orbit = ph.oem(thin)
+    thin = ph.trajectory.export.oem(flight.isel(time=slice(None, None, 4)), files[0].parent / "b.oem", object_name="A",
+                                    center_name="EARTH", ref_frame="GCRF")  # fmt: skip
+    orbit = ph.initial.oem(thin)
     r, v = orbit.at(flight.time.values)
     assert 0.0 < abs(r - flight.position.values).max() < 2e-7
     assert abs(v - flight.velocity.values).max() < 2e-8
@@ -106,17 +106,17 @@ def test_interpolation_has_its_order(flight, files, method, degree, order):
     """Twice as many rows: 2^order smaller errors in the middle of two rows."""
     errors = []
     for every in (16, 8):
-        path = ph.export.oem(flight.isel(time=slice(None, 161, every)), files[0].parent / "c.oem", object_name="A",
-                             center_name="EARTH", ref_frame="GCRF")  # fmt: skip
+        path = ph.trajectory.export.oem(flight.isel(time=slice(None, 161, every)), files[0].parent / "c.oem",
+                                        object_name="A", center_name="EARTH", ref_frame="GCRF")  # fmt: skip
         stated = f"INTERPOLATION = {method}\nINTERPOLATION_DEGREE = {degree}\nMETA_STOP"
         path.write_text(path.read_text().replace("META_STOP", stated))
-        r = ph.oem(path).at(flight.time.values[80 + every // 2])[0]
+        r = ph.initial.oem(path).at(flight.time.values[80 + every // 2])[0]
         errors.append(np.linalg.norm(r - flight.position.values[80 + every // 2]))
     assert abs(np.log2(errors[0] / errors[1]) - order) < 0.3
 
 
 def test_attitudes_come_back(flight, files):
-    attitude = ph.aem(files[1])
+    attitude = ph.initial.aem(files[1])
     assert (attitude.frame, attitude.body_frame, attitude.angular_velocity) == ("ICRF", "SC_BODY_1", None)
     q, omega = attitude.at(flight.time.values)
     np.testing.assert_allclose(q, flight.attitude, rtol=0, atol=1e-15)
@@ -126,7 +126,7 @@ def test_attitudes_come_back(flight, files):
 def test_a_run_goes_on_from_files(flight, files):
     half = 90
     at = "2026-03-01T00:07:30 TDB"
-    start = ph.oem(files[0], at=at).start() | ph.aem(files[1], at=at).start()
+    start = ph.initial.oem(files[0], at=at).start() | ph.initial.aem(files[1], at=at).start()
     ds = satellite(**start, angular_velocity=flight.angular_velocity.values[half])
     np.testing.assert_allclose(ds.position[90], flight.position[180], rtol=1e-12)
     np.testing.assert_allclose(ds.attitude[90], flight.attitude[180], atol=1e-11)
@@ -134,7 +134,7 @@ def test_a_run_goes_on_from_files(flight, files):
 
 def test_rows_are_the_path_of_a_third_body(files):
     """A body that follows the file attracts as one at its positions."""
-    force = ph.forces.third_body(mu=1e10, **ph.oem(files[0]).table())
+    force = ph.forces.third_body(mu=1e10, **ph.initial.oem(files[0]).table())
     ds = ph.integrate(
         ph.orbit(EARTH.mu, forces=[force]), step=5.0, t_end=20.0, position=(8e6, 0, 0), velocity=(0, 7e3, 0)
     )
@@ -160,20 +160,20 @@ def test_the_package_oem_reads_the_same(others):
                   .replace("STOP_TIME = 2026-060T00:03:00", "STOP_TIME = 2026-060T00:03:00\nINTERPOLATION = LAGRANGE\n"
                            "INTERPOLATION_DEGREE = 3"))  # fmt: skip
     state = package.OrbitEphemerisMessage.open(path)(Time("2026-03-01T00:01:17", scale="utc"))
-    r, v = ph.oem(path).at(77.0)
+    r, v = ph.initial.oem(path).at(77.0)
     np.testing.assert_allclose(r, 1e3 * np.asarray(state.position), rtol=1e-12)
     np.testing.assert_allclose(v, 1e3 * np.asarray(state.velocity), rtol=1e-12)
 
 
 def test_days_of_the_year_and_covariances(others):
-    orbit = ph.oem(others(OEM))
+    orbit = ph.initial.oem(others(OEM))
     assert orbit.epoch == "2026-03-01T00:00:00 UTC" and len(orbit.times) == 4
     np.testing.assert_array_equal(orbit.position, (7e6, 0, 0))
 
 
 def test_a_body_that_turns_about_z(others):
     """Body to space is written as frame A to B, scalar last: the angle grows at 0.1 rad / s; GPS is TAI - 19 s."""
-    attitude = ph.aem(others(AEM, "x.aem"))
+    attitude = ph.initial.aem(others(AEM, "x.aem"))
     q, omega = attitude.at([0.0, 5.0, 10.0])
     np.testing.assert_allclose(q[:, 0], np.cos([0.0, 0.25, 0.5]), atol=1e-9)
     np.testing.assert_allclose(q[:, 3], np.sin([0.0, 0.25, 0.5]), atol=1e-9)
@@ -184,7 +184,7 @@ def test_a_body_that_turns_about_z(others):
 def test_the_shorter_way_is_taken_between_rows(others):
     """Of a quaternion and its negative, which are the same attitude."""
     flipped = AEM.replace("-0.47942553860420301 0.87758256189037271", "0.47942553860420301 -0.87758256189037271")
-    q, _ = ph.aem(others(flipped, "x.aem")).at(5.0)
+    q, _ = ph.initial.aem(others(flipped, "x.aem")).at(5.0)
     np.testing.assert_allclose(abs(q), (np.cos(0.25), 0, 0, np.sin(0.25)), atol=1e-9)
 
 
@@ -193,11 +193,11 @@ def test_segments_do_not_mix(others):
     second = OEM[OEM.index("META_START") : OEM.index("COVARIANCE_START")]
     second = second.replace("T00:03", "T00:06").replace("T00:02", "T00:05").replace("T00:01", "T00:04")
     second = second.replace("T00:00:00", "T00:03:00").replace("7000.0 0.0 0.0 0.0 7.5", "6865.0 1338.0 178.0 0.0 9.5")
-    orbit = ph.oem(others(OEM + second))
+    orbit = ph.initial.oem(others(OEM + second))
     assert len(orbit.segments) == 2
     assert orbit.at(180.0)[1][1] == 9500.0
     assert len(orbit.table()["times"]) == 7
-    gap = ph.oem(others(OEM + second.replace("T00:03:00 6865.0", "T00:03:30 6865.0")))
+    gap = ph.initial.oem(others(OEM + second.replace("T00:03:00 6865.0", "T00:03:30 6865.0")))
     with pytest.raises(InvalidInput, match="may be used from 0 to 180, 210 to 360; give a time within"):
         gap.at(200.0)
 
@@ -249,7 +249,7 @@ def test_a_scenario_begins_with_two_line_elements(others):
     others(ISS, "iss.tle")
     text = SCENARIO.replace('oem = "a.oem"\naem = "a.aem"', 'tle = "iss.tle"')
     path = others(text, "a.toml")
-    elements = ph.tle(ISS)
+    elements = ph.initial.tle(ISS)
     ds = read_scenario(path).integrate()
     assert ds.attrs["epoch"] == elements.epoch
     np.testing.assert_array_equal(ds.position[0], elements.at()[0])
@@ -298,7 +298,7 @@ def test_scenarios_that_are_refused(files, change, says):
 def test_orbits_that_are_refused(others, change, says):
     assert change[0] in OEM
     with pytest.raises(InvalidInput, match=says):
-        ph.oem(others(OEM.replace(*change, 1)))
+        ph.initial.oem(others(OEM.replace(*change, 1)))
 
 
 @pytest.mark.parametrize("change, says", [
@@ -313,15 +313,15 @@ def test_orbits_that_are_refused(others, change, says):
 def test_attitudes_that_are_refused(others, change, says):
     assert change[0] in AEM
     with pytest.raises(InvalidInput, match=says):
-        ph.aem(others(AEM.replace(*change, 1), "x.aem"))
+        ph.initial.aem(others(AEM.replace(*change, 1), "x.aem"))
 
 
 def test_axes_that_turn_and_instants_outside_are_refused(others):
     with pytest.raises(InvalidInput, match=r"REF_FRAME of x.oem is 'ITRF2000', axes that turn"):
-        ph.oem(others(OEM.replace("EME2000", "ITRF2000"))).start()
+        ph.initial.oem(others(OEM.replace("EME2000", "ITRF2000"))).start()
     with pytest.raises(InvalidInput, match=r"at is 2027-01-01T00:00:00 UTC, but x.oem may be used from"):
-        ph.oem(others(OEM), at="2027-01-01")
+        ph.initial.oem(others(OEM), at="2027-01-01")
     with pytest.raises(InvalidInput, match="the KVN form, not XML"):
-        ph.oem(others("<oem>"))
+        ph.initial.oem(others("<oem>"))
     with pytest.raises(InvalidInput, match="cannot be read: No such file"):
-        ph.oem("nowhere.oem")
+        ph.initial.oem("nowhere.oem")

@@ -98,7 +98,7 @@ kind = "closest_approach"
 a = "star"
 b = "planet"
 """)
-    ds = ph.read_scenario(path).integrate()
+    ds = ph.runs.read_scenario(path).integrate()
     assert ds.event_kind.values.tolist() == ["closest_approach"]
 
 

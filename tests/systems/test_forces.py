@@ -87,11 +87,11 @@ def test_a_force_of_ones_own_with_a_potential():
         assert potential(system) == pytest.approx(float(exact(*at)), rel=2e-15)
     np.testing.assert_allclose(load(system), np.negative(slope), rtol=2e-15)
     assert system.conserves == ("energy", "vertical_angular_momentum") and not system.auxiliary
-    ph.check_system(system, position=(1.5, 0.3, 0.2), velocity=(0.1, 1.0, 0.3)).raise_for_failure()
+    ph.checks.check_system(system, position=(1.5, 0.3, 0.2), velocity=(0.1, 1.0, 0.3)).raise_for_failure()
     ds = ph.integrate(system, "rkn6_14a/kepler", step=0.01, t_end=20.0, every=200, position=R, velocity=V)
     assert abs(ds.energy_error).max() < 1e-11
     craft = ph.spacecraft((1.0, 1.5, 2.0), 2.0, 3.0, forces=[yukawa(0.3, 0.8)])
-    ph.check_system(craft, position=(1.5, 0.3, 0.2), velocity=(0.1, 1.0, 0.3)).raise_for_failure()
+    ph.checks.check_system(craft, position=(1.5, 0.3, 0.2), velocity=(0.1, 1.0, 0.3)).raise_for_failure()
 
 
 def test_a_force_of_ones_own_without_potential():
@@ -144,8 +144,10 @@ def test_a_potential_is_enough():
         np.testing.assert_allclose(load(system), load(by_hand), rtol=2e-15)
         assert [a.label for a in system.auxiliary] == ["swing"] and not one.autonomous
     start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}
-    ph.check_system(system, **start).raise_for_failure()
-    ph.check_system(ph.spacecraft((1.0, 1.5, 2.0), 2.0, 3.0, forces=[given, swinging]), **start).raise_for_failure()
+    ph.checks.check_system(system, **start).raise_for_failure()
+    ph.checks.check_system(
+        ph.spacecraft((1.0, 1.5, 2.0), 2.0, 3.0, forces=[given, swinging]), **start
+    ).raise_for_failure()
     ds = ph.integrate(system, "rkn8_17", step=0.02, t_end=10.0, every=100, **start)
     assert abs(ds.energy_error).max() < 1e-12 and abs(ds.energy_change).max() > 0.01
     assert given.made == dataclasses.replace(given, numbers=(0.1, 0.4)).made
@@ -163,7 +165,7 @@ def test_a_potential_may_loop_over_its_numbers():
     three = forces.Force("poles", "", {}, (3.0, 0.1), potential=multipoles)
     weaker, two = (dataclasses.replace(three, acceleration=None, numbers=n) for n in ((3.0, 0.05), (2.0, 0.1)))
     assert weaker.acceleration is three.acceleration and two.acceleration is not three.acceleration
-    ph.check_system(ph.orbit(2.0, forces=[three, two]), position=R, velocity=V).raise_for_failure()
+    ph.checks.check_system(ph.orbit(2.0, forces=[three, two]), position=R, velocity=V).raise_for_failure()
     fewer = dataclasses.replace(three, numbers=(2.0, 0.1))  # which hands on what was derived for three terms
     assert fewer.acceleration is two.acceleration and fewer.made == two.made
 
@@ -172,7 +174,7 @@ def test_a_potential_may_use_what_kernels_do_not_have():
     """``np.dot`` of tuples cannot be compiled; what it computes can."""
     given = forces.Force("spring", "", {}, (0.7,), potential=lambda p, at, mu, t, r: 0.5 * p[at] * np.dot(r, r))
     system = ph.orbit(2.0, forces=[given])
-    ph.check_system(system, position=R, velocity=V).raise_for_failure()
+    ph.checks.check_system(system, position=R, velocity=V).raise_for_failure()
     assert potential(system) == pytest.approx(-2.0 / np.linalg.norm(R) + 0.35 * np.dot(R, R), rel=1e-15)
 
 

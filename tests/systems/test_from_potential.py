@@ -53,7 +53,7 @@ def test_the_potential_of_the_top_makes_the_top():
     mine = replace(top, name="mine", loads=no_loads, commutator=None, series=None, provides=())
     assert mine.loads is top.loads and {"commutator", "velocity_independent"} <= mine.provides
     top = replace(top, loads=top_loads, commutator=top_commutator)
-    ph.check_system(mine, **SPIN).raise_for_failure()
+    ph.checks.check_system(mine, **SPIN).raise_for_failure()
     for name in ("v2", "fg6_5", "mkrk:gauss6"):
         a, b = (ph.integrate(system, name, step=0.02, t_end=1.0, **SPIN) for system in (top, mine))
         assert np.abs(a.attitude - b.attitude).max() < 1e-14, name
@@ -63,7 +63,7 @@ def test_bodies_that_act_on_each_other_and_a_field_that_swings():
     system = system_of(linked, 3, (1.0, 1.5, 2.0), (2.0, 0.3, 1.3))
     assert [one[:3] for one in system.auxiliary] == [("work", "potential", False)]
     assert system.dynamics.traced and len(system.dynamics.rates) == 1
-    ph.check_system(system, states=2, **THREE).raise_for_failure()
+    ph.checks.check_system(system, states=2, **THREE).raise_for_failure()
     for name, below in (("fg6_5", 1e-11), ("rkn6_14a", 1e-11), ("taylor20", 1e-13)):
         ds = ph.integrate(system, name, step=0.04, t_end=1.0, **THREE)
         assert float(abs(ds.energy_error).max()) < below and float(abs(ds.energy_change).max()) > 0.01
@@ -75,7 +75,7 @@ def test_parameters_by_which_the_potential_counts():
     assert other.loads is system.loads and more.loads is not system.loads
     start = {"position": (1, 2, 3), "velocity": (0, 0, 0)}
     for one in (system, other, more):
-        ph.check_system(replace(one, conserves=("energy",)), **start).raise_for_failure()
+        ph.checks.check_system(replace(one, conserves=("energy",)), **start).raise_for_failure()
 
 
 def falling(t, N, y, bodies, parameters):

@@ -25,7 +25,7 @@ def load(system, **start):
 
 
 def test_it_keeps_what_it_says():
-    report = ph.check_system(ph.gravitating_bodies(MUS, G=0.7), states=2, span=0.5, **THREE)
+    report = ph.checks.check_system(ph.gravitating_bodies(MUS, G=0.7), states=2, span=0.5, **THREE)
     report.raise_for_failure()
     said = {line.what for line in report.lines}
     assert {"loads and potential", "loads of the commutator", "conserves energy", "conserves total_momentum",

@@ -15,7 +15,7 @@ from polhode.surroundings.gravity_fields import GravityField
 from polhode.surroundings.harmonics import gravity_field_acceleration, gravity_field_potential, gravity_field_rate
 
 MU = 3.986004415e14
-EGM = ph.gravity_field("egm2008")
+EGM = ph.surroundings.gravity_field("egm2008")
 START = {"position": (7e6, 0.0, 1e5), "velocity": (0.0, 5400.0, 5400.0)}
 
 
@@ -181,7 +181,7 @@ gfc 3 1 2.03e-06 2.48e-07
 def written(tmp_path, text):
     path = tmp_path / "field.gfc"
     path.write_text(text)
-    return ph.gravity_field(path)
+    return ph.surroundings.gravity_field(path)
 
 
 def test_fields_are_read(tmp_path):
@@ -204,7 +204,7 @@ def test_coefficients_that_change_are_those_of_the_epoch(tmp_path):
     with pytest.raises(InvalidInput, match="line 14: coefficients change with time; give epoch, the decimal year"):
         written(tmp_path, text)
     (tmp_path / "t.gfc").write_text(text)
-    field = ph.gravity_field(tmp_path / "t.gfc", epoch=2007.25)
+    field = ph.surroundings.gravity_field(tmp_path / "t.gfc", epoch=2007.25)
     assert field.C[3, 0] == pytest.approx(9.5e-7 + 2.25e-11 + 3e-11, rel=1e-9)
 
 
@@ -224,10 +224,12 @@ def test_coefficients_of_intervals(tmp_path):
     """In the format icgem2.0; the trend and the periods are those of the interval of the epoch alone."""
     (tmp_path / "t.gfc").write_text(INTERVALS)
     for epoch, expected in ((2007.125, 1e-6 + 7.125e-9), (2012.25, 2e-6 + 11.25e-9 - 3e-9)):
-        assert ph.gravity_field(tmp_path / "t.gfc", epoch=epoch).C[3, 0] == pytest.approx(expected, rel=1e-12)
+        assert ph.surroundings.gravity_field(tmp_path / "t.gfc", epoch=epoch).C[3, 0] == pytest.approx(
+            expected, rel=1e-12
+        )
     for epoch in (1999.0, 2021.0):
         with pytest.raises(InvalidInput, match="line 14: coefficients of degree 3 and order 0 are not given for epoch"):
-            ph.gravity_field(tmp_path / "t.gfc", epoch=epoch)
+            ph.surroundings.gravity_field(tmp_path / "t.gfc", epoch=epoch)
 
 
 TORN = {
@@ -244,7 +246,7 @@ TORN = {
 def test_torn_files_that_change(said, tmp_path):
     (tmp_path / "t.gfc").write_text(TORN[said])
     with pytest.raises(InvalidInput, match=said):
-        ph.gravity_field(tmp_path / "t.gfc", epoch=2005.0)
+        ph.surroundings.gravity_field(tmp_path / "t.gfc", epoch=2005.0)
 
 
 WRONG = {
@@ -272,7 +274,7 @@ REFUSED = {
     "of a centre with the gravity parameter": lambda: ph.orbit(4.9e12, forces=[ph.forces.gravity_field("egm2008")]),
     "cannot be read: No such file": lambda: ph.forces.gravity_field("nowhere.gfc"),
     "rotation is missing": lambda: ph.forces.gravity_field(GravityField("x", 1.0, 1.0, EGM.C, EGM.S)),
-    "source must be 'egm2008' or the path": lambda: ph.gravity_field(3),
+    "source must be 'egm2008' or the path": lambda: ph.surroundings.gravity_field(3),
 }
 
 

@@ -22,7 +22,7 @@ MU, RADIUS = 3.0, 1.7
 
 def body(y):
     """The body of the point masses, its loads in the axes they are given in, and its potential energy."""
-    system = ph.gravity_gradient(TENSOR, MU, RADIUS)
+    system = ph.systems.gravity_gradient(TENSOR, MU, RADIUS)
     start, out, energy = start_state(system, attitude=y), np.zeros(6), np.zeros(1)
     repeated(LOADS)(system.compiled_loads(0.0, start), 1, 0.0, start, system.bodies, system.with_memory, out)
     role = system.compiled_potential(0.0, start)
@@ -70,7 +70,7 @@ def test_point_masses_under_newtons_law():
 
 
 def test_numbers_of_the_paper():
-    ready = ph.problem("celledoni_satellite")
+    ready = ph.systems.problem("celledoni_satellite")
     ds = ph.integrate(ready.build(), "mkrk:rk4", step=ready.step, steps=0, start=ready.initial)
     assert ds.energy.item() == pytest.approx(1.21595664e7, rel=1e-15)
     np.testing.assert_array_equal(ds.angular_momentum[0], [17000 * 15, -37000 * 15, 54000 * 15])
@@ -82,7 +82,7 @@ def test_numbers_of_the_paper():
 def test_small_librations(axis):
     """Near its rest with the smallest moment along the vertical a body swings like a pendulum about either axis."""
     moments, amplitude = np.array((1.2, 1.9, 2.6)), 1e-5
-    system = ph.gravity_gradient(np.diag(moments[[2, 1, 0]]), MU, RADIUS)  # the smallest along z
+    system = ph.systems.gravity_gradient(np.diag(moments[[2, 1, 0]]), MU, RADIUS)  # the smallest along z
     about = np.eye(3)[axis - 1]  # of x and y
     I_about, I_other = (moments[2], moments[1]) if axis == 1 else (moments[1], moments[2])
     rate = np.sqrt(3 * MU / RADIUS**3 * (I_other - moments[0]) / I_about)
@@ -99,31 +99,31 @@ def test_a_full_tensor_and_its_moments_move_alike():
     q /= np.linalg.norm(q)
     R = Rotation.from_quat(np.roll(q, -1)).as_matrix()
     moments, omega = (1.0, 1.5, 2.2), np.array((0.4, 1.2, -0.7))
-    first = ph.integrate(ph.gravity_gradient(moments, MU, RADIUS), "mkrk:gauss8", step=0.05, steps=60,
+    first = ph.integrate(ph.systems.gravity_gradient(moments, MU, RADIUS), "mkrk:gauss8", step=0.05, steps=60,
                          angular_velocity=omega)  # fmt: skip
     tensor = R @ np.diag(moments) @ R.T
-    second = ph.integrate(ph.gravity_gradient((tensor + tensor.T) / 2, MU, RADIUS), "mkrk:gauss8", step=0.05, steps=60,
-                          angular_velocity=R @ omega, attitude=rotation.conjugate(q))  # fmt: skip
+    second = ph.integrate(ph.systems.gravity_gradient((tensor + tensor.T) / 2, MU, RADIUS), "mkrk:gauss8", step=0.05,
+                          steps=60, angular_velocity=R @ omega, attitude=rotation.conjugate(q))  # fmt: skip
     np.testing.assert_allclose(second.angular_velocity, first.angular_velocity.values @ R.T, rtol=0, atol=1e-13)
     np.testing.assert_allclose(second.energy, first.energy, rtol=1e-13)
 
 
 def test_what_it_keeps():
     plain = ("energy", "vertical_angular_momentum")
-    assert ph.gravity_gradient((1.0, 1.5, 2.2), 1.0, 1.0).conserves == plain
-    assert ph.gravity_gradient((1.0, 1.0 + 1e-9, 1.5), 1.0, 1.0).conserves == plain
+    assert ph.systems.gravity_gradient((1.0, 1.5, 2.2), 1.0, 1.0).conserves == plain
+    assert ph.systems.gravity_gradient((1.0, 1.0 + 1e-9, 1.5), 1.0, 1.0).conserves == plain
     for k in range(3):
         moments = np.full(3, 2.0)
         moments[k] = 1.0
         for R in np.concatenate([[np.eye(3)], Rotation.random(10, rng=k).as_matrix()]):
             tensor = R @ np.diag(moments) @ R.T
-            system = ph.gravity_gradient((tensor + tensor.T) / 2, 1.0, 1.0)
+            system = ph.systems.gravity_gradient((tensor + tensor.T) / 2, 1.0, 1.0)
             assert system.conserves == (*plain, "axial_angular_momentum")
             np.testing.assert_allclose(np.abs(system.axis @ R[:, k]), 1.0, rtol=1e-15)
 
 
 def test_a_spherical_body_feels_nothing():
-    system = ph.gravity_gradient((1.3, 1.3, 1.3), MU, RADIUS)
+    system = ph.systems.gravity_gradient((1.3, 1.3, 1.3), MU, RADIUS)
     ds = ph.integrate(system, "trapm", step=0.01, steps=20, angular_velocity=(0.3, 0.4, 0.5),
                       attitude=rotation.exp_quaternion((0.4, -0.7, 0.3)))  # fmt: skip
     np.testing.assert_allclose(
@@ -144,13 +144,13 @@ def test_a_spherical_body_feels_nothing():
 )
 def test_wrong_arguments(arguments, told):
     with pytest.raises(ph.errors.InvalidInput, match=told):
-        ph.gravity_gradient(**{"inertia": (1.0, 1.5, 2.2), "mu": 1.0, "radius": 1.0, **arguments})
+        ph.systems.gravity_gradient(**{"inertia": (1.0, 1.5, 2.2), "mu": 1.0, "radius": 1.0, **arguments})
 
 
 # ------------------------------------------------------------------ the other problems
 def test_the_perturbed_body():
     """u0 = e3, I1 = 1, kinetic energy 1, torque eps (u2, -u1, 0): Celledoni and others (2008), section 3.3.1."""
-    ready = ph.problem("celledoni_perturbed_body")
+    ready = ph.systems.problem("celledoni_perturbed_body")
     system = ready.build()
     ds = ph.integrate(system, "mkrk:rk4", step=ready.step, steps=0, start=ready.initial)
     assert ds.kinetic_energy.item() == pytest.approx(1.0, rel=1e-15)
@@ -164,7 +164,7 @@ def test_the_perturbed_body():
 
 
 def test_the_book_of_vilmart():
-    ready = ph.problem("vilmart_free_body")
+    ready = ph.systems.problem("vilmart_free_body")
     system = ready.build()
     np.testing.assert_array_equal(system.moments, [[0.376, 0.627, 1.0]])
     ds = ph.integrate(system, "mkrk:rk4", step=ready.step, steps=0, start=ready.initial)

@@ -164,7 +164,7 @@ angular_velocity = [0.1, 0, 0.05]
 step = 0.1
 t_end = 5.0
 """)
-    ds = ph.read_scenario(tmp_path / "gyros.toml").integrate()
+    ds = ph.runs.read_scenario(tmp_path / "gyros.toml").integrate()
     assert_allclose(ds.gimbal_angle[-1], np.radians(25.0), rtol=1e-12)
     assert ds.gimbal_angle.attrs["units"] == "rad"
     ph.save(ds, tmp_path / "gyros.nc")

@@ -41,9 +41,9 @@ def test_free_motion_asks_as_the_builders_do(t):
 
 
 @pytest.mark.parametrize("of_poinsot", [
-    lambda **words: ph.poinsot.free_motion_periods(BOOK, SPIN, **words),
-    lambda **words: ph.poinsot.polhode_curve(BOOK, SPIN, 5, **words),
-    lambda **words: ph.poinsot.herpolhode_curve(BOOK, SPIN, [0.0, 1.0], **words),
+    lambda **words: ph.runs.poinsot.free_motion_periods(BOOK, SPIN, **words),
+    lambda **words: ph.runs.poinsot.polhode_curve(BOOK, SPIN, 5, **words),
+    lambda **words: ph.runs.poinsot.herpolhode_curve(BOOK, SPIN, [0.0, 1.0], **words),
 ])  # fmt: skip
 def test_curves_and_periods_ask_as_the_free_motion_does(of_poinsot):
     with pytest.raises(InvalidInput, match="no body can have"):

@@ -123,7 +123,7 @@ def test_a_potential_is_enough(kind):
         assert system.dynamics.traced == (kind != "table")
         assert ("commutator" in system.provides) == (kind != "table")
         assert [one.label for one in system.auxiliary] == ["potential"] * (kind in CHANGING)
-        ph.check_system(system, states=2, **start).raise_for_failure()
+        ph.checks.check_system(system, states=2, **start).raise_for_failure()
         ds = ph.integrate(system, "mkrk:gauss8", step=0.02, t_end=1.0, every=10, **start)
     assert float(abs(ds.energy_error).max()) < (1e-12 if kind != "table" else 1e-9)
     assert ("loads_note" in ds.attrs) == (kind == "table")
@@ -131,7 +131,7 @@ def test_a_potential_is_enough(kind):
 
 
 def test_a_hand_written_gravity_gradient_moves_as_the_built_in_one():
-    built_in = ph.gravity_gradient(TENSOR, 0.9**2, 1.0)
+    built_in = ph.systems.gravity_gradient(TENSOR, 0.9**2, 1.0)
     runs = [
         ph.integrate(system, "fg6_5", step=0.05, t_end=2.0, **SPIN)
         for system in (built_in, ph.rigid_body(TENSOR, potential=tidal, parameters=[0.9]))

@@ -17,7 +17,7 @@ START = {
 }
 ORBITERS = ("rkn6_14a/kepler", "s6_10/kepler", "rkn6_14a", "mkrk:cv8", "taylor")
 
-JET = ph.thruster(force=0.1, direction=(1, 0, 0), position=(0, 0.1, 0))
+JET = ph.systems.thruster(force=0.1, direction=(1, 0, 0), position=(0, 0.1, 0))
 
 
 def slowed(planet, tau):
@@ -159,7 +159,7 @@ BUILT = {
                   {"step": 0.01, "angular_velocity": (1.0, 0.1, 2.0)}),
     "heavy_top": (lambda loads: ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0, loads=loads), [(rubbed, 0.1)],
                   {"step": 0.01, "angular_velocity": (0, 0.1, 5.0)}),
-    "gravity_gradient": (lambda loads: ph.gravity_gradient((1.7, 3.7, 5.1), 3.986e14, 6.9e6, loads=loads),
+    "gravity_gradient": (lambda loads: ph.systems.gravity_gradient((1.7, 3.7, 5.1), 3.986e14, 6.9e6, loads=loads),
                          [(rubbed, 1e-3)], {"step": 10.0, "angular_velocity": (0.001, 0.0001, 0.001)}),
     "spacecraft": (lambda loads: ph.spacecraft((90, 70, 60), MU, 120.0, loads=loads,
                                                thrusters=[JET]),
@@ -230,7 +230,7 @@ def swept(body):
 def test_loads_write_within_their_parameters(make):
     """What is remembered of loads at rest has a place of its own."""
     start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 0.8, 0.3)}
-    ph.check_system(make(), states=1, **start).raise_for_failure()
+    ph.checks.check_system(make(), states=1, **start).raise_for_failure()
 
 
 def test_a_zonal_load_without_coefficients_is_refused():
@@ -305,10 +305,10 @@ def test_loads_of_any_system_in_a_scenario(tmp_path):
     path = tmp_path / "migration.toml"
     path.write_text(SCENARIO)
     with pytest.raises(InvalidInput, match="only when allowed"):
-        ph.read_scenario(path)
-    found = ph.read_scenario(path, allow_code=True).integrate()
+        ph.runs.read_scenario(path)
+    found = ph.runs.read_scenario(path, allow_code=True).integrate()
     expected = ph.integrate(migrating(), "rkn6_14a/kepler", step=0.02, steps=1000, every=1000, **START)
     assert np.array_equal(found.position.values[-1], expected.position.values[-1])
     path.write_text(SCENARIO.replace('"body2"', '"body7"'))
     with pytest.raises(InvalidInput, match="body7"):
-        ph.read_scenario(path, allow_code=True)
+        ph.runs.read_scenario(path, allow_code=True)

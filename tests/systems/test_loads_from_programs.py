@@ -28,7 +28,7 @@ CIRCLE = {"circle": {"radius": 4e8, "period": 2e6, "normal": (0.0, 0.3, 1.0)}}
 FIELD, AIR = F.zonal(**EARTH.zonal), F.drag(kd=1e-9, radius=6.4e6, scale=5e4, rotation=7e-5)
 START = {"position": (4e6, -3e6, 4.5e6), "velocity": (3e3, 5e3, 2e3)}
 PLATES = {
-    "plates": [ph.plate(2.0, n, position=(0, 1, 0), drag_coefficient=2.0, specular=0.3, diffuse=0.3)
+    "plates": [ph.systems.plate(2.0, n, position=(0, 1, 0), drag_coefficient=2.0, specular=0.3, diffuse=0.3)
                for n in ((1, 0, 0), (-1, 0, 0), (0, 1, 0))],
     "atmosphere": {"density": 1e-11, "radius": 6.8e6, "scale": 5e4},
     "sunlight": {"pressure": 4.5e-6, "direction": (1, 0.3, 0)},
@@ -68,7 +68,7 @@ OTHERS = {
     "cone": partial(ph.orbit, EARTH.mu, forces=[
         F.radiation_pressure(1e-7, **TABLE, shadow="cone", radius=6.4e6, sun_radius=7e7)]),
     "plates": partial(craft, forces=[FIELD], **PLATES),
-    "thrusters": partial(craft, thrusters=[ph.thruster((1, 0, 0), position=(0, 1, 0), start=0.0, stop=9.0)]),
+    "thrusters": partial(craft, thrusters=[ph.systems.thruster((1, 0, 0), position=(0, 1, 0), start=0.0, stop=9.0)]),
     "torque": partial(craft, forces=[AIR], torque=lambda t, q, w, p: -p[0] * w, parameters=[0.1]),
 }  # fmt: skip
 
@@ -157,7 +157,7 @@ def test_several_bodies_are_one_after_the_other():
         np.testing.assert_allclose(pushed[6 * i : 6 * i + 6], alone[:6], rtol=1e-15)
     assert found[12] == pytest.approx(work, rel=1e-15)
     assert loads_role(system.loads, system._turns, 1, system.parameters, frozenset()) is not None
-    assert not craft(inertia=inertias, mass=masses, thrusters=[ph.thruster((1, 0, 0))]).each_alone
+    assert not craft(inertia=inertias, mass=masses, thrusters=[ph.systems.thruster((1, 0, 0))]).each_alone
 
 
 # ------------------------------------------------------------------ what is derived in the place of what was written
@@ -335,6 +335,6 @@ def test_a_longer_table_is_the_same_kernel():
 def test_systems_keep_what_they_say(name):
     system = SYSTEMS[name]()
     start = START | ({"angular_velocity": (1e-3, 2e-3, 1e-3)} if system.rotates else {})
-    report = ph.check_system(system, states=1, **start)
+    report = ph.checks.check_system(system, states=1, **start)
     report.raise_for_failure()
     assert "loads of the commutator" in {line.what for line in report.lines}

@@ -32,7 +32,8 @@ def by_angles(field, place):
 
 @pytest.mark.parametrize("place", [(7e6, 0.0, 1e5), (-3e6, 4e6, 5e6), (1e5, -2e5, -6.9e6)])
 @pytest.mark.parametrize(
-    "make", [ph.magnetic_field, lambda **more: ph.magnetic_field("igrf", file=field_file(), **more)]
+    "make",
+    [ph.surroundings.magnetic_field, lambda **more: ph.surroundings.magnetic_field("igrf", file=field_file(), **more)],
 )
 def test_the_field_is_minus_the_gradient_of_its_potential(make, place):
     field = make(rotation=0.0)
@@ -40,14 +41,16 @@ def test_the_field_is_minus_the_gradient_of_its_potential(make, place):
 
 
 def test_axes_and_poles_of_the_dipole_of_2025():
-    field = ph.magnetic_field(rotation=0.0)
+    field = ph.surroundings.magnetic_field(rotation=0.0)
     at_equator, at_pole = field.at(0.0, [(SURFACE, 0.0, 0.0), (0.0, 0.0, SURFACE)]) * 1e9
     np.testing.assert_allclose(at_equator, (2 * -1410.3, -4545.5, 29350.0), rtol=1e-14)
     np.testing.assert_allclose(at_pole, (1410.3, -4545.5, 2 * -29350.0), rtol=1e-14)
 
 
 def test_epochs_are_linear_between_models():
-    early, middle, late = (ph.magnetic_field(epoch=year).gauss[1, 0][0] for year in (2020, "2022-07-02T12:00", 2025.0))
+    early, middle, late = (
+        ph.surroundings.magnetic_field(epoch=year).gauss[1, 0][0] for year in (2020, "2022-07-02T12:00", 2025.0)
+    )
     assert (early, late) == (-29403.41, -29350.0)
     np.testing.assert_allclose(middle, (early + late) / 2, rtol=1e-12)
 
@@ -57,12 +60,12 @@ def test_it_turns_with_the_body():
     there = np.array((5e6, 3e6, -4e6))
     c, s = np.cos(angle + rate * t), np.sin(angle + rate * t)
     R = np.array([(c, -s, 0), (s, c, 0), (0, 0, 1)])
-    turned = ph.magnetic_field(rotation=rate, angle=angle).at(t, R @ there)
-    np.testing.assert_allclose(turned, R @ ph.magnetic_field(rotation=0.0).at(0.0, there), rtol=1e-13)
+    turned = ph.surroundings.magnetic_field(rotation=rate, angle=angle).at(t, R @ there)
+    np.testing.assert_allclose(turned, R @ ph.surroundings.magnetic_field(rotation=0.0).at(0.0, there), rtol=1e-13)
 
 
 def test_the_axis_may_be_tilted():
-    field = ph.magnetic_field(coefficients=(-3e4, 0.0, 0.0), axis=(1.0, 0.0, 0.0), rotation=0.0)
+    field = ph.surroundings.magnetic_field(coefficients=(-3e4, 0.0, 0.0), axis=(1.0, 0.0, 0.0), rotation=0.0)
     np.testing.assert_allclose(field.at(0.0, (SURFACE, 0.0, 0.0)), (-6e-5, 0.0, 0.0), atol=1e-18)
 
 
@@ -70,7 +73,7 @@ def test_igrf_of_ppigrf():
     ppigrf = pytest.importorskip("ppigrf")
     import datetime
 
-    field = ph.magnetic_field("igrf", epoch=2025.0, rotation=0.0)
+    field = ph.surroundings.magnetic_field("igrf", epoch=2025.0, rotation=0.0)
     angles = np.linspace(0.1, 3.0, 20)
     theta, phi, r = angles, 2.0 * angles, 6.4e6 + 1e5 * angles
     out = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=-1)
@@ -87,7 +90,7 @@ def test_the_torque_is_moment_times_field_and_its_work_is_booked():
     ds = ph.integrate(craft(), step=2.0, t_end=600.0, **START)
     assert list(ds.force.values) == ["dipoles"]
     assert abs(ds.energy_error).max() < 1e-13
-    field = ph.magnetic_field("igrf", file=field_file())
+    field = ph.surroundings.magnetic_field("igrf", file=field_file())
     work = ds.work.sel(force="dipoles")
     B = ph.rotation.rotate_inverse(ds.attitude.values, field.at(ds.time.values, ds.position.values))
     power = np.sum(np.cross((0.1, 0.0, 0.3), B) * ds.angular_velocity.values, axis=-1)
@@ -99,9 +102,9 @@ def test_the_torque_is_moment_times_field_and_its_work_is_booked():
 
 def test_moments_add_up_in_the_users_axes():
     tensor = np.array([(0.05, 0.004, 0.0), (0.004, 0.06, 0.002), (0.0, 0.002, 0.03)])
-    one = ph.spacecraft(tensor, MU, magnetic_field={}, dipoles=[ph.magnetic_dipole((0.1, 0.2, 0.3))])
-    two = ph.spacecraft(tensor, MU, magnetic_field=ph.magnetic_field(),
-                        dipoles=[ph.magnetic_dipole((0.1, 0.0, 0.3)), {"moment": (0.0, 0.2, 0.0)}])  # fmt: skip
+    one = ph.spacecraft(tensor, MU, magnetic_field={}, dipoles=[ph.systems.magnetic_dipole((0.1, 0.2, 0.3))])
+    two = ph.spacecraft(tensor, MU, magnetic_field=ph.surroundings.magnetic_field(),
+                        dipoles=[ph.systems.magnetic_dipole((0.1, 0.0, 0.3)), {"moment": (0.0, 0.2, 0.0)}])  # fmt: skip
     ends = [ph.integrate(s, step=5.0, t_end=100.0, **START).attitude.values for s in (one, two)]
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-14)
 
@@ -125,15 +128,15 @@ def test_a_field_without_dipoles_does_nothing():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: ph.magnetic_field(epoch=1800), "1900 to 2030"),
-        (lambda: ph.magnetic_field(epoch="soon"), "not a date"),
-        (lambda: ph.magnetic_field("moon"), "kind"),
-        (lambda: ph.magnetic_field(degree=3), "kind='igrf'"),
-        (lambda: ph.magnetic_field("igrf", file=field_file(), degree=3), "ends at 2"),
-        (lambda: ph.magnetic_field(coefficients=(0, 0, 0)), "not all zero"),
-        (lambda: ph.magnetic_field(axis=(0, 0, 0)), "axis"),
-        (lambda: ph.magnetic_field().at(0.0, (1.0, 2.0)), "position"),
-        (lambda: ph.magnetic_field().at([0.0, 1.0], [(7e6, 0, 0)] * 3), "does not fit"),
+        (lambda: ph.surroundings.magnetic_field(epoch=1800), "1900 to 2030"),
+        (lambda: ph.surroundings.magnetic_field(epoch="soon"), "not a date"),
+        (lambda: ph.surroundings.magnetic_field("moon"), "kind"),
+        (lambda: ph.surroundings.magnetic_field(degree=3), "kind='igrf'"),
+        (lambda: ph.surroundings.magnetic_field("igrf", file=field_file(), degree=3), "ends at 2"),
+        (lambda: ph.surroundings.magnetic_field(coefficients=(0, 0, 0)), "not all zero"),
+        (lambda: ph.surroundings.magnetic_field(axis=(0, 0, 0)), "axis"),
+        (lambda: ph.surroundings.magnetic_field().at(0.0, (1.0, 2.0)), "position"),
+        (lambda: ph.surroundings.magnetic_field().at([0.0, 1.0], [(7e6, 0, 0)] * 3), "does not fit"),
         (lambda: ph.spacecraft(BODY, MU, dipoles=[{"moment": (0, 0, 1)}]), "no magnetic_field"),
         (lambda: ph.spacecraft(BODY, MU, magnetic_field=3), "magnetic_field must be"),
         (lambda: ph.spacecraft(BODY, MU, magnetic_field={"epoch": 1800}), "magnetic_field: epoch"),
@@ -149,7 +152,7 @@ def test_files_that_are_no_coefficients(tmp_path):
     wrong.write_text("nothing")
     for file in (wrong, tmp_path / "none.shc"):
         with pytest.raises(ph.errors.FileProblem, match=file.name):
-            ph.magnetic_field("igrf", file=str(file))
+            ph.surroundings.magnetic_field("igrf", file=str(file))
 
 
 SMALL = "# mine\n1 2 2 2 1 2020.0 2025.0\n2020.0 2025.0\n" + "".join(
@@ -171,16 +174,16 @@ TORN = {
 def test_torn_files_of_coefficients(what, tmp_path):
     (tmp_path / "mine.shc").write_text(TORN[what])
     with pytest.raises(ph.errors.FileProblem, match=r"mine.shc is no whole .shc file"):
-        ph.magnetic_field("igrf", epoch=2022.5, file=str(tmp_path / "mine.shc"))
+        ph.surroundings.magnetic_field("igrf", epoch=2022.5, file=str(tmp_path / "mine.shc"))
 
 
 def test_a_file_of_your_own(tmp_path):
     (tmp_path / "mine.shc").write_text(SMALL)
-    field = ph.magnetic_field("igrf", epoch=2022.5, file=str(tmp_path / "mine.shc"))
+    field = ph.surroundings.magnetic_field("igrf", epoch=2022.5, file=str(tmp_path / "mine.shc"))
     assert np.abs(field.at(0.0, (7e6, 0.0, 1e5))).max() > 1e-9
 
 
 def test_without_ppigrf_one_sentence(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ppigrf", None)
     with pytest.raises(ph.errors.MissingExtra, match=r"polhode\[magnetic\]"):
-        ph.magnetic_field("igrf")
+        ph.surroundings.magnetic_field("igrf")

@@ -12,7 +12,7 @@ from polhode.surroundings.nrlmsis import log_density
 
 pymsis = pytest.importorskip("pymsis")
 EPOCH = "2026-06-21T05:30:00 UTC"
-AIR = ph.nrlmsis(EPOCH, 86400.0, f107=180.0, f107a=160.0, ap=12.0)
+AIR = ph.surroundings.nrlmsis(EPOCH, 86400.0, f107=180.0, f107a=160.0, ap=12.0)
 MU = ph.planets.EARTH.mu
 
 
@@ -70,7 +70,7 @@ def test_the_bulge_follows_the_sun():
     r = 6878137.0
     angles = np.radians(np.arange(0.0, 360.0, 5.0))
     around = [AIR.density(0.0, (r * np.cos(x), r * np.sin(x), 0.0)) for x in angles]
-    sun = ph.ephemeris("sun", EPOCH, 10.0).at(0.0)
+    sun = ph.surroundings.ephemeris("sun", EPOCH, 10.0).at(0.0)
     behind = np.degrees(angles[int(np.argmax(around))] - np.arctan2(sun[1], sun[0])) % 360.0
     assert 20.0 < behind < 50.0 and max(around) > 2.0 * min(around)
     north, south = (np.mean([AIR.density(t, (0.0, 0.0, s * 6778e3)) for t in (0.0, 43200.0)]) for s in (1.0, -1.0))
@@ -108,7 +108,7 @@ def test_drag_in_it():
     assert_allclose(ds.position[-1], other.position[-1], atol=1e-6)
     assert float(ds.work[-1].sum()) < -500.0
     craft = ph.spacecraft((1, 2, 3), MU, 50.0, gravity_gradient=False, atmosphere={"air": AIR},
-                          plates=[ph.plate(1.0, (0, 1, 0), drag_coefficient=1.0)])  # fmt: skip
+                          plates=[ph.systems.plate(1.0, (0, 1, 0), drag_coefficient=1.0)])  # fmt: skip
     assert "air" in craft.arguments["atmosphere"]
 
 
@@ -142,7 +142,7 @@ epoch = "2026-06-21T05:30:00 UTC"
 step = 60.0
 t_end = 86400.0
 """)
-    ds = ph.read_scenario(tmp_path / "decay.toml").integrate()
+    ds = ph.runs.read_scenario(tmp_path / "decay.toml").integrate()
     ph.save(ds, tmp_path / "decay.nc")
     again = ph.rerun(ph.load(tmp_path / "decay.nc"))
     assert (again.position.values == ds.position.values).all()
@@ -170,7 +170,7 @@ def test_drag_takes_one_kind_of_air():
         ph.forces.drag(air=AIR)
     with pytest.raises(InvalidInput, match="turns about z"):
         ph.forces.drag(coefficient=0.02, air=AIR, axis=(0, 1, 0))
-    with pytest.raises(InvalidInput, match=r"air must be what polhode.nrlmsis makes"):
+    with pytest.raises(InvalidInput, match=r"air must be what polhode.surroundings.nrlmsis makes"):
         ph.forces.drag(coefficient=0.02, air=3.0)
     with pytest.raises(InvalidInput, match="position must be 3 numbers"):
         AIR.density(0.0, (0, 0, 0))

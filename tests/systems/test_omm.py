@@ -79,7 +79,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_orbit_as_two_line_elements(file, form):
-    one, lines = ph.omm(file(form, KEYS)), ph.tle(LINES)
+    one, lines = ph.initial.omm(file(form, KEYS)), ph.initial.tle(LINES)
     times = np.linspace(-86400.0, 86400.0, 7)
     for found, expected in zip(one.at(times, "TEME"), lines.at(times, "TEME"), strict=True):
         np.testing.assert_allclose(found, expected, atol=0.02)  # of the microsecond of the epoch
@@ -88,25 +88,25 @@ def test_the_same_orbit_as_two_line_elements(file, form):
 
 
 def test_a_mapping_is_taken():
-    np.testing.assert_array_equal(ph.omm(KEYS).at(60.0), ph.omm(KEYS | {"EPHEMERIS_TYPE": 0}).at(60.0))
+    np.testing.assert_array_equal(ph.initial.omm(KEYS).at(60.0), ph.initial.omm(KEYS | {"EPHEMERIS_TYPE": 0}).at(60.0))
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "txt"])
 def test_one_of_several(file, form):
     path = file(form, KEYS, OTHER)
     for satellite in ("other", 100005, "100005"):
-        assert ph.omm(path, satellite).name == "OTHER"
-    assert ph.omm(path, 5).name == ph.omm(path, "VANGUARD 1 ").name == "VANGUARD 1"
+        assert ph.initial.omm(path, satellite).name == "OTHER"
+    assert ph.initial.omm(path, 5).name == ph.initial.omm(path, "VANGUARD 1 ").name == "VANGUARD 1"
     with pytest.raises(InvalidInput, match=r"has 2 satellites, VANGUARD 1 \(0*5\), OTHER \(100005\); name one"):
-        ph.omm(path)
+        ph.initial.omm(path)
     with pytest.raises(InvalidInput, match="has no satellite 'Sputnik'; it has VANGUARD 1"):
-        ph.omm(path, "Sputnik")
+        ph.initial.omm(path, "Sputnik")
 
 
 def test_numbers_beyond_those_of_two_line_elements():
-    one = ph.omm(KEYS | {"NORAD_CAT_ID": 799_500_123})
+    one = ph.initial.omm(KEYS | {"NORAD_CAT_ID": 799_500_123})
     assert one.number == 799_500_123
-    np.testing.assert_array_equal(one.at(0.0), ph.omm(KEYS).at(0.0))
+    np.testing.assert_array_equal(one.at(0.0), ph.initial.omm(KEYS).at(0.0))
 
 
 SCENARIO = """[system]
@@ -125,10 +125,10 @@ def test_a_scenario_begins_with_it(file, tmp_path):
     path = tmp_path / "a.toml"
     path.write_text(SCENARIO)
     ds = read_scenario(path).integrate()
-    np.testing.assert_array_equal(ds.position[0], ph.omm(KEYS).at()[0])
-    assert ds.attrs["epoch"] == ph.omm(KEYS).epoch
+    np.testing.assert_array_equal(ds.position[0], ph.initial.omm(KEYS).at()[0])
+    assert ds.attrs["epoch"] == ph.initial.omm(KEYS).epoch
     path.write_text(SCENARIO + 'epoch = "2000-06-27T18:51:19.733568 UTC"\n')
-    np.testing.assert_allclose(read_scenario(path).integrate().position[0], ph.omm(KEYS).at(60.0)[0], atol=1e-3)
+    np.testing.assert_allclose(read_scenario(path).integrate().position[0], ph.initial.omm(KEYS).at(60.0)[0], atol=1e-3)
     path.write_text(SCENARIO + 'epoch = "2001-06-27 UTC"\n')
     with pytest.raises(InvalidInput, match="days from the elements"):
         read_scenario(path).integrate()
@@ -153,7 +153,7 @@ def test_a_scenario_begins_with_it(file, tmp_path):
 ])  # fmt: skip
 def test_what_is_wrong_is_said(change, told):
     with pytest.raises(InvalidInput, match=told):
-        ph.omm(KEYS | change)
+        ph.initial.omm(KEYS | change)
 
 
 @pytest.mark.parametrize(("form", "change", "told"), [
@@ -171,17 +171,17 @@ def test_what_is_wrong_is_said(change, told):
 ])  # fmt: skip
 def test_torn_files(file, form, change, told):
     with pytest.raises(InvalidInput, match=told):
-        ph.omm(file(form, KEYS, change=change))
+        ph.initial.omm(file(form, KEYS, change=change))
 
 
 def test_what_is_no_file(tmp_path):
     with pytest.raises(InvalidInput, match=r"none.xml', which cannot be read: No such file"):
-        ph.omm(tmp_path / "none.xml")
+        ph.initial.omm(tmp_path / "none.xml")
     with pytest.raises(InvalidInput, match="given must be the name of a file"):
-        ph.omm(5)
+        ph.initial.omm(5)
 
 
 def test_without_sgp4(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sgp4.api", None)
     with pytest.raises(MissingExtra, match=r"pip install 'polhode\[tle\]'"):
-        ph.omm(KEYS)
+        ph.initial.omm(KEYS)

@@ -281,7 +281,7 @@ def test_forces_add_up():
 @pytest.mark.parametrize("name", [(), *((name,) for name in STEADY), STEADY], ids=str)
 def test_systems_keep_what_they_say(name):
     system = ph.orbit(2.0, 3.0, [SAMPLES[key] for key in name])
-    report = ph.check_system(system, position=(1.5, 0.3, 0.2), velocity=(0.1, 1.0, 0.3))
+    report = ph.checks.check_system(system, position=(1.5, 0.3, 0.2), velocity=(0.1, 1.0, 0.3))
     report.raise_for_failure()
     assert {"loads and potential", "conserves energy"} <= {line.what for line in report.lines}
 
@@ -303,7 +303,7 @@ def test_what_is_conserved():
         1.0, forces=[oblate, forces.zonal(J3=1e-3, radius=0.9, axis=(0, 0, -2.0)), forces.uniform((0, 0, 1))]
     )
     assert upright.conserves == ("energy", "vertical_angular_momentum") and "commutator" in upright.provides
-    ph.check_system(upright, position=(1.5, 0.3, 0.2), velocity=(0.1, 1.0, 0.3)).raise_for_failure()
+    ph.checks.check_system(upright, position=(1.5, 0.3, 0.2), velocity=(0.1, 1.0, 0.3)).raise_for_failure()
     keeps = {name for name in SAMPLES if "energy" in ph.orbit(1.0, forces=[oblate, SAMPLES[name]]).conserves}
     assert keeps == set(STEADY)
     reads = {name for name in SAMPLES if ph.orbit(1.0, forces=[SAMPLES[name]]).velocity_dependent}
@@ -350,13 +350,13 @@ def test_a_fall_from_rest_has_to_be_said(system, tmp_path):
     )
     scenario.write_text(text + "[initial]\nposition = [1, 0, 0]\n")
     with pytest.raises(ph.errors.InvalidInput, match=r"initial.*velocity is missing"):
-        ph.read_scenario(scenario)
+        ph.runs.read_scenario(scenario)
     for said in ("velocity = 0", "velocity = 0.0", "velocity_km_s = 0", "velocity = [0, 0, 0]"):
         scenario.write_text(text + f"[initial]\nposition = [1.0, 0, 0]\n{said}\n")
-        np.testing.assert_array_equal(ph.read_scenario(scenario).integrate().position, fallen.position)
+        np.testing.assert_array_equal(ph.runs.read_scenario(scenario).integrate().position, fallen.position)
     scenario.write_text(text + "[initial]\nposition = [1.0, 0, 0]\nvelocity = 3\n")
     with pytest.raises(ph.errors.InvalidInput, match=r"velocity: .*0"):
-        ph.read_scenario(scenario)
+        ph.runs.read_scenario(scenario)
 
 
 # ------------------------------------------------------------------ runs
@@ -366,7 +366,7 @@ def test_a_fall_from_rest_has_to_be_said(system, tmp_path):
 ])  # fmt: skip
 def test_the_orbits_of_carson(name, energy, printed, period, factor):
     """Table 1: the printed energies belong to the exact shapes, the printed momenta are rounded."""
-    ready = ph.problem(name)
+    ready = ph.systems.problem(name)
     system, start = ready.build(), dict(ready.initial)
     assert (ready.step, ready.t_end) == (10.0, 86400.0) and system.arguments == {
         "mu": MU,

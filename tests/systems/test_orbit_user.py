@@ -150,5 +150,5 @@ def test_several_points_are_each_alone():
         one = run(ph.orbit(MU, mass, [OBLATE, forces.drag(kd=0.1, radius=1.0, scale=2.0)]), "mkrk:cv8",
                   position=places[i], velocity=speeds[i])  # fmt: skip
         np.testing.assert_allclose(both.position[:, i], one.position, rtol=0, atol=1e-14)
-    report = ph.check_system(ph.orbit(MU, (3.0, 0.7), OBLATE), states=1, **START)
+    report = ph.checks.check_system(ph.orbit(MU, (3.0, 0.7), OBLATE), states=1, **START)
     report.raise_for_failure()

@@ -244,7 +244,7 @@ def test_a_heavy_top_with_a_torque():
         a, b = (ph.integrate(one, method, **SHORT, **TURN) for one in (top, by_hand))
         assert apart(a, b) < 1e-10 and float(abs(a.energy_error).max()) < 1e-8
     assert top.recommended == "mkrk:cv8" and top.conserves == ()
-    ph.check_system(top, **TURN).raise_for_failure()
+    ph.checks.check_system(top, **TURN).raise_for_failure()
     assert ph.rerun(a, torque=top.functions["torque"].function).identical(a)
     lighter = ph.integrate(top, "mkrk:dp8", parameters={"weight": 1.0}, **SHORT, **TURN)
     assert apart(lighter, ph.integrate(top, "mkrk:dp8", **SHORT, **TURN)) > 1e-2
@@ -299,7 +299,7 @@ def test_a_potential_that_fails_late_says_when():
 def test_the_checks_of_a_system(name):
     build, start = BUILD[name]
     potential, load, _ = DRIVEN[name]
-    ph.check_system(build(potential=potential, **load), **start).raise_for_failure()
+    ph.checks.check_system(build(potential=potential, **load), **start).raise_for_failure()
 
 
 def test_without_work_it_is_said():

@@ -17,7 +17,7 @@ AXES, ARMS = [(1, 0, 0), (0, 1, 0), (0, 0, -1)], [(0.0, 0.5, 0.0), (0.0, 0.0, 0.
 
 def jets(**words):
     given = {"every": 2.0, "positions": ARMS, "command": (0.35, 0.6, 1.0)}
-    return ph.pulsed_thrusters((0.5, 0.4, 0.3), AXES, **given | words)
+    return ph.systems.pulsed_thrusters((0.5, 0.4, 0.3), AXES, **given | words)
 
 
 def pulsed(**words):
@@ -33,8 +33,9 @@ def by_schedule(method, step):
     fired = []
     for k, share in enumerate((0.35, 0.6, 1.0)):
         for period in range(5):
-            fired.append(ph.thruster((0.5, 0.4, 0.3)[k], direction=AXES[k], position=ARMS[k], start=2.0 * period,
-                                     stop=2.0 * period + 2.0 * share))  # fmt: skip
+            start, force = 2.0 * period, (0.5, 0.4, 0.3)[k]
+            fired.append(ph.systems.thruster(force, direction=AXES[k], position=ARMS[k], start=start,
+                                             stop=start + 2.0 * share))  # fmt: skip
     return ph.integrate(ph.spacecraft(**GIVEN, thrusters=fired), method, step=step, t_end=10.0, **START)
 
 
@@ -91,7 +92,7 @@ def hold(t, position, velocity, q, omega, parameters, states):
 def test_a_controller_commands_pulses():
     forces = [(0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (1, 0, 0), (-1, 0, 0)]
     places = [(0, 0, -0.5), (0, 0, -0.5), (-0.5, 0, 0), (-0.5, 0, 0), (0, -0.5, 0), (0, -0.5, 0)]
-    pairs = ph.pulsed_thrusters(0.2, forces, 1.0, positions=places, min_on_time=0.02, resolution=0.01)
+    pairs = ph.systems.pulsed_thrusters(0.2, forces, 1.0, positions=places, min_on_time=0.02, resolution=0.01)
     craft = ph.spacecraft(**GIVEN, pulsed_thrusters=pairs, controllers=[ph.controller(hold, 1.0, "thruster_command")])
     start = START | {"angular_velocity": (0.02, -0.03, 0.01)}
     ds = ph.integrate(craft, "s4_6", step=0.5, t_end=400.0, **start)
@@ -131,7 +132,7 @@ velocity = [0, 5300, 5300]
 step = 1.0
 t_end = 10.0
 """)
-    ds = ph.read_scenario(tmp_path / "jets.toml").integrate()
+    ds = ph.runs.read_scenario(tmp_path / "jets.toml").integrate()
     assert_allclose(ds.thruster_fired[-1], (5.0, 0.0), rtol=1e-12)
     assert ds.thruster_fired.attrs["units"] == "s" and ds.thruster_command.attrs["units"] == "1"
     ph.save(ds, tmp_path / "jets.nc")
@@ -157,7 +158,7 @@ def test_what_is_wrong_is_said(given, told):
 
 
 def test_other_things_are_no_thrusters():
-    with pytest.raises(InvalidInput, match=r"must be made by polhode.pulsed_thrusters"):
+    with pytest.raises(InvalidInput, match=r"must be made by polhode.systems.pulsed_thrusters"):
         ph.spacecraft(**GIVEN, pulsed_thrusters=[ONE])
     with pytest.raises(InvalidInput, match="pulsed_thrusters are those of one spacecraft, but there are 2"):
         ph.spacecraft([(4, 5, 6)] * 2, MU, [1.0, 2.0], pulsed_thrusters=ONE)

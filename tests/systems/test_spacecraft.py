@@ -105,7 +105,7 @@ def test_gradient_is_that_of_point_masses():
 ], ids=("tensor", "symmetric", "point", "forces", "two"))  # fmt: skip
 def test_systems_keep_what_they_say(arguments):
     system = ph.spacecraft(**{"mu": MU, "mass": MASS} | arguments)
-    report = ph.check_system(system, states=2, **START)
+    report = ph.checks.check_system(system, states=2, **START)
     report.raise_for_failure()
     assert {"loads and potential", "conserves energy"} <= {line.what for line in report.lines}
     assert "loads of the commutator" in {line.what for line in report.lines}
@@ -163,20 +163,20 @@ def test_several_are_each_alone():
 # ------------------------------------------------------------------ thrusters
 def test_thrusters():
     F, x = np.array((0.3, -0.2, 0.5)), np.array((0.1, 0.7, -0.4))
-    force, torque = alone(thrusters=[ph.thruster(F, position=x)])
+    force, torque = alone(thrusters=[ph.systems.thruster(F, position=x)])
     np.testing.assert_allclose(force, TURN @ F, rtol=1e-14)
     np.testing.assert_allclose(torque, np.cross(x, F), rtol=1e-13)
-    two = alone(thrusters=[ph.thruster(0.5, direction=2 * F, position=x), ph.thruster(-F)])
+    two = alone(thrusters=[ph.systems.thruster(0.5, direction=2 * F, position=x), ph.systems.thruster(-F)])
     np.testing.assert_allclose(two[0], TURN @ F * (0.5 / np.linalg.norm(F) - 1.0), rtol=1e-13)
     np.testing.assert_allclose(two[1], 0.5 * np.cross(x, F) / np.linalg.norm(F), rtol=1e-13)
-    system = ph.spacecraft(TENSOR, MU, MASS, False, thrusters=[ph.thruster(F, start=1.0, stop=2.0)])
+    system = ph.spacecraft(TENSOR, MU, MASS, False, thrusters=[ph.systems.thruster(F, start=1.0, stop=2.0)])
     on = [load(system, t=t, part=L.DISSIPATIVE)[0].any() for t in (0.5, 1.0, 1.999, 2.0)]
     assert on == [False, True, True, False]
 
 
 def test_a_couple_spins_a_body_up():
     """Opposite thrusters about an axis of inertia: the rate grows evenly, the orbit is that of a point."""
-    pair = [ph.thruster((0.0, s * 0.2, 0.0), position=(s * 0.5, 0.0, 0.0)) for s in (1, -1)]
+    pair = [ph.systems.thruster((0.0, s * 0.2, 0.0), position=(s * 0.5, 0.0, 0.0)) for s in (1, -1)]
     system = ph.spacecraft((1.0, 1.5, 2.0), MU, MASS, False, thrusters=pair)
     ds = ph.integrate(system, step=0.05, t_end=3.0, position=R, velocity=V)
     np.testing.assert_allclose(ds.angular_velocity[-1], (0, 0, 3.0 * 0.2 / 2.0), atol=1e-14)
@@ -194,7 +194,7 @@ LIGHT = {"pressure": 0.25, "direction": SUN}
 
 def faces(length, **surface):
     """The six faces of a cube."""
-    return [ph.plate(length**2, e, position=0.5 * length * e, **surface) for e in (*np.eye(3), *-np.eye(3))]
+    return [ph.systems.plate(length**2, e, position=0.5 * length * e, **surface) for e in (*np.eye(3), *-np.eye(3))]
 
 
 def test_air_on_a_plate():
@@ -204,7 +204,7 @@ def test_air_on_a_plate():
     c = (TURN @ e) @ u / np.linalg.norm(u) / np.linalg.norm(e)
     expected = -0.5 * rho * np.linalg.norm(u) * u * 2.2 * 0.7 * abs(c)
     for side in (e, -e):
-        force, torque = alone(plates=[ph.plate(0.7, side, position=x, drag_coefficient=2.2)], atmosphere=AIR)
+        force, torque = alone(plates=[ph.systems.plate(0.7, side, position=x, drag_coefficient=2.2)], atmosphere=AIR)
         if side @ TURN.T @ u > 0:
             np.testing.assert_allclose(force, expected, rtol=1e-13)
             np.testing.assert_allclose(torque, np.cross(x, TURN.T @ expected), rtol=1e-12)
@@ -221,11 +221,11 @@ def test_light_on_a_plate():
     incoming, mirrored = -SUN, -SUN + 2 * c * n
     for specular, diffuse in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (0.3, 0.5)):
         surface = {"specular": specular, "diffuse": diffuse}
-        force, torque = alone(plates=[ph.plate(area, e, position=x, **surface)], sunlight=LIGHT)
+        force, torque = alone(plates=[ph.systems.plate(area, e, position=x, **surface)], sunlight=LIGHT)
         expected = 0.25 * area * c * (incoming - specular * mirrored - diffuse * (2 / 3 * n))
         np.testing.assert_allclose(force, expected, rtol=1e-13)
         np.testing.assert_allclose(torque, np.cross(x, TURN.T @ expected), rtol=1e-12)
-    assert not alone(plates=[ph.plate(area, -e, specular=0.2, absorbed=0.8)], sunlight=LIGHT)[0].any()
+    assert not alone(plates=[ph.systems.plate(area, -e, specular=0.2, absorbed=0.8)], sunlight=LIGHT)[0].any()
 
 
 def test_a_cube_feels_its_shadow_on_the_wall():
@@ -457,7 +457,7 @@ def test_long_run(orbits):
 # ------------------------------------------------------------------ the system
 EVERYTHING = {
     "inertia": TENSOR.tolist(), "mu": MU, "mass": MASS, "forces": [forces.zonal(J2=0.1, radius=1.0)],
-    "thrusters": [ph.thruster((0.1, 0.0, 0.0), position=(0, 0.1, 0), start=0.3)],
+    "thrusters": [ph.systems.thruster((0.1, 0.0, 0.0), position=(0, 0.1, 0), start=0.3)],
     "plates": faces(0.3, drag_coefficient=2.0, specular=0.3, diffuse=0.2), "atmosphere": AIR,
     "sunlight": LIGHT | {"shadow": "cylinder", "radius": 1.0},
 }  # fmt: skip
@@ -480,7 +480,9 @@ def test_what_is_conserved_and_recommended():
     assert oblate.conserves == ("energy", "vertical_angular_momentum") and not oblate.velocity_dependent
     whole = ph.spacecraft(**EVERYTHING)
     assert whole.conserves == () and whole.velocity_dependent and whole.recommended == "mkrk:cv8"
-    lit = ph.spacecraft((1.0, 1.0, 1.5), MU, plates=[ph.plate(1.0, (1, 0, 0), absorbed=1, diffuse=0)], sunlight=LIGHT)
+    lit = ph.spacecraft(
+        (1.0, 1.0, 1.5), MU, plates=[ph.systems.plate(1.0, (1, 0, 0), absorbed=1, diffuse=0)], sunlight=LIGHT
+    )
     assert lit.conserves == () and not lit.velocity_dependent
 
 
@@ -497,7 +499,7 @@ BLACK = {"absorbed": 1.0, "diffuse": 0.0}
     ({"thrusters": [{"force": (1, 0, 0), "direction": (1, 0, 0)}]}, "direction is given beside"),
     ({"thrusters": [{"forse": 1.0}]}, "did you mean 'force'"),
     ({"thrusters": [{"force": (1, 0, 0), "start": 2.0, "stop": 1.0}]}, "not after start"),
-    ({"thrusters": [7]}, r"thrusters\[0\]: it must be made by polhode.thruster"),
+    ({"thrusters": [7]}, r"thrusters\[0\]: it must be made by polhode.systems.thruster"),
     ({"plates": [{"area": 1.0}]}, "normal is missing"),
     ({"plates": [{"area": 1.0, "normal": (0, 0, 0)}]}, "normal is zero"),
     ({"plates": [{"area": 1.0, "normal": (0, 0, 1), "specular": 0.5}]}, "must have the sum 1"),
@@ -525,7 +527,7 @@ def test_wrong_arguments(arguments, said):
 @pytest.mark.parametrize(
     "devices",
     [
-        {"thrusters": [ph.thruster((0.1, -0.2, 0.3), position=(0.4, 0.1, -0.3), start=0.31, stop=1.37)]},
+        {"thrusters": [ph.systems.thruster((0.1, -0.2, 0.3), position=(0.4, 0.1, -0.3), start=0.31, stop=1.37)]},
         {"plates": faces(0.7, drag_coefficient=2.2), "atmosphere": AIR},
         {"plates": faces(0.7, specular=0.3, diffuse=0.2), "sunlight": LIGHT},
         {"torque": damping, "parameters": [0.3]},

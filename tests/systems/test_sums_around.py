@@ -65,9 +65,9 @@ def test_torquers_and_magnets_are_those_of_a_spacecraft_and_of_their_equation():
     field = ph.surroundings.dipole_field(angle=0.3)
     ours = cube(ph.loads.torquers(AXES, 0.2, command=(0.1, -0.2, 0.15)), ph.loads.magnet((0.0, 0.1, 0.05)), field=field)
     built = ph.spacecraft(
-        INERTIA, MU, 120.0, magnetic_field=ph.magnetic_field(angle=0.3), gravity_gradient=False,
-        torquers=ph.magnetic_torquers(AXES, 0.2, command=(0.1, -0.2, 0.15)),
-        dipoles=[ph.magnetic_dipole((0.0, 0.1, 0.05))],
+        INERTIA, MU, 120.0, magnetic_field=ph.surroundings.magnetic_field(angle=0.3), gravity_gradient=False,
+        torquers=ph.systems.magnetic_torquers(AXES, 0.2, command=(0.1, -0.2, 0.15)),
+        dipoles=[ph.systems.magnetic_dipole((0.0, 0.1, 0.05))],
     )  # fmt: skip
     spin = (0.01, 0.02, 0.03)
     a, b, free = (ph.integrate(one, "rkn6_14a/kepler", angular_velocity=spin, **RUN, **LOW)
@@ -77,7 +77,7 @@ def test_torquers_and_magnets_are_those_of_a_spacecraft_and_of_their_equation():
     assert abs(a.angular_velocity.values[-1] - free.angular_velocity.values[-1]).max() > 1e-6
     assert np.array_equal(a.dipole_command, b.dipole_command) and a.dipole_command.dims == ("time", "torquer")
     moment = np.array((0.1, -0.2, 0.15)) @ (AXES / np.linalg.norm(AXES, axis=1)[:, None]) + (0.0, 0.1, 0.05)
-    known = ph.magnetic_field(angle=0.3)
+    known = ph.surroundings.magnetic_field(angle=0.3)
     _, q, w = by_hand(lambda t, r, v: np.zeros(3), lambda t, r, R: np.cross(moment, R.T @ known.at(t, r)), spin, 5000.0)
     assert abs(a.attitude.values[-1] - q).max() < 1e-9
     assert abs(a.angular_velocity.values[-1] - w).max() < 1e-9 * 0.03
@@ -290,7 +290,7 @@ t_end = 50
 
 def test_torquers_in_a_scenario_have_their_command(tmp_path):
     (tmp_path / "sat.toml").write_text(CUBESAT)
-    ds = ph.read_scenario(tmp_path / "sat.toml").integrate()
+    ds = ph.runs.read_scenario(tmp_path / "sat.toml").integrate()
     ours = cube(
         ph.loads.torquers(np.eye(2, 3), 0.2, command=(0.01, -0.02)), field=ph.surroundings.dipole_field(angle=0.3)
     )

@@ -23,7 +23,7 @@ def craft(*loads, **around):
 
 
 def pairs():
-    moon = ph.ephemeris("moon", "2026-03-20T12:00:00 UTC", stop=3e3, start=-100.0)
+    moon = ph.surroundings.ephemeris("moon", "2026-03-20T12:00:00 UTC", stop=3e3, start=-100.0)
     path, body, force = ph.surroundings.path, ph.loads.third_body, ph.forces.third_body
     return {
         "oblate": (craft(ph.loads.zonal(EARTH.mu, **EARTH.zonal)), ph.forces.zonal(**EARTH.zonal)),
@@ -76,7 +76,8 @@ def test_thrust_is_that_of_a_thruster_and_of_its_equation():
                  ph.loads.thrust((0.0, 0.1, 0.2)).named("second"))  # fmt: skip
     built = ph.spacecraft(
         INERTIA, EARTH.mu, 120.0, gravity_gradient=False,
-        thrusters=[ph.thruster(force, position=at, start=102.3, stop=1003.7), ph.thruster((0.0, 0.1, 0.2))],
+        thrusters=[ph.systems.thruster(force, position=at, start=102.3, stop=1003.7),
+                   ph.systems.thruster((0.0, 0.1, 0.2))],
     )  # fmt: skip
     free = ph.integrate(craft(), **RUN, **start)
     for method in ("rkn6_14a/kepler", "mkrk:cv8"):

@@ -400,7 +400,7 @@ def test_noise_varies_with_the_seeds_of_members():
 
 def test_checks_of_a_system_have_states_for_its_loads():
     for system, start in ((craft(), LOW), (spacecraft(), LOW), (pair_of(delay=0.1), {})):
-        report = ph.check_system(system, **start)
+        report = ph.checks.check_system(system, **start)
         assert report.passed, report
 
 

@@ -137,8 +137,8 @@ def test_its_runs_are_run_again_and_go_on(tmp_path):
     system, start = circularised()
     ds = ph.integrate(system, "v2/kepler", **EQUAL, **start)
     assert np.array_equal(ph.rerun(ds).position, ds.position)
-    written = ph.write_scenario(tmp_path / "circle.toml", system, "v2/kepler", **EQUAL, **start)
-    again = ph.read_scenario(written[0]).integrate()
+    written = ph.runs.write_scenario(tmp_path / "circle.toml", system, "v2/kepler", **EQUAL, **start)
+    again = ph.runs.read_scenario(written[0]).integrate()
     assert np.array_equal(again.position, ds.position)
 
 

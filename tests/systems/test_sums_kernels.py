@@ -88,7 +88,7 @@ def test_air_of_a_model_and_of_a_table_is_that_of_an_orbit(kind):
     if kind == "model":
         pytest.importorskip("pymsis")
     air = ph.surroundings.nrlmsis_air(epoch) if kind == "model" else ph.surroundings.layered_air(LAYERS)
-    given = {"air": ph.nrlmsis(epoch)} if kind == "model" else {"table": LAYERS}
+    given = {"air": ph.surroundings.nrlmsis(epoch)} if kind == "model" else {"table": LAYERS}
     ours = craft(ph.loads.drag(2.2, 50.0, rotation=RATE), air_density=air)
     built = ph.orbit(MU, mass=120.0, forces=[ph.forces.drag(coefficient=2.2 * 50.0 / 120.0, rotation=RATE, **given)])
     free = ph.integrate(craft(), **RUN, **LOW).position.values[-1]
@@ -109,8 +109,8 @@ def test_a_field_of_many_terms_is_that_of_a_spacecraft():
         ph.loads.magnet((0.0, 0.1, 0.05)), field=ph.surroundings.igrf_field(file=file, epoch=2024.5, angle=0.3)
     )
     built = ph.spacecraft(
-        INERTIA, MU, 120.0, magnetic_field=ph.magnetic_field("igrf", file=file, epoch=2024.5, angle=0.3),
-        dipoles=[ph.magnetic_dipole((0.0, 0.1, 0.05))], gravity_gradient=False,
+        INERTIA, MU, 120.0, magnetic_field=ph.surroundings.magnetic_field("igrf", file=file, epoch=2024.5, angle=0.3),
+        dipoles=[ph.systems.magnetic_dipole((0.0, 0.1, 0.05))], gravity_gradient=False,
     )  # fmt: skip
     free = ph.integrate(craft(), "mkrk:cv8", **RUN, **LOW, **SPIN).attitude.values[-1]
     for method in ("rkn6_14a/kepler", "mkrk:cv8"):

@@ -39,7 +39,7 @@ def test_plates_are_those_of_a_spacecraft():
     built = ph.spacecraft(
         INERTIA, EARTH.mu, 120.0, gravity_gradient=False, atmosphere={**AIR, "rotation": RATE},
         sunlight={"pressure": PRESSURE, "position": SUN, **CONE},
-        plates=[ph.plate(a, n, position=x, drag_coefficient=2.2, specular=0.3, diffuse=0.2)
+        plates=[ph.systems.plate(a, n, position=x, drag_coefficient=2.2, specular=0.3, diffuse=0.2)
                 for a, n, x in zip(AREAS, NORMALS, PLACES, strict=True)],
     )  # fmt: skip
     run = {"step": 5.0, "steps": 400, "every": 100}

@@ -551,7 +551,9 @@ def test_members_start_by_the_names_of_bodies_as_single_runs_do(engine):
 
 def test_drawn_starts_of_bodies_are_recorded_by_name():
     pair = ph.system(*TWO, ph.loads.tether(5.0, 100.0).on("a", "b"))
-    drawn = ph.sampling.members({"b.position": ph.sampling.normal((110.0, 0.0, 0.0), 1.0)}, 5, seed=1)
+    drawn = ph.ensembles.sampling.members(
+        {"b.position": ph.ensembles.sampling.normal((110.0, 0.0, 0.0), 1.0)}, 5, seed=1
+    )
     ds = ph.ensemble(pair, "v2", step=0.1, steps=2, members=drawn)
     assert np.array_equal(ds.position[:, 0, 1], ds["initial_b.position"]) and "b.position" in ds.attrs["ensemble"]
 

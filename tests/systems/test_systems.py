@@ -43,11 +43,11 @@ def potential_at(system, y):
 POTENTIALS = {
     "symmetric top": lambda: ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0),
     "asymmetric top": lambda: ph.heavy_top(TENSOR, (0.1, 0.2, 0.9), 3.0),
-    "soft wall, printed": lambda: ph.soft_wall(),
-    "soft wall, physical": lambda: ph.soft_wall(sign="physical"),
-    "soft wall, tensor": lambda: ph.soft_wall(TENSOR),
-    "gravity gradient": lambda: ph.gravity_gradient((1.0, 1.5, 2.2), 2.0, 1.7),
-    "gravity gradient, tensor": lambda: ph.gravity_gradient(TENSOR, 2.0, 1.7),
+    "soft wall, printed": lambda: ph.systems.soft_wall(),
+    "soft wall, physical": lambda: ph.systems.soft_wall(sign="physical"),
+    "soft wall, tensor": lambda: ph.systems.soft_wall(TENSOR),
+    "gravity gradient": lambda: ph.systems.gravity_gradient((1.0, 1.5, 2.2), 2.0, 1.7),
+    "gravity gradient, tensor": lambda: ph.systems.gravity_gradient(TENSOR, 2.0, 1.7),
 }
 
 
@@ -87,13 +87,13 @@ def test_force_is_minus_the_derivative_of_the_potential():
     ("sign", "energy"), [("printed", 2.587300987776925), ("physical", 1.634921234445296)]
 )  # errata, section 1.1.1
 def test_soft_wall_starts_with_the_energy_of_the_errata(sign, energy):
-    ds = ph.integrate(ph.soft_wall(sign=sign), METHOD, step=0.01, steps=0, angular_momentum=(2, 2, 2))
+    ds = ph.integrate(ph.systems.soft_wall(sign=sign), METHOD, step=0.01, steps=0, angular_momentum=(2, 2, 2))
     assert ds.energy.item() == pytest.approx(energy, rel=1e-15)
 
 
 @pytest.mark.parametrize("name", ph.systems.PROBLEMS)
 def test_ready_made_problems_run_and_keep_what_they_say(name):
-    ready = ph.problem(name)
+    ready = ph.systems.problem(name)
     initial = dict(ready.initial)
     if "rotation_vector" in initial:
         initial["attitude"] = ph.rotation.exp_quaternion(initial.pop("rotation_vector"))
@@ -108,9 +108,9 @@ def test_ready_made_problems_run_and_keep_what_they_say(name):
 
 def test_unknown_names_are_answered_with_close_ones():
     with pytest.raises(ph.errors.InvalidInput, match="krysl_fast_top"):
-        ph.problem("krysl_fst_top")
+        ph.systems.problem("krysl_fst_top")
     with pytest.raises(ph.errors.InvalidInput, match="physical"):
-        ph.soft_wall(sign="physicl")
+        ph.systems.soft_wall(sign="physicl")
 
 
 # ------------------------------------------------------------------ what is conserved
@@ -121,7 +121,7 @@ def test_what_each_system_says_it_keeps():
     assert ph.heavy_top((5, 5, 1), (0, 0.1, 1), 20.0).conserves == top[:2]
     assert ph.heavy_top((5, 4, 3), (0, 0, 1), 20.0).conserves == top[:2]
     assert ph.heavy_top((5, 1, 5), (0, -2, 0), 20.0).conserves == top
-    assert ph.soft_wall().conserves == top[:2]
+    assert ph.systems.soft_wall().conserves == top[:2]
     assert ph.particle().conserves == ("energy", "angular_momentum_space", "momentum")
     assert ph.particle(stiffness=2.0).conserves == ("energy", "angular_momentum_space")
     assert ph.particle(stiffness=(1, 2, 3)).conserves == ("energy",)
@@ -217,7 +217,7 @@ def test_every_system_is_in_the_table():
         "rigid_water",
     }
     for name, build in ph.systems.SYSTEMS.items():
-        assert getattr(ph, name) is build
+        assert getattr(ph.systems, name) is build
 
 
 # ------------------------------------------------------------------ velocities
@@ -301,7 +301,7 @@ def test_methods_recommended():
     found = [s.recommended for s in (free, ph.free_body((1, 2, 2.5)), steered, damped, ph.particle(stiffness=1.0))]
     assert found == ["exact", "exact", "rkn6_14a", "mkrk:cv8", "rkn6_14a"]
     for name in ph.systems.PROBLEMS:
-        system = ph.problem(name).build()
+        system = ph.systems.problem(name).build()
         assert method(system.recommended).promises.order >= 4 or system.name == "free_body"
 
 
@@ -315,5 +315,7 @@ def drag(part, t, N, y, bodies, parameters, out):
 def test_a_system_that_denies_its_friction_is_found():
     top = ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0)
     spoiled = dataclasses.replace(top, loads=drag, commutator=None, series=None, conserves=())
-    assert [line.what for line in ph.check_system(spoiled).failures] == ["loads and velocities"]
-    assert ph.check_system(dataclasses.replace(spoiled, provides=spoiled.provides - {"velocity_independent"})).passed
+    assert [line.what for line in ph.checks.check_system(spoiled).failures] == ["loads and velocities"]
+    assert ph.checks.check_system(
+        dataclasses.replace(spoiled, provides=spoiled.provides - {"velocity_independent"})
+    ).passed

@@ -24,7 +24,7 @@ def summed(lines):
 
 def test_published_values():
     """Of the verification run of [vallado2006], km and km/s; minutes from the epoch."""
-    r, v = ph.tle(VANGUARD).at([0.0, 360.0 * 60.0], "TEME")
+    r, v = ph.initial.tle(VANGUARD).at([0.0, 360.0 * 60.0], "TEME")
     np.testing.assert_allclose(r[0], np.array((7022.46529266, -1400.08296755, 0.03995155)) * 1e3, atol=0.01)
     np.testing.assert_allclose(v[0], np.array((1.893841015, 6.405893759, 4.534807250)) * 1e3, atol=1e-5)
     np.testing.assert_allclose(r[1], np.array((-7154.03120202, -3783.17682504, -3536.19412294)) * 1e3, atol=0.01)
@@ -32,10 +32,10 @@ def test_published_values():
 
 
 def test_epoch_name_and_drag_term():
-    one = ph.tle(ISS)
+    one = ph.initial.tle(ISS)
     assert (one.name, one.epoch, one.bstar) == ("ISS (ZARYA)", "2008-09-20T12:25:40.104192 UTC", -1.1606e-5)
-    assert ph.tle(*VANGUARD.splitlines()).epoch.startswith("2000-06-27T18:50:19.7") and "00005" in repr(
-        ph.tle(VANGUARD)
+    assert ph.initial.tle(*VANGUARD.splitlines()).epoch.startswith("2000-06-27T18:50:19.7") and "00005" in repr(
+        ph.initial.tle(VANGUARD)
     )
 
 
@@ -51,7 +51,7 @@ def test_axes_are_those_of_astropy(year):
 
     first, second = ISS.splitlines()[1:]
     first = first[:18] + year + first[20:68]
-    one = ph.tle(first + str(sum(int(c) if c.isdigit() else c == "-" for c in first) % 10), second)
+    one = ph.initial.tle(first + str(sum(int(c) if c.isdigit() else c == "-" for c in first) % 10), second)
     times = np.linspace(0.0, 86400.0, 20)
     (r, v), (ours, speeds) = one.at(times, "TEME"), one.at(times)
     old = iers.conf.set_temp("auto_max_age", None), iers.conf.set_temp("iers_degraded_accuracy", "ignore")
@@ -67,7 +67,7 @@ def test_axes_are_those_of_astropy(year):
 
 def test_a_run_from_elements_stays_near_sgp4():
     """Two revolutions with the zonal terms of the theory, in its axes; its periodic terms are of first order."""
-    one = ph.tle(ISS)
+    one = ph.initial.tle(ISS)
     model = ph.orbit(EARTH.mu, forces=[ph.forces.zonal(**EARTH.zonal)])
     ds = ph.integrate(model, "rkn6_14a/kepler", step=20.0, t_end=11000.0, every=50, **one.start(frame="TEME"))
     theirs = one.at(ds.time, "TEME")[0]
@@ -87,11 +87,11 @@ def test_a_run_from_elements_stays_near_sgp4():
 ])  # fmt: skip
 def test_what_is_wrong_is_said(lines, told):
     with pytest.raises(InvalidInput, match=told):
-        ph.tle(lines)
+        ph.initial.tle(lines)
 
 
 def test_a_satellite_that_has_decayed():
     with pytest.raises(InvalidInput, match="SGP4 has no position at t = "):
         fast = ISS.replace("-11606-4 0  2927", " 99999-1 0  2925").splitlines()
         row = fast[1][:68]
-        ph.tle(row + str(sum(int(c) if c.isdigit() else c == "-" for c in row) % 10), fast[2]).at(5e8)
+        ph.initial.tle(row + str(sum(int(c) if c.isdigit() else c == "-" for c in row) % 10), fast[2]).at(5e8)

@@ -6,7 +6,7 @@ import pytest
 import polhode as ph
 from polhode.errors import InvalidInput
 
-FIELD = ph.magnetic_field("dipole", epoch=2026.0)
+FIELD = ph.surroundings.magnetic_field("dipole", epoch=2026.0)
 GIVEN = {"inertia": (0.04, 0.05, 0.02), "mu": ph.planets.EARTH.mu, "mass": 4.0, "parameters": [4e4]}
 START = {"position": (6.9e6, 0.0, 0.0), "velocity": (0.0, -1e3, 7.53e3), "angular_velocity": (0.1, -0.12, 0.07)}
 AXES = np.array(((1.0, 0.0, 0.2), (0.0, 1.0, 0.0), (0.1, 0.0, 1.0)))
@@ -18,7 +18,7 @@ def bdot(t, position, velocity, q, omega, parameters, states):
 
 
 def by_torquers(every=2.0, **more):
-    return ph.spacecraft(**GIVEN, magnetic_field=FIELD, torquers=ph.magnetic_torquers(AXES, 0.1),
+    return ph.spacecraft(**GIVEN, magnetic_field=FIELD, torquers=ph.systems.magnetic_torquers(AXES, 0.1),
                          controllers=[ph.controller(bdot, every, "dipole_command")], **more)  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def keep(t, position, velocity, q, omega, parameters, states):
 def test_wheels_are_unloaded_while_they_keep_the_attitude():
     craft = ph.spacecraft(
         **GIVEN, wheels=ph.reaction_wheels(np.eye(3), 2e-5, speed=(200.0, -150.0, 250.0), max_torque=2e-3),
-        magnetic_field=FIELD, torquers=ph.magnetic_torquers(np.eye(3), 0.2), gravity_gradient=False,
+        magnetic_field=FIELD, torquers=ph.systems.magnetic_torquers(np.eye(3), 0.2), gravity_gradient=False,
         controllers=[ph.controller(keep, 1.0, "wheel_command"), ph.controller(unload, 10.0, "dipole_command")],
     )  # fmt: skip
     start = START | {"angular_velocity": (0.0, 0.0, 0.0)}
@@ -111,7 +111,7 @@ velocity = [0, -1e3, 7.53e3]
 step = 1.0
 t_end = 50.0
 """)
-    ds = ph.read_scenario(tmp_path / "coils.toml").integrate()
+    ds = ph.runs.read_scenario(tmp_path / "coils.toml").integrate()
     assert (ds.dipole_command[-1].values == (0.1, -0.05)).all() and ds.dipole_command.attrs["units"] == "A m2"
     assert float(abs(ds.angular_velocity[-1]).max()) > 0.0
     ph.save(ds, tmp_path / "coils.nc")
@@ -123,7 +123,7 @@ t_end = 50.0
     ({"torquers": {"axes": [(0, 0, 0)]}}, r"axes\[0\]"),
     ({"torquers": {"axes": [(1, 0, 0)], "max_dipole": 0.1, "command": 0.2}}, "torquer 0 is saturated from the start"),
     ({"torquers": {"axes": [(1, 0, 0)], "command": [0.1, 0.2]}}, "command must be one number or one for each of 1"),
-    ({"torquers": [1.0]}, "torquers must be made by polhode.magnetic_torquers"),
+    ({"torquers": [1.0]}, "torquers must be made by polhode.systems.magnetic_torquers"),
     ({"torquers": {"axes": [(1, 0, 0)]}, "magnetic_field": None}, "torquers are given, but there is no magnetic_field"),
     ({"torquers": {"axes": [(1, 0, 0)]}, "mass": [1.0, 2.0], "inertia": [GIVEN["inertia"]] * 2}, "of one spacecraft"),
 ])  # fmt: skip

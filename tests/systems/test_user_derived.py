@@ -183,7 +183,7 @@ def test_a_steep_potential_is_not_judged_by_differences():
     s = (0.9 / np.linalg.norm(R)) ** 6
     expected = 24.0 * 0.7 * (2.0 * s * s - s) * R / np.dot(R, R)
     assert np.abs(load(system, start_state(system, position=R))[:3] - expected).max() <= 1e-13
-    ph.check_system(system, position=R, velocity=(0.2, 0.9, -0.3)).raise_for_failure()
+    ph.checks.check_system(system, position=R, velocity=(0.2, 0.9, -0.3)).raise_for_failure()
 
 
 def test_a_potential_that_is_another_one_when_it_is_traced_is_refused():

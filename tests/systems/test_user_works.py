@@ -109,7 +109,7 @@ BALANCED = {
 @pytest.mark.parametrize("name", BALANCED)
 def test_the_change_of_the_energy_less_the_work_is_nothing(name):
     make, start = BALANCED[name]
-    report = ph.check_system(make(), states=1, **start)
+    report = ph.checks.check_system(make(), states=1, **start)
     report.raise_for_failure()
     assert ("works" in [line.what for line in report.lines]) == (name != "potential")
     ds = ph.integrate(make(), "mkrk:gauss6", step=0.02, t_end=1.0, **start)
@@ -254,14 +254,15 @@ OTHERS = {
     "free_body": (lambda: ph.free_body((1, 2, 2.5)), {}),
     "rigid_body": (lambda: ph.rigid_body((1, 2, 2.5), torque=damping, parameters=[0.4]), {}),
     "heavy_top": (lambda: ph.heavy_top((1, 1, 2), (0, 0, 1), weight=9.81), {}),
-    "gravity_gradient": (lambda: ph.gravity_gradient((1.7, 3.7, 4.4), mu=1.0, radius=2.0), {}),
-    "soft_wall": (lambda: ph.problem("krysl_soft_wall").build(), {}),
+    "gravity_gradient": (lambda: ph.systems.gravity_gradient((1.7, 3.7, 4.4), mu=1.0, radius=2.0), {}),
+    "soft_wall": (lambda: ph.systems.problem("krysl_soft_wall").build(), {}),
     "particle": (lambda: ph.particle(2.0, stiffness=(1, 2, 3), gravity=(0, 0, -1)), {}),
     "particle, force": (lambda: ph.particle(2.0, force=pull, parameters=[0.4]), {}),
     "two spacecraft": (lambda: ph.spacecraft([(0.01, 0.02, 0.02)] * 2, 1.0, [1.0, 2.0], forces=[AIR]), ORBIT),
     "plates": (lambda: ph.spacecraft(
-        (0.01, 0.01, 0.02), 1.0, thrusters=[ph.thruster((0.01, 0, 0), position=(0, 0.1, 0))],
-        plates=[ph.plate(0.1, (0, 0, 1), drag_coefficient=2.0), ph.plate(0.1, (1, 0, 0), specular=0.3, diffuse=0.2)],
+        (0.01, 0.01, 0.02), 1.0, thrusters=[ph.systems.thruster((0.01, 0, 0), position=(0, 0.1, 0))],
+        plates=[ph.systems.plate(0.1, (0, 0, 1), drag_coefficient=2.0),
+                ph.systems.plate(0.1, (1, 0, 0), specular=0.3, diffuse=0.2)],
         atmosphere={"density": 0.1, "radius": 1.0, "scale": 0.5},
         sunlight={"pressure": 0.01, "direction": (1, 0, 0)},
     ), ORBIT),
@@ -279,7 +280,7 @@ def test_every_system_is_what_it_declares(name):
     else:
         around, _, which = name.partition(": ")
         system, start = AROUND[around](LISTS[which]), ORBIT
-    report = ph.check_system(system, states=1, span=0.2, **start)
+    report = ph.checks.check_system(system, states=1, span=0.2, **start)
     report.raise_for_failure()
     told = {line.what for line in report.lines}
     assert "loads" in told and ("works" in told) == bool(system.auxiliary)

@@ -258,7 +258,7 @@ def test_methods_that_do_not_carry_them_say_so(method):
 def test_wheels_are_found_beside_thrusters():
     wheels = {"axes": [(0.0, 0.0, 1.0)], "inertia": 1e-4, "speed": 10.0}
     craft = ph.spacecraft((0.06, 0.05, 0.03), 3.986004415e14, 4.0, wheels=wheels,
-                          thrusters=[ph.thruster(1e-3, direction=(1, 0, 0), start=1.0, stop=2.0)])  # fmt: skip
+                          thrusters=[ph.systems.thruster(1e-3, direction=(1, 0, 0), start=1.0, stop=2.0)])  # fmt: skip
     assert craft.parameters[craft.wheels_at] == 1.0
 
 

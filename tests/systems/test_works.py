@@ -240,7 +240,7 @@ def test_methods_that_do_not_advance_works_refuse():
 def test_works_are_the_change_of_the_energy(name):
     system = ph.orbit(2.0, 3.0, [forces.zonal(J2=0.01, radius=0.9), SAMPLES[name]])
     assert [own.label for own in system.auxiliary] == [SAMPLES[name].kind]
-    report = ph.check_system(system, **NEAR)
+    report = ph.checks.check_system(system, **NEAR)
     smooth = name != "burn"
     assert report["parts of the loads"].passed and (report["works"].passed or not smooth)
     jump = name in ("burn", "cylinder", "air", "cone")
@@ -391,7 +391,7 @@ def test_an_orbit_without_works_moves_as_one_with_them():
     runs = []
     for work in (True, False):
         system = ph.orbit(2.0, forces=[drag, moon], work=work)
-        ph.check_system(system, position=start["position"], velocity=start["velocity"]).raise_for_failure()
+        ph.checks.check_system(system, position=start["position"], velocity=start["velocity"]).raise_for_failure()
         runs.append(ph.integrate(system, "taylor", steps=ph.Tolerance(1e-10), **start))
     kept, bare = runs
     np.testing.assert_allclose(bare.position, kept.position, rtol=0.0, atol=1e-13)  # other sums, rounded otherwise

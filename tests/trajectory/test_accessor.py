@@ -290,7 +290,7 @@ def test_the_order_of_dimensions_does_not_matter(craft, pair):
 
 def test_single_rows_and_members_against_whole_runs():
     light = {"pressure": ph.planets.SOLAR_PRESSURE, "position": (1e8, 2e8, -5e7), "distance": 1e8}
-    plate = ph.plate(area=0.01, normal=(1, 0, 0), specular=0.5, diffuse=0.0, absorbed=0.5)
+    plate = ph.systems.plate(area=0.01, normal=(1, 0, 0), specular=0.5, diffuse=0.0, absorbed=0.5)
     craft = ph.spacecraft(inertia=(9, 7, 6), mu=EARTH.mu, mass=120, plates=[plate], sunlight=light)
     given = {"step": 60, "steps": 3, "settings": {"units": "SI"}, **{k: START[k] for k in ("position", "velocity")}}
     many = ph.ensemble(craft, members={"angular_velocity": 1e-2 * RNG.normal(size=(4, 3))}, **given).polhode
@@ -361,9 +361,8 @@ def test_astropy_time_says_what_is_missing(craft, pair, monkeypatch):
 # ------------------------------------------------------------------ pictures
 def test_pictures_come_from_the_public_functions(craft, pair, members, monkeypatch):
     calls = []
-    for name in ("view", "animate"):
-        monkeypatch.setattr(ph, name, lambda *given, **more: calls.append((given, more)), raising=False)
-    monkeypatch.setattr(ph.plots, "dashboard", lambda *given, **more: calls.append((given, more)))
+    for room, name in ((ph, "view"), (ph.plots, "animate"), (ph.plots, "dashboard")):
+        monkeypatch.setattr(room, name, lambda *given, **more: calls.append((given, more)), raising=False)
     craft.polhode.plot("a.png")
     assert calls.pop()[0][1:] == ("a.png",)
     pair.polhode.animate("b.gif", body=1)

@@ -510,7 +510,7 @@ FULL = """
     from pathlib import Path
     import numpy as np
     import polhode as ph
-    from polhode import export
+    from polhode.trajectory import export
     from polhode.trajectory.files import appearing_whole
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

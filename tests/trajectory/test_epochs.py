@@ -170,7 +170,7 @@ def test_importing_loads_no_astropy(python):
     code = """
         import json, sys
         import polhode as ph
-        ph.export.oem, ph.planets.EARTH, ph.integrate
+        ph.trajectory.export.oem, ph.planets.EARTH, ph.integrate
         from polhode.epochs import epoch_of
         epoch_of("2026-01-01 TDB")
         print(json.dumps([name for name in ("astropy", "erfa") if name in sys.modules]))

@@ -35,7 +35,7 @@ def ndm():
 @pytest.fixture(scope="module")
 def orbit():
     """Carson's ellipse, in km and s."""
-    return ph.integrate(ph.problem("carson_elliptic").build(), "v2/kepler", step=100.0, steps=60, every=2,
+    return ph.integrate(ph.systems.problem("carson_elliptic").build(), "v2/kepler", step=100.0, steps=60, every=2,
                         position=(0, 1664.029, 0), velocity=(1.550663, 0, 0.1))  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def written(maker, ds, tmp_path, **options):
 # ------------------------------------------------------------------ orbits
 @pytest.mark.parametrize("units", ["km", "m"])
 def test_positions_survive_to_the_last_digit(orbit, oem_reader, ndm, tmp_path, units):
-    path = ph.export.oem(orbit, tmp_path / "a.oem", epoch=EPOCH, center_name="EUROPA", units=units, **NAMES)
+    path = ph.trajectory.export.oem(orbit, tmp_path / "a.oem", epoch=EPOCH, center_name="EUROPA", units=units, **NAMES)
     scale = {"km": 1.0, "m": 1e-3}[units]
     expected = np.column_stack([orbit.position, orbit.velocity]) * scale
     rtol = 0 if units == "km" else 3e-16
@@ -80,11 +80,11 @@ def test_si_trajectories_are_in_metres(tmp_path, ndm):
     ds = ph.integrate(ph.orbit(3.986004415e14), "v2/kepler", step=60.0, steps=5,
                       settings={"units": "SI", "epoch": EPOCH}, position=(7e6, 1.0, 0),
                       velocity=(0, 7500.0, 10.0))  # fmt: skip
-    path = ph.export.oem(ds, tmp_path / "a.oem", object_name="A", center_name="EARTH", ref_frame="EME2000")
+    path = ph.trajectory.export.oem(ds, tmp_path / "a.oem", object_name="A", center_name="EARTH", ref_frame="EME2000")
     row = ndm(path).body.segment[0].data.state_vector[0]
     assert (row.x.value, row.y.value, row.y_dot.value, row.z_dot.value) == (7000.0, 0.001, 7.5, 0.01)
     with pytest.raises(InvalidInput, match="labelled SI, whose lengths are metres"):
-        ph.export.oem(ds, path, object_name="A", center_name="EARTH", units="km")
+        ph.trajectory.export.oem(ds, path, object_name="A", center_name="EARTH", units="km")
 
 
 def test_the_message_is_in_the_time_system_asked_for(orbit, oem_reader, tmp_path):
@@ -96,7 +96,9 @@ def test_the_message_is_in_the_time_system_asked_for(orbit, oem_reader, tmp_path
         (EPOCH + " TDB", None, "TDB 2026-03-01T12:00:00.000"),
         (EPOCH + " UTC", "tt", "TT 2026-03-01T12:01:09.184"),
     ):
-        ph.export.oem(orbit, path, epoch=epoch, time_system=system, center_name="EUROPA", units="km", **NAMES)
+        ph.trajectory.export.oem(
+            orbit, path, epoch=epoch, time_system=system, center_name="EUROPA", units="km", **NAMES
+        )
         message = oem_reader.OrbitEphemerisMessage.open(path)
         name, at = first.split()
         assert message.segments[0].metadata["TIME_SYSTEM"] == name
@@ -106,7 +108,7 @@ def test_the_message_is_in_the_time_system_asked_for(orbit, oem_reader, tmp_path
 def test_a_run_across_a_leap_second(oem_reader, tmp_path):
     ds = ph.integrate(ph.orbit(1.0), "v2/kepler", step=0.5, steps=8, position=(1, 0, 0), velocity=(0, 1, 0),
                       settings={"epoch": "2016-12-31T23:59:58Z"})  # fmt: skip
-    path = ph.export.oem(ds, tmp_path / "a.oem", center_name="X", units="km", **NAMES)
+    path = ph.trajectory.export.oem(ds, tmp_path / "a.oem", center_name="X", units="km", **NAMES)
     assert "2016-12-31T23:59:60.500 " in path.read_text()
     states = oem_reader.OrbitEphemerisMessage.open(path).states
     np.testing.assert_allclose([(s.epoch - states[0].epoch).sec for s in states], ds.time, atol=1e-6)
@@ -114,8 +116,8 @@ def test_a_run_across_a_leap_second(oem_reader, tmp_path):
 
 def test_backwards_runs_are_written_forwards(orbit, tmp_path):
     options = {"epoch": EPOCH, "center_name": "EUROPA", "units": "km"}
-    assert written(ph.export.oem, orbit.isel(time=slice(None, None, -1)), tmp_path, **options) == written(
-        ph.export.oem, orbit, tmp_path, **options
+    assert written(ph.trajectory.export.oem, orbit.isel(time=slice(None, None, -1)), tmp_path, **options) == written(
+        ph.trajectory.export.oem, orbit, tmp_path, **options
     )
 
 
@@ -123,7 +125,7 @@ def test_a_repeated_time_begins_a_segment(orbit, oem_reader, ndm, tmp_path):
     twice = orbit.isel(time=[0, 1, 2, 2, 3])
     twice.velocity[3] += 0.02
     for ds in (twice, twice.isel(time=slice(None, None, -1))):
-        path = ph.export.oem(ds, tmp_path / "a.oem", epoch=EPOCH, center_name="EUROPA", units="km", **NAMES)
+        path = ph.trajectory.export.oem(ds, tmp_path / "a.oem", epoch=EPOCH, center_name="EUROPA", units="km", **NAMES)
         segments = oem_reader.OrbitEphemerisMessage.open(path).segments
         before, after = (list(segment.states) for segment in segments)
         assert (len(before), len(after)) == (3, 2)
@@ -137,15 +139,15 @@ def test_one_of_several_bodies(orbit, tmp_path, ndm):
     two = xr.concat([orbit[["position", "velocity"]], 2 * orbit[["position", "velocity"]]], dim="body")
     two = two.assign_attrs(orbit.attrs)
     options = {"epoch": EPOCH, "center_name": "EUROPA", "units": "km", **NAMES}
-    path = ph.export.oem(two, tmp_path / "a.oem", body=1, **options)
+    path = ph.trajectory.export.oem(two, tmp_path / "a.oem", body=1, **options)
     assert ndm(path).body.segment[0].data.state_vector[0].y.value == 2 * 1664.029
     for body in (None, 2, -1):
         with pytest.raises(InvalidInput, match=r"body is .*the trajectory has 2, give one of 0 to 1"):
-            ph.export.oem(two, path, body=body, **options)
+            ph.trajectory.export.oem(two, path, body=body, **options)
     for body in (True, "a"):
         with pytest.raises(InvalidInput, match=r"body must be a whole number"):
-            ph.export.oem(two, path, body=body, **options)
-    assert ph.export.oem(orbit, path, body=0, **options) == path
+            ph.trajectory.export.oem(two, path, body=body, **options)
+    assert ph.trajectory.export.oem(orbit, path, body=0, **options) == path
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_one_of_several_bodies(orbit, tmp_path, ndm):
 def test_what_is_wrong_is_named(orbit, tmp_path, change, says):
     options = {"epoch": EPOCH, "center_name": "EUROPA", "units": "km", **NAMES} | change
     with pytest.raises(InvalidInput, match=says):
-        ph.export.oem(orbit, tmp_path / "a.oem", **options)
+        ph.trajectory.export.oem(orbit, tmp_path / "a.oem", **options)
     assert not list(tmp_path.iterdir())
 
 
@@ -182,18 +184,18 @@ def test_trajectories_that_are_no_ephemerides(orbit, craft, tmp_path):
         (orbit.assign_coords(time=orbit.time * 1e-16), "are closer than 1e-12 s; thin out the rows"),
     ):
         with pytest.raises(InvalidInput, match=says):
-            ph.export.oem(ds, tmp_path / "a.oem", **options)
+            ph.trajectory.export.oem(ds, tmp_path / "a.oem", **options)
     with pytest.raises(InvalidInput, match="this trajectory has no attitude: what it describes does not turn"):
-        ph.export.aem(orbit, tmp_path / "a.aem", epoch=EPOCH, **NAMES)
+        ph.trajectory.export.aem(orbit, tmp_path / "a.aem", epoch=EPOCH, **NAMES)
     with pytest.raises(ph.errors.FileProblem, match="cannot write"):
         (tmp_path / "file").write_text("")
-        ph.export.oem(orbit, tmp_path / "file" / "a.oem", **options)
+        ph.trajectory.export.oem(orbit, tmp_path / "file" / "a.oem", **options)
 
 
 # ------------------------------------------------------------------ attitudes
 @pytest.mark.parametrize("scalar", ["first", "last"])
 def test_attitudes_survive_and_turn_vectors_as_the_standard_says(craft, ndm, tmp_path, scalar):
-    path = ph.export.aem(craft, tmp_path / "a.aem", scalar=scalar, center_name="EARTH", **NAMES)
+    path = ph.trajectory.export.aem(craft, tmp_path / "a.aem", scalar=scalar, center_name="EARTH", **NAMES)
     (segment,) = ndm(path).body.segment
     head, rows = segment.metadata, segment.data.attitude_state
     assert (head.ref_frame_a, head.ref_frame_b, head.attitude_dir.value) == ("ICRF", "SC_BODY_1", "A2B")
@@ -213,7 +215,7 @@ def test_attitudes_survive_and_turn_vectors_as_the_standard_says(craft, ndm, tmp
 
 def test_the_momentum_of_a_free_body_is_fixed_in_frame_a(craft, ndm, tmp_path):
     """From the message alone: b2a = transposed of a2b, applied to the momentum in the body."""
-    path = ph.export.aem(craft, tmp_path / "a.aem", **NAMES)
+    path = ph.trajectory.export.aem(craft, tmp_path / "a.aem", **NAMES)
     rows = [row.quaternion_state.quaternion for row in ndm(path).body.segment[0].data.attitude_state]
     turns = Rotation.from_quat([(a.q1, a.q2, a.q3, a.qc) for a in rows])
     space = turns.apply(craft.angular_momentum)
@@ -222,11 +224,11 @@ def test_the_momentum_of_a_free_body_is_fixed_in_frame_a(craft, ndm, tmp_path):
 
 
 def test_words_of_an_attitude_message(craft, tmp_path):
-    text = written(ph.export.aem, craft, tmp_path)
+    text = written(ph.trajectory.export.aem, craft, tmp_path)
     assert text.startswith("CCSDS_AEM_VERS = 1.0\nCOMMENT title: free_body") and "CENTER_NAME" not in text
     assert text.index("META_STOP") < text.index("DATA_START") < text.index("DATA_STOP") == len(text) - 10
     with pytest.raises(InvalidInput, match="unknown scalar 'middle'"):
-        ph.export.aem(craft, tmp_path / "a", scalar="middle", **NAMES)
+        ph.trajectory.export.aem(craft, tmp_path / "a", scalar="middle", **NAMES)
 
 
 # ------------------------------------------------------------------ the command
@@ -257,11 +259,11 @@ def test_the_command_writes_what_python_writes(polhode, orbit, craft, tmp_path):
     )  # fmt: skip
     assert (code, out, err) == (0, "", "written: orbit.oem, 31 rows\n")
     options = {"epoch": EPOCH + " TDB", "center_name": "EUROPA", "units": "km", "ref_frame": "EME2000"}
-    assert text("orbit.oem") == written(ph.export.oem, orbit, tmp_path, **options)
+    assert text("orbit.oem") == written(ph.trajectory.export.oem, orbit, tmp_path, **options)
     code, out, err = polhode("export", "craft.nc", "craft.aem", "--name", "ORBITER", "--id", "2026-001A", "--scalar",
                              "last", "--time-system", "UTC", "-q")  # fmt: skip
     assert (code, out, err) == (0, "", "")
-    assert text("craft.aem") == written(ph.export.aem, craft, tmp_path, scalar="last", time_system="UTC")
+    assert text("craft.aem") == written(ph.trajectory.export.aem, craft, tmp_path, scalar="last", time_system="UTC")
     for words, code, says in (
         (("orbit.nc", "a.txt", "--name", "A"), 3, "must end in .oem (orbit) or .aem (attitude)"),
         (("orbit.nc", "a.oem", "--name", "A"), 3, "--center is missing"),

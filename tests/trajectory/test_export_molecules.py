@@ -92,7 +92,7 @@ def atoms_of(ds):
 
 # ------------------------------------------------------------------ extended XYZ
 def test_extended_xyz_has_every_digit(boxed, ase_read, tmp_path):
-    frames = ase_read(ph.export.extended_xyz(boxed, tmp_path / "a.xyz"), format="extxyz")
+    frames = ase_read(ph.trajectory.export.extended_xyz(boxed, tmp_path / "a.xyz"), format="extxyz")
     assert len(frames) == boxed.sizes["time"] == 7
     for k, frame in enumerate(frames):
         row = boxed.isel(time=k)
@@ -111,7 +111,7 @@ def test_extended_xyz_has_every_digit(boxed, ase_read, tmp_path):
 
 
 def test_extended_xyz_in_free_space_and_of_chosen_rows(free, ase_read, tmp_path):
-    path = ph.export.extended_xyz(free, tmp_path / "a.xyz", every=3, species=["Ar", "Ne", "Ar", "Xe", "He"])
+    path = ph.trajectory.export.extended_xyz(free, tmp_path / "a.xyz", every=3, species=["Ar", "Ne", "Ar", "Xe", "He"])
     frames = ase_read(path, format="extxyz")
     assert [frame.info["time"] for frame in frames] == [0.0, 1.5, 3.0] == free.time.values[::3].tolist()
     assert not frames[0].pbc.any() and not frames[0].cell.any()
@@ -120,7 +120,7 @@ def test_extended_xyz_in_free_space_and_of_chosen_rows(free, ase_read, tmp_path)
 
 def test_molecules_become_atoms_and_stay_whole(water, ase_read, tmp_path):
     places, moves = atoms_of(water)
-    frames = ase_read(ph.export.extended_xyz(water, tmp_path / "a.xyz"), format="extxyz")
+    frames = ase_read(ph.trajectory.export.extended_xyz(water, tmp_path / "a.xyz"), format="extxyz")
     for k, frame in enumerate(frames):
         np.testing.assert_allclose(frame.positions, places[k].reshape(-1, 3), atol=1e-13)
         np.testing.assert_allclose(frame.arrays["velo"], moves[k].reshape(-1, 3), atol=1e-13)
@@ -128,7 +128,7 @@ def test_molecules_become_atoms_and_stay_whole(water, ase_read, tmp_path):
     assert frames[0].get_masses().tolist() == [16.0, 1.0, 1.0] * N
     assert frames[0].get_initial_charges().tolist() == [-0.8, 0.4, 0.4] * N
     assert frames[0].arrays["body"].tolist() == np.repeat(range(N), 3).tolist()
-    wrapped = ase_read(ph.export.extended_xyz(water, tmp_path / "b.xyz", wrap=True), format="extxyz")
+    wrapped = ase_read(ph.trajectory.export.extended_xyz(water, tmp_path / "b.xyz", wrap=True), format="extxyz")
     for k, frame in enumerate(wrapped):
         by_body = frame.positions.reshape(N, 3, 3)
         np.testing.assert_allclose(by_body - by_body[:, :1], places[k] - places[k][:, :1], atol=1e-13)
@@ -141,16 +141,16 @@ def test_molecules_become_atoms_and_stay_whole(water, ase_read, tmp_path):
 
 def test_sites_may_be_given_or_left_out(boxed, water, ase_read, tmp_path):
     given = [("O", SITES[0]), ("H", SITES[1]), ("H", SITES[2])]
-    (first, *_) = ase_read(ph.export.extended_xyz(boxed, tmp_path / "a.xyz", sites=given), format="extxyz")
+    (first, *_) = ase_read(ph.trajectory.export.extended_xyz(boxed, tmp_path / "a.xyz", sites=given), format="extxyz")
     np.testing.assert_allclose(first.positions, atoms_of(water)[0][0].reshape(-1, 3), atol=1e-13)
     assert "masses" not in first.arrays
-    (first, *_) = ase_read(ph.export.extended_xyz(water, tmp_path / "b.xyz", sites=False), format="extxyz")
+    (first, *_) = ase_read(ph.trajectory.export.extended_xyz(water, tmp_path / "b.xyz", sites=False), format="extxyz")
     assert len(first) == N
 
 
 def test_one_body(ase_read, tmp_path):
     ds = ph.integrate(ph.particle(), step=0.5, steps=2, velocity=(1.0, 0, 0), position=(0, 0, 3.0))
-    frames = ase_read(ph.export.extended_xyz(ds, tmp_path / "a.xyz"), format="extxyz")
+    frames = ase_read(ph.trajectory.export.extended_xyz(ds, tmp_path / "a.xyz"), format="extxyz")
     np.testing.assert_array_equal([frame.positions[0] for frame in frames], ds.position)
 
 
@@ -177,7 +177,7 @@ def columns(frame, *names):
 
 
 def test_a_dump_has_images_and_turned_momenta(boxed, tmp_path):
-    frames = dumped(ph.export.lammps_dump(boxed, tmp_path / "a.dump"))
+    frames = dumped(ph.trajectory.export.lammps_dump(boxed, tmp_path / "a.dump"))
     images = []
     for k, frame in enumerate(frames):
         place, image = columns(frame, "x", "y", "z"), columns(frame, "ix", "iy", "iz")
@@ -198,7 +198,7 @@ def test_a_dump_has_images_and_turned_momenta(boxed, tmp_path):
 
 def test_a_dump_in_ase(boxed, ase_read, tmp_path):
     units = pytest.importorskip("ase.units")
-    frames = ase_read(ph.export.lammps_dump(boxed, tmp_path / "a.dump"), format="lammps-dump-text")
+    frames = ase_read(ph.trajectory.export.lammps_dump(boxed, tmp_path / "a.dump"), format="lammps-dump-text")
     for k, frame in enumerate(frames):
         moved = (frame.positions - boxed.position[k].values) / EDGES
         np.testing.assert_allclose(moved, np.rint(moved), atol=1e-14)
@@ -209,7 +209,7 @@ def test_a_dump_in_ase(boxed, ase_read, tmp_path):
 
 
 def test_a_dump_of_molecules_in_ase_and_mdanalysis(water, ase_read, tmp_path):
-    path = ph.export.lammps_dump(water, tmp_path / "a.lammpstrj")
+    path = ph.trajectory.export.lammps_dump(water, tmp_path / "a.lammpstrj")
     places = atoms_of(water)[0].reshape(7, -1, 3)
     frame = ase_read(path, format="lammps-dump-text")[3]
     assert frame.get_chemical_symbols() == ["O", "H", "H"] * N and frame.arrays["type"].tolist() == [1, 2, 2] * N
@@ -226,7 +226,7 @@ def test_a_dump_of_molecules_in_ase_and_mdanalysis(water, ase_read, tmp_path):
 
 def test_a_dump_in_free_space_is_shrink_wrapped(free, ase_read, tmp_path):
     flat = free.assign(position=free.position * xr.DataArray([1.0, 1.0, 0.0], dims="axis"))
-    path = ph.export.lammps_dump(flat, tmp_path / "a.dump")
+    path = ph.trajectory.export.lammps_dump(flat, tmp_path / "a.dump")
     for k, frame in enumerate(dumped(path)):
         place = columns(frame, "x", "y", "z")
         np.testing.assert_array_equal(place, flat.position[k])
@@ -239,7 +239,7 @@ def test_a_dump_in_free_space_is_shrink_wrapped(free, ase_read, tmp_path):
 
 def test_steps_are_those_of_the_run_or_rows(boxed, tmp_path):
     def steps(ds):
-        return [frame["step"] for frame in dumped(ph.export.lammps_dump(ds, tmp_path / "a.dump", every=2))]
+        return [frame["step"] for frame in dumped(ph.trajectory.export.lammps_dump(ds, tmp_path / "a.dump", every=2))]
 
     assert steps(boxed) == [0, 4, 8, 12]
     assert steps(boxed.isel(time=slice(1, None))) == [2, 6, 10]
@@ -248,7 +248,7 @@ def test_steps_are_those_of_the_run_or_rows(boxed, tmp_path):
 
 # ------------------------------------------------------------------ GSD
 def test_gsd_as_hoomd_has_it(boxed, hoomd, tmp_path):
-    path = ph.export.gsd(boxed, tmp_path / "a.gsd")
+    path = ph.trajectory.export.gsd(boxed, tmp_path / "a.gsd")
     with hoomd.open(path, "r") as file:
         assert len(file) == 7
         for k, frame in enumerate(file):
@@ -272,21 +272,21 @@ def test_gsd_as_hoomd_has_it(boxed, hoomd, tmp_path):
 
 
 def test_gsd_in_free_space_has_a_box_around_all(free, hoomd, tmp_path):
-    with hoomd.open(ph.export.gsd(free, tmp_path / "a.gsd"), "r") as file:
+    with hoomd.open(ph.trajectory.export.gsd(free, tmp_path / "a.gsd"), "r") as file:
         least = 2 * abs(free.position).max(("time", "body")).values
         np.testing.assert_allclose(file[0].configuration.box[:3], 1.01 * least, rtol=1e-6)
         for k, frame in enumerate(file):
             np.testing.assert_allclose(frame.particles.position, free.position[k], atol=2e-6)
             assert not frame.particles.image.any()
-    with hoomd.open(ph.export.gsd(free, tmp_path / "b.gsd", box=(90, 91, 92)), "r") as file:
+    with hoomd.open(ph.trajectory.export.gsd(free, tmp_path / "b.gsd", box=(90, 91, 92)), "r") as file:
         assert file[6].configuration.box[:3].tolist() == [90, 91, 92]
     with pytest.raises(InvalidInput, match="the bodies need more than"):
-        ph.export.gsd(free, tmp_path / "c.gsd", box=1.0)
+        ph.trajectory.export.gsd(free, tmp_path / "c.gsd", box=1.0)
 
 
 def test_gsd_of_molecules(water, hoomd, tmp_path):
     places = atoms_of(water)[0].reshape(7, -1, 3)
-    with hoomd.open(ph.export.gsd(water, tmp_path / "a.gsd"), "r") as file:
+    with hoomd.open(ph.trajectory.export.gsd(water, tmp_path / "a.gsd"), "r") as file:
         found = file[4].particles
     np.testing.assert_allclose(found.position + found.image * EDGES, places[4], atol=1e-6)
     assert found.types == ["O", "H"] and found.typeid.tolist() == [0, 1, 1] * N
@@ -297,11 +297,11 @@ def test_gsd_of_molecules(water, hoomd, tmp_path):
 def test_positions_at_a_face_stay_inside(boxed, hoomd, tmp_path):
     face = np.array([[1.5, 2.0, 2.5], [-1.5, -2.0, -2.5], [1.5 - 1e-12, 2.0, -1e-30], [3.0, 4.0, 5.0], [-3e-17, 0, 0]])
     ds = boxed.isel(time=[0]).assign(position=(("time", "body", "axis"), face[None]))
-    with hoomd.open(ph.export.gsd(ds, tmp_path / "a.gsd"), "r") as file:
+    with hoomd.open(ph.trajectory.export.gsd(ds, tmp_path / "a.gsd"), "r") as file:
         found = file[0].particles
     assert (found.position >= -EDGES / 2).all() and (found.position < EDGES / 2).all()
     np.testing.assert_allclose(found.position + found.image * EDGES, face, atol=1e-11)
-    (frame,) = dumped(ph.export.lammps_dump(ds, tmp_path / "a.dump"))
+    (frame,) = dumped(ph.trajectory.export.lammps_dump(ds, tmp_path / "a.dump"))
     place, image = columns(frame, "x", "y", "z"), columns(frame, "ix", "iy", "iz")
     assert (place >= 0).all() and (place < EDGES).all()
     np.testing.assert_allclose(place + image * EDGES, face, atol=1e-15)
@@ -309,7 +309,7 @@ def test_positions_at_a_face_stay_inside(boxed, hoomd, tmp_path):
 
 def test_moments_that_cannot_be_told_are_zero(boxed, hoomd, tmp_path):
     def moments(ds, **options):
-        with hoomd.open(ph.export.gsd(ds, tmp_path / "a.gsd", **options), "r") as file:
+        with hoomd.open(ph.trajectory.export.gsd(ds, tmp_path / "a.gsd", **options), "r") as file:
             return file[0].particles.moment_inertia
 
     # Axes turned by an eighth about z are not principal.
@@ -326,14 +326,14 @@ def test_moments_that_cannot_be_told_are_zero(boxed, hoomd, tmp_path):
 def test_masses_that_cannot_be_told(boxed, hoomd, ase_read, tmp_path):
     still = boxed.assign(velocity=0 * boxed.velocity, momentum=0 * boxed.momentum)
     with pytest.raises(InvalidInput, match="mass is missing"):
-        ph.export.gsd(still, tmp_path / "a.gsd")
+        ph.trajectory.export.gsd(still, tmp_path / "a.gsd")
     assert not (tmp_path / "a.gsd").exists()
-    (frame, *_) = ase_read(ph.export.extended_xyz(still, tmp_path / "a.xyz"), format="extxyz")
+    (frame, *_) = ase_read(ph.trajectory.export.extended_xyz(still, tmp_path / "a.xyz"), format="extxyz")
     assert "masses" not in frame.arrays
-    with hoomd.open(ph.export.gsd(still, tmp_path / "a.gsd", mass=2.0), "r") as file:
+    with hoomd.open(ph.trajectory.export.gsd(still, tmp_path / "a.gsd", mass=2.0), "r") as file:
         assert file[0].particles.mass.tolist() == [2.0] * N
     named = still.assign(mass=("body", MASS))
-    (frame, *_) = ase_read(ph.export.extended_xyz(named, tmp_path / "a.xyz"), format="extxyz")
+    (frame, *_) = ase_read(ph.trajectory.export.extended_xyz(named, tmp_path / "a.xyz"), format="extxyz")
     assert frame.get_masses().tolist() == MASS.tolist()
 
 
@@ -350,7 +350,7 @@ def test_masses_that_cannot_be_told(boxed, hoomd, ase_read, tmp_path):
     ],
 )
 def test_wrong_arguments_leave_no_file(boxed, tmp_path, options, words):
-    for writer in (ph.export.extended_xyz, ph.export.lammps_dump, ph.export.gsd):
+    for writer in (ph.trajectory.export.extended_xyz, ph.trajectory.export.lammps_dump, ph.trajectory.export.gsd):
         with pytest.raises(InvalidInput, match=words):
             writer(boxed, tmp_path / "a", **options)
     assert not list(tmp_path.iterdir())
@@ -359,23 +359,23 @@ def test_wrong_arguments_leave_no_file(boxed, tmp_path, options, words):
 def test_trajectories_that_cannot_be_written(boxed, free, tmp_path):
     top = ph.integrate(ph.free_body((1, 2, 3)), step=0.1, steps=2, angular_velocity=(0, 0, 1))
     with pytest.raises(InvalidInput, match="no position"):
-        ph.export.extended_xyz(top, tmp_path / "a.xyz")
+        ph.trajectory.export.extended_xyz(top, tmp_path / "a.xyz")
     with pytest.raises(InvalidInput, match="no rows"):
-        ph.export.extended_xyz(boxed.isel(time=slice(0, 0)), tmp_path / "a.xyz")
+        ph.trajectory.export.extended_xyz(boxed.isel(time=slice(0, 0)), tmp_path / "a.xyz")
     torn = boxed.copy(deep=True)
     torn.position[3, 1, 2] = np.nan
     with pytest.raises(InvalidInput, match="position is not finite in row 3"):
-        ph.export.lammps_dump(torn, tmp_path / "a.dump")
+        ph.trajectory.export.lammps_dump(torn, tmp_path / "a.dump")
     with pytest.raises(InvalidInput, match="wrap=True needs a periodic box"):
-        ph.export.extended_xyz(free, tmp_path / "a.xyz", wrap=True)
+        ph.trajectory.export.extended_xyz(free, tmp_path / "a.xyz", wrap=True)
     with pytest.raises(InvalidInput, match="has its own"):
-        ph.export.gsd(boxed, tmp_path / "a.gsd", box=(9, 9, 9))
+        ph.trajectory.export.gsd(boxed, tmp_path / "a.gsd", box=(9, 9, 9))
 
 
 def test_without_gsd_there_is_one_sentence(boxed, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "gsd.hoomd", None)
     with pytest.raises(MissingExtra, match=r"pip install 'polhode\[md\]'"):
-        ph.export.gsd(boxed, tmp_path / "a.gsd")
+        ph.trajectory.export.gsd(boxed, tmp_path / "a.gsd")
     assert not list(tmp_path.iterdir())
 
 

@@ -78,7 +78,7 @@ def started_by(path):
     asking = path.with_name("asking.toml")
     asking.write_text('[system]\ntype = "orbit"\nmu_m3_s2 = 3.986e14\n[run]\nstep = 1.0\nsteps = 2\n'
                       f'[initial]\ntle = "{path.name}"\n')  # fmt: skip
-    return ph.read_scenario(asking).request.state.values
+    return ph.runs.read_scenario(asking).request.state.values
 
 
 def numbers(thing):
@@ -111,20 +111,20 @@ MEASURED = "# mine\ntime,gyro_x,gyro_y,gyro_z,gyro_sigma\n" + "".join(f"{k}.5,0.
 KINDS = {
     "gravity field": ("x.gfc", lambda _: gfc(), ph.forces.gravity_field),
     "two lines": ("x.tle", lambda _: "ISS\n" + "\n".join(TWO_LINES), started_by),
-    "elements in XML": ("x.xml", lambda _: xml(), ph.omm),
-    "elements in JSON": ("x.json", lambda _: json.dumps([MEAN_ELEMENTS], indent=1), ph.omm),
+    "elements in XML": ("x.xml", lambda _: xml(), ph.initial.omm),
+    "elements in JSON": ("x.json", lambda _: json.dumps([MEAN_ELEMENTS], indent=1), ph.initial.omm),
     "elements in lines": ("x.kvn", lambda _: "CCSDS_OMM_VERS = 2.0\n" + "".join(
-        f"{key} = {value}\n" for key, value in MEAN_ELEMENTS.items()), ph.omm),
+        f"{key} = {value}\n" for key, value in MEAN_ELEMENTS.items()), ph.initial.omm),
     "elements in CSV": ("x.csv", lambda _: ",".join(MEAN_ELEMENTS) + "\n" + ",".join(
-        map(str, MEAN_ELEMENTS.values())) + "\n", ph.omm),
-    "orbit": ("x.oem", lambda _: Path(message_file("oem")).read_bytes(), ph.oem),
-    "attitude": ("x.aem", lambda _: Path(message_file("aem")).read_bytes(), ph.aem),
+        map(str, MEAN_ELEMENTS.values())) + "\n", ph.initial.omm),
+    "orbit": ("x.oem", lambda _: Path(message_file("oem")).read_bytes(), ph.initial.oem),
+    "attitude": ("x.aem", lambda _: Path(message_file("aem")).read_bytes(), ph.initial.aem),
     "magnetic field": ("x.shc", lambda _: Path(field_file()).read_bytes(),
-                       lambda path: ph.magnetic_field("igrf", epoch="2024-07-01", file=str(path))),
+                       lambda path: ph.surroundings.magnetic_field("igrf", epoch="2024-07-01", file=str(path))),
     "mesh, OBJ": ("x.obj", lambda _: obj(), in_a_view), "mesh, STL": ("x.stl", lambda _: stl(), in_a_view),
     "mesh, PLY": ("x.ply", lambda _: ply(), in_a_view), "mesh, OFF": ("x.off", lambda _: off(), in_a_view),
     "measurements": ("x.csv", lambda _: MEASURED, ph.estimation.read),
-    "table of members": ("x.csv", lambda _: "mass,v_x,v_y,v_z\n" + "1.0, 2,3,4\n" * 9, ph.sampling.members),
+    "table of members": ("x.csv", lambda _: "mass,v_x,v_y,v_z\n" + "1.0, 2,3,4\n" * 9, ph.ensembles.sampling.members),
     "trajectory": ("x.nc", lambda folder: netcdf(folder, "sealed"), ph.load),
     "trajectory without digests": ("x.nc", lambda folder: netcdf(folder, "plain"), ph.load),
 }  # fmt: skip
@@ -195,5 +195,5 @@ def test_a_number_that_overflows_in_metres_is_refused(tmp_path):
     for given in ("1e308", "1e200"):
         (tmp_path / "x.oem").write_text(text.replace("6800 440", f"6800 {given}"))
         with pytest.raises(InvalidInput, match=r"line 9, has .* or too large") as refused:
-            ph.oem(tmp_path / "x.oem")
+            ph.initial.oem(tmp_path / "x.oem")
         assert given in str(refused.value)

@@ -10,8 +10,8 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
-from polhode import observables
 from polhode.errors import InvalidInput
+from polhode.trajectory import observables
 
 EDGES = np.array([4.0, 5.0, 6.0])
 
@@ -508,8 +508,9 @@ def test_dimensions_of_another_dataset_are_refused(case, tmp_path):
         lambda ds: observables.total_dipole(ds, **dipole),
         lambda ds: observables.dielectric_constant(ds, 1.0, boltzmann=1.0, coulomb=1.0, **dipole),
         lambda ds: observables.orientational_correlation(ds, **dipole), observables.velocity_autocorrelation,
-        observables.mean_square_displacement, lambda ds: ph.export.lammps_dump(ds, tmp_path / "a.dump").read_text(),
-        lambda ds: ph.export.extended_xyz(ds, tmp_path / "a.xyz").read_text(),
+        observables.mean_square_displacement,
+        lambda ds: ph.trajectory.export.lammps_dump(ds, tmp_path / "a.dump").read_text(),
+        lambda ds: ph.trajectory.export.extended_xyz(ds, tmp_path / "a.xyz").read_text(),
     ):  # fmt: skip
         try:
             found = call(change(ds))

@@ -24,7 +24,7 @@ def scenario_with(system="", initial="position = [7e6, 0, 0]\nvelocity = [0, 7.5
     def read(path):
         asking = path.with_name("asking.toml")
         asking.write_text(ORBIT.format(system=system.format(path.name), initial=initial.format(path.name)))
-        return ph.read_scenario(asking)
+        return ph.runs.read_scenario(asking)
 
     return read
 
@@ -33,7 +33,7 @@ def with_code(path):
     asking = path.with_name("asking.toml")
     asking.write_text(f'[system]\ntype = "rigid_body"\ninertia = [1, 2, 2.5]\ntorque = "{path.name}:torque"\n'
                       "[run]\nstep = 0.1\nsteps = 2\n[initial]\nangular_velocity = [1, 0, 0]\n")  # fmt: skip
-    return ph.read_scenario(asking, allow_code=True)
+    return ph.runs.read_scenario(asking, allow_code=True)
 
 
 def shaped(path):
@@ -45,28 +45,32 @@ def with_members(path):
     asking = path.with_name("asking.toml")
     asking.write_text('problem = "krysl_fast_top"\n[run]\nstep = 0.01\nsteps = 2\n'
                       f'[members]\ntable = "{path.name}"\n')  # fmt: skip
-    return ph.ensemble_of(ph.read_scenario(asking))
+    return ph.ensembles.ensemble_of(ph.runs.read_scenario(asking))
 
 
 READERS = {
-    "scenario": ("x.toml", ph.read_scenario, FileProblem),
+    "scenario": ("x.toml", ph.runs.read_scenario, FileProblem),
     "swept scenario": ("x.toml", ph.sweep, FileProblem),
     "functions": ("x.py", with_code, FileProblem),
     "gravity field": ("x.gfc", ph.forces.gravity_field, InvalidInput),
     "gravity field of a scenario":
         ("x.gfc", scenario_with('forces = [{{ kind = "gravity_field", field = "{}" }}]'), InvalidInput),
     "two lines": ("x.tle", scenario_with(initial='tle = "{}"'), InvalidInput),
-    "elements": ("x.xml", ph.omm, InvalidInput),
+    "elements": ("x.xml", ph.initial.omm, InvalidInput),
     "elements of a scenario": ("x.xml", scenario_with(initial='omm = "{}"'), InvalidInput),
-    "orbit": ("x.oem", ph.oem, InvalidInput),
+    "orbit": ("x.oem", ph.initial.oem, InvalidInput),
     "orbit of a scenario": ("x.oem", scenario_with(initial='oem = "{}"'), InvalidInput),
-    "attitude": ("x.aem", ph.aem, InvalidInput),
-    "magnetic field": ("x.shc", lambda path: ph.magnetic_field("igrf", epoch=2022.5, file=str(path)), FileProblem),
-    "ephemeris": ("x.bsp", lambda path: ph.ephemeris("moon", "2026-03-20", 9.0, source=str(path)), InvalidInput),
+    "attitude": ("x.aem", ph.initial.aem, InvalidInput),
+    "magnetic field": (
+        "x.shc", lambda path: ph.surroundings.magnetic_field("igrf", epoch=2022.5, file=str(path)), FileProblem,
+    ),
+    "ephemeris": (
+        "x.bsp", lambda path: ph.surroundings.ephemeris("moon", "2026-03-20", 9.0, source=str(path)), InvalidInput,
+    ),
     "mesh": ("x.obj", shaped, FileProblem),
     "mesh in bytes": ("x.stl", shaped, FileProblem),
     "measurements": ("x.csv", ph.estimation.read, FileProblem),
-    "table of members": ("x.csv", ph.sampling.members, FileProblem),
+    "table of members": ("x.csv", ph.ensembles.sampling.members, FileProblem),
     "members of a scenario": ("x.csv", with_members, FileProblem),
     "trajectory": ("x.nc", ph.load, FileProblem),
     "trajectory in a view": ("x.nc", ph.view, FileProblem),
@@ -138,7 +142,7 @@ def test_what_grows_while_it_is_read_and_what_has_no_end_of_line_is_refused(tmp_
         f.read()
     path = tmp_path / "x.csv"
     path.write_bytes(b"a,b\n1," + b"2" * (reading.LONGEST_LINE + 1))
-    for read in (ph.estimation.read, ph.sampling.members):
+    for read in (ph.estimation.read, ph.ensembles.sampling.members):
         with pytest.raises(FileProblem, match="line 2 has more than 4 MB"):
             read(path)
 
@@ -192,7 +196,7 @@ def other_codec(node):
 @pytest.mark.parametrize("change", [more_rows, other_codec])
 def test_bombs_in_stores_are_refused_by_their_headers(change, gathered, tmp_path, bounds):
     for folder, name, read in [
-        (swept(tmp_path), "energy_error", ph.open_sweep),
+        (swept(tmp_path), "energy_error", ph.ensembles.open_sweep),
         (str(streamed(tmp_path)) + "/trajectory", "energy_error",
          lambda path: ph.load(os.path.dirname(path), lazy=True).energy_error.values),
     ]:  # fmt: skip

@@ -452,10 +452,10 @@ def equipped():
         [2.0, 3.0, 4.5], EARTH.mu, 10.0,
         wheels=ph.reaction_wheels([(1, 0, 0), (0, 1, 1)], 0.01, speed=(50.0, -20.0), command=(1e-4, 2e-4)),
         gyros=ph.control_moment_gyros([(0, 0, 1)], [(1, 0, 0)], 0.5, command=0.01),
-        magnetic_field=ph.magnetic_field("dipole", epoch=2025.0),
-        torquers=ph.magnetic_torquers([(1, 0, 0), (0, 0, 1)], 0.2, command=(0.1, -0.2)),
-        pulsed_thrusters=ph.pulsed_thrusters(0.1, [(1, 0, 0)], 20.0, command=0.25),
-        plates=[ph.plate(1.0, (1, 0, 0), specular=0.5, diffuse=0.2)],
+        magnetic_field=ph.surroundings.magnetic_field("dipole", epoch=2025.0),
+        torquers=ph.systems.magnetic_torquers([(1, 0, 0), (0, 0, 1)], 0.2, command=(0.1, -0.2)),
+        pulsed_thrusters=ph.systems.pulsed_thrusters(0.1, [(1, 0, 0)], 20.0, command=0.25),
+        plates=[ph.systems.plate(1.0, (1, 0, 0), specular=0.5, diffuse=0.2)],
         sunlight={"pressure": 4.5e-6, "direction": (1.0, 2.0, 0.5)},
     )  # fmt: skip
     return ph.integrate(system, "s4_6", step=5.0, steps=200, position=R, velocity=V,
@@ -468,7 +468,7 @@ def test_arrows_of_what_a_spacecraft_meets():
     arrows = {one["name"]: numbers(view, one["space"]) for one in view.scene["runs"][0]["vectors"]}
     sun = np.array((1.0, 2.0, 0.5)) / np.linalg.norm((1.0, 2.0, 0.5))
     assert np.abs(arrows["to the Sun"] - sun).max() < 3e-4
-    B = ph.magnetic_field("dipole", epoch=2025.0).at(ds.time.values, ds.position.values)
+    B = ph.surroundings.magnetic_field("dipole", epoch=2025.0).at(ds.time.values, ds.position.values)
     assert np.abs(arrows["magnetic field"] - B).max() < 3e-4 * np.abs(B).max()
     m = ph.rotation.rotate(ds.attitude.values, (0.1, 0.0, -0.2))
     assert np.abs(arrows["dipole of the torquers"] - m).max() < 3e-4 * 0.3

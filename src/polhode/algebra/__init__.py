@@ -12,7 +12,8 @@ From the lowest level up:
 ``vectorised``
     Makes a function of arrays, with checked arguments, of a kernel.
 ``rotation``, ``orbits``, ``elliptic``
-    Public functions (``polhode.rotation``, ``polhode.kepler``, ``polhode.elliptic``): these kernels over arrays.
+    Public functions (``polhode.rotation``, ``polhode.kepler``, ``polhode.algebra.elliptic``): these kernels over
+    arrays.
 ``variational``
     Public too: discrete Lagrangians, their equations and momenta, over arrays.
 
@@ -23,3 +24,19 @@ functions take array_like and raise ``InvalidInput`` for bad arguments.
 Masses, loads, time steps, methods and Datasets do not belong here. The package imports ``kernel``, ``arguments`` and
 ``errors`` only.
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+from polhode.lazy import loaded
+
+_HOMES = {
+    "elliptic": "elliptic",
+    "variational": "variational",
+}
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    return loaded(__name__, _HOMES, name)

@@ -6,8 +6,8 @@ of a rigid body mc is far below 1e-16 and still matters: the period is 4 K with 
 sine).
 
 Two parts: kernels, used by the flows, take and return plain numbers without checks. The public functions
-(``polhode.elliptic``: ``sn`` to ``RD`` below) take array_like of any shapes that broadcast, return float64, and raise
-``polhode.errors.InvalidInput`` for invalid arguments.
+(``polhode.algebra.elliptic``: ``sn`` to ``RD`` below) take array_like of any shapes that broadcast, return float64, and
+raise ``polhode.errors.InvalidInput`` for invalid arguments.
 
 Legend: ``u`` argument; ``phi`` amplitude, any real number; ``n`` characteristic of the third kind and ``nc`` = 1 - n;
 ``s, c, d`` = sn, cn, dn, or sine and cosine of an amplitude and sqrt(1 - m sin^2); K, E, Pi complete integrals; RF, RC,

@@ -1,4 +1,4 @@
-"""Discrete mechanics of arrays, as ``polhode.variational``: discrete Lagrangians, their equations and momenta.
+"""Discrete mechanics of arrays, as ``polhode.algebra.variational``: discrete Lagrangians, their equations and momenta.
 
 A discrete Lagrangian L_d(q0, q1) approximates the action of a step h from q0 to q1. Here it is the symmetric one,
 

@@ -31,7 +31,7 @@ def indicator_of(
     Parameters
     ----------
     scenario : Scenario
-        From ``polhode.read_scenario``.
+        From ``polhode.runs.read_scenario``.
     indicator : {"megno", "lyapunov", "fli", "sali", "gali"}
         Which one.
     t_end : float, optional

@@ -1,7 +1,7 @@
 """``check_method`` and ``check_system``: measure what a method or a system declares, and judge it.
 
-    ph.check_method("trapm").raise_for_failure()
-    print(ph.check_system(my_system, angular_velocity=(0, 0, 2)))
+    ph.checks.check_method("trapm").raise_for_failure()
+    print(ph.checks.check_system(my_system, angular_velocity=(0, 0, 2)))
 
 ``method`` and ``system`` hold the two checks and their tolerances; ``method_measures`` and ``system_measures`` the
 measurements, functions that return numbers and judge nothing; ``problems`` the test problems for methods; ``steps``

@@ -1,6 +1,6 @@
 """``check_method``: does a method do what its row in the table promises?
 
-    ph.check_method("trapm").raise_for_failure()
+    ph.checks.check_method("trapm").raise_for_failure()
 
 The measurements are in ``polhode.checks.method_measures``; here they are judged. Promises are checked in both
 directions: a quantity that is conserved without being promised is a failure too, so that the table of methods stays

@@ -1,6 +1,6 @@
 """The result of a check: a ``Report`` with one ``Line`` for each measurement.
 
-report = ph.check_method("trapm")
+report = ph.checks.check_method("trapm")
 report.passed                       # True when every line passed
 report.failures                     # the lines that failed
 report["time symmetry"].numbers     # what was measured on one line

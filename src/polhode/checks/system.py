@@ -1,6 +1,6 @@
 """``check_system``: does a system do what it declares?
 
-    print(ph.check_system(my_system, angular_velocity=(0, 0, 2)))
+    print(ph.checks.check_system(my_system, angular_velocity=(0, 0, 2)))
 
 The measurements are in ``polhode.checks.system_measures``; here they are judged, at a few states near a given one.
 """

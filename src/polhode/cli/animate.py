@@ -40,7 +40,7 @@ def command(
 
     A body is drawn with its moments of inertia, its axes and its angular momentum L. A body that turns too fast to be
     followed is shown from the beginning, as long as it can be, unless you say --seconds or --speed. In Python:
-    polhode.animate.
+    polhode.plots.animate.
     """
     from polhode.display import Display
     from polhode.plots import animate

@@ -69,7 +69,7 @@ def command(
     Messages have positions in km, velocities in km/s; no axes are rotated: --frame names the axes of space. The epoch
     is the instant of time 0; a scenario may record it (epoch, under [run]). Quaternions are those that take the axes of
     space (frame A) to those of the body (frame B), ATTITUDE_DIR A2B. Molecules are written as their atoms, other bodies
-    as one particle each with its attitude. In Python: polhode.export.oem, .aem, .extended_xyz, .gsd and
+    as one particle each with its attitude. In Python: polhode.trajectory.export.oem, .aem, .extended_xyz, .gsd and
     .lammps_dump.
     """
     from polhode.runs.resume import load

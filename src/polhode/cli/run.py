@@ -125,7 +125,7 @@ def command(
     A scenario with a table [members] is many runs that differ in what it lists: its trajectory has the dimension
     member, or the statistics that its `reduce` asks for, and its picture the bands of them over time.
 
-    In Python: polhode.read_scenario("fast-top.toml").integrate().
+    In Python: polhode.runs.read_scenario("fast-top.toml").integrate().
     """
     places = Places(output, store, not no_picture, overwrite)
     deliver(

@@ -64,9 +64,9 @@ def command(
         polhode sweep study.toml --store /shared/study.zarr --part 3/20
 
     The results go to <scenario>-sweep.zarr unless --store or the table says otherwise; xarray.open_zarr and
-    polhode.open_sweep read them, also while the sweep goes on. Give the same command again to go on after Ctrl-C, kill,
-    a full disk or a power cut: to the same bits, with any number of workers. A member that fails is marked with its
-    reason and stops nobody. In Python: polhode.sweep.
+    polhode.ensembles.open_sweep read them, also while the sweep goes on. Give the same command again to go on after
+    Ctrl-C, kill, a full disk or a power cut: to the same bits, with any number of workers. A member that fails is
+    marked with its reason and stops nobody. In Python: polhode.sweep.
     """
     from polhode.ensembles.sweep import sweep, sweep_status
     from polhode.trajectory.outputs import check_replaceable

@@ -112,8 +112,8 @@ def ensemble(
         ``polhode.State`` (``angular_velocity`` (M, 3), ``attitude`` (M, 4), ``position``...), arguments of the function
         that builds the system (``inertia`` (M, 3) or (M, 3, 3), ``mass`` (M,), ``mu``...), ``parameters`` (M, k) of the
         user's functions or one of them (``parameters.0`` (M,)), a number within an argument (``forces.0.area`` (M,)),
-        ``rtol`` and ``atol``, options of the method (``seed``). Or what ``polhode.sampling.members`` draws; a table
-        (CSV file, DataFrame, Dataset) of such arrays; or an integer: so many members that do not differ.
+        ``rtol`` and ``atol``, options of the method (``seed``). Or what ``polhode.ensembles.sampling.members`` draws; a
+        table (CSV file, DataFrame, Dataset) of such arrays; or an integer: so many members that do not differ.
         With a thermostat each has noise of its own, by its number, unless the option ``noise="common"`` is given.
     step, steps, t_end, every, start, attitude, angular_velocity, angular_momentum, position, velocity, momentum
         As of ``integrate``, for all members.
@@ -123,8 +123,8 @@ def ensemble(
     parameters, events, breaks
         As of ``integrate``, for all members. With events or breaks each member is a run by itself.
     reduce : Reduction, list or mapping, optional
-        Of ``polhode.reduce``: ``[polhode.reduce.mean("attitude")]``, or ``{"attitude": ["mean", "covariance"]}``. What
-        is kept then in the place of trajectories, so that memory does not grow with the members.
+        Of ``polhode.ensembles.reductions``, ``[reductions.mean("attitude")]``, or ``{"attitude": ["mean",
+        "covariance"]}``. What is kept then in the place of trajectories, so that memory does not grow with the members.
     engine : {"auto", "threads", "lanes", "device"}
         What computes. ``threads``: the loop of a single run over one member after the other, on every processor.
         ``lanes``: several members in each instruction, where method and system allow it; numbers differ from those of

@@ -96,8 +96,8 @@ class Varied:
             given = drawn_members(given)
         if not isinstance(given, Mapping):
             raise InvalidInput(
-                "members must be arrays by name, what polhode.sampling.members draws, a table (a file that ends in "
-                f".csv, a DataFrame, a Dataset), or a whole number of members, not {shown(given)}"
+                "members must be arrays by name, what polhode.ensembles.sampling.members draws, a table (a file "
+                f"that ends in .csv, a DataFrame, a Dataset), or a whole number of members, not {shown(given)}"
             )
         found = {name: _one_each(value, name) for name, value in mapping(given, "members").items()}
         if not found:

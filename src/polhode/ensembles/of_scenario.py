@@ -35,13 +35,13 @@ def ensemble_of(
         reduce = { angular_velocity = "quantiles" }     # left out: all trajectories are kept
 
     Names are those of ``polhode.ensemble``; numbers are plain, of a scenario with units in its keys in SI.
-    Distributions are written as ``polhode.sampling.from_record`` reads them, reductions as
-    ``polhode.reduce.reductions_from`` does.
+    Distributions are written as ``polhode.ensembles.sampling.from_record`` reads them, reductions as
+    ``polhode.ensembles.reductions.reductions_from`` does.
 
     Parameters
     ----------
     scenario : Scenario
-        From ``polhode.read_scenario``.
+        From ``polhode.runs.read_scenario``.
     progress, threads
         As of ``polhode.ensemble``.
 
@@ -56,7 +56,7 @@ def ensemble_of(
         A scenario without [members], or as ``polhode.ensemble``.
     """
     if not isinstance(scenario, Scenario):
-        raise InvalidInput(f"scenario must be what polhode.read_scenario returns, not {shown(scenario)}")
+        raise InvalidInput(f"scenario must be what polhode.runs.read_scenario returns, not {shown(scenario)}")
     words = scenario.members
     if words is None:
         raise InvalidInput(f"{scenario.path} has no [members]; run it with scenario.integrate()")

@@ -1,7 +1,7 @@
 """Ensembles that are drawn and reduced part by part, so that memory does not grow with the number of members.
 
-What ``polhode.sampling.members`` draws need not lie in memory at once: each part of the members is drawn, integrated
-and reduced before the next one. Numbers of members in results, messages and progress are those of the whole.
+What ``polhode.ensembles.sampling.members`` draws need not lie in memory at once: each part of the members is drawn,
+integrated and reduced before the next one. Numbers of members in results, messages and progress are those of the whole.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Reductions over the members of an ensemble, taken while it runs, so that memory does not grow with its members.
 
     ds = ph.ensemble(craft, "v2", members=varied, step=0.1, t_end=60.0, reduce=[
-        ph.reduce.mean("attitude"), ph.reduce.covariance("attitude"),
-        ph.reduce.quantiles("rate", of=lambda block: (block.angular_velocity**2).sum("axis") ** 0.5),
+        ph.ensembles.reductions.mean("attitude"), ph.ensembles.reductions.covariance("attitude"),
+        ph.ensembles.reductions.quantiles("rate", of=lambda block: (block.angular_velocity**2).sum("axis") ** 0.5),
     ])
 
 Each reduction takes a variable of the trajectories, or a function ``of`` of a block: the Dataset of some members, with
 the dimension ``member``, from which it computes a variable with the same ``member`` axis. The result is a Dataset
 without that dimension: ``attitude_mean`` (time, quaternion), ``rate_quantile`` (quantile, time), and so on.
-``ph.reduce.apply`` does the same with the members of a Dataset.
+``ph.ensembles.reductions.apply`` does the same with the members of a Dataset.
 
 A member counts at the rows where its values are finite: one that failed counts until then; ``<name>_count`` says how
 many did.

@@ -1,9 +1,9 @@
 """Distributions of members: what varies from member to member of an ensemble, and by which design it is drawn.
 
-    varied = ph.sampling.members({
-        "angular_velocity": ph.sampling.normal((0, 0, 1.0), sigma=0.02),
-        "attitude": ph.sampling.attitude((1, 0, 0, 0), sigma=0.05),
-        "inertia": ph.sampling.inertia((90, 70, 60), relative=0.05),
+    varied = ph.ensembles.sampling.members({
+        "angular_velocity": ph.ensembles.sampling.normal((0, 0, 1.0), sigma=0.02),
+        "attitude": ph.ensembles.sampling.attitude((1, 0, 0, 0), sigma=0.05),
+        "inertia": ph.ensembles.sampling.inertia((90, 70, 60), relative=0.05),
     }, 10_000, design="sobol", seed=7)
     ds = ph.ensemble(craft, "v2", members=varied, step=0.1, t_end=60.0)
 
@@ -585,7 +585,9 @@ def members(varied: Any, count: int | None = None, *, design: str = "random", se
     lengths = {name: len(what) for name, what in read.items() if not isinstance(what, Distribution)}
     number_of = None if count is None else whole(count, "count", 1)
     if number_of is None and not lengths:
-        raise InvalidInput("count is missing; say how many members to draw: polhode.sampling.members(varied, count)")
+        raise InvalidInput(
+            "count is missing; say how many members to draw: polhode.ensembles.sampling.members(varied, count)"
+        )
     first = next(iter(lengths), "count")
     total = lengths[first] if number_of is None else number_of
     for name, length in lengths.items():

@@ -44,7 +44,7 @@ def harmonics(
     ----------
     field : str or GravityField
         Name of a field that comes with polhode (``"egm2008"``, degree 20), path of an ICGEM file (``.gfc``), or what
-        ``polhode.gravity_field`` has read. Units are those of the field, SI.
+        ``polhode.surroundings.gravity_field`` has read. Units are those of the field, SI.
     degree, order : int, optional
         Highest degree and order that are used, at most those of the field; the order at most the degree.
     rotation : float, optional

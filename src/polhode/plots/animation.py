@@ -139,7 +139,7 @@ def animate(
 
     Examples
     --------
-    >>> ph.animate(ds, "top.gif", seconds=4, panels="body,polhode")  # doctest: +SKIP
+    >>> ph.plots.animate(ds, "top.gif", seconds=4, panels="body,polhode")  # doctest: +SKIP
     """
     trajectory(ds)
     if "energy_error" not in ds or "time" not in ds.dims:

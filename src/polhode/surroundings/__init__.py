@@ -1,5 +1,8 @@
 """What surrounds a body: air, magnetic fields, light, the places of other bodies; planets and their axes.
 
+``gravity_field`` reads harmonics from a file, ``ephemeris`` has the paths of Sun, Moon and planets, ``nrlmsis`` the air
+and ``magnetic_field`` the field of the Earth, for loads, forces and builders.
+
 Quantities that loads, controllers and events of a system read by name:
 
     ph.system(..., surroundings={"air_density": ph.surroundings.exponential_air(1e-12, 6878e3, 60e3)})
@@ -10,17 +13,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polhode.surroundings.air import exponential_air, layered_air, nrlmsis_air
+from polhode.surroundings.ephemerides import ephemeris
 from polhode.surroundings.fields import dipole_field, igrf_field
+from polhode.surroundings.gravity_fields import gravity_field
 from polhode.surroundings.light import sunlight
+from polhode.surroundings.magnetic import magnetic_field
+from polhode.surroundings.nrlmsis import nrlmsis
 from polhode.surroundings.other_bodies import path
 from polhode.surroundings.surrounding import Surrounding, of
 
 __all__ = [
     "Surrounding",
     "dipole_field",
+    "ephemeris",
     "exponential_air",
+    "gravity_field",
     "igrf_field",
     "layered_air",
+    "magnetic_field",
+    "nrlmsis",
     "nrlmsis_air",
     "of",
     "path",

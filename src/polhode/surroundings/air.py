@@ -124,7 +124,7 @@ def layered_air(table: Rows) -> Surrounding:
 def nrlmsis_air(
     epoch: str | None = None, stop: Time = 86400.0, *, f107: float = 150.0, f107a: float | None = None, ap: float = 4.0
 ) -> Surrounding:
-    """Air of the Earth by the empirical model NRLMSIS 2.1 (``polhode[msis]``), as ``polhode.nrlmsis`` samples it.
+    """Air of the Earth by the empirical model NRLMSIS 2.1 (``polhode[msis]``), as ``surroundings.nrlmsis`` samples it.
 
     Parameters
     ----------

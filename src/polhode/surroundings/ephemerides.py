@@ -98,7 +98,7 @@ SERIES = {"sun": sun_series, "moon": moon_series}
 # ------------------------------------------------------------------ the record
 @dataclass(frozen=True, eq=False)
 class Ephemeris(AsMade):
-    """Where a body is, as seen from a centre; ``polhode.ephemeris`` makes it.
+    """Where a body is, as seen from a centre; ``polhode.surroundings.ephemeris`` makes it.
 
     Attributes
     ----------
@@ -268,10 +268,10 @@ def ephemeris_of(given: Any) -> Ephemeris:
         Neither of them, or invalid arguments.
     """
     if isinstance(given, Ephemeris):
-        return given.unchanged("ephemeris", "give its numbers as times and positions")
+        return given.unchanged("surroundings.ephemeris", "give its numbers as times and positions")
     if not isinstance(given, Mapping):
-        raise InvalidInput(f"ephemeris must be what polhode.ephemeris makes, or a mapping of its arguments, not "
-                           f"{shown(given)}")  # fmt: skip
+        raise InvalidInput(f"ephemeris must be what polhode.surroundings.ephemeris makes, or a mapping of its "
+                           f"arguments, not {shown(given)}")  # fmt: skip
     if given.get("body") is None:
         raise InvalidInput(f"ephemeris has no body; give one of {', '.join(BODIES)}")
     try:

@@ -66,11 +66,11 @@ def dipole_field(
     rotation : float
         Rotation rate (rad/s) of the planet about ``axis``.
     angle : float
-        Angle (rad) of the prime meridian at time 0, as of ``polhode.magnetic_field``.
+        Angle (rad) of the prime meridian at time 0, as of ``polhode.surroundings.magnetic_field``.
     axis : array_like (3,)
         Axis of rotation towards the north pole, in space.
     orientation : str or mapping, optional
-        In place of ``axis`` and ``angle``, as of ``polhode.magnetic_field``.
+        In place of ``axis`` and ``angle``, as of ``polhode.surroundings.magnetic_field``.
 
     Returns
     -------
@@ -120,11 +120,11 @@ def igrf_field(
     rotation : float
         Rotation rate (rad/s) of the Earth about ``axis``.
     angle : float
-        Angle (rad) of the prime meridian at time 0, as of ``polhode.magnetic_field``.
+        Angle (rad) of the prime meridian at time 0, as of ``polhode.surroundings.magnetic_field``.
     axis : array_like (3,)
         Axis of rotation towards the north pole, in space.
     orientation : str or mapping, optional
-        In place of ``axis`` and ``angle``, as of ``polhode.magnetic_field``.
+        In place of ``axis`` and ``angle``, as of ``polhode.surroundings.magnetic_field``.
     digest : str
         SHA-256 that the file must have; runs record it, so that they are repeated with the same field.
 

@@ -103,7 +103,7 @@ def _terms(gauss: Mapping[tuple[int, int], tuple[float, float]], degree: int) ->
 
 @dataclass(frozen=True)
 class MagneticField(AsMade):
-    """A magnetic field that rotates with its body; ``polhode.magnetic_field`` makes it.
+    """A magnetic field that rotates with its body; ``polhode.surroundings.magnetic_field`` makes it.
 
     Attributes
     ----------
@@ -273,10 +273,11 @@ def field_of(given: Any) -> MagneticField:
         Neither of them, or invalid arguments.
     """
     if isinstance(given, MagneticField):
-        return given.unchanged("magnetic_field", "make it anew with other arguments, such as coefficients or file")
+        return given.unchanged("surroundings.magnetic_field",
+                               "make it anew with other arguments, such as coefficients or file")  # fmt: skip
     if not isinstance(given, Mapping):
-        raise InvalidInput(f"magnetic_field must be what polhode.magnetic_field makes, or a mapping of its arguments, "
-                           f"not {shown(given)}")  # fmt: skip
+        raise InvalidInput(f"magnetic_field must be what polhode.surroundings.magnetic_field makes, or a mapping of "
+                           f"its arguments, not {shown(given)}")  # fmt: skip
     try:
         made: MagneticField = called(magnetic_field, given)
     except InvalidInput as refused:

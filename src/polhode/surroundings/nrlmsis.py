@@ -93,7 +93,7 @@ def drag_in_air(p, at, mu, t, r, v):
 # ------------------------------------------------------------------ the samples
 @dataclass(frozen=True, eq=False)
 class Air(AsMade):
-    """Air by NRLMSIS; ``polhode.nrlmsis`` makes it.
+    """Air by NRLMSIS; ``polhode.surroundings.nrlmsis`` makes it.
 
     Attributes
     ----------
@@ -205,9 +205,11 @@ def air_of(given: Any) -> Air:
         Neither of them, or invalid arguments.
     """
     if isinstance(given, Air):
-        return given.unchanged("nrlmsis", "make it anew with other arguments")
+        return given.unchanged("surroundings.nrlmsis", "make it anew with other arguments")
     if not isinstance(given, Mapping):
-        raise InvalidInput(f"air must be what polhode.nrlmsis makes, or a mapping of its arguments, not {shown(given)}")
+        raise InvalidInput(
+            f"air must be what polhode.surroundings.nrlmsis makes, or a mapping of its arguments, not {shown(given)}"
+        )
     try:
         made: Air = called(nrlmsis, given)
     except InvalidInput as refused:

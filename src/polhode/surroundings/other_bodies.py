@@ -35,7 +35,7 @@ def path(
         A circle about the origin: ``radius``, ``period``, and optionally ``phase`` and ``normal``, as of
         ``polhode.forces.third_body``; or
     ephemeris : Ephemeris, optional
-        From ``polhode.ephemeris``, or a mapping of its arguments: Sun, Moon and planets, in SI units.
+        From ``polhode.surroundings.ephemeris``, or a mapping of its arguments: Sun, Moon and planets, in SI units.
 
     Returns
     -------

@@ -11,15 +11,13 @@ file with such a function, and a row below (or ``add_system``).
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
 
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.wheels import reaction_wheels
 from polhode.html import Tables
-from polhode.surroundings.ephemerides import ephemeris
-from polhode.surroundings.gravity_fields import gravity_field
-from polhode.surroundings.magnetic import magnetic_field
-from polhode.surroundings.nrlmsis import nrlmsis
+from polhode.systems import constrained
 from polhode.systems.controllers import controller
 from polhode.systems.devices import magnetic_dipole
 from polhode.systems.dipoles import dipoles
@@ -48,22 +46,19 @@ __all__ = [
     "System",
     "add_system",
     "built",
+    "constrained",
     "controller",
     "dipoles",
-    "ephemeris",
     "free_body",
     "gravitating_bodies",
-    "gravity_field",
     "gravity_gradient",
     "heavy_top",
     "magnetic_dipole",
-    "magnetic_field",
     "magnetic_torquers",
     "orbit",
     "particle",
     "plate",
     "problem",
-    "nrlmsis",
     "pulsed_thrusters",
     "reaction_wheels",
     "rigid_body",
@@ -82,6 +77,17 @@ SYSTEMS |= {
     )
 }  # fmt: skip
 BUILDERS["system"] = system
+
+
+def __getattr__(name: str) -> Callable[..., System]:
+    """The systems that were added, as attributes of the module."""
+    if name.startswith("_") or name not in SYSTEMS:
+        raise AttributeError(f"module 'polhode.systems' has no attribute {name!r}")
+    return SYSTEMS[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *SYSTEMS})
 
 
 class _Module(ModuleType):

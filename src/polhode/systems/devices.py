@@ -273,7 +273,7 @@ def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Any]:
 def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
     """Devices as records; errors name the device by its number."""
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise InvalidInput(f"{name} must be a list of what polhode.{make.__name__} makes, not {shown(given)}")
+        raise InvalidInput(f"{name} must be a list of what polhode.systems.{make.__name__} makes, not {shown(given)}")
     made = []
     for k, one in enumerate(given):
         try:
@@ -285,7 +285,7 @@ def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Devic
 
 def _called(make: Callable[..., Device], arguments: Any) -> Device:
     if not isinstance(arguments, Mapping):
-        raise InvalidInput(f"it must be made by polhode.{make.__name__}, or a mapping of its arguments")
+        raise InvalidInput(f"it must be made by polhode.systems.{make.__name__}, or a mapping of its arguments")
     return called(make, arguments)
 
 
@@ -314,7 +314,7 @@ def atmosphere(
     table : array_like (n, 2), optional
         Rows of radius and density.
     air : Air, optional
-        From ``polhode.nrlmsis``, or a mapping of its arguments.
+        From ``polhode.surroundings.nrlmsis``, or a mapping of its arguments.
     rotation : float, optional
         Rotation rate, rad / time; by default 0, of ``air`` that of the Earth.
     axis : array_like (3,)

@@ -1,12 +1,12 @@
 """Orbits and attitudes from files of the CCSDS: orbit ephemeris messages (OEM) [ccsds2009] and attitude ephemeris
 messages (AEM) [ccsds2008], in the KVN form (lines ``KEY = value``).
 
-    start = ph.oem("chief.oem", at="2026-03-01T12:00:00 UTC")
+    start = ph.initial.oem("chief.oem", at="2026-03-01T12:00:00 UTC")
     ds = ph.integrate(ph.orbit(mu), step=10.0, t_end=5400.0, **start.start(), settings={"epoch": start.epoch})
 
 Positions come from km and km/s in m and m/s, in the axes that the file names; nothing is rotated. Attitudes are turned
-into the quaternion of polhode, scalar first, which takes the body to space, x_space = R(q) x_body. ``polhode.export``
-writes such files and says which quaternion of the standard that is.
+into the quaternion of polhode, scalar first, which takes the body to space, x_space = R(q) x_body.
+``polhode.trajectory.export`` writes such files and says which quaternion of the standard that is.
 
 **Between rows.** An orbit follows the polynomial that the file states: ``LAGRANGE`` of degree d through d + 1 rows,
 positions and velocities apart; ``HERMITE`` through (d + 1) / 2 rows and their slopes; ``LINEAR``. Where it states none
@@ -106,7 +106,7 @@ class _Ephemeris:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrbitEphemeris(_Ephemeris):
-    """The orbit of an orbit ephemeris message; ``polhode.oem`` makes it.
+    """The orbit of an orbit ephemeris message; ``polhode.initial.oem`` makes it.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ class OrbitEphemeris(_Ephemeris):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttitudeEphemeris(_Ephemeris):
-    """The attitude of an attitude ephemeris message; ``polhode.aem`` makes it.
+    """The attitude of an attitude ephemeris message; ``polhode.initial.aem`` makes it.
 
     Attributes
     ----------

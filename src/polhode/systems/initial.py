@@ -1,4 +1,4 @@
-"""Initial states of many bodies: lattices, random attitudes, thermal momenta, a given total energy.
+"""Initial states: lattices, random attitudes, thermal momenta, a given total energy; and those that messages hold.
 
     system = ph.gravitating_bodies(mass=np.ones(64))
     state, box = ph.initial.cubic(4, spacing=2.0, noise=0.01, seed=1)
@@ -16,6 +16,9 @@ of them and positions, attitudes and momenta are independent. A ``numpy.random.G
 In a scenario the table ``[initial]`` asks for them by recipes, to which ``add_recipe`` adds further ones.
 
 Lengths, energies and temperatures are in the units of the system, whose Boltzmann constant is ``system.boltzmann``.
+
+``tle``, ``omm``, ``oem`` and ``aem`` read two-line elements and messages of the CCSDS; ``.start(...)`` of what they
+return is such a mapping.
 """
 
 from __future__ import annotations
@@ -32,11 +35,28 @@ from polhode.arguments.words import Beside, Cells, Indices, Length, Seed
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import drive
 from polhode.kernel import layout as L
+from polhode.systems.ephemeris_messages import aem, oem
 from polhode.systems.loads_roles import no_loads
+from polhode.systems.omm import omm
 from polhode.systems.recipes import add_recipe
 from polhode.systems.record import System, present_system
+from polhode.systems.tle import tle
 
-__all__ = ["Lattice", "add_recipe", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
+__all__ = [
+    "Lattice",
+    "add_recipe",
+    "aem",
+    "at_energy",
+    "bcc",
+    "cubic",
+    "fcc",
+    "gaussian_draw",
+    "oem",
+    "omm",
+    "random_rotations",
+    "thermal",
+    "tle",
+]
 
 NOISE, ROTATIONS, THERMAL, DIRECTIONS = 1, 2, 3, 4
 """Numbers of the streams of random numbers."""

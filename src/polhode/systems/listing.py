@@ -64,7 +64,7 @@ def system_tables() -> Tables:
     found = system_facts()
     tables = []
     for title, about, rows in (
-        ("Systems", "polhode.NAME(...) builds one; arguments in brackets may be left out.", found["systems"]),
+        ("Systems", "polhode.systems.NAME(...) builds one; arguments in brackets may be left out.", found["systems"]),
         ("Bodies", "polhode.body(...), of which polhode.system(...) is made.", found["bodies"]),
         ("Loads", "polhode.loads.NAME(...), on the bodies of polhode.system(...).", found["loads"]),
         ("Controllers", "polhode.controller(...), which sets states at its samples.", found["controllers"]),
@@ -78,6 +78,6 @@ def system_tables() -> Tables:
         tables.append(Table(title, about, ("name", "what", "arguments"), tuple(lines)))
     short = [(row["name"], row["description"], f"{row['step']:g}", f"{row['t_end']:g}", row["cite"])
              for row in found["problems"]]  # fmt: skip
-    about = "polhode.problem(NAME) builds one: system, initial state, step and end of a paper."
+    about = "polhode.systems.problem(NAME) builds one: system, initial state, step and end of a paper."
     tables.append(Table("Problems", about, ("name", "what", "step", "t_end", "cite"), tuple(short)))
     return Tables(tuple(tables))

@@ -40,7 +40,7 @@ def satrec() -> Any:
 
 @dataclass(frozen=True)
 class MeanElements:
-    """Mean elements of a satellite; ``polhode.tle`` and ``polhode.omm`` make them.
+    """Mean elements of a satellite; ``polhode.initial.tle`` and ``polhode.initial.omm`` make them.
 
     Attributes
     ----------

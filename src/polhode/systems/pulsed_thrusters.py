@@ -206,7 +206,7 @@ def pulses_of(given: Any, N: int) -> PulsedThrusters | None:
     if isinstance(given, Mapping):
         given = called(pulsed_thrusters, given)
     if not isinstance(given, PulsedThrusters):
-        raise InvalidInput("pulsed_thrusters must be made by polhode.pulsed_thrusters, or be a mapping of its "
+        raise InvalidInput("pulsed_thrusters must be made by polhode.systems.pulsed_thrusters, or be a mapping of its "
                            f"arguments, not {shown(given)}")  # fmt: skip
     if N > 1:
         raise InvalidInput(f"pulsed_thrusters are those of one spacecraft, but there are {N}; build a system for each")

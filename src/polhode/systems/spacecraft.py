@@ -157,9 +157,9 @@ def spacecraft(
     forces : sequence of Force
         From ``polhode.forces``, or mappings of their arguments with a ``kind``; they act on the centre of mass.
     thrusters : sequence
-        From ``polhode.thruster``, or mappings of its arguments.
+        From ``polhode.systems.thruster``, or mappings of its arguments.
     plates : sequence
-        From ``polhode.plate``, or mappings of its arguments.
+        From ``polhode.systems.plate``, or mappings of its arguments.
     atmosphere : mapping, optional
         For plates with a drag coefficient: arguments of ``forces.drag`` that describe the air (``density``, ``radius``,
         ``scale``, or ``table`` or ``air``, ``rotation``, ``axis``).
@@ -184,17 +184,18 @@ def spacecraft(
     controllers : sequence, optional
         From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
     magnetic_field : MagneticField, optional
-        From ``polhode.magnetic_field``, or a mapping of its arguments: the field that dipoles and torquers meet.
+        From ``polhode.surroundings.magnetic_field``, or a mapping of its arguments: the field that dipoles and torquers
+        meet.
     dipoles : sequence
-        From ``polhode.magnetic_dipole``, or mappings of its arguments; their torque is moment x field.
+        From ``polhode.systems.magnetic_dipole``, or mappings of its arguments; their torque is moment x field.
     torquers : Torquers, optional
-        From ``polhode.magnetic_torquers``, or a mapping of its arguments, for one spacecraft: coils or rods whose
-        moments are the state ``dipole_command``, which controllers set.
+        From ``polhode.systems.magnetic_torquers``, or a mapping of its arguments, for one spacecraft: coils or rods
+        whose moments are the state ``dipole_command``, which controllers set.
     gyros : Gyros, optional
         From ``polhode.control_moment_gyros``, or a mapping of its arguments, for one spacecraft, as for ``rigid_body``.
     pulsed_thrusters : PulsedThrusters, optional
-        From ``polhode.pulsed_thrusters``, or a mapping of its arguments, for one spacecraft: thrusters that fire for a
-        share of each period, the state ``thruster_command``, which controllers set.
+        From ``polhode.systems.pulsed_thrusters``, or a mapping of its arguments, for one spacecraft: thrusters that
+        fire for a share of each period, the state ``thruster_command``, which controllers set.
     gradient_of_forces : bool
         Whether the gravity gradient is also that of the ``forces`` with a potential, such as harmonics of the field and
         third bodies: about a thousandth of the centre's in a low orbit. The forces are then evaluated five times.

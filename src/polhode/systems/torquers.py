@@ -152,8 +152,8 @@ def torquers_of(given: Any, field: Any, N: int) -> Torquers | None:
     if isinstance(given, Mapping):
         given = called(magnetic_torquers, given)
     if not isinstance(given, Torquers):
-        raise InvalidInput("torquers must be made by polhode.magnetic_torquers, or be a mapping of its arguments, not "
-                           f"{shown(given)}")  # fmt: skip
+        raise InvalidInput("torquers must be made by polhode.systems.magnetic_torquers, or be a mapping of its "
+                           f"arguments, not {shown(given)}")  # fmt: skip
     if field is None:
         raise InvalidInput("torquers are given, but there is no magnetic_field; give it, or leave them out")
     if N > 1:

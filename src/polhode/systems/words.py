@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from polhode.arguments import words
+from polhode.errors import OldNameWarning, warn
 
 
 def __getattr__(name: str) -> Any:
     found = getattr(words, name)
-    warnings.warn(f"write: from polhode.arguments.words import {name}", DeprecationWarning, stacklevel=2)
+    warn(f"polhode.systems.words.{name} is now polhode.arguments.words.{name}", OldNameWarning)
     return found

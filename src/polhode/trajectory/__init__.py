@@ -10,9 +10,17 @@ what the record of the run tells of its ``surroundings``; ``observables`` comput
 
 from __future__ import annotations
 
+from typing import Any
+
+from polhode.lazy import loaded
 from polhode.trajectory.build import dataset
 from polhode.trajectory.charts import convert_branch, with_chart
 from polhode.trajectory.files import load, save, suffix_of
 from polhode.trajectory.schema import CONVENTIONS, UNITS
 
-__all__ = ["CONVENTIONS", "UNITS", "convert_branch", "dataset", "load", "save", "suffix_of", "with_chart"]
+_HOMES = {"export": "export", "observables": "observables"}
+__all__ = ["CONVENTIONS", "UNITS", "convert_branch", "dataset", "load", "save", "suffix_of", "with_chart", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    return loaded(__name__, _HOMES, name)

@@ -566,24 +566,24 @@ class TrajectoryAccessor:
         return polhode.view(*runs, **more)
 
     def animate(self, *arguments: Any, body: int | str | None = None, member: int | None = None, **more: Any) -> Any:
-        """The moving picture of ``polhode.animate``, with its arguments.
+        """The moving picture of ``polhode.plots.animate``, with its arguments.
 
         Parameters
         ----------
         *arguments, **more
-            As of ``polhode.animate`` after the Dataset.
+            As of ``polhode.plots.animate`` after the Dataset.
         body, member : int or str, optional
             One of several; of members one is needed.
 
         Raises
         ------
         InvalidInput
-            Not a trajectory; several members, and none is chosen; as ``polhode.animate``.
+            Not a trajectory; several members, and none is chosen; as ``polhode.plots.animate``.
         """
         import polhode
 
         ds = self._picture("animate", body, member, "")
-        return polhode.animate(ds, *arguments, **more)
+        return polhode.plots.animate(ds, *arguments, **more)
 
     # ------------------------------------------------------------------ what to work on
     def _chosen(self, method: str, *needed: str, **chosen: int | str | None) -> xr.Dataset:

@@ -1,11 +1,11 @@
-"""Export of trajectories, as ``polhode.export``: CCSDS messages and molecular dynamics files.
+"""Export of trajectories, as ``polhode.trajectory.export``: CCSDS messages and molecular dynamics files.
 
 ``extended_xyz``, ``gsd`` and ``lammps_dump`` (``polhode.trajectory.molecules``) write many bodies for molecular
 dynamics programs. ``oem`` and ``aem`` write an orbit and an attitude as messages that flight software reads:
 
-    polhode.export.oem(ds, "europa.oem", epoch="2030-01-01T00:00:00 TDB", object_name="ORBITER", center_name="EUROPA",
-                       units="km")
-    polhode.export.aem(ds, "europa.aem", epoch="2030-01-01T00:00:00 TDB", object_name="ORBITER")
+    ph.trajectory.export.oem(ds, "europa.oem", epoch="2030-01-01T00:00:00 TDB", object_name="ORBITER",
+                             center_name="EUROPA", units="km")
+    ph.trajectory.export.aem(ds, "europa.aem", epoch="2030-01-01T00:00:00 TDB", object_name="ORBITER")
 
 Both write text in the KVN form: an OEM of version 2.0 [ccsds2009] with positions in km and velocities in km/s, an AEM
 of version 1.0 [ccsds2008] with quaternions. Numbers have 17 significant digits, the full precision of a double. Times

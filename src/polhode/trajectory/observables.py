@@ -1,8 +1,8 @@
-"""Observables of many bodies, as ``polhode.observables``: correlations in space and time, and their standard errors.
+"""Observables of many bodies: correlations in space and time, and their standard errors.
 
-    g = polhode.observables.radial_distribution(ds, bins=100)
-    c = polhode.observables.velocity_autocorrelation(ds)
-    print(polhode.observables.drift(ds).slope)
+    g = polhode.trajectory.observables.radial_distribution(ds, bins=100)
+    c = polhode.trajectory.observables.velocity_autocorrelation(ds)
+    print(polhode.trajectory.observables.drift(ds).slope)
 
 ========================== =======================================================================================
 function                   result

@@ -12,7 +12,7 @@ A table [sweep] in a scenario says what varies. Keys are those of the file, in q
     "system.inertia" = [[1.0, 2.0, 3.0], [1.0, 1.0, 3.0]]
     "initial.angular_velocity.2" = [50.0, 40.0]
 
-    [sweep.random]                              # or latin_hypercube, or sobol; distributions of polhode.sampling
+    [sweep.random]                   # or latin_hypercube, or sobol; distributions of polhode.ensembles.sampling
     "system.center_of_mass.2" = { uniform = { low = 0.9, high = 1.1 } }
     "system.parameters.0" = { normal = { mean = 2.2, sigma = 0.1 } }
     "initial.attitude" = { uniform_attitude = {} }

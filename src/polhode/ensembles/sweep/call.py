@@ -111,7 +111,8 @@ def sweep(
     Returns
     -------
     xarray.Dataset
-        As ``polhode.open_sweep``: dimension ``member``, coordinates of what varies, ``status`` and ``failure``.
+        As ``polhode.ensembles.open_sweep``: dimension ``member``, coordinates of what varies, ``status`` and
+        ``failure``.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def picture(ds: xr.Dataset, path: str | os.PathLike[str] | None = None, show: st
     Parameters
     ----------
     ds : xarray.Dataset
-        From ``polhode.sweep`` or ``polhode.open_sweep``.
+        From ``polhode.sweep`` or ``polhode.ensembles.open_sweep``.
     path : path, optional
         Also write a PNG, PDF or SVG to this file, atomically.
     show : str, optional

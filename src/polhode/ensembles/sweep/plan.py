@@ -111,7 +111,7 @@ class Study:
         Raises
         ------
         FileProblem, InvalidInput
-            As ``polhode.read_scenario``; a [sweep] that is wrong.
+            As ``polhode.runs.read_scenario``; a [sweep] that is wrong.
         """
         text, table = sweep_table(path, given)
         path = Path(path).absolute()

@@ -143,7 +143,7 @@ class _Reader:
         self.bad: set[str | int] = set()  # sections whose shape is wrong
         if self.swept is not None and changes is None:
             self.wrong(("sweep",), "this is many runs; run them with `polhode sweep`, one of them with --member (in "
-                       "Python: polhode.sweep, polhode.sweep_member)")  # fmt: skip
+                       "Python: polhode.sweep, polhode.ensembles.sweep_member)")  # fmt: skip
             self.report()
 
     @cached_property

@@ -96,7 +96,7 @@ class Scenario:
         """
         if self.members is not None:
             raise InvalidInput(f"{self.path} is many members; run them with `polhode run` or "
-                               "polhode.ensemble_of(scenario)")  # fmt: skip
+                               "polhode.ensembles.ensemble_of(scenario)")  # fmt: skip
         try:
             live = None
             if store is not None:

@@ -81,7 +81,7 @@ def write_scenario(
     >>> import polhode as ph
     >>> pair = ph.system(ph.body("a", 2.0), ph.body("b", 1.0), ph.loads.tether(5.0, 1.0).on("a", "b"))
     >>> start = {"b": {"position": (1.2, 0.0, 0.0)}}
-    >>> files = ph.write_scenario("pair.toml", pair, step=0.01, steps=100, start=start)     # doctest: +SKIP
+    >>> files = ph.runs.write_scenario("pair.toml", pair, step=0.01, steps=100, start=start)     # doctest: +SKIP
     """
     file = Path(checked_path(path))
     if file.suffix != ".toml":

@@ -25,7 +25,7 @@ from polhode.algebra.rotation import matrix_from_quaternion
 from polhode.errors import unwarned
 from polhode.plots.style import COLOURS, GREY
 from polhode.runs.integrate import integrate
-from polhode.runs.point_motion import point_motion
+from polhode.runs.points import point_motion
 from polhode.studies import drawing
 from polhode.studies.criteria import at_most
 from polhode.studies.study import Finding, Reporter

@@ -63,7 +63,7 @@ def drag(
         Rows of radius and density, n >= 2, radii rising, with ``coefficient``; the logarithm of the density is linear
         between rows and extrapolated beyond the ends. Its kinks at the rows limit methods to order 2 there.
     air : Air, optional
-        From ``polhode.nrlmsis``, or a mapping of its arguments, with ``coefficient``; SI units.
+        From ``polhode.surroundings.nrlmsis``, or a mapping of its arguments, with ``coefficient``; SI units.
     rotation : float, optional
         Rotation rate of the atmosphere, rad / time, about ``axis``: u = v - rotation axis x r. By default 0; of ``air``
         that of the Earth.

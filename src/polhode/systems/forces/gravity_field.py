@@ -32,8 +32,8 @@ def gravity_field(
     ----------
     field : str or GravityField
         Name of a field that comes with polhode (``"egm2008"``, degree 20), path of an ICGEM file (``.gfc``), or what
-        ``polhode.gravity_field`` has read; of one that was changed since, runs cannot be repeated. Units are those of
-        the field, SI: those of the run must be the same.
+        ``polhode.surroundings.gravity_field`` has read; of one that was changed since, runs cannot be repeated. Units
+        are those of the field, SI: those of the run must be the same.
     degree, order : int, optional
         Highest degree and order that are used, at most those of the field; the order at most the degree.
     rotation : float, optional

@@ -86,7 +86,8 @@ def third_body(
         A circle about the centre: ``radius``, ``period`` (negative: clockwise), and optionally ``phase`` (rad, at time
         0, from the ascending node on the plane z = 0, or from x if the circle lies in that plane) and ``normal``; or
     ephemeris : Ephemeris, optional
-        From ``polhode.ephemeris``, or a mapping of its arguments: Sun, Moon and planets. The run is then in SI units.
+        From ``polhode.surroundings.ephemeris``, or a mapping of its arguments: Sun, Moon and planets. The run is then
+        in SI units.
 
     Returns
     -------

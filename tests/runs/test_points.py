@@ -43,7 +43,7 @@ def test_a_top_in_axes_that_are_not_principal():
                       angular_velocity=(1.0, -2.0, 6.0))  # fmt: skip
     assert abs(top.frames[0, 0]) < 0.999
     for x in POINTS[:2]:
-        agree_with_differences(ds, ph.point_motion(ds, x), x, 1e-3)
+        agree_with_differences(ds, ph.runs.point_motion(ds, x), x, 1e-3)
 
 
 def push(t, position, velocity, q, omega, parameters):
@@ -65,18 +65,18 @@ def flight(steps=60):
 def test_a_body_in_flight_under_the_users_load(tmp_path):
     ds = flight()
     for x in POINTS:
-        agree_with_differences(ds, ph.point_motion(ds, x, load=push), x, 1e-3)
-    at_once = ph.point_motion(ds, POINTS, load=push)
+        agree_with_differences(ds, ph.runs.point_motion(ds, x, load=push), x, 1e-3)
+    at_once = ph.runs.point_motion(ds, POINTS, load=push)
     for name in ("position", "velocity", "acceleration"):
         assert at_once[name].dims == ("time", "point", "axis")
         for k, x in enumerate(POINTS):
-            np.testing.assert_array_equal(at_once[name][:, k], ph.point_motion(ds, x, load=push)[name])
+            np.testing.assert_array_equal(at_once[name][:, k], ph.runs.point_motion(ds, x, load=push)[name])
     np.testing.assert_array_equal(at_once.velocity[:, 2], ds.velocity)  # the centre of mass
     np.testing.assert_array_equal(at_once.body_point, POINTS)
     for suffix in ("nc", "zarr"):
         ph.save(ds, tmp_path / f"run.{suffix}")
         ph.save(at_once, tmp_path / f"points.{suffix}")
-        again = ph.point_motion(ph.load(tmp_path / f"run.{suffix}"), POINTS, load=push)
+        again = ph.runs.point_motion(ph.load(tmp_path / f"run.{suffix}"), POINTS, load=push)
         assert again.equals(at_once) and ph.load(tmp_path / f"points.{suffix}").equals(at_once)
 
 
@@ -89,11 +89,11 @@ def test_a_flight_in_plain_python(python):
         import json, polhode as ph
         body = ph.rigid_body({TENSOR.tolist()}, mass=0.7)
         ds = ph.integrate(body, "mkrk:rk4", step=0.1, steps=3, angular_velocity=(1, -2, 6), velocity=(1, 0, 0))
-        print(json.dumps(ph.point_motion(ds, (0.1, 0.2, 0.9)).acceleration.values.tolist()))
+        print(json.dumps(ph.runs.point_motion(ds, (0.1, 0.2, 0.9)).acceleration.values.tolist()))
         """,
         NUMBA_DISABLE_JIT="1",
     )
-    np.testing.assert_allclose(ph.point_motion(ds, (0.1, 0.2, 0.9)).acceleration, plain, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ph.runs.point_motion(ds, (0.1, 0.2, 0.9)).acceleration, plain, rtol=0, atol=1e-12)
 
 
 # ------------------------------------------------------------------ closed forms
@@ -110,7 +110,7 @@ def test_steady_precession(precession):
     turning = np.array((0.0, W * np.sin(tilt), W * np.cos(tilt) + spin))
     ds = ph.integrate(ph.heavy_top((A, A, C), (0, 0, 1), weight), "mkrk:gauss8", step=2e-3, t_end=2.0, every=100,
                       attitude=ph.rotation.exp_quaternion((tilt, 0, 0)), angular_velocity=turning)  # fmt: skip
-    found = ph.point_motion(ds, POINTS)
+    found = ph.runs.point_motion(ds, POINTS)
     E = rotation.hat((0.0, 0.0, 1.0))
     for k, t in enumerate(ds.time.values):
         R = axis_turn(2, W * t) @ axis_turn(0, tilt) @ axis_turn(2, spin * t)
@@ -123,7 +123,7 @@ def test_steady_precession(precession):
 def test_a_steady_turn_of_a_body_that_flies_on():
     body = ph.rigid_body((1.0, 2.0, 2.5), mass=3.0)
     ds = ph.integrate(body, "exact", step=0.25, steps=8, angular_velocity=(0, -2.0, 0), velocity=(1, 2, 3))
-    found, t = ph.point_motion(ds, (0.5, 7.0, 0.0)), ds.time.values
+    found, t = ph.runs.point_motion(ds, (0.5, 7.0, 0.0)), ds.time.values
     c, s, o = np.cos(2 * t) / 2, np.sin(2 * t) / 2, np.zeros_like(t)
     np.testing.assert_allclose(found.position, np.stack([c + t, 7 + 2 * t, s + 3 * t], axis=1), rtol=0, atol=3e-14)
     np.testing.assert_allclose(found.velocity, np.stack([1 - 2 * s, 2 + o, 3 + 2 * c], axis=1), rtol=0, atol=1e-14)
@@ -132,9 +132,9 @@ def test_a_steady_turn_of_a_body_that_flies_on():
 
 def test_the_centre_of_mass_of_the_papers_top():
     """[holzinger2021, 7.2] at t = 0.1: digits of a computation with 30, in which two methods agreed to 5e-28."""
-    ready = ph.problem("holzinger_top")
+    ready = ph.systems.problem("holzinger_top")
     ds = ph.integrate(ready.build(), "mkrk:gauss8", step=5e-4, t_end=0.1, every=200, start=ready.initial)
-    last = ph.point_motion(ds, (0, 1, 0)).isel(time=-1)
+    last = ph.runs.point_motion(ds, (0, 1, 0)).isel(time=-1)
     exact = (0.42129665892540204365, 0.89457197434559299089, -0.14916470056189961162)
     np.testing.assert_allclose(last.position, exact, rtol=0, atol=3e-12)
     np.testing.assert_allclose(ds.angular_velocity[-1], (4.8089413317280923, 150.0, 1.0283007567183298), atol=3e-11)
@@ -144,7 +144,7 @@ def test_the_centre_of_mass_of_the_papers_top():
 def test_a_particle_has_one_point():
     ds = ph.integrate(ph.particle(mass=2.0, stiffness=3.0, gravity=(0, 0, -9.81)), step=0.1, steps=5,
                       settings={"units": "SI"}, position=(1, 0, 0), velocity=(0, 1, 0))  # fmt: skip
-    found = ph.point_motion(ds, (0, 0, 0))
+    found = ph.runs.point_motion(ds, (0, 0, 0))
     np.testing.assert_array_equal(found.position, ds.position)
     np.testing.assert_array_equal(found.velocity, ds.velocity)
     pull = -1.5 * ds.position.values + np.array((0, 0, -9.81))
@@ -155,13 +155,13 @@ def test_a_particle_has_one_point():
 def test_rows_may_be_chosen_and_one_alone_will_do():
     ds = ph.integrate(ph.heavy_top(TENSOR, (0.1, 0.2, 0.9), 20.0), "mkrk:rk4", step=0.01, steps=20,
                       angular_velocity=(1, 2, 3))  # fmt: skip
-    whole = ph.point_motion(ds, POINTS)
-    assert ph.point_motion(ds.isel(time=[7, 3, 15]), POINTS).equals(whole.isel(time=[7, 3, 15]))
-    one = ph.point_motion(ds.isel(time=-1), POINTS[0])
+    whole = ph.runs.point_motion(ds, POINTS)
+    assert ph.runs.point_motion(ds.isel(time=[7, 3, 15]), POINTS).equals(whole.isel(time=[7, 3, 15]))
+    one = ph.runs.point_motion(ds.isel(time=-1), POINTS[0])
     assert one.position.dims == ("axis",) and float(one.time) == 0.2
     np.testing.assert_array_equal(one.acceleration, whole.acceleration[-1, 0])
-    assert ph.point_motion(ds.isel(time=[]), POINTS).sizes["time"] == 0
-    assert ph.point_motion(ds.transpose(), POINTS).equals(whole)
+    assert ph.runs.point_motion(ds.isel(time=[]), POINTS).sizes["time"] == 0
+    assert ph.runs.point_motion(ds.transpose(), POINTS).equals(whole)
     assert whole.attrs["system"] == "heavy_top" and whole.velocity.attrs["units"] == "length / time"
 
 
@@ -182,15 +182,15 @@ def test_one_of_two_bodies():
                       angular_velocity=[(0.3, 2.0, -1.0), (2.0, 1.0, 4.0)])  # fmt: skip
     for body in (0, 1):
         alone = ds.isel(body=body)
-        agree_with_differences(alone, ph.point_motion(ds, POINTS[1], pair, body=body), POINTS[1], 1e-3)
+        agree_with_differences(alone, ph.runs.point_motion(ds, POINTS[1], pair, body=body), POINTS[1], 1e-3)
     with pytest.raises(
         ph.errors.InvalidInput, match=r"no function of polhode builds the system 'pair'; .*system=\.\.\."
     ):
-        ph.point_motion(ds, POINTS)
+        ph.runs.point_motion(ds, POINTS)
     with pytest.raises(ph.errors.InvalidInput, match="body is 2, but bodies are numbered 0 to 1"):
-        ph.point_motion(ds, POINTS, pair, body=2)
+        ph.runs.point_motion(ds, POINTS, pair, body=2)
     with pytest.raises(ph.errors.InvalidInput, match="the trajectory has 1 bodies, the system 2"):
-        ph.point_motion(ds.isel(body=0), POINTS, pair)
+        ph.runs.point_motion(ds.isel(body=0), POINTS, pair)
 
 
 # ------------------------------------------------------------------ what a run switches
@@ -213,21 +213,21 @@ def test_thrust_acts_at_the_rows_where_it_is_on(backwards):
     on = (t > 0.5) & (t <= 1.0) if backwards else (t >= 0.5) & (t < 1.0)
     assert on.sum() == 4
     expected = gravity(ds) + 0.25 * on[:, None] * PUSH / np.linalg.norm(PUSH)
-    found = ph.point_motion(ds, (0, 0, 0)).acceleration
+    found = ph.runs.point_motion(ds, (0, 0, 0)).acceleration
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
     for k in (0, 4, 5, 8):  # each row alone, and all of them in the other order
-        np.testing.assert_array_equal(ph.point_motion(ds.isel(time=k), (0, 0, 0)).acceleration, found[k])
+        np.testing.assert_array_equal(ph.runs.point_motion(ds.isel(time=k), (0, 0, 0)).acceleration, found[k])
     turned = ds.isel(time=slice(None, None, -1))
-    np.testing.assert_array_equal(ph.point_motion(turned, (0, 0, 0)).acceleration, found[::-1])
+    np.testing.assert_array_equal(ph.runs.point_motion(turned, (0, 0, 0)).acceleration, found[::-1])
 
 
 def test_a_thruster_turns_a_craft_while_it_is_on():
     """Force F and lever x: F/m, and the point at the distance y gains (I^-1 (x cross F)) cross y."""
     force, lever, y = 0.3, np.array((0.0, 0.2, 0.0)), np.array((0.1, -0.4, 0.2))
-    jet = ph.thruster(force=force, direction=(1, 0, 0), position=lever, start=0.5, stop=1.0)
+    jet = ph.systems.thruster(force=force, direction=(1, 0, 0), position=lever, start=0.5, stop=1.0)
     craft = ph.spacecraft((2.0, 3.0, 4.0), 2.0, mass=1.5, gravity_gradient=False, thrusters=[jet])
     ds = ph.integrate(craft, "mkrk:cv8", step=0.25, t_end=1.5, **ROUND)
-    found = ph.point_motion(ds, (np.zeros(3), y)).acceleration.values
+    found = ph.runs.point_motion(ds, (np.zeros(3), y)).acceleration.values
     R, w = rotation.matrix_from_quaternion(ds.attitude.values), ds.angular_velocity.values
     for k, on in enumerate((0, 0, 1, 1, 0, 0, 0)):
         F = on * np.array((force, 0, 0))
@@ -246,7 +246,7 @@ def test_there_is_no_sunlight_in_the_shadow():
     dark = (r[:, 0] < 0.0) & (np.hypot(r[:, 1], r[:, 2]) < 0.5)
     assert 5 < dark.sum() < len(dark) - 5
     expected = gravity(ds) - 1e-3 * ~dark[:, None] * np.array((1.0, 0.0, 0.0))
-    np.testing.assert_allclose(ph.point_motion(ds, (0, 0, 0)).acceleration, expected, rtol=2e-15, atol=1e-15)
+    np.testing.assert_allclose(ph.runs.point_motion(ds, (0, 0, 0)).acceleration, expected, rtol=2e-15, atol=1e-15)
 
 
 def test_the_parameters_of_the_run_count():
@@ -254,12 +254,14 @@ def test_the_parameters_of_the_run_count():
     top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
     ds = ph.integrate(top, "mkrk:rk4", step=0.01, steps=2, parameters={"weight": 5.0}, attitude=(0.8, 0.6, 0, 0))
     np.testing.assert_array_equal(
-        ph.point_motion(ds, POINTS, top).acceleration, ph.point_motion(ds, POINTS).acceleration
+        ph.runs.point_motion(ds, POINTS, top).acceleration, ph.runs.point_motion(ds, POINTS).acceleration
     )
     light = ph.integrate(
         ph.heavy_top((5, 5, 1), (0, 0, 1), 5.0), "mkrk:rk4", step=0.01, steps=2, attitude=(0.8, 0.6, 0, 0)
     )
-    np.testing.assert_array_equal(ph.point_motion(ds, POINTS).acceleration, ph.point_motion(light, POINTS).acceleration)
+    np.testing.assert_array_equal(
+        ph.runs.point_motion(ds, POINTS).acceleration, ph.runs.point_motion(light, POINTS).acceleration
+    )
 
 
 # ------------------------------------------------------------------ refusals
@@ -278,7 +280,7 @@ def test_a_function_that_fails_at_a_row(torque, words):
     body = ph.rigid_body((1, 2, 2.5), torque=torque)
     ds = ph.integrate(ph.free_body((1, 2, 2.5)), "exact", step=0.1, steps=10)
     with pytest.raises(ph.errors.UserFunctionError, match=words) as caught:
-        ph.point_motion(ds, POINTS, body)
+        ph.runs.point_motion(ds, POINTS, body)
     assert caught.value.time == pytest.approx(1.0 if torque is late else 0.5)
     if torque is late:
         assert isinstance(caught.value.__cause__, RuntimeError) and "at t = 1)" in str(caught.value)
@@ -288,27 +290,31 @@ def test_wrong_calls():
     ds, top = flight(steps=2), ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
     run = ph.integrate(top, "mkrk:rk4", step=0.01, steps=2)
     wrong = {
-        r"hand it in again: point_motion\(ds, point, load=push\)": lambda: ph.point_motion(ds, POINTS),
-        r"unknown function of this run 'torque'": lambda: ph.point_motion(run, POINTS, torque=late),
-        r"leave load out": lambda: ph.point_motion(run, POINTS, top, load=push),
-        r"point must be 3 numbers, or rows of 3 numbers, but has shape \(2,\)": lambda: ph.point_motion(run, (1, 2)),
-        r"point must be real numbers in a regular array, not 'tip'": lambda: ph.point_motion(run, "tip"),
-        r"point must be .* shape \(0, 3\)": lambda: ph.point_motion(run, np.zeros((0, 3))),
-        r"point is not finite": lambda: ph.point_motion(run, (0, 0, np.nan)),
-        r"body is 1, but the system has one body, number 0": lambda: ph.point_motion(run, POINTS, body=1),
-        r"body must be a whole number": lambda: ph.point_motion(run, POINTS, body=True),
-        r"record of this run is not one that polhode wrote": lambda: ph.point_motion(run.assign_attrs(run="{"), POINTS),
-        r"records no run": lambda: ph.point_motion(run.drop_attrs(), POINTS),
-        r"ds must be a Dataset such as": lambda: ph.point_motion(top, POINTS),
-        r"system must be a system such as": lambda: ph.point_motion(run, POINTS, "top"),
-        r"no variable 'angular_momentum'; take the whole": lambda: ph.point_motion(run[["attitude"]], POINTS),
+        r"hand it in again: point_motion\(ds, point, load=push\)": lambda: ph.runs.point_motion(ds, POINTS),
+        r"unknown function of this run 'torque'": lambda: ph.runs.point_motion(run, POINTS, torque=late),
+        r"leave load out": lambda: ph.runs.point_motion(run, POINTS, top, load=push),
+        r"point must be 3 numbers, or rows of 3 numbers, but has shape \(2,\)": lambda: ph.runs.point_motion(
+            run, (1, 2)
+        ),
+        r"point must be real numbers in a regular array, not 'tip'": lambda: ph.runs.point_motion(run, "tip"),
+        r"point must be .* shape \(0, 3\)": lambda: ph.runs.point_motion(run, np.zeros((0, 3))),
+        r"point is not finite": lambda: ph.runs.point_motion(run, (0, 0, np.nan)),
+        r"body is 1, but the system has one body, number 0": lambda: ph.runs.point_motion(run, POINTS, body=1),
+        r"body must be a whole number": lambda: ph.runs.point_motion(run, POINTS, body=True),
+        r"record of this run is not one that polhode wrote": lambda: ph.runs.point_motion(
+            run.assign_attrs(run="{"), POINTS
+        ),
+        r"records no run": lambda: ph.runs.point_motion(run.drop_attrs(), POINTS),
+        r"ds must be a Dataset such as": lambda: ph.runs.point_motion(top, POINTS),
+        r"system must be a system such as": lambda: ph.runs.point_motion(run, POINTS, "top"),
+        r"no variable 'angular_momentum'; take the whole": lambda: ph.runs.point_motion(run[["attitude"]], POINTS),
     }
     for words, call in wrong.items():
         with pytest.raises(ph.errors.InvalidInput, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
-    np.testing.assert_array_equal(ph.point_motion(run.drop_attrs(), POINTS, top).position,
-                                  ph.point_motion(run, POINTS).position)  # fmt: skip
+    np.testing.assert_array_equal(ph.runs.point_motion(run.drop_attrs(), POINTS, top).position,
+                                  ph.runs.point_motion(run, POINTS).position)  # fmt: skip
 
 
 # ------------------------------------------------------------------ a top given by its mass
@@ -323,7 +329,7 @@ def test_the_parallel_axis_theorem():
     one, other = (ph.integrate(system, "mkrk:rk4", **state) for system in (top, same))
     np.testing.assert_allclose(one.angular_momentum, other.angular_momentum, rtol=0, atol=1e-12)
     np.testing.assert_allclose(one.potential_energy, other.potential_energy, rtol=0, atol=1e-13)
-    paper = ph.problem("holzinger_top").build()
+    paper = ph.systems.problem("holzinger_top").build()
     np.testing.assert_allclose(paper.moments, [(15.234375, 0.46875, 15.234375)], rtol=1e-15)
     assert paper.parameters[0] == 15 * 9.81 and "axial_angular_momentum" in paper.conserves
 
@@ -334,19 +340,19 @@ def test_arguments_build_a_top_again():
         ph.heavy_top((5, 5, 1), (0, 0, 1), weight=20.0, gravity=9.81),
         ph.heavy_top((5, 5, 1), (0, 0, 1), mass=2.0),
         ph.heavy_top(TENSOR, (0.1, 0, 1), mass=2.0, gravity=-1.62, inertia_about="center_of_mass"),
-        ph.problem("holzinger_top").build(),
+        ph.systems.problem("holzinger_top").build(),
     ):
         again = ph.heavy_top(**json.loads(json.dumps(top.arguments)))
         assert again.arguments == top.arguments and repr(again) == repr(top)
         np.testing.assert_array_equal(again.moments, top.moments)
         np.testing.assert_array_equal(again.parameters, top.parameters)
     assert set(ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0).arguments) == {"inertia", "center_of_mass", "weight"}
-    ready = ph.problem("holzinger_top")
+    ready = ph.systems.problem("holzinger_top")
     ds = ph.integrate(ready.build(), "mkrk:rk4", step=1e-3, steps=3, start=ready.initial)
     assert ph.rerun(ds).equals(ds)
 
 
-@pytest.mark.parametrize("home", ["runs.point_motion", "systems.heavy_top"])
+@pytest.mark.parametrize("home", ["runs.points", "systems.heavy_top"])
 def test_examples_in_docstrings(home):
     done = doctest.testmod(importlib.import_module(f"polhode.{home}"))
     assert done.attempted and not done.failed
