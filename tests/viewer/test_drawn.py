@@ -228,3 +228,27 @@ def test_wheels_are_discs_across_their_axes(opened):
         along = (disc["points"] - 1.12 * a) @ a
         assert np.abs(along).max() < 0.03 < 0.1 < np.linalg.norm(disc["points"] - 1.12 * a, axis=1).max()
         assert sign * ((cone["points"].mean(axis=0) - middle) @ a) > 0.05
+
+
+def test_a_tether_is_drawn_from_body_to_body_and_pale_while_it_is_slack(opened):
+    pair = ph.system(ph.body("a", 100.0, (20, 30, 25)), ph.body("b", 10.0), ph.loads.central(EARTH.mu),
+                     ph.loads.tether(5.0, 100.0).on("a", "b"))  # fmt: skip
+    start = {
+        name: {"position": (7e6 + x, y, 0), "velocity": (0, 7546.0, 0)} for name, x, y in (("a", 0, 0), ("b", 101, 30))
+    }
+    ds = ph.integrate(pair, step=0.5, t_end=600.0, every=20, settings={"units": "SI"}, start=start)
+    page, seen = opened(ph.view(ds)), ds.polhode.relative("a", "b", frame="lvlh")
+    slack = (seen.distance < 100.0).values
+    for k in (int(slack.argmax()), int((~slack[5:]).argmax() + 5)):
+        line = one_of(drawn(page, "Together", k), "3d3d3d", "CylinderGeometry")
+        shown = seen.position.values[k] * (1, -1, -1)  # z, to the centre, is below
+        np.testing.assert_allclose(line["axes"][2], shown / np.linalg.norm(shown), atol=1e-4)
+        pale = page.do("""(() => {
+          let found;
+          stages.at(-1).things.traverse((one) => {
+            if (one.isMesh && one.material.color?.getHexString() === "3d3d3d") found = one.material.opacity;
+          });
+          return found;
+        })()""")
+        assert (pale < 0.5) == slack[k]
+    assert slack.any() and not slack[5:].all()

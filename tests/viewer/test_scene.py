@@ -509,3 +509,60 @@ def test_a_field_whose_file_is_gone_is_no_arrow():
     record["system"]["arguments"]["magnetic_field"] = {"kind": "igrf", "epoch": 2025.0, "file": "gone.shc"}
     view = ph.view(ds.assign_attrs(run=json.dumps(record)))
     assert "magnetic field" not in {one["name"] for one in view.scene["runs"][0]["vectors"]}
+
+
+# ------------------------------------------------------------------ bodies that act on each other
+@functools.cache
+def tethered(about=True):
+    """Two bodies with wheels and a point, in orbit or in free space; a tether between the first and the last."""
+    wheels = [ph.reaction_wheels(np.eye(3)[:k], 0.01, speed=np.arange(k) + 5.0) for k in (1, 2)]
+    system = ph.system(
+        ph.body("a", 100.0, (20, 30, 25), wheels=wheels[0]), ph.body("b", 10.0, (1, 1, 1.5), wheels=wheels[1]),
+        ph.body("c", 2.0), ph.loads.tether(5.0, 90.0, of_a=(0.5, 0, 0)).on("a", "c"),
+        [ph.loads.central(EARTH.mu)] if about else [],
+    )  # fmt: skip
+    start = {name: {"position": np.add((7e6, 0, 0), place), "velocity": (0, 5336.0, 5336.0), "angular_velocity": spin}
+             for name, place, spin in (("a", (0, 0, 0), (0, 0.1, 0)), ("b", (50, 20, 0), (0.1, 0, 0)))}  # fmt: skip
+    start["c"] = {"position": (7e6, 100.0, 10.0), "velocity": (0, 5336.0, 5336.0)}
+    return ph.integrate(system, step=1.0, t_end=60.0, start=start, settings=SI)
+
+
+def test_bodies_together_are_seen_from_the_first():
+    ds = tethered()
+    view = ph.view(ds)
+    found = view.scene["runs"][0]["together"]
+    r, q = numbers(view, found["position"]), numbers(view, found["attitude"])
+    for k, name in enumerate("bc", 1):
+        seen = ds.polhode.relative("a", name, frame="lvlh")
+        np.testing.assert_allclose(r[:, k], seen.position, atol=1e-3)
+    assert (
+        not r[:, 0].any()
+        and angle_between(q[:, 0], ds.polhode.lvlh(body="a", rotation=True).as_quat(scalar_first=True)) < 2e-4
+    )
+    assert found["links"] == [
+        {"bodies": [0, 2]}, {"bodies": [0, 2], "at": [[0.5, 0.0, 0.0], [0.0, 0.0, 0.0]], "length": 90.0},
+    ] and found["local"]  # fmt: skip
+    assert "in its LVLH" in fact(view, "together")
+    drifting = tethered(about=False)
+    free = ph.view(drifting)
+    found = free.scene["runs"][0]["together"]
+    r = numbers(free, found["position"])
+    assert np.abs(np.einsum("b,fbi->fi", (100.0, 10.0, 2.0), r)).max() < 1.0 and not found["local"]
+    np.testing.assert_allclose(
+        np.linalg.norm(r[:, 1] - r[:, 0], axis=1), tethered(about=False).polhode.relative().distance, rtol=1e-5
+    )
+    assert ph.view(ds.isel(body=[0, 1])).scene["runs"][0]["together"] is None
+
+
+def test_bodies_of_a_sum_have_their_shapes_and_their_wheels():
+    view = ph.view(tethered())
+    run = view.scene["runs"][0]
+    sides = [np.array(one.get("size", 0.0)) for one in run["bodies"]["shapes"]]
+    for size, mass, moments in zip(sides[:2], (100.0, 10.0), ((20, 30, 25), (1, 1, 1.5)), strict=True):
+        np.testing.assert_allclose(mass / 12 * (np.sum(size**2) - size**2), moments)
+    ball = run["bodies"]["shapes"][2]
+    assert ball["kind"] == "sphere" and 4 / 3 * np.pi * ball["radius"] ** 3 == pytest.approx(0.02 * sides[0].prod())
+    assert [(one["body"], one["axis"]) for one in run["rotors"]] == [(0, [1, 0, 0]), (1, [1, 0, 0]), (1, [0, 1, 0])]
+    h = tethered().wheel_momentum.values
+    assert np.abs(numbers(view, run["rotors"][2]["share"]) - h[:, 2] / np.abs(h).max()).max() < 2e-3
+    assert run["orbit"]["central"]["name"] == "Earth"

@@ -72,36 +72,41 @@ def dipole(run: Recorded) -> Any:
     return rotation.rotate(q, held @ unit_vectors(given["axes"], "axes"))
 
 
-def carried(run: Recorded, word: str) -> Any:
-    """The arguments of the wheels or gyros in the body; None without, or where there are several bodies."""
-    bodies = [one for one in run.arguments.values() if isinstance(one, dict) and one.get("kind") == "body"]
-    given = run.arguments if not bodies else bodies[0] if len(bodies) == 1 else {}
-    return given.get(word) if isinstance(given.get(word), dict) else None
+def carried(run: Recorded, word: str, along: str) -> list[tuple[int, Any]]:
+    """Of each body with wheels or gyros its place and their arguments, in the order of the columns of a variable."""
+    if along not in run.ds:
+        return []
+    bodies = run.of_bodies or [run.arguments]
+    return [(b, one[word]) for b, one in enumerate(bodies) if isinstance(one.get(word), dict)]
 
 
 def rotors(run: Recorded, arrays: Arrays, told: list[tuple[str, str]]) -> list[dict[str, Any]]:
-    """The entry ``rotors`` of a run: axes in the body, fixed or (F, 3), and momenta over the largest one, (F,)."""
+    """The entry ``rotors`` of a run: bodies, axes in them, fixed or (F, 3), and momenta over the largest one, (F,)."""
     found: list[dict[str, Any]] = []
     unit = run.unit("angular_momentum")
-    given = carried(run, "wheels")
-    if given is not None and "wheel_momentum" in run.ds:
+    given = carried(run, "wheels", "wheel_momentum")
+    axes = [(b, axis) for b, one in given for axis in unit_vectors(one["axes"], "axes")]
+    if axes and run.ds["wheel_momentum"].shape[-1] == len(axes):
         h = np.asarray(run.ds["wheel_momentum"].values, dtype=float)
         largest = float(np.nanmax(np.abs(h), initial=0.0))
-        for k, axis in enumerate(unit_vectors(given["axes"], "axes")):
+        for k, (b, axis) in enumerate(axes):
             share = h[:, k] / largest if largest > 0.0 else 0.0 * h[:, k]
-            found.append({"name": "wheels", "colour": WHEEL, "axis": [float(a) for a in axis],
+            found.append({"name": "wheels", "colour": WHEEL, "body": b, "axis": [float(a) for a in axis],
                           "share": arrays.single(share, COARSE)})  # fmt: skip
         told.append(("wheels", f"{h.shape[1]}, at their axes; the longest arrow is {largest:.3g} {unit}".strip()))
-    given = carried(run, "gyros")
-    if given is not None and "gimbal_angle" in run.ds:
-        gyros = called(control_moment_gyros, given)
-        axes = gyros.spin_axes_at(np.asarray(run.ds["gimbal_angle"].values, dtype=float))
-        largest = float(gyros.momentum.max())
-        for k in range(gyros.count):
-            share = np.full(len(run.times), gyros.momentum[k] / largest)
-            found.append({"name": "gyros", "colour": GYRO, "axis": arrays.short(axes[:, k], 1.0, DRAWN),
-                          "share": arrays.single(share, COARSE)})  # fmt: skip
-        told.append(("gyros", f"{gyros.count}, at their spin axes; momentum {largest:.3g} {unit}".strip()))
+    gyros = [(b, called(control_moment_gyros, one)) for b, one in carried(run, "gyros", "gimbal_angle")]
+    columns = np.cumsum([0, *(one.count * one.gimbals for _, one in gyros)])
+    if gyros and run.ds["gimbal_angle"].shape[-1] == columns[-1]:
+        angles = np.asarray(run.ds["gimbal_angle"].values, dtype=float)
+        largest = max(float(one.momentum.max()) for _, one in gyros)
+        for (b, one), first, last in zip(gyros, columns, columns[1:], strict=False):
+            spin = one.spin_axes_at(angles[:, first:last])
+            for k in range(one.count):
+                share = np.full(len(run.times), one.momentum[k] / largest)
+                found.append({"name": "gyros", "colour": GYRO, "body": b, "axis": arrays.short(spin[:, k], 1.0, DRAWN),
+                              "share": arrays.single(share, COARSE)})  # fmt: skip
+        count = sum(one.count for _, one in gyros)
+        told.append(("gyros", f"{count}, at their spin axes; momentum {largest:.3g} {unit}".strip()))
     return found
 
 

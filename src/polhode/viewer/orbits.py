@@ -37,7 +37,7 @@ def of_run(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
         "central": None, "path": path(run, arrays, rows, facts), "ground_track": None, "lvlh": None, "shadow": [],
         "names": motions.names_of(run),
     }  # fmt: skip
-    if run.system in AROUND:
+    if about_a_centre(run):
         found |= {"central": central(run, facts), "ground_track": ground_track(run, arrays, facts),
                   "shadow": shadow(run, rows, facts)}  # fmt: skip
         frame = lvlh(run)
@@ -46,6 +46,11 @@ def of_run(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
             angles = "; yaw, pitch and roll about z, then y, then x" if "attitude" in run.ds else ""
             facts.append(("local vertical", f"LVLH: z to the centre, y against r x v, x along the track{angles}"))
     return found
+
+
+def about_a_centre(run: Recorded) -> bool:
+    """Whether bodies are about a centre at the origin."""
+    return run.system in AROUND or centre_of(run.whole) is not None
 
 
 def between_frames(run: Recorded) -> Any:

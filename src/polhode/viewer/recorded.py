@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PLAIN = ("", "consistent")
 """Labels of units that are the user's own."""
+POINT = (np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))
+"""Inertia of a body that does not turn."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,17 @@ class Recorded:
         told = self.record.get("system")
         found = told.get("arguments") if isinstance(told, dict) else None
         return dict(found) if isinstance(found, dict) else {}
+
+    @cached_property
+    def of_bodies(self) -> list[dict[str, Any]]:
+        """Arguments of each body of a sum; empty of other systems, and where they are not known."""
+        told = {
+            name: one for name, one in self.arguments.items() if isinstance(one, dict) and one.get("kind") == "body"
+        }
+        if "body" in self.whole.coords:
+            names = [str(one) for one in np.atleast_1d(self.whole["body"].values)]
+            told = {name: told[name] for name in names if name in told}
+        return list(told.values()) if len(told) == self.bodies else []
 
     @property
     def units(self) -> str:
@@ -104,8 +117,11 @@ class Recorded:
     @cached_property
     def mass(self) -> Any:
         """Masses (B,) where they are known, else None."""
-        given = self.whole["mass"].values if "mass" in self.whole and "time" not in self.whole["mass"].dims else None
+        given: Any = None
+        if "mass" in self.whole and "time" not in self.whole["mass"].dims:
+            given = self.whole["mass"].values
         given = self.arguments.get("mass") if given is None else given
+        given = [one.get("mass") for one in self.of_bodies] or None if given is None else given
         given = self.arguments.get("mu") if given is None and self.system == "gravitating_bodies" else given
         try:
             values = np.broadcast_to(np.asarray(given, dtype=float), (self.bodies,))
@@ -117,10 +133,15 @@ class Recorded:
     def inertia(self) -> list[tuple[Any, Any]]:
         """Principal moments (3,) and the quaternion of the principal frame in the body's, of each body or of all.
 
-        Empty where the bodies have none, or it is not known.
+        Empty where the bodies have none, or it is not known; that of a point among other bodies is zero.
         """
         if "attitude" not in self.whole:
             return []
+        if any("inertia" in one for one in self.of_bodies):
+            try:
+                return [_pair(one["inertia"]) if "inertia" in one else POINT for one in self.of_bodies]
+            except (TypeError, ValueError, PolhodeError):  # a record of another version
+                pass
         if "inertia" in self.whole and self.whole["inertia"].dims == ("body", "axis"):
             given = np.unique(np.asarray(self.whole["inertia"].values, dtype=float), axis=0)
             one = [(given[0], np.array((1.0, 0.0, 0.0, 0.0)))]

@@ -1,7 +1,7 @@
 """A scene: what there is to see of some runs, as plain data and one run of bytes.
 
 The scene is JSON: ``version``, ``title``, ``subtitle``, ``generator`` and ``runs``; each run has ``label``, ``facts``,
-``clock``, ``bodies``, ``cell``, ``pivot``, ``vectors``, ``rotors``, ``poinsot``, ``orbit``, ``series``,
+``clock``, ``bodies``, ``cell``, ``pivot``, ``vectors``, ``rotors``, ``poinsot``, ``orbit``, ``together``, ``series``,
 ``invariants`` and ``coarse`` (whether a body turns too far between frames for lines from one to the next), and numbers
 of frames as references into the bytes (``polhode.viewer.arrays``).
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput, shown
 from polhode.trajectory.schema import renamed, trajectory
-from polhode.viewer import equipment, facts, frames, motions, orbits, series, shapes
+from polhode.viewer import equipment, facts, frames, motions, orbits, series, shapes, together
 from polhode.viewer.arrays import Arrays
 from polhode.viewer.recorded import Recorded
 
@@ -134,6 +134,7 @@ def _run(run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]],
         "rotors": equipment.rotors(run, arrays, told),
         "poinsot": motions.poinsot(run, arrays),
         "orbit": orbits.of_run(run, arrays, told),
+        "together": together.of_run(run, arrays, told),
         "series": series.of_run(run, arrays),
         "coarse": any(name == "coarse" for name, _ in told),
     }

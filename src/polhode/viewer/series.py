@@ -52,7 +52,7 @@ def of_run(run: Recorded, arrays: Arrays) -> list[Group]:
         add("Angular velocity, body axes", unit, [(name, w[:, k]) for k, name in enumerate("xyz")])
     if run.system in ("heavy_top", "soft_wall", "gravity_gradient"):
         add("Tilt from the vertical", "deg", [tilt(run)])
-    if run.system in orbits.AROUND:
+    if orbits.about_a_centre(run):
         _of_orbit(run, add)
     elif "position" in run.whole and not run.molecules:
         _of_positions(run, add)
@@ -81,7 +81,7 @@ def invariants(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
     for name, words in LENGTHS.items():
         if name in conserved and name in run.ds and run.ds[name].dims == ("time", "axis"):
             values = np.linalg.norm(_row(run, name), axis=1)
-            about = " about the centre" if name == "angular_momentum_space" and run.system in orbits.AROUND else ""
+            about = " about the centre" if name == "angular_momentum_space" and orbits.about_a_centre(run) else ""
             found.append({"name": f"length of {words}{about}", "values": arrays.exact(values), "unit": run.unit(name)})
     return found
 

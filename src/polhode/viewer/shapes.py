@@ -100,13 +100,25 @@ def _solids(run: Recorded, arrays: Arrays) -> Shape:
     shapes = []
     for k in range(run.bodies if many else 1):
         moments, frame = run.inertia[k if len(run.inertia) > 1 else 0]
-        shapes.append(_box(arrays, sides(moments, None if masses is None else float(masses[k])), frame))
-    moments = run.inertia[0][0]
+        if moments.any():
+            shapes.append(_box(arrays, sides(moments, None if masses is None else float(masses[k])), frame))
+        else:
+            shapes.append({"kind": "sphere", "radius": _ball(run, k)})
+    moments = next(one for one, _ in run.inertia if one.any())
     impossible = moments.max() > (1.0 + 1e-9) * (moments.sum() - moments.max())
     words = "cuboid of uniform density with these moments" + ("" if masses is not None else "; its size is free")
     if impossible:
         words = "thin cuboid: no body has these moments, one of which exceeds the sum of the others"
     return Shape(shapes, None, words)
+
+
+def _ball(run: Recorded, k: int) -> float:
+    """Radius of a point among bodies: that of a ball as dense as the first body with an inertia."""
+    solid = next(j for j, (moments, _) in enumerate(run.inertia) if moments.any())
+    if run.mass is None or not run.mass[solid]:
+        return 0.3
+    volume = float(np.prod(sides(run.inertia[solid][0], float(run.mass[solid]))))
+    return float(np.cbrt(0.75 / pi * volume * run.mass[k] / run.mass[solid]))
 
 
 def _box(arrays: Arrays, size: Any, frame: Any, centre: Any = (0.0, 0.0, 0.0)) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 // The viewer: pictures of all runs at one moment, a clock, plots, and what there is to know of the runs.
 polhodeViewer.mount = (() => {
   const { numbers, views, orbit, charts } = polhodeViewer, { text, units } = numbers;
-  const VIEWS = [views.body, orbit.space, views.cell, views.polhode, views.herpolhode, orbit.track];
+  const VIEWS = [views.body, views.together, orbit.space, views.cell, views.polhode, views.herpolhode, orbit.track];
   const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
   const SECONDS = 12;  // in which a run plays at speed 1
   const ALIKE = 1e-12;  // times that differ by less, as a part of the span, are one moment

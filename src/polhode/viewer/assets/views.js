@@ -37,13 +37,7 @@ polhodeViewer.views = (() => {
         pointers.add(arrow, label);
         return { arrow, label, ...one };
       });
-      // Wheels and gyros: a disc across the axis, outside the body, with an arrow by its momentum.
-      const discs = new THREE.Group(), rotors = many > 1 ? [] : (run.rotors || []).map((one) => {
-        const disc = new THREE.Mesh(new THREE.CylinderGeometry(0.12, 0.12, 0.035, 40).rotateX(Math.PI / 2), shapes.surface(one.colour));
-        const arrow = shapes.arrow(one.colour, 0.014);
-        discs.add(disc, arrow);
-        return { disc, arrow, ...one };
-      });
+      const discs = new THREE.Group(), rotors = many > 1 ? [] : rotorsOf(run, discs);
       if (rotors.length) turning[0].add(discs);
       let trace = null;
       if (many === 1) {
@@ -68,12 +62,7 @@ polhodeViewer.views = (() => {
             label.visible = arrow.visible;
             if (length > 0) label.position.set(...v.map((a) => ((shown + 0.13) * a) / length));
           }
-          for (const { disc, arrow, axis, share } of rotors) {
-            const a = Array.isArray(axis) ? axis : vector(axis, k, part), [h] = row(share, k, part, 1);
-            disc.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), new THREE.Vector3(...a).normalize());
-            for (const one of [disc, arrow]) one.position.set(...a.map((x) => 1.12 * x));
-            shapes.point(arrow, a.map((x) => (h < 0 ? -x : x)), h ? 0.14 + 0.4 * Math.abs(h) : 0);
-          }
+          for (const one of rotors) turnRotor(one, k, part);
           if (trace) trace.userData.show(k);
         },
         legend: many > 1 ? [] : [
@@ -88,6 +77,24 @@ polhodeViewer.views = (() => {
       };
     },
   };
+
+  // Wheels and gyros: a disc across the axis, outside the body, with an arrow by its momentum.
+  function rotorsOf(run, group, body = 0) {
+    return (run.rotors || []).filter((one) => one.body === body).map((one) => {
+      const disc = new THREE.Mesh(new THREE.CylinderGeometry(0.12, 0.12, 0.035, 40).rotateX(Math.PI / 2), shapes.surface(one.colour));
+      const arrow = shapes.arrow(one.colour, 0.014);
+      group.add(disc, arrow);
+      return { disc, arrow, ...one };
+    });
+  }
+
+  function turnRotor({ disc, arrow, axis, share }, k, part) {
+    const a = Array.isArray(axis) ? axis : vector(axis, k, part), [h] = row(share, k, part, 1);
+    disc.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), new THREE.Vector3(...a).normalize());
+    for (const one of [disc, arrow]) one.position.set(...a.map((x) => 1.12 * x));
+    shapes.point(arrow, a.map((x) => (h < 0 ? -x : x)), h ? 0.14 + 0.4 * Math.abs(h) : 0);
+  }
+
   const SHORT = { "angular momentum": "L", "angular velocity": "ω", "to the centre": "centre", "to the Sun": "Sun", "magnetic field": "B", "dipole of the torquers": "m" };
 
   // The axis along which the body is longest, whose tip leaves a trace; of a top its own.
@@ -244,6 +251,94 @@ polhodeViewer.views = (() => {
     return found;
   }
 
+  // ------------------------------------------------------------------ bodies that act on each other
+  const BODIES = ["#0072b2", "#d55e00", "#009e73", "#aa4a8a", "#e69f00", "#56b4e9", "#7a828d"], LEAST = 0.11;
+
+  const together = {
+    name: "Together",
+    about: "Bodies that act on each other, near by; tethers between them",
+    offered: (run) => Boolean(run.together),
+    make(run, stage) {
+      const { position, attitude: q, links, local } = run.together, many = run.bodies.count, all = new THREE.Group();
+      const [low, high] = limits(position), middle = low.map((a, i) => 0.5 * (a + high[i])), extent = 0.5 * Math.hypot(...high.map((a, i) => a - low[i]));
+      const shape = (b) => run.bodies.shapes[Math.min(b, run.bodies.shapes.length - 1)];
+      const largest = Math.max(...Array.from({ length: many }, (_, b) => shapes.reach(shape(b))));
+      const size = 1 / extent, magnified = Math.max(1, (LEAST * extent) / largest), colour = (b) => BODIES[b % BODIES.length];
+      const names = run.bodies.names || [], paths = new THREE.Group(), discs = new THREE.Group(), turning = [], rotors = [];
+      const movers = Array.from({ length: many }, (_, b) => {
+        const place = new THREE.Group(), held = new THREE.Group(), solid = shapes.solid(shape(b)), near = size * magnified * shapes.reach(shape(b));
+        solid.scale.setScalar(size * magnified);
+        held.add(solid);
+        const carried = new THREE.Group();
+        carried.scale.setScalar(near);
+        rotors.push(...rotorsOf(run, carried, b));
+        held.add(carried);
+        turning.push(held);
+        place.add(held);
+        if (names[b]) {
+          const label = shapes.word(names[b], colour(b), 0.11);
+          label.position.z = (local ? -1 : 1) * (near + 0.07);
+          place.add(label);
+        }
+        const points = new Float32Array(3 * position.rows);
+        for (let k = 0; k < position.rows; k++) for (let j = 0; j < 3; j++) points[3 * k + j] = size * position[3 * (k * many + b) + j];
+        paths.add(run.coarse ? shapes.dots(points, colour(b), 0.005) : shapes.line(points, colour(b), 0.45, 1.4));
+        all.add(place);
+        return place;
+      });
+      // A tether is pale while it is slack; other loads are thin lines between the bodies.
+      const lines = links.filter((one) => one.at || !links.some((other) => other.at && String(other.bodies) === String(one.bodies))).map((one) => {
+        const thick = one.at ? 0.007 : 0.0025, line = new THREE.Mesh(new THREE.CylinderGeometry(thick, thick, 1, 10).rotateX(Math.PI / 2), shapes.surface(one.at ? TETHER : colours().faint));
+        line.material.transparent = true;
+        all.add(line);
+        return { line, ...one };
+      });
+      const letters = shapes.axes(0.3, ["x", "y", "z"], 0.012);
+      all.add(paths, letters);
+      if (local) all.quaternion.set(1, 0, 0, 0);  // z, to the centre, is shown below
+      stage.show(all);
+      stage.home([-1.9, 2.2, 0.9], 4.1, middle.map((a, i) => (local && i ? -size : size) * a));
+      const end = (b, at, k, part) => new THREE.Vector3(...(at || [0, 0, 0])).multiplyScalar(size * magnified).applyQuaternion(turning[b].quaternion).add(movers[b].position);
+      return {
+        parts: { Paths: paths, Axes: letters },
+        update(k, part) {
+          for (let b = 0; b < many; b++) {
+            movers[b].position.set(...row(position, k, part, 3, 3 * b).map((a) => size * a));
+            if (q) shapes.set(turning[b], attitude(q, k, part, b));
+          }
+          for (const one of rotors) turnRotor(one, k, part);
+          for (const { line, bodies: [a, b], at, length } of lines) {
+            const from = end(a, at && at[0]), to = end(b, at && at[1]), along = to.clone().sub(from), whole = along.length();
+            line.position.copy(from).add(to).multiplyScalar(0.5);
+            if (whole > 0) line.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), along.clone().divideScalar(whole));
+            line.scale.z = Math.max(1e-6, whole);
+            line.material.opacity = at && !taut(run, k, part, [a, b], at, length) ? 0.3 : 1;
+          }
+        },
+        legend: [
+          ...(many <= 12 ? names.map((name, b) => [colour(b), name]) : []),
+          ...(lines.some((one) => one.at) ? [[TETHER, "tether, pale while it is slack"]] : []),
+          ...[...new Map(rotors.map((one) => [one.name, one.colour]))].map(([name, colour]) => [colour, `${name}, by momentum`]),
+        ],
+        describe(k) {
+          const [a, b] = links[0].bodies, apart = row(position, k, 0, 3, 3 * b).map((x, i) => x - row(position, k, 0, 3, 3 * a)[i]);
+          return `${names[b] || "the second body"} is ${text(Math.hypot(...apart), 5)} from ${names[a] || "the first"}`;
+        },
+      };
+    },
+  };
+  const TETHER = "#3d3d3d";
+
+  // Whether the ends of a tether, at their true places, are as far apart as it is long.
+  function taut(run, k, part, bodies, at, length) {
+    const { position, attitude: q } = run.together;
+    const [one, two] = bodies.map((b, i) => {
+      const arm = q ? rotate(attitude(q, k, part, b), at[i]) : at[i];
+      return row(position, k, part, 3, 3 * b).map((x, j) => x + arm[j]);
+    });
+    return Math.hypot(...two.map((x, j) => x - one[j])) >= length;
+  }
+
   // ------------------------------------------------------------------ many bodies in their box
   const cell = {
     name: "Cell",
@@ -283,13 +378,19 @@ polhodeViewer.views = (() => {
     },
   };
 
-  function bounds(run) {
-    if (run.cell) return [[0, 0, 0], run.cell];
-    const r = run.bodies.position, low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+  // Least and largest coordinates of places.
+  function limits(r) {
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     for (let i = 0; i < r.length; i++) {
       if (r[i] < low[i % 3]) low[i % 3] = r[i];
       if (r[i] > high[i % 3]) high[i % 3] = r[i];
     }
+    return [low, high];
+  }
+
+  function bounds(run) {
+    if (run.cell) return [[0, 0, 0], run.cell];
+    const [low, high] = limits(run.bodies.position);
     const margin = Math.max(...run.bodies.shapes.map(shapes.reach));
     const least = 0.05 * Math.max(...high.map((a, i) => a - low[i])) + margin;
     return [low.map((a) => a - least), high.map((a, i) => a - low[i] + 2 * least)];
@@ -329,5 +430,5 @@ polhodeViewer.views = (() => {
     }
   }
 
-  return { body, polhode, herpolhode, cell, poses };
+  return { body, together, polhode, herpolhode, cell, poses };
 })();
