@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -259,8 +259,9 @@ def _role(commanded: Commanded, parts: Values, before: int) -> Any:
 
 # ------------------------------------------------------------------ in a system
 def sampled_by(
-    whole: Sum, structure: Structure, auxiliary: Sequence[AuxiliaryVariable], noises: Sequence[tuple[str, Noise]]
-) -> dict[str, Any]:
+    whole: Sum, structure: Structure, auxiliary: Sequence[AuxiliaryVariable], noises: Sequence[tuple[str, Noise]],
+    beside: Callable[..., Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The attributes of a system with controllers and noise, that has these auxiliary variables without the registers
     of delays.
 
@@ -270,7 +271,7 @@ def sampled_by(
         Another count of limits than of numbers that are set, or a state has the name of registers.
     """
     numbers, before = fitted(whole.numbers(structure), whole.carried, len(structure.work)), len(structure.work)
-    if not (whole.controllers or noises):
+    if not (whole.controllers or noises or beside):
         return {"auxiliary": tuple(auxiliary), "parameters": numbers}
     at = {name: [before + first + n for n in range(count)] for name, (first, count) in whole.places.items()}
     k = len(auxiliary)
@@ -291,4 +292,8 @@ def sampled_by(
     for n, (one, made) in enumerate(zip(steered, structure.commands, strict=True)):
         program = CommandProgram(one, made.role, (len(whole.names), k), at, numbers)
         rows += controller_rows(one, n, program, at, one.described)
-    return {"auxiliary": (*auxiliary, *held), **with_table(numbers, rows)}
+    found: dict[str, Any] = {"auxiliary": (*auxiliary, *held)}
+    if beside is not None:
+        others, found["functions"] = beside(numbers, len(whole.controllers), found["auxiliary"])
+        rows += others
+    return found | with_table(numbers, rows)
