@@ -81,6 +81,9 @@ class Given:
         return bool(self.users or self.more)
 
 
+NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), (), True, {})
+
+
 def given_of(
     functions: Mapping[str, tuple[Any, str]], parameters: Any = None, states: Any = None, controllers: Any = (),
     loads: Any = (), work: Any = True, frame: Any = (1.0, 0.0, 0.0, 0.0), rotors: Any = None, moved: Sequence[Any] = (),
@@ -105,6 +108,9 @@ def given_of(
     InvalidInput
         Functions that are none, that cannot be combined, or are missing; no states, controllers or loads.
     """
+    nothing = parameters is None and states is None and work is True and rotors is None
+    if nothing and not (controllers or loads or moved) and all(one is None for one, _ in functions.values()):
+        return NONE_GIVEN
     values, steered, worked = numbers(parameters, "parameters"), controllers_of(controllers), truth(work, "work")
     equipment = [one for one in (rotors, *moved) if one is not None]
     of_user = states_of(states)
@@ -130,9 +136,6 @@ def given_of(
     if steered:
         records["controllers"] = [one.sampling | {"command": record_of(one.function)} for one in steered]
     return Given(users, values, steered, there, tuple(loads_of(loads)), moved, worked, records)
-
-
-NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), (), True, {})
 
 
 def assembled(
@@ -340,7 +343,8 @@ class Anew:
     def of(cls, functions: Mapping[str, Any]) -> Callable[[System], System] | None:
         """For a system of these functions; None where they stay what they are."""
         reading = tuple(one for one in functions.values() if not jit.self_contained(one.function))
-        return cls(reading, tuple(one.made for one in reading)) if reading else None
+        made = (one.looked.made if isinstance(one, UserFunction) and one.looked else one.made for one in reading)
+        return cls(reading, tuple(made)) if reading else None
 
     def __call__(self, system: System) -> System:
         """The system at present: the last one that was built."""
