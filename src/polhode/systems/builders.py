@@ -22,7 +22,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.loads import Load
 from polhode.programs.parts import REMEMBERED
-from polhode.surroundings.surrounding import Surrounding, Table
+from polhode.surroundings.surrounding import Table
 from polhode.systems.controllers import Controller, commanded, controllers_of, parted
 from polhode.systems.record import System
 from polhode.systems.registry import built, handed_in
@@ -81,6 +81,7 @@ class Given:
         return bool(self.users or self.more)
 
 
+NOTHING: Mapping[str, Any] = frozen({})
 NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), (), True, {})
 
 
@@ -140,8 +141,8 @@ def given_of(
 
 def assembled(
     name: str, bodies: Sequence[Body], loads: Sequence[Load], arguments: Mapping[str, Any], given: Given = NONE_GIVEN,
-    conserves: tuple[str, ...] | None = None, alone: Mapping[str, Any] = frozen({}), around: Sequence[Surrounding] = (),
-    in_turn: bool = False, principal: bool = False, quantities: Callable[[Any], Any] | None = None, **attributes: Any,
+    conserves: tuple[str, ...] | None = None, alone: Mapping[str, Any] = NOTHING, how: Mapping[str, Any] = NOTHING,
+    quantities: Callable[[Any], Any] | None = None, **attributes: Any,
 ) -> System:  # fmt: skip
     """The system of bodies under loads and what a user hands in, whose numbers are its last parameters.
 
@@ -161,8 +162,8 @@ def assembled(
         What is conserved beside the energy, so far as further loads leave it; found if None.
     alone : mapping
         Attributes of the system where the user hands in no functions and no loads.
-    around, in_turn, principal
-        As of ``sum_of``.
+    how : mapping
+        Further arguments of ``sum_of``.
     quantities : function, optional
         Makes them from those of rotors.
     **attributes
@@ -188,7 +189,7 @@ def assembled(
 
     def made(called: Collection[str]) -> tuple[Sum, Structure]:
         acting = [*loads, *acting_of(users, books, called), *further]
-        whole = sum_of(bodies, acting, states, around, in_turn=in_turn, principal=principal)
+        whole = sum_of(bodies, acting, states, **how)
         if len(users) > 1:  # all of them read the numbers of the first one
             first, n = whole.summands[len(loads)], len(loads) + len(users)
             shared = [replace(one, parameters=first.parameters) for one in whole.summands[len(loads) : n]]

@@ -190,7 +190,7 @@ def heavy_top(
         [weight_load(weight, at=center if given.acts else inside)],
         {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded,
          **({} if physical else {"physical": False})},
-        given, principal=not given.acts, direct={} if mass is not None else {"weight": (0, False)},
+        given, how={"principal": not given.acts}, direct={} if mass is not None else {"weight": (0, False)},
         alone={"series": top_series, "conserves": conserves, "axis": axis, "recommended": "fg6_5"},
     )  # fmt: skip
 

@@ -135,6 +135,6 @@ def orbit(
                         for one in loads_of(found, float(masses[0]), burns))],
         {"mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],
          "surface": None if surface is None else number(surface, "surface")},
-        given, ("vertical_angular_momentum" if found else "angular_momentum_space",) * axial, in_turn=True,
+        given, ("vertical_angular_momentum" if found else "angular_momentum_space",) * axial, how={"in_turn": True},
         mass_at=mass_at(masses, burns), ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
     )  # fmt: skip

@@ -98,6 +98,6 @@ def soft_wall(
     return assembled(
         "soft_wall", [Body("body", np.inf, tuple(moments), tuple(frame))],
         [made(wall_level, "wall", sign=SIGNS[sign], third=third)],
-        {"inertia": plain(inertia), "sign": sign}, given, principal=not given.acts,
+        {"inertia": plain(inertia), "sign": sign}, given, how={"principal": not given.acts},
         alone={"series": wall_series, "conserves": ("energy", "vertical_angular_momentum"), "recommended": "fg6_5"},
     )  # fmt: skip

@@ -280,8 +280,10 @@ def spacecraft(
             **{name: dict(one.arguments) for name, one in moved.items()},
             **({"gradient_of_forces": True} if points else {}),
         },
-        given, conserves, around=[] if field is None else [quantity(field).named("field")], in_turn=True,
-        principal=aligned, quantities=energies, ground=ground_of(surface, mu, N), axis=None if given.more else axis,
+        given, conserves, quantities=energies,
+        how={"around": [] if field is None else [quantity(field).named("field")], "in_turn": True,
+             "principal": aligned},
+        ground=ground_of(surface, mu, N), axis=None if given.more else axis,
         direct={"mu": (0, True)}, alone={"recommended": "" if reads else "rkn6_14a/kepler"},
     )  # fmt: skip
 
