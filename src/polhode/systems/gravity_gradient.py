@@ -101,6 +101,7 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
         "gravity_gradient", [Body("body", np.inf, tuple(moments), tuple(frame))],
         [made(gradient_level, "gradient", strength=strength)],
         {"inertia": plain(inertia), "mu": mu, "radius": radius}, given_of({}, loads=loads),
-        how={"principal": not loads}, alone={"series": gradient_series, "conserves": ("energy", "vertical_angular_momentum", *about_axis),
+        how={"principal": not loads},
+        alone={"series": gradient_series, "conserves": ("energy", "vertical_angular_momentum", *about_axis),
                "axis": axis, "recommended": "aba10_6_4"},
     )  # fmt: skip
