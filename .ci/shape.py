@@ -30,7 +30,8 @@ FRONT_DOORS = {
     "estimation/batch.py: fit", "estimation/kalman.py: kalman", "cli/fit.py: command", "cli/chaos.py: command",
     "gradients/reverse.py: gradient", "bodies/wheels.py: reaction_wheels", "systems/rigid_body.py: rigid_body",
     "surroundings/magnetic.py: magnetic_field",
-    "systems/devices.py: sunlight", "systems/events.py: eclipse", "systems/forces/radiation.py: radiation_pressure",
+    "systems/controllers.py: controller", "systems/devices.py: sunlight", "systems/events.py: eclipse",
+    "systems/forces/radiation.py: radiation_pressure",
 }  # fmt: skip
 """What users call, with an argument for everything they may say."""
 

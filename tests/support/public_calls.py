@@ -332,6 +332,7 @@ CALLS = {
          "coulomb": 1e-3, "coulomb_speed": 2.0, "imbalance": [1e-6, 2e-6], "positions": [[0, 0.1, 0], [0, 0, 0.1]]},
     ],
     "controller": [
+        {"command": {"x": 1.0}, "at": ph.events.apsis("apoapsis"), "once": True},
         {"command": command, "every": 0.1, "sets": ["push"], "keeps": ["memory"], "phase": 0.05, "delay": 0.2,
          "limit": 3.0, "resolution": 0.01},
         {"command": lambda body, gain: {"push": gain * body.velocity}, "every": 0.1, "parameters": {"gain": 2.0}},

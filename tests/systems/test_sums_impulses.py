@@ -130,7 +130,7 @@ def test_its_runs_are_run_again_and_go_on(tmp_path):
     ds = ph.integrate(bouncing(), "v2", steps=300, **start)
     with pytest.raises(InvalidInput, match="function"):
         ph.rerun(ds)
-    assert np.array_equal(ph.rerun(ds, impulse=floor).position, ds.position)
+    assert np.array_equal(ph.rerun(ds, impulse_at=floor).position, ds.position)
     further = ph.integrate(bouncing(), "v2", start=ds, step=0.01, steps=200)
     whole = ph.integrate(bouncing(), "v2", steps=500, **start)
     np.testing.assert_allclose(further.position[-1], whole.position[-1], rtol=0, atol=1e-12)

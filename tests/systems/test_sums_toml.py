@@ -310,7 +310,7 @@ def test_controllers_stand_in_scenarios(read, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("every = 0.1\n", "", "system.controllers[0].every: expected this key"),
+        ("every = 0.1\n", "", "system.controllers[0]: every is missing"),
         ("every = 0.1", "every = -0.1", "12: system.controllers[0].every: every is -0.1"),
         ("laws.py:damping", "laws.py:dumping", "system.controllers[0].command: laws.py has no function 'dumping'"),
         ("gain = 0.5", "gian = 0.5", "no argument 'gian'"),

@@ -38,6 +38,7 @@ class Form(Enum):
     VECTOR_OR_VECTORS = "3 numbers, or a list of vectors"
     INERTIA = "3 principal moments in any order, a 3x3 tensor, or a shape such as { box = { mass, sides } }"
     FUNCTION = "'file.py:function', a Python file beside the scenario"
+    FUNCTION_OR_NUMBERS = "'file.py:function', a Python file beside the scenario, or a table of names to numbers"
     FORCES = "a list of tables with a kind"
     LOADS = "a list of tables with a kind, and a name"
     QUATERNIONS = "4 numbers (w, x, y, z), or a list of them"
@@ -50,6 +51,10 @@ class Form(Enum):
     FILE = "the name of a file, relative to the scenario"
     NAMED_NUMBERS = "a table of names to a number or a list of numbers"
     STATES = "a table of names to a whole number, to a list of numbers, or to a table with size or start, and unit"
+
+
+FUNCTIONS = (Form.FUNCTION, Form.FUNCTION_OR_NUMBERS)
+"""What may be a function of the user's."""
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from polhode.arguments import array, choice, number, truth, vector
 from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering
-from polhode.loads.load import Load, made
+from polhode.loads.load import Load, made, time_or_event
 
 FRAMES = {
     "inertial": "impulse in a fixed direction",
@@ -37,11 +36,9 @@ class Impulse:
     auxiliary : int
         Index of the auxiliary variable that is its work, in a system.
     what : str
-        Its name in messages and lists.
+        Its name in messages.
     body : int
         Number of the body.
-    event : Event, mapping or None
-        Where it is applied, instead of a time.
     once : bool
         Whether only the first time.
     """
@@ -52,8 +49,8 @@ class Impulse:
     auxiliary: int = -1
     what: str = ""
     body: int = 0
-    event: Any = None
     once: bool = False
+    kind: ClassVar[str] = "impulse"
 
     def after(self, r: Any, v: Any) -> Any:
         """Velocity after the impulse, from r and the velocity v before it; NaN if the frame is not defined."""
@@ -92,17 +89,14 @@ def _axes(r: Any, v: Any) -> Any:
     return np.column_stack([radial, np.cross(normal, radial), normal])
 
 
-def changed_by(at: Any, delta_v: Any, frame: Any, time: str = "at") -> Impulse:
-    """An impulse from its arguments, of which the first is called ``time`` and may be an event.
+def changed_by(time: float, delta_v: Any, frame: Any) -> Impulse:
+    """An impulse from its arguments.
 
     Raises
     ------
     InvalidInput
     """
     choice(frame, "frame", FRAMES)
-    described = isinstance(at, Mapping) and isinstance(at.get("kind"), str)
-    event = at if described or "watches" in getattr(type(at), "__dataclass_fields__", ()) else None
-    t = inf if event is not None else number(at, time, "s")
     if frame == "velocity":
         if isinstance(delta_v, list | tuple) or np.ndim(array(delta_v, "delta_v", "m / s")):
             raise InvalidInput("delta_v must be one number, for frame is 'velocity'; give its size, negative to brake")
@@ -111,7 +105,7 @@ def changed_by(at: Any, delta_v: Any, frame: Any, time: str = "at") -> Impulse:
         change = tuple(vector(delta_v, "delta_v", unit="m / s").tolist())
     if not any(change):
         raise InvalidInput("delta_v is zero; leave this impulse out")
-    return Impulse(t, change, frame, event=event)
+    return Impulse(time, change, frame)
 
 
 def nothing(body):
@@ -157,15 +151,14 @@ def impulse(
     >>> impulse((0, 10.0, 0), at=600.0, frame="rtn").on("chaser").bodies
     ('chaser',)
     >>> from polhode import events
-    >>> impulse(25.0, at=events.apsis_of("chaser", which="apoapsis"), frame="velocity", once=True).on("chaser")
-    load impulse(delta_v=25.0, at={'kind': 'apsis_of', ...)
+    >>> impulse(25.0, at=events.apsis_of("chaser"), frame="velocity", once=True)
+    load impulse(delta_v=25.0, frame='velocity', once=True, at=apsis_of(body='chaser', terminal=False))
     """
-    sudden = replace(changed_by(at, delta_v, frame), once=truth(once, "once"))
-    if sudden.once and sudden.event is None:
+    when = time_or_event(at, "at")
+    known = isinstance(when, float)
+    sudden = replace(changed_by(when if known else inf, delta_v, frame), once=truth(once, "once"))
+    if sudden.once and known:
         raise InvalidInput("once is given, but an impulse at a time happens once anyway; leave it out")
     shown = sudden.delta_v[0] if frame == "velocity" else list(sudden.delta_v)
-    when: Any = sudden.time
-    if sudden.event is not None:
-        when = {key: value for key, value in getattr(at, "arguments", at).items() if key != "function"}
-    recorded = {"delta_v": shown, "at": when, "frame": frame} | ({"once": True} if sudden.once else {})
-    return replace(made(nothing, "impulse", recorded), impulse=sudden)
+    recorded = {"delta_v": shown, "frame": frame} | ({"once": True} if sudden.once else {})
+    return replace(made(nothing, "impulse", recorded), impulse=sudden, when={"at": when})

@@ -19,14 +19,14 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Self
 
-from polhode.arguments import UNKNOWN, array, function, identifier
+from polhode.arguments import UNKNOWN, array, function, identifier, number
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, answering, shown
 from polhode.surroundings.surrounding import as_numbers
 
 pairs = PAIRS = "pairs"
 """What a load is on that is on every two bodies, ``polhode.pairs``."""
-RESERVED = ("t", "kind", "function", "on", "states", "each", "renamed", "name")
+RESERVED = ("t", "kind", "function", "on", "states", "each", "renamed", "name", "after", "until")
 """Names that no parameter of a load can have."""
 
 RETURNS = ("", "acceleration", "states")
@@ -67,6 +67,10 @@ class Load:
         ``Watch`` of a system, with indices in the table.
     impulse : Impulse or None
         A sudden change of velocity, in the place of what the function returns.
+    when : mapping of str to float or Event
+        Times or events at which the load begins (``after``), ends (``until``), or happens (``at``).
+    gate : str
+        Name of the state by which all that it returns is multiplied; empty for a load that acts always.
     books : bool
         Whether its work is recorded.
     made : object
@@ -87,6 +91,8 @@ class Load:
     flagged: tuple[Any, ...] = ()
     watches: tuple[Any, ...] = ()
     impulse: Any = None
+    when: Mapping[str, Any] = field(default_factory=dict)
+    gate: str = ""
     books: bool = True
     made: Any = None
     what: ClassVar[str] = "load"
@@ -250,6 +256,80 @@ class Load:
         starts = {names.get(name, name): one for name, one in self.starts.items()}
         return replace(self, starts=starts, reads={**self.reads, **names}).checked()
 
+    @answering
+    def until(self, at: Any) -> Self:
+        """The same load up to an event, or a time: a tether that breaks, a body that is released.
+
+        All that it returns is multiplied by a state ``NAME_on``, 1 or 0, and its work is recorded, also that of a
+        potential. Steps are cut there, so that every method keeps its order.
+
+        Parameters
+        ----------
+        at : Event or float
+            From ``polhode.events``, or a mapping of its arguments with a ``kind``; or a time (s). In runs forwards in
+            time.
+
+        Returns
+        -------
+        Load
+
+        Raises
+        ------
+        InvalidInput
+            An impulse, or a controller.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import polhode as ph
+        >>> def cable(a, b, stiffness, length):
+        ...     d = b.position - a.position
+        ...     return 0.5 * stiffness * (np.sqrt(d @ d) - length) ** 2
+        >>> def stretched(a, b, most):
+        ...     d = b.position - a.position
+        ...     return np.sqrt(d @ d) - most
+        >>> breaks = ph.events.of(stretched, most=1.1, direction=1).on("a", "b")
+        >>> pair = ph.system(ph.body("a", 2.0), ph.body("b", 1.0),
+        ...                  ph.loads.of(cable, stiffness=50.0, length=1.0).on("a", "b").until(breaks))
+        >>> ds = ph.integrate(pair, step=0.01, steps=50, start={"b": {"position": (1, 0, 0), "velocity": (1, 0, 0)}})
+        >>> ds.event_kind.values, ds.cable_on.values[[0, -1]]
+        (array(['cable_ends'], dtype=object), array([1., 0.]))
+        """
+        return self._when("until", at)
+
+    @answering
+    def after(self, at: Any) -> Self:
+        """The same load from an event, or a time, on; with ``until``, too, each time from the one to the other.
+
+        Parameters
+        ----------
+        at : Event or float
+            As of ``until``.
+
+        Returns
+        -------
+        Load
+
+        Raises
+        ------
+        InvalidInput
+            As ``until``.
+
+        Examples
+        --------
+        >>> from polhode import events, loads
+        >>> down, up = (events.node_of("craft", which=one) for one in ("descending", "ascending"))
+        >>> list(loads.thrust((0.1, 0, 0)).on("craft").after(down).until(up).when)
+        ['after', 'until']
+        """
+        return self._when("after", at)
+
+    def _when(self, word: str, at: Any) -> Self:
+        if self.impulse is not None or self.what != "load":
+            raise InvalidInput(f"{self.described} happens at single times, and has no {word}; give it to the load that "
+                               "shall begin or end")  # fmt: skip
+        return replace(self, when={**self.when, word: time_or_event(at, word)})
+
     def switched(self, name: str, start: float, stop: float) -> Self:
         """The same load with a parameter that is 1 between two times."""
         return replace(self, switches={**self.switches, name: (start, stop)})
@@ -302,7 +382,7 @@ class Load:
     @property
     def form(self) -> Any:
         """What else than function, names and shapes its program depends on."""
-        return self.returns, tuple(self.reads.items()), self.books
+        return self.returns, tuple(self.reads.items()), self.books, self.gate
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -311,6 +391,7 @@ class Load:
         found: dict[str, Any] = {"kind": kind} if kind else {}
         found |= {name: value if isinstance(value, Mapping) else plain(value) for name, value in given.items()}
         found |= {"each": {name: plain(value) for name, value in self.own.items()}} if self.own else {}
+        found |= {word: getattr(one, "arguments", one) for word, one in self.when.items()}
         found |= {"renamed": dict(self.reads)} if self.reads else {}
         found |= {"on": list(self.bodies)} if self.bodies else {}
         return found | ({"states": {name: plain(one) for name, one in self.starts.items()}} if self.starts else {})
@@ -321,7 +402,7 @@ class Load:
         return bool(self.kind) and str(self.function.__module__).startswith("polhode.")
 
     def __repr__(self) -> str:
-        inside = [f"{name}={shown(value)}" for name, value in self.arguments.items()
+        inside = [f"{name}={shown(value)}" for name, value in {**self.arguments, **self.when}.items()
                   if name != "on" and (name, value) not in (("kind", self.name), ("kind", self.what))]  # fmt: skip
         there = f".on({', '.join(map(repr, self.bodies))})" if self.bodies else ""
         return f"{self.what} {self.name}({', '.join(inside)}){there}"
@@ -346,6 +427,17 @@ def bodies_of(given: Any) -> tuple[str, ...]:
     if not isinstance(named, list | tuple) or not all(isinstance(one, str) for one in named):
         raise InvalidInput(f"on must be names of bodies, such as ('a', 'b'), not {shown(given)}")
     return tuple(named)
+
+
+def time_or_event(at: Any, name: str) -> Any:
+    """A time, or an event or its record, from an argument of this name.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    described = isinstance(at, Mapping) and isinstance(at.get("kind"), str)
+    return at if described or "watches" in getattr(type(at), "__dataclass_fields__", ()) else number(at, name, "s")
 
 
 def made(act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None = None, /, **parameters: Any) -> Load:

@@ -17,9 +17,9 @@ from polhode.runs.steps import FixedStep, TimeTransformed
 from polhode.systems.event_record import ALTITUDE, Watch
 from polhode.systems.events import compiled_events, table_of
 from polhode.systems.sampling import cut_by
+from polhode.systems.sudden import Setting
 
 if TYPE_CHECKING:
-    from polhode.loads.impulse import Impulse
     from polhode.runs.request import Request
 
 EPSILON = 2.0**-52
@@ -114,9 +114,8 @@ class EventDetection:
     def __init__(self, request: Request) -> None:
         self.system, self.t0, self.final, self.cut_at = request.system, request.t0, request.final, request.breaks
         self.direction, self.over = copysign(1.0, self.final - self.t0), request.since is not None
-        sudden = next((watch.acts for watch in self.system.watches if watch.acts is not None), None)
-        if sudden is not None and self.direction < 0.0:
-            raise InvalidInput(f"{sudden.what}: an impulse at an event happens forwards in time only; give its time")
+        if self.direction < 0.0 and self.system.one_way:
+            raise InvalidInput(f"{self.system.one_way}, and happens forwards in time only")
         h = request.steps.h if isinstance(request.steps, FixedStep) else None
         sampled = self.system.sampled if h is not None else ()  # chosen steps end there within the loop
         self.sampled = cut_by(sampled, self.t0, h, self.final) if sampled else ()
@@ -208,8 +207,12 @@ class EventDetection:
             self.found += found
         return found
 
-    def _apply(self, impulse: Impulse, t: float, y: Any) -> Found:
-        """Apply an impulse to a state, in place."""
+    def _apply(self, impulse: Any, t: float, y: Any) -> Found:
+        """Apply an impulse to a state, in place, or set states."""
+        if isinstance(impulse, Setting):
+            before, now = y.copy(), getattr(self, "integrator", self.system)
+            impulse.apply(t, y, now.bodies, now.parameters)
+            return Found(t, impulse.kind, y.copy(), before)
         before, mass, own = y.copy(), float(self.system.mass[impulse.body]), L.BODY * impulse.body
         momentum = slice(own + L.MOMENTUM, own + L.MOMENTUM + 3)
         r, v = y[own + L.POSITION : own + L.POSITION + 3], y[momentum] / mass
@@ -220,7 +223,7 @@ class EventDetection:
         y[momentum] = mass * new
         work = mass * float((new - v) @ (v + 0.5 * (new - v)))
         y[L.BODY * self.system.N + impulse.auxiliary] += work
-        return Found(t, "impulse", y.copy(), before, work)
+        return Found(t, impulse.kind, y.copy(), before, work)
 
     def act(self, k: int, t: float, y: Any, part: Callable[[float, Any, float], Any]) -> None:
         """What happens at event k, which is met at time t, to the state there, in place; ``part`` as in ``passed``.
@@ -230,27 +233,41 @@ class EventDetection:
         StepFailed
             It happens again and again at one time.
         """
-        impulse = self.watches[k].acts
-        if impulse is None or not self._name(k, self.sides[k]):
+        if self.watches[k].acts is None or not self._name(k, self.sides[k]):
             return
-        if sum(one.kind == "impulse" and one.time == t for one in self.found) > MOST_AT_ONCE:
-            raise StepFailed(f"{impulse.what} happens more than {MOST_AT_ONCE} times at t = {t:g}; its event must not "
-                             "be met again at once", time=t)  # fmt: skip
         same = [j for j, other in enumerate(self.watches) if other.is_that_of(self.watches[k])]
-        for j in same:
-            if self.sides[j] == -self.sides[k]:
-                self.sides[j] = self.sides[k]  # found at the same time, to round-off
-                self.note_event(j, t, y)
+        met = [j for j in same if j == k or self.sides[j] == -self.sides[k]]  # at the same time, to round-off
+        for j in met:
+            self.sides[j] = self.sides[k]
+            self.note_event(j, t, y)
         self.close(t, y)
-        self.found.append(self._apply(impulse, t, y))
+        acting = [j for j in met if self.watches[j].acts is not None and self._name(j, self.sides[j])]
+        for j in acting:
+            self._happen(self.watches[j].acts, t, y)
         self.restart(t, y)
         soon = t + SOON * (self.final - self.t0)
         leading = np.sign(self.evaluate(soon, part(t, y, soon)))  # at the time itself it is zero, to round-off
         for j in same:
             if self.sides[j] != L.EVENT_DISABLED:
                 self.sides[j] = leading[j] or L.EVENT_UNARMED
-        if impulse.once:
-            self.sides[k] = L.EVENT_DISABLED
+        for j in acting:
+            if self.watches[j].acts.once:
+                self.sides[j] = L.EVENT_DISABLED
+
+    def _happen(self, act: Any, t: float, y: Any) -> None:
+        """What happens at an event, to the state there, in place; it is told if it changes anything.
+
+        Raises
+        ------
+        StepFailed
+            It happens again and again at one time.
+        """
+        if sum(one.kind == act.kind and one.time == t for one in self.found) > MOST_AT_ONCE:
+            raise StepFailed(f"{act.what} happens more than {MOST_AT_ONCE} times at t = {t:g}; its event must not be "
+                             "met again at once", time=t)  # fmt: skip
+        found = self._apply(act, t, y)
+        if (found.state != found.before).any():  # a load that has ended may end again
+            self.found.append(found)
 
     def __bool__(self) -> bool:
         return bool(self.watches)
@@ -336,7 +353,8 @@ class EventDetection:
         Ended
         """
         values = self.evaluate(b, yb)
-        wanted = [k for k in self.changed(values) if self.watches[k].cuts or self._name(k, values[k])]
+        edges = [watch.cuts and watch.acts is None for watch in self.watches]
+        wanted = [k for k in self.changed(values) if edges[k] or self._name(k, values[k])]
         zeros = [(*self.locate(k, a, ya, b, yb, values[k], part), k) for k in wanted]
         for t, y, k in sorted(zeros, key=lambda found: found[0] * self.direction):
             self.cross(k, copysign(1.0, values[k]), t)
@@ -354,8 +372,9 @@ class EventDetection:
         """Time and state of the zero of event k in a step, to round-off."""
         fa, soon = float(self.evaluate(a, ya)[k]), a + SOON * (self.final - self.t0)
         if self.watches[k].acts is not None and fa * fb > 0.0 and (b - soon) * self.direction > 0.0:
-            ya = part(a, ya, soon)  # from an impulse at such an event the motion may lead away from it and back
-            a, fa = soon, float(self.evaluate(soon, ya)[k])
+            there = part(a, ya, soon)  # from an impulse at such an event the motion may lead away from it and back
+            away = float(self.evaluate(soon, there)[k])
+            a, ya, fa = (soon, there, away) if away * fb < 0.0 else (a, ya, fa)
         if fa == 0.0 or fa * fb > 0.0:  # it is the start of the step, to round-off
             return a, ya.copy()
         states = {a: ya, b: yb}

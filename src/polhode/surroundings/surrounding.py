@@ -61,11 +61,13 @@ class Surrounding:
     flagged: ClassVar[tuple[Any, ...]] = ()
     watches: ClassVar[tuple[Any, ...]] = ()
     impulse: ClassVar[None] = None
+    gate: ClassVar[str] = ""
     form: ClassVar[str] = ""
     bodies: ClassVar[tuple[str, ...]] = ()
     starts: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     reads: ClassVar[Mapping[str, str]] = MappingProxyType({})
     switches: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType({})
+    when: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def named(self, name: str) -> Surrounding:
         """The same under the name that functions ask for.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -84,14 +84,26 @@ class CommandProgram(Command):
         ------
         UserFunctionError
         """
+        self.values(t, y, bodies, self.parameters)
+
+    def values(self, t: float, y: Any, bodies: Any, parameters: Any) -> dict[int, float]:
+        """What it sets at a state, by places in the state.
+
+        Raises
+        ------
+        UserFunctionError
+            A value is not finite.
+        """
         N, count = self.sizes
-        out = np.zeros(L.LOAD * N + count)
-        repeated(LOADS)(jit.compile_kernel(self.role, LOADS), 1, t, y, bodies, np.array(self.parameters), out)
+        out, found = np.zeros(L.LOAD * N + count), dict[int, float]()
+        repeated(LOADS)(jit.compile_kernel(self.role, LOADS), 1, t, y, bodies, np.array(parameters), out)
         for name in (*self.controller.sets, *self.controller.keeps):
             values = out[[L.LOAD * N + k for k in self.at[name]]]
             if not np.isfinite(values).all():
                 raise UserFunctionError(f"{self.controller.described} sets {name!r} to {values} at t = {t:g}; every "
                                         "number must be finite", time=t)  # fmt: skip
+            found |= {L.BODY * N + k: float(x) for k, x in zip(self.at[name], values, strict=True)}
+        return found
 
 
 # ------------------------------------------------------------------ traced
@@ -169,8 +181,8 @@ def _by_state(sum: Sum, one: Controller, on: Sequence[int], result: Mapping[str,
         found = key if key in known else _command(sum, on, key)
         if found is None:
             there = ", ".join(known) or "none: give it some by .states"
-            several = key in COMMANDS and bool(sum.commands)
-            more = f"; say of which body: {{'{sum.names[on[0]]}': {{{key!r}: ...}}}}" * (several and bool(on))
+            several = key in COMMANDS and bool(sum.commands and on)
+            more = f"; say of which body: {{'{sum.names[on[0]]}': {{{key!r}: ...}}}}" if several else ""
             raise UserFunctionError(f"{one.described} sets {key!r}, which is no state; there are {there}{more}")
         yield found, value
 
@@ -212,6 +224,7 @@ def traced(sum: Sum) -> Commanded:
         One cannot be traced, two set the same state, or one sets noise.
     """
     held, registers = {name: "is noise" for name in sum.noises}, 0
+    held |= {one.load.gate: f"says whether {one.load.described} acts" for one in sum.summands if one.load.gate}
     tracing, programs = Tracing(replace(sum, summands=())), list[tuple[Controller, Values]]()
     decisions = Decisions(memory.Values(sum.parameters, [k for one in sum.carried for k in one.flags]))
     for one in sum.controllers:
@@ -223,10 +236,11 @@ def traced(sum: Sum) -> Commanded:
         with tracing.g.asking(decisions):
             parts = tracing.followed(one, one.on[0], decisions, read)
         for name in parts:
-            if name in held:
+            if name in held and not (controller.when and name not in sum.noises):
                 raise InvalidInput(f"{controller.described} sets the state {name!r}, which {held[name]}; let it set "
                                    "another one")  # fmt: skip
-            held[name] = f"{controller.described} sets"
+            if not controller.when:
+                held[name] = f"{controller.described} sets"
         whole, beyond = controller.late
         late = [rows for name, rows in parts.items() if name not in controller.keeps]
         registers += len([a for rows in late for a in rows]) * (whole + (beyond > 0.0))
@@ -259,11 +273,10 @@ def _role(commanded: Commanded, parts: Values, before: int) -> Any:
 
 # ------------------------------------------------------------------ in a system
 def sampled_by(
-    whole: Sum, structure: Structure, auxiliary: Sequence[AuxiliaryVariable], noises: Sequence[tuple[str, Noise]],
-    beside: Callable[..., Any] | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    whole: Sum, structure: Structure, auxiliary: Sequence[AuxiliaryVariable], noises: Sequence[tuple[str, Noise]]
+) -> dict[str, Any]:
     """The attributes of a system with controllers and noise, that has these auxiliary variables without the registers
-    of delays.
+    of delays; and the ``programs`` of controllers at events.
 
     Raises
     ------
@@ -271,8 +284,8 @@ def sampled_by(
         Another count of limits than of numbers that are set, or a state has the name of registers.
     """
     numbers, before = fitted(whole.numbers(structure), whole.carried, len(structure.work)), len(structure.work)
-    if not (whole.controllers or noises or beside):
-        return {"auxiliary": tuple(auxiliary), "parameters": numbers}
+    if not (whole.controllers or noises):
+        return {"auxiliary": tuple(auxiliary), "parameters": numbers, "programs": []}
     at = {name: [before + first + n for n in range(count)] for name, (first, count) in whole.places.items()}
     k = len(auxiliary)
     asked: Any = [one.load for one in whole.controllers]
@@ -288,12 +301,12 @@ def sampled_by(
             if own:
                 at[register_of(name)], k = list(range(k, k + len(own))), k + len(own)
             held += own
-    rows = noise_rows(noises, at)
-    for n, (one, made) in enumerate(zip(steered, structure.commands, strict=True)):
-        program = CommandProgram(one, made.role, (len(whole.names), k), at, numbers)
-        rows += controller_rows(one, n, program, at, one.described)
-    found: dict[str, Any] = {"auxiliary": (*auxiliary, *held)}
-    if beside is not None:
-        others, found["functions"] = beside(numbers, len(whole.controllers), found["auxiliary"])
-        rows += others
-    return found | with_table(numbers, rows)
+    rows, programs = noise_rows(noises, at), [
+        CommandProgram(one, made.role, (len(whole.names), k), at, numbers)
+        for one, made in zip(steered, structure.commands, strict=True)
+    ]  # fmt: skip
+    for n, program in enumerate(own for own in programs if not own.controller.when):
+        rows += controller_rows(program.controller, n, program, at, program.controller.described)
+    found = with_table(numbers, rows) if rows else {"parameters": numbers}
+    programs = [own for own in programs if own.controller.when]
+    return {"auxiliary": (*auxiliary, *held), "programs": programs, **found}

@@ -1,29 +1,30 @@
-"""Controllers that sample and hold: functions that set states at equal intervals of time.
+"""Controllers: functions that set states, at equal intervals of time, or at an event or a time in a sum.
 
-Between its sampling times phase + k every (all whole k) a controller does nothing, and what it has set is held. At such
-a time its function is called with the state, before the step that starts there; a row of a trajectory at that time
-shows what was held until then.
+Those at equal intervals sample and hold. Between its sampling times phase + k every (all whole k) a controller does
+nothing, and what it has set is held. At such a time its function is called with the state, before the step that starts
+there; a row of a trajectory at that time shows what was held until then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import floor
 from types import FunctionType
 from typing import Annotated, Any, ClassVar, Self
 
-from polhode.arguments import UNKNOWN, array, in_unit, mapping, number, text
+from polhode.arguments import UNKNOWN, array, identifier, in_unit, mapping, number, text, truth
 from polhode.arguments.recorded import called, plain
-from polhode.arguments.words import Form, Function, NumberOrNumbers, Time
+from polhode.arguments.words import Form, NumberOrNumbers, Time, Unit
 from polhode.errors import InvalidInput, answering, shown, unknown_name
-from polhode.kernel import layout as L
-from polhode.loads.load import RESERVED, Load, numbers_of
-from polhode.systems.record import AuxiliaryVariable
+from polhode.loads.load import RESERVED, Load, numbers_of, time_or_event
+from polhode.programs.written import module_of
+from polhode.systems.pulsed_thrusters import PulsedThrusters
+from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.registry import key_of
-from polhode.systems.sample_table import Row, controller_rows, register_of, registers
+from polhode.systems.sample_table import controller_rows, noise_rows, register_of, registers, with_table
 from polhode.systems.sampling import CommandFunction
-from polhode.systems.states import States
+from polhode.systems.states import States, states_of
 from polhode.systems.user import FORMS, UserFunction
 from polhode.systems.user.roles import Form as FunctionForm
 from polhode.systems.user.roles import states_set
@@ -35,7 +36,8 @@ WHOLE = 1e-9
 """Distance of a delay from a whole number of samples, in samples, that counts as none."""
 
 
-SAMPLING = ("every", "sets", "keeps", "phase", "delay", "limit", "resolution")
+HELD = ("phase", "delay", "limit", "resolution")
+SAMPLING = ("every", "at", "once", "sets", "keeps", *HELD)
 """What says when a controller samples, and how its values are set."""
 
 
@@ -53,6 +55,8 @@ class Controller(Load):
         it sets at once.
     limit, resolution : None, float or tuple of float
         Of the numbers of ``sets``.
+    once : bool
+        Of one at an event: whether it is called at the first only.
     """
 
     every: float = 1.0
@@ -62,6 +66,7 @@ class Controller(Load):
     keeps: tuple[str, ...] = ()
     limit: Any = None
     resolution: Any = None
+    once: bool = False
     what: ClassVar[str] = "controller"
     reserved: ClassVar[tuple[str, ...]] = (*RESERVED, *SAMPLING)
 
@@ -95,7 +100,8 @@ class Controller(Load):
     @property
     def sampling(self) -> dict[str, Any]:
         """When it samples and how values are set, in JSON types."""
-        found: dict[str, Any] = {"every": self.every}
+        found: dict[str, Any] = {} if self.when else {"every": self.every}
+        found |= {"once": True} if self.once else {}
         found |= {name: list(getattr(self, name)) for name in ("sets", "keeps") if getattr(self, name)}
         found |= {name: getattr(self, name) for name in ("phase", "delay") if getattr(self, name)}
         return found | {
@@ -110,8 +116,8 @@ class Controller(Load):
 
 @answering
 def controller(
-    command: Function,
-    every: Time,
+    command: Annotated[Any, Form.FUNCTION_OR_NUMBERS],
+    every: Time | None = None,
     sets: Annotated[Any, Form.WORDS] | None = None,
     *,
     parameters: Annotated[Any, Form.NAMED_NUMBERS] | None = None,
@@ -120,17 +126,20 @@ def controller(
     delay: Time = 0.0,
     limit: NumberOrNumbers | None = None,
     resolution: NumberOrNumbers | None = None,
+    at: Annotated[Any, Form.TIME_OR_EVENT, Unit("s")] | None = None,
+    once: bool = False,
 ) -> Controller:
     """A controller that samples and holds: a part of ``polhode.system``, or for ``controllers=`` of ``rigid_body``,
-    ``spacecraft``, ``orbit`` and ``particle``.
+    ``spacecraft``, ``orbit`` and ``particle``. With ``at`` it sets states at an event, or at one time.
 
     Parameters
     ----------
-    command : function
+    command : function or mapping
         In ``polhode.system``: its first arguments are the bodies that ``.on`` names; the others are found by name, as
         those of a load: ``t``, a parameter, a state. It returns a mapping of names of states to their new values.
         Elsewhere ``command(t, position, velocity, q, omega, parameters, states)``, which returns the new values of the
-        states named in ``sets`` and ``keeps``, in this order: the value itself if there is one, else a tuple.
+        states named in ``sets`` and ``keeps``, in this order: the value itself if there is one, else a tuple. Beside
+        ``at`` it may be such a mapping of numbers itself.
     every : float
         Time between samples, positive.
     sets : str or sequence of str
@@ -148,6 +157,12 @@ def controller(
         Largest magnitude of the numbers of ``sets``: one for all, or one for each.
     resolution : float or sequence of float, optional
         Their resolution: values are rounded to whole multiples of it, before they are limited.
+    at : float or Event
+        In a sum, instead of ``every``: the time (s), or the event from ``polhode.events`` (or a mapping of its
+        arguments with a ``kind``) at which values are set, in runs forwards in time. Steps are cut there, and the
+        states may have rates.
+    once : bool
+        Whether that is at the first such event only, instead of at each.
 
     Returns
     -------
@@ -172,9 +187,32 @@ def controller(
     >>> ds = ph.integrate(craft, step=0.05, steps=400, angular_velocity=(0.1, 0.2, -0.1))
     >>> float(abs(ds.angular_velocity[-1]).max()) < 0.01
     True
+
+    A neuron that fires, of states alone:
+
+    >>> def charging(v, current):
+    ...     return {"v": current - v}
+    >>> def threshold(v):
+    ...     return v - 1.0
+    >>> neuron = ph.system(ph.states.of(charging, {"current": 1.5}, v=0.0),
+    ...                    controller({"v": 0.0}, at=ph.events.of(threshold, direction=1)).named("fires"))
+    >>> ph.integrate(neuron, "taylor", step=0.1, t_end=4.0).event_time.values.round(6)
+    array([1.098612, 2.197225, 3.295837])
     """
-    if not callable(command):
-        raise InvalidInput(f"command must be a function, not {shown(command)}")
+    if at is not None:
+        return _at(
+            at,
+            command,
+            once,
+            sets,
+            keeps,
+            parameters,
+            {"every": every, "delay": delay, "phase": phase, "limit": limit, "resolution": resolution},
+        )
+    if truth(once, "once"):
+        raise InvalidInput("once is given without at; give the event, or leave it out")
+    if every is None:
+        raise InvalidInput("every is missing; give the time between samples, or at=, an event or a time")
     every = number(in_unit(every, "s", "every"), "every")
     if not every > 0.0:
         raise InvalidInput(f"every is {every:g}; a controller needs a positive time between its samples")
@@ -183,19 +221,57 @@ def controller(
         raise InvalidInput(f"delay is {delay:g}; a command cannot take effect before it is computed, so give 0 or more")
     if delay > MOST_DELAY * every:
         raise InvalidInput(f"delay is {delay:g}, more than {MOST_DELAY} samples; give a shorter one")
+    setting, keeping = _names_set(sets, keeps)
+    return _made(command, parameters, {
+        "every": every, "phase": phase, "delay": delay, "sets": setting, "keeps": keeping,
+        "limit": _positive(limit, "limit"), "resolution": _positive(resolution, "resolution"),
+    })  # fmt: skip
+
+
+def _at(
+    at: Any, command: Any, once: Any, sets: Any, keeps: Any, parameters: Any, others: Mapping[str, Any]
+) -> Controller:
+    """A controller at a time or an event."""
+    for name, given in others.items():
+        if given:
+            raise InvalidInput(
+                f"{name} is given beside at, of a controller that is called at equal times; leave it out"
+            )
+    setting, keeping = _names_set(sets, keeps)
+    when = time_or_event(at, "at")
+    own = {"sets": setting, "keeps": keeping, "when": {"at": when}, "once": truth(once, "once")}
+    if once and isinstance(when, float):
+        raise InvalidInput("once is given, but at is a time, which comes once anyway; leave it out")
+    if not isinstance(command, Mapping):
+        return _made(command, parameters, own)
+    if not command or parameters:
+        raise InvalidInput("command has no states" if not command else "parameters are given beside numbers that are "
+                           "set; they have a function of yours")  # fmt: skip
+    names = ", ".join(identifier(name, "name of a state in command") for name in command)
+    values = ", ".join(f"{name!r}: {name}" for name in command)
+    function = module_of(f"def setting({names}):\n    return {{{values}}}\n").setting
+    return _made(function, command, {**own, "kind": "controller"})
+
+
+def _names_set(sets: Any, keeps: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of states in ``sets`` and ``keeps``."""
     setting, keeping = () if sets is None else _words(sets, "sets"), _words(keeps, "keeps")
     if sets is not None and not setting:
         raise InvalidInput("sets names no state; give the states that the controller sets")
     for name in setting + keeping:
         if (setting + keeping).count(name) > 1:
             raise InvalidInput(f"sets and keeps name the state {name!r} twice; name it once")
+    return setting, keeping
+
+
+def _made(command: Any, parameters: Any, given: dict[str, Any]) -> Controller:
+    """A controller by these attributes."""
+    if not callable(command):
+        raise InvalidInput(f"command must be a function, not {shown(command)}")
     called_so = getattr(command, "__name__", "")
     name = called_so if called_so.isidentifier() else "controller"
     numbers = numbers_of(mapping({} if parameters is None else parameters, "parameters"), f"controller {name!r}")
-    made = Controller(
-        command, name, numbers, every=every, phase=phase, delay=delay, sets=setting, keeps=keeping,
-        limit=_positive(limit, "limit"), resolution=_positive(resolution, "resolution"),
-    )  # fmt: skip
+    made = Controller(command, name, numbers, **given)
     return made.checked() if numbers else made
 
 
@@ -242,6 +318,8 @@ def controllers_of(given: Any) -> tuple[Controller, ...]:
         if not isinstance(one, Controller):
             raise InvalidInput(f"controllers[{k}] must be made by polhode.controller, or be a mapping of its "
                                f"arguments, not {shown(one)}")  # fmt: skip
+        if one.when:
+            raise InvalidInput(f"controllers[{k}] is at an event or a time, which is for polhode.system; give every=")
         if not one.sets:
             raise InvalidInput(f"controllers[{k}] names no states that it sets; give sets=")
         for word, given_too in (("parameters", one.parameters), (".on", one.bodies), (".states", one.starts)):
@@ -307,35 +385,51 @@ def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()
     )
 
 
-def commanded(given: Any, frame: Any) -> Callable[..., Any] | None:
-    """What ``roles_of`` takes ``beside``, for the controllers and valves that a user hands to a builder (``builders``),
-    in a body with this frame; None without.
+def controlled(
+    system: System, controllers: Sequence[Controller], states: Any = None, pulses: PulsedThrusters | None = None
+) -> System:
+    """The system with controllers that set its states, those of the user's ``states`` that are noise, and valves.
 
     Raises
     ------
     InvalidInput
-        A function takes other arguments, or there are other limits than numbers.
+        A function takes other arguments, or there are other limits than numbers; or there are several bodies, of which
+        functions of this form see the first one only.
     """
-    valves = [one for one in given.moved if hasattr(one, "sampled")]
-    if not (given.steered or valves):
-        return None
-
-    def beside(numbers: Any, k: int, auxiliary: Sequence[AuxiliaryVariable]) -> tuple[list[Row], dict[str, Any]]:
-        """Rows behind those of ``k`` others, and functions by the names by which they are handed in again."""
-        reading = next(n for n, one in enumerate(auxiliary) if one.read)
-        sizes, at = sizes_read(auxiliary[reading:]), dict[str, list[int]]()
-        for n, one in enumerate(auxiliary[reading:], reading):
-            at.setdefault(one.quantity, []).append(n)
-        load, functions, rows = FORMS["load"], dict[str, UserFunction](), list[Row]()
-        for n, one in enumerate(given.steered):
-            names = one.sets + one.keeps
-            returns = (f"the new value of {names[0]}" if len(names) == 1
-                       else f"a tuple of new values: {', '.join(names)}")  # fmt: skip
-            form = FunctionForm("command", f"{load.arguments}, states", returns, 6, sizes, sets=names)
-            user = UserFunction(form, one.function, states_set, frame, numbers, len(numbers) - len(given.values),
-                                L.LOAD + len(auxiliary), reading)  # fmt: skip
-            functions[key_of(n, len(given.steered))] = user
-            rows += controller_rows(one, k + n, CommandFunction(user), at, f"controllers[{n}]")
-        return rows + [one.sampled(at) for one in valves], functions
-
-    return beside
+    noises = states_of(states).noises if states else ()
+    if not controllers and not noises and pulses is None:
+        return system
+    if system.N != 1:
+        raise InvalidInput(f"controllers and noise of {system.name!r} are those of one body, but it has {system.N}; "
+                           "make it by polhode.system, where controllers say by .on which they are on")  # fmt: skip
+    read = system.auxiliary[system.read_from :]
+    at: dict[str, list[int]] = {}
+    for k, variable in enumerate(read, system.read_from):
+        at.setdefault(variable.quantity, []).append(k)
+    sizes = sizes_read(read)
+    count = len(system.arguments.get("parameters") or ())
+    numbers = system.parameters
+    first = len(numbers) - count
+    w, x, y, z = map(float, system.frames[0])
+    frame = (w, x, y, z)
+    load = FORMS["load"]
+    rows = noise_rows(noises, at)
+    functions: dict[str, UserFunction] = {}
+    records = []
+    for k, one in enumerate(controllers):
+        names = one.sets + one.keeps
+        returns = f"the new value of {names[0]}" if len(names) == 1 else f"a tuple of new values: {', '.join(names)}"
+        form = FunctionForm("command", f"{load.arguments}, states", returns, 6, sizes, sets=names)
+        user = UserFunction(
+            form, one.function, states_set, frame, numbers, None, first, size=6 + len(system.auxiliary),
+            states_at=system.read_from,
+        )  # fmt: skip
+        functions[key_of(k, len(controllers))] = user
+        records.append(one.sampling | {"command": user.record()})
+        rows += controller_rows(one, k, CommandFunction(user), at, f"controllers[{k}]")
+    if pulses is not None:
+        rows.append(pulses.sampled(at))
+    return replace(
+        system, arguments={**system.arguments, **({"controllers": records} if records else {})},
+        functions={**system.functions, **functions}, **with_table(numbers, rows),
+    )  # fmt: skip

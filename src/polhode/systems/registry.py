@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from polhode.arguments.words import arguments_of, sample_value
 from polhode.capabilities import known
 from polhode.errors import InvalidInput, shown
 from polhode.plugins import Registry
-from polhode.systems.user.roles import ACTS
+from polhode.systems.user.added import ACTS
 
 if TYPE_CHECKING:
     from polhode.systems.record import System
@@ -138,19 +138,16 @@ def with_functions(system: str, arguments: Mapping[str, Any], functions: Mapping
             {**one, "command": functions[key]} if key in functions and isinstance(one, Mapping) else one
             for key, one in zip(keys, given, strict=True)
         ]
-    of_loads = {name: {**found[name], "function": one} for name, one in functions.items() if is_load(found.get(name))}
-    further = found.get("loads")
-    if isinstance(further, Mapping):
-        beside = {name: one for name, one in functions.items() if is_load(further.get(name))}
-        keys += list(beside)
-        found["loads"] = {**further, **{name: {**further[name], "function": one} for name, one in beside.items()}}
-    return found | {name: one for name, one in functions.items() if name not in keys} | of_loads
+    keys += [key for key, *_ in _functions(_with_loads(found))]
+    if isinstance(found.get("loads"), Mapping):
+        found["loads"] = _with(found["loads"], functions)
+    return _with(found, functions) | {name: one for name, one in functions.items() if name not in keys}
 
 
 def recorded_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The records of the user's functions among recorded arguments, by the names by which they are handed in again."""
     found = {key: value for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
-    found |= {key: value["function"] for key, value in _with_loads(arguments).items() if is_load(value)}
+    found |= {key: record["function"] for key, *_, record in _functions(_with_loads(arguments))}
     given = _controllers(arguments)
     return found | {key_of(k, len(given)): one["command"] for k, one in enumerate(given)}
 
@@ -164,9 +161,29 @@ def handed_in(system: System) -> dict[str, Callable[..., Any]]:
     return {name: user.function for name, user in system.functions.items() if name not in kept}
 
 
-def is_load(record: Any) -> bool:
-    """Whether an argument is the record of a load with a function of the user's."""
-    return isinstance(record, Mapping) and isinstance(record.get("function"), Mapping)
+AT_EVENTS = ("at", "until", "after")
+"""Arguments of summands that may be events; their functions are handed in as NAME_at, ..."""
+
+
+def _functions(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str, str, Mapping[str, Any]]]:
+    """The records with functions, of summands and of their events: by what these are handed in again, the name of the
+    summand, the argument that is the event, the record."""
+    for name, one in arguments.items():
+        if isinstance(one, Mapping):
+            events = ((f"{name}_{word}", name, word, one[word]) for word in AT_EVENTS if word in one)
+            for found in ((name, name, "", one), *events):
+                if isinstance(found[3], Mapping) and isinstance(found[3].get("function"), Mapping):
+                    yield found
+
+
+def _with(arguments: Mapping[str, Any], functions: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments with these in the places of the records of functions."""
+    found = dict(arguments)
+    for key, name, word, record in _functions(arguments):
+        if key in functions:
+            other = {"function": functions[key]}
+            found[name] = {**found[name], **({word: {**record, **other}} if word else other)}
+    return found
 
 
 REPORTED = ("rigid_body", "particle", "orbit", "spacecraft")
@@ -191,7 +208,7 @@ def named_now(
 def without_functions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Recorded arguments but for the records of functions."""
     kept = {key: value for key, value in arguments.items() if not (isinstance(value, dict) and "sha256" in value)}
-    kept |= {key: {k: v for k, v in one.items() if k != "function"} for key, one in kept.items() if is_load(one)}
+    kept = _with(kept, dict.fromkeys(recorded_functions(kept)))
     if isinstance(kept.get("loads"), Mapping):
         kept["loads"] = without_functions(kept["loads"])
     if given := _controllers(kept):

@@ -19,7 +19,7 @@ from polhode.html import facts
 from polhode.loads import LOADS
 from polhode.surroundings import SURROUNDINGS
 from polhode.surroundings.surrounding import OWN
-from polhode.systems.registry import builder
+from polhode.systems.registry import builder, handed_in, with_functions
 
 if TYPE_CHECKING:
     from polhode.systems.record import System
@@ -64,7 +64,7 @@ def _shown(value: Any) -> str:
     if value is None:
         return "not given"
     if isinstance(value, Mapping) and "function" in value:
-        return f"your function {value['function']}"
+        return f"your function {value['function']}" if isinstance(value["function"], str) else _shown(value["function"])
     if isinstance(value, Mapping):
         kind = value.get("kind", "")
         others = ", ".join(f"{name} {_shown(one)}" for name, one in value.items() if name != "kind")
@@ -121,13 +121,15 @@ def summands(system: System) -> list[tuple[str, str]]:
         on = "all pairs" if on == "pairs" else on
         brings = "; state " + ", ".join(record["states"]) if record.get("states") else ""
         brings += "; for each body " + ", ".join(record["each"]) if record.get("each") else ""
-        load = None if own else called(LOADS[kind], told)
-        asks = system.functions[name].function if load is None else load.function
-        asked = [one for one in inspect.signature(asks).parameters if one in around]
+        load = None if own or kind == "controller" else called(LOADS[kind], {
+            key: one for key, one in told.items() if key not in ("after", "until")
+        })  # fmt: skip
+        asks = system.functions[name].function if own else load and load.function
+        asked = [one for one in (inspect.signature(asks).parameters if asks else ()) if one in around]
         asked += [] if load is None else load.reads.values()
         reads = "; reads " * bool(asked) + ", ".join(asked)
         what = (own or kind) + ", an acceleration" * (kind == "acceleration")
-        what = f"controller by {own}" if kind == "controller" else what
+        what = f"controller{f' by {own}' * bool(own)}" if kind == "controller" else what
         found.append((name, f"{what}{' on ' * bool(on)}{on}{': ' * bool(inside)}{inside}{brings}{reads}"))
     return _shortened(found)
 
@@ -155,7 +157,7 @@ def breaking(system: System) -> dict[str, list[str]]:
     if build is None or len(loads) > MOST_ASKED or not np.isfinite(system.mass).all():
         return {}
     given = {name: {key: value for key, value in one.items() if key not in ROTORS} for name, one in records.items()}
-    given |= {name: given[name] | {"function": one.function} for name, one in system.functions.items()}
+    given = with_functions(system.name, given, handed_in(system))
     always = [name for name, one in records.items() if name not in loads and one.get("kind") != "controller"]
     centre = [name for name in loads if records[name].get("kind") == "central" and not records[name].get("on")]
     laws = [law for law in LAWS[system.N > 1] if law not in system.conserves]

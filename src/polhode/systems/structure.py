@@ -115,13 +115,14 @@ def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., An
     for one in load.bodies:
         if one not in names:
             raise unknown_name(f"body that event {load.name!r} is of", one, names)
-    if not load.bodies and len(names) > 1:
-        raise InvalidInput(f"event {load.name!r} is of one of {len(names)} bodies; say which with .on")
-    on = tuple(names.index(one) for one in load.bodies) or (0,) * (system.translates or system.rotates)
     carried = carried_in(system)
     sizes: dict[str, int] = {}
     for variable in system.auxiliary[system.read_from + sum(one.size for one in carried) :]:
         sizes[variable.quantity] = sizes.get(variable.quantity, 0) + bool(variable.label)
+    of_states = {*sizes, *(name for one in carried for name in one.states)}.issuperset(load.takes)
+    if not load.bodies and len(names) > 1 and not of_states:
+        raise InvalidInput(f"event {load.name!r} is of one of {len(names)} bodies; say which with .on")
+    on = tuple(names.index(one) for one in load.bodies) or (0,) * (not of_states)
     numbers = np.concatenate([system.parameters, values])
     frames = tuple(tuple(row) != (1.0, 0.0, 0.0, 0.0) for row in np.asarray(system.frames).tolist())
     whole = Sum(

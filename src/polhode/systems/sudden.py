@@ -1,48 +1,110 @@
-"""Sudden changes of velocity in a sum: at known times, or at events, where runs cut their steps."""
+"""What happens suddenly in a sum, at times or at events, where runs cut their steps: impulses, states that are set,
+loads that begin and end."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from polhode.errors import InvalidInput, unknown_name
 from polhode.loads import Load
-from polhode.loads.impulse import Impulse
 from polhode.surroundings import Surrounding
-from polhode.systems.event_record import Watch
+from polhode.systems.commands import CommandProgram
+from polhode.systems.controllers import controller
+from polhode.systems.event_record import Event
 from polhode.systems.events import event_of
 from polhode.systems.summands import Structure, Sum, Summand
 
+WHEN = {"after": ("begins", 1.0), "until": ("ends", 0.0)}
+"""What a load does at the event that is this argument, and whether it acts from there on."""
 
-def function_of(load: Load | Surrounding) -> Any:
-    """The user's function of the event at which an impulse happens; None without.
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """New values of states, which a run sets between two steps.
+
+    Attributes
+    ----------
+    time : float
+        Time at which they are set; infinite at an event.
+    what, kind : str
+        What sets them, in messages and among the events.
+    once : bool
+        Whether only the first time.
+    program : CommandProgram
+        The values.
+    """
+
+    time: float
+    what: str
+    kind: str
+    once: bool
+    program: CommandProgram
+
+    def apply(self, t: float, y: Any, bodies: Any, parameters: Any) -> None:
+        """Set them in a state, in place."""
+        for k, value in self.program.values(t, y, bodies, parameters).items():
+            y[k] = value
+
+
+# ------------------------------------------------------------------ events of loads
+def events_of_load(load: Load | Surrounding) -> dict[str, Event]:
+    """The events at which something happens to a load, by the argument that each is.
 
     Raises
     ------
     InvalidInput
-        The event is none.
+        One is none that a sum has.
     """
-    if load.impulse is None or load.impulse.event is None:
-        return None
-    found = _watch_of(load).of
-    return None if found is None or found.shipped else found.function
+    found = {}
+    for word, given in load.when.items():
+        if isinstance(given, float):
+            continue
+        try:
+            found[word] = event_of(given)
+        except InvalidInput as problem:
+            raise InvalidInput(f"{load.described}: {problem}") from None
+        watches = found[word].watches
+        if len(watches) > 1 or watches[0].function is not None:
+            raise InvalidInput(f"{load.described} has an event that none of a sum is; take one of polhode.events.of, "
+                               "or one of bodies by their names, such as apsis_of")  # fmt: skip
+    return found
 
 
-def _watch_of(load: Load | Surrounding) -> Watch:
-    """What is looked for, of an impulse at an event."""
-    sudden: Any = load.impulse
-    try:
-        watches = event_of(sudden.event).watches
-    except InvalidInput as problem:
-        raise InvalidInput(f"{load.described}: {problem}") from None
-    if len(watches) > 1 or watches[0].function is not None:
-        raise InvalidInput(f"{load.described} is at an event that none of a sum is; take one of polhode.events.of, or "
-                           "one of bodies by their names, such as apsis_of")  # fmt: skip
-    return watches[0]
+def functions_of(load: Load | Surrounding) -> dict[str, Any]:
+    """The user's functions of these events, by the names by which they are handed in again."""
+    watched = {f"{load.name}_{word}": one.watches[0].of for word, one in events_of_load(load).items()}
+    return {name: one.function for name, one in watched.items() if one is not None and not one.shipped}
 
 
-def changes(one: Summand, structure: Structure, sum: Sum) -> list[Impulse | Watch]:
-    """The impulses of a load, one for each body that it is on, or where they happen.
+def gated(loads: Iterable[Load]) -> list[Load]:
+    """The loads, of which those that begin or end have a state that says whether they act; and what sets these.
+
+    Raises
+    ------
+    InvalidInput
+        One that cannot begin or end.
+    """
+    found = list[Load]()
+    for load in loads:
+        words = [word for word in WHEN if word in load.when]
+        if not words:
+            found.append(load)
+            continue
+        if load.of_pairs or (load.kind == "gravitation" and not load.bodies):
+            raise InvalidInput(f"{load.described} is on all pairs of bodies, and cannot begin or end; name two by .on")
+        gate = f"{load.name}_on"
+        found.append(replace(load, gate=gate, starts={**load.starts, gate: float("after" not in words)}))
+        for word in words:
+            does, value = WHEN[word]
+            found.append(replace(controller({gate: value}, at=load.when[word]), name=f"{load.name}_{does}"))
+    return found
+
+
+# ------------------------------------------------------------------ in a system
+def changes(one: Summand, structure: Structure, sum: Sum) -> list[Any]:
+    """The impulses of a load, one for each body that it is on, at known times, or what is watched for them.
 
     Raises
     ------
@@ -53,14 +115,42 @@ def changes(one: Summand, structure: Structure, sum: Sum) -> list[Impulse | Watc
     if sudden is None:
         return []
     work, what = (sum.beside or 0) + structure.work.index(one.load.name), sudden.what or one.load.name
-    acting = [replace(sudden, auxiliary=work, body=body, what=what) for (body,) in one.on]
-    if sudden.event is None:
-        return [*acting]
-    watch = _watch_of(one.load)
+    return happening([replace(sudden, auxiliary=work, body=body, what=what) for (body,) in one.on], one.load, sum)
+
+
+def settings(programs: Iterable[CommandProgram], sum: Sum) -> list[Any]:
+    """The same of what sets states.
+
+    Raises
+    ------
+    InvalidInput
+        As ``changes``.
+    """
+    found = []
+    for program in programs:
+        one = program.controller
+        at = one.when["at"]
+        time = at if isinstance(at, float) else float("inf")
+        found += happening([Setting(time, one.described, one.name, one.once, program)], one, sum)
+    return found
+
+
+def happening(acts: Sequence[Any], load: Load | Surrounding, sum: Sum) -> list[Any]:
+    """Acts at known times, or where the event of a load is watched for.
+
+    Raises
+    ------
+    InvalidInput
+        The event is none of this sum.
+    """
+    event = events_of_load(load).get("at")
+    if event is None:
+        return list(acts)
+    (watch,) = event.watches
     if watch.of is None and len(sum.names) > 1:
-        raise InvalidInput(f"{one.load.described} is at an event of the one body, but there are {len(sum.names)}; take "
+        raise InvalidInput(f"{load.described} is at an event of the one body, but there are {len(sum.names)}; take "
                            "one of bodies by their names, such as apsis_of")  # fmt: skip
     for body in () if watch.of is None else watch.of.bodies:
         if body not in sum.names:
-            raise unknown_name(f"body of the event of {one.load.described}", body, sum.names)
-    return [replace(watch, cuts=True, terminal=False, acts=act) for act in acting]
+            raise unknown_name(f"body of the event of {load.described}", body, sum.names)
+    return [replace(watch, cuts=True, terminal=False, acts=act) for act in acts]

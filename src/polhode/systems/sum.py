@@ -9,11 +9,11 @@ forces and torques; loads that are potentials act by their derivatives, and a po
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +46,8 @@ from polhode.systems.pairs import measured, numbers_of_each, within_of_loads
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
-from polhode.systems.sudden import changes, function_of
+from polhode.systems.sudden import WHEN, changes, events_of_load, gated, settings
+from polhode.systems.sudden import functions_of as functions_at
 from polhode.systems.summands import OPEN, Structure, Sum, Summand, Within
 from polhode.systems.user.function import findings_of, record_of
 from polhode.systems.user.remembering import refusal
@@ -55,8 +56,6 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 ARGUMENTS = ("surroundings", "box", "cutoff", "switch", "skin")
 """Arguments of a system, as which no summand is called."""
 NO_BOX = dict.fromkeys(ARGUMENTS[1:])
-HANDED = "parameters"
-"""Of a load that is a function of a builder's: the numbers of the user's, which stand behind all others."""
 
 
 @answering
@@ -116,41 +115,23 @@ def system(
                     within={"box": box, "cutoff": cutoff, "switch": switch, "skin": skin})  # fmt: skip
 
 
-class Parts(NamedTuple):
-    """Summands that are checked.
-
-    Attributes
-    ----------
-    bodies, loads, around : list of Body, Load, Surrounding
-        They.
-    states : States
-        Those that loads bring.
-    functions : dict of str to LoadFunction
-        Those of the user's among them.
-    arguments : dict of str to mapping
-        The record of each.
-    """
-
-    bodies: list[Body]
-    loads: list[Load]
-    around: list[Surrounding]
-    states: States
-    functions: dict[str, Any]
-    arguments: dict[str, Any]
-
-
-def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] = ()) -> Parts:
-    """Summands, checked; ``taken`` are names that something else has.
+def composed(
+    parts: Iterable[Body | Load | Surrounding], core: Core | None = None, within: Mapping[str, Any] = NO_BOX
+) -> System:
+    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs.
 
     Raises
     ------
     InvalidInput
-        A name twice, or a function that remembers.
     """
+    parts = list(parts)
     bodies = [one for one in parts if isinstance(one, Body)]
     loads = [one for one in parts if isinstance(one, Load)]
     around = [one for one in parts if isinstance(one, Surrounding)]
-    named = {*taken}
+    alone = not bodies and any(one.returns == "states" for one in loads)
+    if not (bodies or alone):
+        raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
+    named: set[str] = set()
     every: list[Body | Load | Surrounding] = [*bodies, *loads, *around]
     for one in every:
         if one.name in named or one.name in (*ARGUMENTS, PAIRS):
@@ -165,46 +146,32 @@ def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] 
                 raise InvalidInput(f"{word!r} is the name of the work of the {word} in body {one.name!r}; call the "
                                    "load otherwise, with .named")  # fmt: skip
     starts: dict[str, Any] = {}
+    given, loads = loads, gated(loads)
     for load in loads:
         for name, start in load.starts.items():
             if name in starts or name in named:
                 raise InvalidInput(f"{load.what} {load.name!r} has a state {name!r}, as something else is called; "
                                    "bodies, loads and states have names of their own")  # fmt: skip
             starts[name] = start
-    acting: list[Load | Surrounding] = [*loads, *around]
+    acting: list[Load | Surrounding] = [*given, *around]
     own = [one for one in acting if not one.shipped]
     distinct = {id(one.function): one.function for one in own}
     looked = {key: findings_of(jit.Made(function)) for key, function in distinct.items()}
     functions = {one.name: _checked(one, looked[id(one.function)]) for one in own}
-    at_events = {one.name: LoadFunction(act, one.described) for one in loads if (act := function_of(one)) is not None}
+    functions |= {key: LoadFunction(act, one.described) for one in given for key, act in functions_at(one).items()}
     arguments = {one.name: {"kind": "body", **one.arguments} for one in bodies}
     for act in acting:
-        user = at_events.get(act.name, None if act.kind else act)
-        record = {} if user is None else {"function": record_of(user.function)}
-        arguments[act.name] = record | act.arguments
-    states = states_of(starts, {name for load in loads if load.kind for name in load.starts})
-    return Parts(bodies, loads, around, states, functions | at_events, arguments)
-
-
-def composed(
-    parts: Iterable[Body | Load | Surrounding], core: Core | None = None, within: Mapping[str, Any] = NO_BOX
-) -> System:
-    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs.
-
-    Raises
-    ------
-    InvalidInput
-    """
-    bodies, loads, around, states, functions, arguments = parts_of(list(parts))
-    alone = not bodies and any(one.returns == "states" for one in loads)
-    if not (bodies or alone):
-        raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
+        record = {} if act.kind else {"function": record_of(act.function)}
+        arguments[act.name] = record | act.arguments | {
+            word: event.arguments for word, event in events_of_load(act).items()
+        }  # fmt: skip
     arguments |= {name: plain(value) for name, value in within.items() if value is not None}
+    states = states_of(starts, {name for load in loads if load.kind for name in load.starts})
     bodies = bodies or [NOWHERE]
     for load in loads:
         if load.kind == "gravitation" and not load.bodies and core is None:
-            core, loads = gravitation(bodies, load), [one for one in loads if one is not load]
-    traced = [in_pairs(one) for one in loads]
+            core = gravitation(bodies, load)
+    traced = [one for one in loads if core is None or one.kind != "gravitation" or one.bodies]
     whole = sum_of(bodies, traced, states, around, core, within_of_loads(loads, **within))
     structure = structure_of(whole)
     roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
@@ -215,11 +182,6 @@ def composed(
         made_again=Again(whole, structure, states, tuple(bodies), core) if functions or around else None, **roles,
     )  # fmt: skip
     return measured(made, structure)
-
-
-def in_pairs(load: Load) -> Load:
-    """A load with the attraction of all bodies on each other as one on every two of them."""
-    return load.on(PAIRS) if load.kind == "gravitation" and not load.bodies else load
 
 
 def with_loads(system: System, loads: Any, names: Any = ()) -> System:
@@ -326,10 +288,13 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
         return surrounding_of(name or kind, {"kind": kind, **told})
     sampling = {word: told.pop(word) for word in SAMPLING if word in told} if kind == "controller" else {}
     own, renamed = told.pop("each", {}), told.pop("renamed", {})
+    when = {} if kind == "controller" else {word: told.pop(word) for word in WHEN if word in told}
     on, starts = bodies_of(told.pop("on", ())), told.pop("states", {})
     if kind in (*RETURNS, "controller"):
         function = told.pop("function", None)
-        if not callable(function):
+        if kind == "controller" and function is None and "at" in sampling:
+            function, told = told, {}
+        elif not callable(function) and not ("at" in sampling and isinstance(function, Mapping)):
             raise InvalidInput(f"{kind or 'load'} {name!r} is a function of yours, which no record keeps; hand it in "
                                f"again: {name}=...")  # fmt: skip
         if kind == "controller":
@@ -337,8 +302,6 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
         else:
             made = called(function, told) if makes_loads(function) else of_user(function, told, kind)
     elif kind in LOADS:
-        if kind == "impulse" and "function" in told:  # of its event
-            told["at"] = {**mapping(told.get("at"), "at"), "function": told.pop("function")}
         made = called(LOADS[kind], told)
     else:
         kinds = ["body", "controller", *LOADS]
@@ -349,19 +312,20 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
     made = made.renamed(**mapping(renamed, "renamed")) if renamed else made
     made = made.states(**mapping(starts, "states")) if starts else made
     made = made.each(**mapping(own, "each")) if own else made
+    for word, at in when.items():
+        made = getattr(made, word)(at)
     return made.on(*on) if on else made
 
 
 # ------------------------------------------------------------------ numbers of a sum
 NO_STATES = States((), (), {})
-NO_PARTS = Parts([], [], [], NO_STATES, {}, {})
 NOWHERE = Body("", inf, POINT, IDENTITY)
 """What stands for a body where there are states alone: it neither moves nor turns."""
 
 
 def is_centre(load: Load) -> bool:
     """Whether a load is the gravity of a centre at the origin on every body."""
-    return load.kind == "central" and not load.bodies
+    return load.kind == "central" and not load.bodies and not load.gate
 
 
 def sum_of(
@@ -393,14 +357,13 @@ def sum_of(
     numbers = [0.0] * FIRST_PARAMETER if pairs else numbers
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
-    summands, late = list[Summand](), list[tuple[bool, int, int, str, Any]]()
+    summands, late = list[Summand](), list[tuple[int, int, str, Table]]()
     known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
     for load in loads:
         central = any(load is one for one in centres)
-        tables = {key: one for key, one in load.parameters.items()
-                  if isinstance(one, Table) or (key == HANDED and np.ndim(one) == 1)}  # fmt: skip
+        tables = {key: one for key, one in load.parameters.items() if isinstance(one, Table)}
         plainly = {key: one for key, one in load.parameters.items() if key not in tables} if tables else load.parameters
-        late += [(key == HANDED, len(one), len(summands), key, one) for key, one in tables.items()]
+        late += [(len(one), len(summands), key, one) for key, one in tables.items()]
         places, more = places_of(plainly, 0 if central else len(numbers))
         numbers += [] if central else more
         on = _places(load, at, pairs)
@@ -409,7 +372,7 @@ def sum_of(
         each, more = numbers_of_each(load, len(bodies), len(numbers)) if load.own else ({}, [])
         numbers += more
         summands.append(Summand(load, on, places, each))
-    for _, size, k, key, table in sorted(late):  # the longest last, so that its length moves no others
+    for size, k, key, table in sorted(late):  # the longest last, so that its length moves no others
         summands[k].parameters[key] = (len(numbers), (size,))
         numbers += list(table)
     mu_at = next((one.parameters["mu"][0] for one, load in zip(summands, loads, strict=True) if is_centre(load)), -1)
@@ -435,15 +398,17 @@ def sum_of(
 
 def roles_of(
     sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None,
-    conserves: tuple[str, ...] | None = None, beside: Callable[..., Any] | None = None,
+    conserves: tuple[str, ...] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a system that follow from its structure, beside a core; what it conserves is found, unless it
-    is known. ``beside`` as of ``commands.sampled_by``."""
+    is known."""
     kept = structure.conserves if conserves is None else conserves
     auxiliary = [AuxiliaryVariable("work", name, name not in structure.timed) for name in structure.work]
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
+    sampled = sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises)
     sudden = [own for one in sum.summands for own in changes(one, structure, sum)]
+    sudden += settings(sampled.pop("programs"), sum)
     at_events = [own for own in sudden if isinstance(own, Watch)]
     found: dict[str, Any] = {
         "potential": structure.potential,
@@ -453,7 +418,7 @@ def roles_of(
         "conserves": ("energy",) * structure.conservative + kept,
         "memory": structure.memory, "switches": sum.switches,
         "decided": frozenset(int(name[1:]) for name in structure.fixed),
-        **sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises, beside),
+        **sampled,
     }  # fmt: skip
     if structure.pairs:
         found |= sum.within.attributes(len(bodies), found["parameters"], *structure.pairs)

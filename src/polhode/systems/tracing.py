@@ -40,7 +40,7 @@ from polhode.systems.from_potential import derived
 from polhode.systems.seen import Seen
 from polhode.systems.sum_program import Program
 from polhode.systems.summands import Shape, Structure, Sum, Summand
-from polhode.systems.user.traced import jumps
+from polhode.systems.user.derived import jumps
 
 Parts = list[tuple[str, list[int]]]
 """Rows by what they are of."""
@@ -78,7 +78,7 @@ class Tracing:
         self.timed = set[str]()  # works that potentials do by reading the time
         self.unbooked = {one.load.name for one in sum.summands if isinstance(one.load, Load) and not one.load.books}
         self.jumping = False  # whether a potential whose work is not recorded reads the time
-        self.reported: list[tuple[int, float]] = []  # energies that move nothing
+        self.reported: int | None = None  # the energy in the place of the potential
 
     def traced(self) -> Mapping[str, float]:
         """Add up all loads; the parameters that they decide by, with their values.
@@ -159,8 +159,9 @@ class Tracing:
         if follows:  # loads and commutator follow from the potential
             program = Dynamics(g, self.N, potential=self.depth, fixed=fixed)
             potential = derived("system", program, sum.moves, sum.turns).potential
-        elif acting or g.value(self._energy) != 0.0:
-            potential = module_of(potential_text(g, self._energy, self.N, "potential", self.each)).potential
+        elif acting or g.value(self.level) != 0.0:
+            level = self.level if self.reported is None else self.reported
+            potential = module_of(potential_text(g, level, self.N, "potential", self.each)).potential
         return Structure(
             module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
             self.conservative, self.all_potential, self.N == 1 and not self.each, self.each, sum.centred,
@@ -170,12 +171,7 @@ class Tracing:
         )  # fmt: skip
 
     def _program(self, acting: Mapping[int, Loads], coupling: Loads, fixed: Mapping[str, float]) -> Program:
-        return Program(self.g, frozen(acting), coupling, self._energy, len(self.work), frozen(fixed))
-
-    @property
-    def _energy(self) -> int:
-        """The potential with the energies that are reported beside it."""
-        return self.g.sum((self.level, 1.0), *self.reported)
+        return Program(self.g, frozen(acting), coupling, self.level, len(self.work), frozen(fixed))
 
     def _memory_at(self, acting: Mapping[int, Loads]) -> int:
         """Where the loads at rest are remembered, which are needed again where their power is; -1 if nowhere."""
@@ -330,7 +326,7 @@ class Tracing:
             self.work[load.name] = [(self.zero, 1.0)]  # added by the run
             return
         if load.returns == "reported":
-            self.reported.append((parts[""][0], 1.0))
+            (self.reported,) = parts[""]
             return
         if "" in parts or "potential" in parts:
             level = parts.pop("", None) or parts.pop("potential")
@@ -341,12 +337,18 @@ class Tracing:
                     raise InvalidInput(f"{load.described} returns one number, a potential, that depends on "
                                        f"{kernel.words}, of which there is no derivative; return {{'force': ..., "
                                        "'torque': ...}")  # fmt: skip
-            self._book(one, level, rate, decisions)
-            if stated:
-                self._state(one, on, level[0], stated, decisions)
+            if load.gate:
+                parts |= stated or self._derived(level[0], on)
             else:
-                depths = self.centre if load.kind == "central" and self.sum.centred else self.potential
-                depths.append((level[0], 1.0))
+                self._book(one, level, rate, decisions)
+                if stated:
+                    self._state(one, on, level[0], stated, decisions)
+                else:
+                    depths = self.centre if load.kind == "central" and self.sum.centred else self.potential
+                    depths.append((level[0], 1.0))
+        if load.gate:
+            acts = row_of(g, self.states[load.gate])
+            parts = {key: [g.mul(acts, a) for a in mine] for key, mine in parts.items()}
         names = g.names([a for key in ("force", "torque") for a in parts.get(key, ())])
         moving = bool(moving_inputs(names)) or any(name in self.sum.moving for name in names)
         for key, mine in parts.items():
@@ -364,6 +366,12 @@ class Tracing:
                 for k, a in enumerate(acting):
                     to[3 * i + k] = g.sum((to[3 * i + k], 1.0), (a, 1.0))
                     self.work.setdefault(load.name, []).append((g.mul(a, row_of(g, rate[k])), 1.0))
+
+    def _derived(self, level: int, on: tuple[int, ...]) -> dict[str, list[int]]:
+        """The forces and torques on some bodies that follow from a potential."""
+        found = loads_of(self.g, level, self.sum.moves, self.sum.turns)
+        rows = (("force", found.force), ("torque", found.torque))
+        return {key: [a for i in on for a in part[3 * i : 3 * i + 3]] for key, part in rows}
 
     def _book(self, one: Summand, level: list[int], stated: list[int] | None, decisions: Decisions) -> None:
         """Book the work of a potential that reads the time, whose rate may be given beside it.

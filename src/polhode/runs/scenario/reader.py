@@ -21,7 +21,7 @@ from polhode import reading
 from polhode.algebra import orbits
 from polhode.arguments import mapping, truth
 from polhode.arguments import path as checked_path
-from polhode.arguments.words import Form, ListOf, arguments_of
+from polhode.arguments.words import FUNCTIONS, Form, ListOf, arguments_of
 from polhode.bodies import inertia
 from polhode.epochs import Epoch, epoch_of
 from polhode.errors import InvalidInput, PolhodeError
@@ -461,8 +461,10 @@ class _Reader:
 
     def argument(self, kind: Any, key: Key, value: Any) -> Any:
         """What a key means as an argument of a function."""
-        if kind is Form.FUNCTION:
+        if kind in FUNCTIONS and isinstance(value, str):
             return self.function(key, value)
+        if isinstance(value, dict) and ":" in str(value.get("kind", "")):  # an event at which something happens
+            return {**value, "kind": "of", "function": self.function((*key, "kind"), value["kind"])}
         if kind is Form.LOADS:
             return [self.summand((*key, k), *entry(load)) for k, load in enumerate(value)]
         if kind is Form.FORCES:
@@ -479,7 +481,7 @@ class _Reader:
         """A table of a list, with the functions it names."""
         given = table.model_dump(exclude_unset=True)
         for name, argument in arguments_of(build).items():
-            if argument.type is Form.FUNCTION and name in given:
+            if argument.type in FUNCTIONS and isinstance(given.get(name), str):
                 given[name] = self.function((*key, name), given[name])
         return given
 

@@ -21,7 +21,9 @@ from polhode.runs.scenario.values import (
     FUNCTION,
     Cells,
     Function,
+    FunctionOrNumbers,
     Inertia,
+    NamedNumbers,
     Number,
     NumberOrList,
     NumberOrVector,
@@ -44,13 +46,13 @@ from polhode.systems.forces import FORCES
 
 TYPES: dict[Any, Any] = {
     float: Number, Form.NUMBER: Number, Form.NUMBER_OR_INFINITY: float, Form.NUMBERS: Numbers,
-    Form.TIME_OR_EVENT: TimeOrEvent,
+    Form.TIME_OR_EVENT: TimeOrEvent, Form.FUNCTION_OR_NUMBERS: FunctionOrNumbers,
     Form.NUMBER_OR_NUMBERS: NumberOrList, Form.ROWS: list[Numbers], Form.VECTOR: Vector,
     Form.NUMBER_OR_VECTOR: NumberOrVector, Form.VECTORS: list[Vector], Form.VECTOR_OR_VECTORS: VectorOrList,
     Form.INERTIA: Inertia, Form.FUNCTION: Function, Form.QUATERNIONS: Quaternions, Form.VELOCITIES: Velocities,
     Form.NUMBERS_OR_ROWS: NumbersOrRows, Form.CELLS: Cells, Form.INDICES: list[int], Form.SEED: WholeFromZero,
     Form.WORDS: Words, Form.FILE: str,
-    Form.NAMED_NUMBERS: dict[str, float | list[float]],
+    Form.NAMED_NUMBERS: NamedNumbers,
     Form.STATES: States,
 }  # fmt: skip
 """What checks a value, for each word of ``polhode.arguments.words`` that is no plain type."""
@@ -209,6 +211,8 @@ class LoadTable(Placed):
 
     kind: Any
     each: Annotated[EachBody, Field(description="numbers of which each body has its own")] | None = None
+    after: Annotated[TimeOrEvent, Field(description=f"when it begins: {Form.TIME_OR_EVENT.value}")] | None = None
+    until: Annotated[TimeOrEvent, Field(description=f"when it ends: {Form.TIME_OR_EVENT.value}")] | None = None
 
 
 class UserLoad(LoadTable):

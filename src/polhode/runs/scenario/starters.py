@@ -14,7 +14,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polhode.arguments import choice
-from polhode.arguments.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, sample_value, summary
+from polhode.arguments.words import (
+    FUNCTIONS,
+    Argument,
+    Form,
+    ListOf,
+    TableOf,
+    Unit,
+    arguments_of,
+    sample_value,
+    summary,
+)
 from polhode.bodies.body import body
 from polhode.errors import InvalidInput
 from polhode.loads import LOADS
@@ -289,7 +299,7 @@ def entry(argument: Argument, given: Mapping[str, Any], examples: Mapping[str, A
 
 def example(argument: Argument, examples: Mapping[str, Any]) -> Any:
     """What stands behind the # of a key without a default."""
-    if argument.type is Form.FUNCTION:
+    if argument.type in FUNCTIONS:
         return f"functions.py:{argument.name}"
     if isinstance(argument.type, ListOf):
         return ()

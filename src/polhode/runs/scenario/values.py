@@ -49,6 +49,13 @@ TimeOrEvent = Annotated[
 ]
 
 
+NamedNumbers = dict[str, float | list[float]]
+FunctionOrNumbers = Annotated[
+    Annotated[Function, Tag("<function>")] | Annotated[NamedNumbers, Tag("<numbers>")],
+    Discriminator(lambda value: "<numbers>" if isinstance(value, dict) else "<function>"),
+]
+
+
 def _one_or_each(value: Any) -> str:
     several = isinstance(value, list) and value[:1] and isinstance(value[0], list)
     return "<each>" if several else "<one>"

@@ -26,7 +26,7 @@ from polhode.systems import SYSTEMS, System
 from polhode.systems.controllers import SAMPLING
 from polhode.systems.events import EVENTS
 from polhode.systems.kinds import SUMMANDS
-from polhode.systems.registry import handed_in, key_of
+from polhode.systems.registry import AT_EVENTS, handed_in, key_of
 
 WIDTH = {"attitude": 4}
 """Numbers of a body, where these are not three."""
@@ -120,7 +120,7 @@ def _system(system: System, sources: Sources) -> Iterator[str]:
         records = {name: one for name, one in system.arguments.items() if isinstance(one, Mapping)}
         yield from (f"{name} = {as_toml(one)}" for name, one in system.arguments.items() if name not in records)
         for name, record in records.items():
-            yield from _summand(name, dict(record), functions.get(name, ""))
+            yield from _summand(name, dict(record), functions)
         return
     if system.name not in SYSTEMS:
         raise InvalidInput(f"no function of polhode builds the system {system.name!r}, so that no scenario describes "
@@ -133,17 +133,21 @@ def _system(system: System, sources: Sources) -> Iterator[str]:
             {**one, "command": functions.pop(key)} for one, key in zip(controllers, keys, strict=True)
         ]
     loads = arguments.pop("loads", None) or {}
-    beside = {name: functions.pop(name, "") for name in loads}
-    for name, value in (arguments | functions).items():
+    of_loads = {name for load in loads for name in (load, *(f"{load}_{word}" for word in AT_EVENTS))}
+    for name, value in (arguments | {key: one for key, one in functions.items() if key not in of_loads}).items():
         if value is not None:
             yield f"{name} = {as_toml(_without_none(value))}"
     for name, record in loads.items():
-        yield from _summand(name, dict(record), beside[name])
+        yield from _summand(name, dict(record), functions)
 
 
-def _summand(name: str, record: dict[str, Any], function: str) -> Iterator[str]:
+def _summand(name: str, record: dict[str, Any], functions: Mapping[str, str]) -> Iterator[str]:
     """The table of a body, a load, a controller or a quantity of the surroundings."""
-    kind = record.pop("kind", "")
+    kind, function = record.pop("kind", ""), functions.get(name, "")
+    for word in AT_EVENTS:
+        if f"{name}_{word}" in functions:
+            event = {key: one for key, one in record[word].items() if key not in ("kind", "function")}
+            record[word] = {"kind": functions[f"{name}_{word}"], **event}
     group = next((one for one, makers in SUMMANDS.items() if kind in makers), "loads")
     told: dict[str, Any] = {}
     if function:
@@ -151,7 +155,7 @@ def _summand(name: str, record: dict[str, Any], function: str) -> Iterator[str]:
     if kind == "controller":
         group = "controllers"
         beside = {word: record.pop(word) for word in (*SAMPLING, "on", "states") if word in record}
-        told = {"command": function, **beside} | ({"parameters": record} if record else {})
+        told = {"command": function or record, **beside} | ({"parameters": record} if function and record else {})
     elif kind == OWN:
         group, told = "surroundings", {"kind": function, **record}
     elif function:

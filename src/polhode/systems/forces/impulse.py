@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from polhode.arguments import number
 from polhode.arguments.words import Form, Time, Unit
 from polhode.errors import answering
 from polhode.loads.impulse import FRAMES, Impulse, changed_by
@@ -39,7 +40,7 @@ def impulse(
     InvalidInput
         Naming the argument that is wrong.
     """
-    sudden = changed_by(time, delta_v, frame, "time")
+    sudden = changed_by(number(time, "time", "s"), delta_v, frame)
     shown = sudden.delta_v[0] if frame == "velocity" else list(sudden.delta_v)
     return Force(
         "impulse", FRAMES[frame], {"time": sudden.time, "delta_v": shown, "frame": frame}, velocity_dependent=False,
