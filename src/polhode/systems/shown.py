@@ -73,7 +73,7 @@ def _shown(value: Any) -> str:
         return "; ".join(str(one.get("kind", _shown(one))) if isinstance(one, Mapping) else str(one) for one in value)
     if isinstance(value, float):
         return f"{value:.10g}"
-    if isinstance(value, list | tuple) and value and all(isinstance(one, float) for one in value):
+    if isinstance(value, list | tuple) and value and all(isinstance(one, float | str) for one in value):
         return ", ".join(_shown(one) for one in value)
     if isinstance(value, list | tuple) and value and all(isinstance(one, list | tuple) for one in value):
         return ", ".join(f"({_shown(one)})" for one in value)
