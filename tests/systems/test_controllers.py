@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +11,6 @@ from scipy.integrate import solve_ivp
 
 import polhode as ph
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
-from polhode.systems.controllers import controlled
 
 MOMENTS = np.array([1.0, 2.0, 3.0])
 START = {"angular_velocity": (0.1, 0.2, -0.3), "attitude": (0.8, 0.6, 0.0, 0.0)}
@@ -229,7 +227,7 @@ WRONG = {
     r"unknown state that controllers\[0\] sets 'commands'; did you mean 'command'": lambda: body(sets="commands"),
     r"controllers\[0\] and controllers\[1\] both set the state 'command'": lambda: ph.rigid_body(
         MOMENTS, torque=actuator, states={"command": 3}, controllers=[ph.controller(pd, 0.1, "command")] * 2),
-    "states are read and changed by a torque or a load": lambda: ph.rigid_body(
+    "states are read and changed by a torque or load": lambda: ph.rigid_body(
         MOMENTS, states={"command": 3}, controllers=[ph.controller(pd, 0.1, "command")]),
     r"controllers\[0\] must be made by polhode.controller": lambda: ph.rigid_body(MOMENTS, torque=actuator,
                                                                               controllers=[3]),
@@ -266,8 +264,6 @@ def test_a_loop_is_stable_up_to_the_sampling_time_of_theory(every, grows):
 
 def test_functions_that_see_one_body_are_refused_for_several():
     """Their roles write behind the loads of one body, where nothing would read what they set."""
-    one = body()
-    two = replace(ph.gravitating_bodies((1.0, 2.0)), auxiliary=one.auxiliary, loads=lambda *given: None, series=None,
-                  commutator=None, provides=())  # fmt: skip
-    with pytest.raises(InvalidInput, match="are those of one body, but it has 2; make it"):
-        controlled(two, [ph.controller(pd, 0.1, "command")])
+    with pytest.raises(InvalidInput, match="load is a function of one body, but there are 2"):
+        ph.spacecraft([(1, 2, 2.5)] * 2, 1.0, [1.0, 2.0], load=lambda t, r, v, q, w, p, s: ((0, 0, 0), s.command),
+                      states={"command": 3}, controllers=[ph.controller(pd, 0.1, "command")])  # fmt: skip

@@ -260,9 +260,116 @@ def test_numbers_of_loads_vary_in_members_and_have_derivatives():
     assert abs(float(found.by["loads.migration.tau"]) - column[6]) < 1e-10 * abs(column[6])
 
 
+def damped(t, q, w, p):
+    return -p[0] * w
+
+
+def command(t, r, v, q, w, p, states):
+    return -p[0] * w
+
+
+def by_command(t, q, w, p, states):
+    return p[1] * states.command
+
+
+def in_python(t, q, w, p):
+    return [-p[0] * float(repr(float(x))) for x in w]
+
+
+def worn(t, q, w, p, states):
+    return -p[0] * states.wear * w, w @ w - states.wear
+
+
+def heats(body, rate, heat, wear=None):
+    return {"torque": -rate * heat * body.angular_velocity, "heat": body.angular_velocity @ body.angular_velocity}
+
+
+TENSOR = np.array([(2.0, 0.1, 0.0), (0.1, 3.0, 0.2), (0.0, 0.2, 4.0)])
+SAMPLED = {"states": {"command": 3}, "controllers": [ph.controller(command, every=0.1, sets="command")]}
+HANDED = {
+    "a torque": {"torque": damped, "parameters": [0.2]},
+    "a function without a program": {"torque": in_python, "parameters": [0.2]},
+    "a potential beside it": {"torque": damped, "potential": lambda t, q, p: q[1] * q[2], "parameters": [0.2]},
+    "a state": {"torque": worn, "parameters": [0.2], "states": {"wear": 0.5}},
+    "a sampled controller": {"torque": by_command, "parameters": [0.2, 0.5], **SAMPLED},
+    "wheels": {"torque": damped, "parameters": [0.2], "wheels": ph.reaction_wheels(np.eye(3), 0.01)},
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
+@pytest.mark.parametrize("name", HANDED)
+def test_loads_stand_beside_what_a_user_hands_to_a_builder(name):
+    """Functions, states, controllers and wheels: as by hand with SciPy; energy less work stays, runs are repeated."""
+    more = [ph.loads.of(tilted, stiffness=0.7), ph.loads.of(heats, rate=0.3).states(heat=0.1)]
+    system = ph.rigid_body(TENSOR, **HANDED[name], loads=more)
+    ds = ph.integrate(system, "mkrk:cv8", step=0.01, steps=100, angular_velocity=(1.0, 0.4, -0.7))
+    p = HANDED[name]["parameters"]
+
+    def rates(t, y, held=None):
+        q, w, heat, wear = y[:4] / np.linalg.norm(y[:4]), y[4:7], y[7], y[8]
+        R = np.asarray(ph.rotation.matrix_from_quaternion(q))
+        torque = -0.3 * heat * w
+        x = R @ (1.0, 0.0, 0.0)
+        torque = torque - np.cross((1.0, 0.0, 0.0), R.T @ (0.7 * (x[0] - 0.3) * np.array((1.0, 0.0, 0.0))))
+        torque = torque + (p[1] * held if held is not None else -p[0] * w * (wear if name == "a state" else 1.0))
+        if name == "a potential beside it":
+            slope = np.array((0.0, q[2], q[1], 0.0))  # by the quaternion, of which q' = q (0, w) / 2
+            torque = torque - 0.5 * np.array([slope @ turned(q, k) for k in range(3)])
+        inertia = TENSOR
+        spin = np.cross(w, TENSOR @ w)
+        if name == "wheels":  # at rest in the body, without friction: their momenta along the axes stay
+            inertia, h = TENSOR - 0.01 * np.eye(3), ds.wheel_momentum.values[0]
+            spin = np.cross(w, inertia @ w + h)
+        spun = 0.5 * sum(w[k] * turned(q, k) for k in range(3))
+        return np.concatenate([spun, np.linalg.solve(inertia, torque - spin),
+                               (w @ w, w @ w - wear)])  # fmt: skip
+
+    def turned(q, k):
+        """q times the unit k."""
+        a, b, c, d = q
+        return np.array([(-b, a, d, -c), (-c, -d, a, b), (-d, c, -b, a)][k])
+
+    y = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.4, -0.7, 0.1, 0.5])
+    for k in range(10):
+        held = -p[0] * y[4:7] if name == "a sampled controller" else None
+        end = solve_ivp(rates, (0.1 * k, 0.1 * k + 0.1), y, "DOP853", rtol=1e-12, atol=1e-14, args=(held,))
+        y = end.y[:, -1]
+    assert np.abs(ds.angular_velocity.values[-1] - y[4:7]).max() < 1e-9
+    assert np.abs(ds.heat.values[-1] - y[7]) < 1e-9
+    assert float(np.abs(ds.energy_error).max()) < 1e-9
+    functions = {one.__name__: one for one in (tilted, heats)}
+    own = {"command": command} if name == "a sampled controller" else {}
+    own |= {key: value for key, value in HANDED[name].items() if callable(value)}
+    again = ph.rerun(ds, **functions, **own)
+    assert np.array_equal(again.angular_velocity.values, ds.angular_velocity.values)
+
+
+def test_the_attraction_of_bodies_stands_beside_a_centre():
+    """Satellites of one centre that attract each other, as planets of a heavy body that stays."""
+    start = {"position": [(1.0, 0.0, 0.0), (0.0, 1.6, 0.1)], "velocity": [(0.0, 1.0, 0.0), (-0.8, 0.0, 0.1)]}
+    words = {"step": 0.005, "steps": 400, "every": 400}
+    pair = ph.orbit(1.0, mass=[0.01, 0.02], loads=[ph.loads.gravitation(1.0)])
+    ds = ph.integrate(pair, "mkrk:cv8", **words, **start)
+
+    def rates(t, y):
+        r, v = y.reshape(2, 2, 3)
+        a = [-one / np.linalg.norm(one) ** 3 for one in r]
+        d = r[1] - r[0]
+        d = d / np.linalg.norm(d) ** 3
+        return np.concatenate([v.ravel(), a[0] + 0.02 * d, a[1] - 0.01 * d])
+
+    y = np.concatenate([np.ravel(start["position"]), np.ravel(start["velocity"])])
+    end = solve_ivp(rates, (0.0, 2.0), y, "DOP853", rtol=1e-12, atol=1e-14).y[:, -1]
+    assert np.abs(ds.position.values[-1].ravel() - end[:6]).max() < 1e-9
+    assert float(np.abs(ds.energy_error).max()) < 1e-10
+
+
 def test_what_cannot_be_together_is_said():
-    with pytest.raises(InvalidInput, match="make a load of each function"):
-        ph.rigid_body((1, 2, 2.5), torque=lambda t, q, w, p: -w, loads=[ph.loads.of(rubbed, rate=0.1)])
+    with pytest.raises(InvalidInput, match="two summands called 'torque'; name one of them otherwise with"):
+        ph.rigid_body((1, 2, 2.5), torque=damped, loads=[ph.loads.of(rubbed, rate=0.1).named("torque")])
+    with pytest.raises(InvalidInput, match="has a state 'charge', as something else is called"):
+        ph.particle(force=lambda t, r, v, p, s: (-r, 0.0), states={"charge": 1.0},
+                    loads=[ph.loads.of(rubbed, rate=0.1).states(charge=2.0)])  # fmt: skip
     with pytest.raises(InvalidInput, match="list of loads"):
         ph.orbit(MU, loads=3.0)
     with pytest.raises(InvalidInput, match="body3"):

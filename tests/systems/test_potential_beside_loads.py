@@ -19,7 +19,7 @@ TURN = {"angular_velocity": (0.3, 0.2, 1.0), "attitude": (0.9, 0.3, 0.1, 0.3)}
 MOVE = {"position": (1.0, 0.2, 0.1), "velocity": (0.1, 0.9, 0.2)}
 SHORT = {"step": 0.01, "t_end": 1.0}
 GAIN = 3.0
-made_by = importlib.import_module("polhode.systems.rigid_body")
+made_by = importlib.import_module("polhode.systems.builders")
 
 
 # ------------------------------------------------------------------ functions, and what they are together, by hand

@@ -174,7 +174,7 @@ def test_a_function_with_the_wrong_rates_is_told():
 
 
 def test_states_that_nothing_reads_are_refused():
-    with pytest.raises(InvalidInput, match="states are read and changed by a torque or a load, but neither is given"):
+    with pytest.raises(InvalidInput, match="states are read and changed by a torque or load, but none is given"):
         ph.rigid_body(MOMENTS, states={"x": 1})
 
 

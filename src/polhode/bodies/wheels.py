@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.arguments import array, choice, in_unit, unit_vectors
+from polhode.arguments.frozen import read_only
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, NumberOrNumbers, Unit
 from polhode.bodies.inertia import Principal, principal
@@ -106,14 +108,18 @@ def rest_of(whole: Principal, wheels: Wheels) -> Principal:
     InvalidInput
         Wheels have more inertia than the body.
     """
-    F = np.array([rotate_inverse(tuple(whole.frame), tuple(e)) for e in np.eye(3)])  # user's axes, principal frame
-    tensor = F @ np.diag(whole.moments) @ F.T
-    rest = tensor - np.einsum("k,ki,kj->ij", wheels.inertia, wheels.axes, wheels.axes)
+    return _rest(tuple(whole.moments), tuple(whole.frame), tuple(map(tuple, wheels.axes)), tuple(wheels.inertia))
+
+
+@lru_cache
+def _rest(moments: tuple[float, ...], frame: tuple[float, ...], axes: Any, inertia: Any) -> Principal:
+    F = np.array([rotate_inverse(frame, tuple(e)) for e in np.eye(3)])  # user's axes, principal frame
+    rest = F @ np.diag(moments) @ F.T - np.einsum("k,ki,kj->ij", inertia, axes, axes)
     least = float(np.linalg.eigvalsh(rest).min())
     if not least > 0.0:
         raise InvalidInput(f"the inertia without that of the wheels about their axes has the moment {least:g}; give "
                            "the inertia of the whole, wheels included, or smaller wheels")  # fmt: skip
-    return principal(rest, triangle=False)
+    return Principal(*map(read_only, principal(rest, triangle=False)))
 
 
 def across(axis: Any) -> Any:

@@ -32,8 +32,6 @@ from polhode.runs.parameters import arguments_of, system_with
 from polhode.runs.request import Request
 from polhode.runs.state import FORMS, OF_METHODS, STATE_WORDS, as_kept
 from polhode.systems import System
-from polhode.systems.user import UserFunction
-from polhode.systems.user.derived import program_of
 from polhode.trajectory.quantities import Constants
 
 TOLERANCES = ("rtol", "atol")
@@ -331,17 +329,9 @@ def _differences(systems: list[System]) -> str:
             return "the axes differ about which they turn"
         roles = ((getattr(s, name) for name in ("loads", "potential", "commutator", "series")) for s in (first, one))
         called = [s.called and s.called.made for s in (first, one)]
-        if called[0] != called[1] or not all(_alike(a, b) for a, b in zip(*roles, strict=True)):
+        if called[0] != called[1] or not all(a is b for a, b in zip(*roles, strict=True)):
             return "their loads are not the same functions"
     return ""
-
-
-def _alike(a: Any, b: Any) -> bool:
-    """Whether two roles are compiled to the same code."""
-    if isinstance(a, UserFunction) and isinstance(b, UserFunction):
-        same = a.made == b.made and a.template is b.template and a._bound() == b._bound()
-        return bool(same and _alike(a.built, b.built))
-    return a is b
 
 
 def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, names: tuple[str, ...]) -> Any:
@@ -420,8 +410,7 @@ def _for_all(values: Any, M: int) -> Any:
 
 def _decided_by(system: System, constants: Constants) -> str:
     """Whether a number by which compiled code was chosen varies, a clause; empty where none does."""
-    functions = system.called or any(isinstance(role, UserFunction) for role in (system.loads, system.potential))
-    if len(constants.frames) > 1 and functions:
+    if len(constants.frames) > 1 and system.called:
         plain_frame = (constants.frames == (1.0, 0.0, 0.0, 0.0)).all(axis=(1, 2))
         if plain_frame.any() != plain_frame.all():
             return "some of them have principal axes along those of the body and others have not"
@@ -443,12 +432,6 @@ def _asked(system: System) -> set[str]:
     for part in parts:
         made: Dynamics = system.dynamics_of(part)
         found |= set(made.fixed)
-    for user in (system.loads, system.potential):
-        if isinstance(user, UserFunction):
-            known = program_of(user)
-            fixed = known.values if known.program is None else known.program.fixed
-            if known.program is not None:
-                found |= {f"p{user.first + int(name[1:])}" for name in fixed}
     return found
 
 

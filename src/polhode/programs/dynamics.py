@@ -7,20 +7,20 @@ begins, a shadow), all cases are in the program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from polhode.errors import UserFunctionError
+from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.programs import derive
-from polhode.programs.attitude import conjugate, multiply
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.graph import Graph
-from polhode.programs.memory import Bodies, Parameters, State, Values, Written, effective_torque, handed
+from polhode.programs.memory import Bodies, Parameters, State, Values, Written
 from polhode.programs.rewire import rewired
-from polhode.programs.trace import called, flat
-from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, array_of, row_of
+from polhode.programs.trace import called
+from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, row_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,94 +65,19 @@ class Dynamics:
 Role = Callable[..., Any]
 
 
-# ------------------------------------------------------------------ functions of users
-class OfUser:
-    """A user's function, rewired, that a role calls on tracers.
-
-    Attributes
-    ----------
-    function : function
-        The copy that can be traced.
-    name : str
-        What it is, for messages.
-    """
-
-    def __init__(self, function: Role, name: str) -> None:
-        self.function, self.name = function, name
-
-    def __call__(self, *arguments: Any) -> Any:
-        result = called(lambda: self.function(*map(handed, arguments)), self.name)
-        numbers = flat(result)
-        if not numbers:
-            raise NotTraceable("it returns no numbers")
-        return numbers[0] if len(numbers) == 1 else tuple(numbers)
+_kept: OrderedDict[Any, list[Dynamics]] = OrderedDict()
 
 
-class FromPotential:
-    """The role ``loads`` of a potential of the user's, alone or added to a built-in role.
-
-    Attributes
-    ----------
-    energy : OfUser
-        The potential.
-    moves, turns : bool
-        Whether it takes the position, and the attitude.
-    turned : bool
-        Whether the user's body frame is not the principal one.
-    first, count : int
-        Number of parameters of the built-in role, and of all.
-    built : function or None
-        The built-in role, rewired.
-    own : int
-        Index of the auxiliary variable that is the work of the potential, or -1.
-    """
-
-    def __init__(
-        self, energy: OfUser, moves: bool, turns: bool, turned: bool, first: int, count: int, built: Role | None,
-        own: int = -1,
-    ) -> None:  # fmt: skip
-        self.energy, self.moves, self.turns, self.turned = energy, moves, turns, turned
-        self.first, self.count, self.built, self.own = first, count, built, own
-
-    def __call__(self, part: int, t: Any, N: int, y: Any, bodies: Any, parameters: Any, out: Any) -> None:
-        g = t.graph
-        if self.built is not None:
-            self.built(part, t, N, y, bodies, parameters, out)
-        else:
-            out.update(dict.fromkeys(range(L.LOAD), 0.0))
-        if self.own >= 0:
-            out[L.LOAD + self.own] = 0.0
-        if part & L.POTENTIAL_PART == 0:
-            return
-        given = [t]
-        if self.moves:
-            given.append(array_of([y[L.POSITION + k] for k in range(3)]))
-        if self.turns:
-            q = y.attitude(0)
-            frame = [bodies[L.CONSTANTS + k] for k in range(4)]
-            given.append(multiply(q, conjugate(frame)) if self.turned else q)
-        energy = row_of(g, self.energy(*given, parameters[self.first : self.count]))
-        force, torque = derive.loads(g, energy, "r" if self.moves else "", "q" if self.turns else "")
-        if self.own >= 0:
-            out[L.LOAD + self.own] = Tracer(g, derive.rate_in_time(g, [energy])[0])
-        for k, row in enumerate(force):
-            out[k] = out[k] + Tracer(g, row)
-        added = effective_torque([Tracer(g, row) for row in torque], bodies, 0) if torque else ()
-        for k, one in enumerate(added):
-            out[3 + k] = out[3 + k] + one
-
-
-# ------------------------------------------------------------------ systems
 def of_roles(
     loads: Role,
     potential: Role | None,
     turns: Sequence[Sequence[bool]],
     auxiliary: int,
     parameters: Sequence[float],
-    changing: Collection[int] = (),
+    changing: frozenset[int] = frozenset(),
     part: int = L.ALL,
 ) -> Dynamics:
-    """The dynamics of a system from its roles.
+    """The dynamics of a system from its roles; systems whose programs are the same share one.
 
     Parameters
     ----------
@@ -165,11 +90,26 @@ def of_roles(
         Number of auxiliary variables.
     parameters : sequence of float
         Their values.
-    changing : collection of int
+    changing : frozenset of int
         Indices of those that a run changes.
     part : int
         The part of the loads.
     """
+    key = (loads, potential, turns, auxiliary, len(parameters), changing, part)
+    for made in _kept.setdefault(key, []):
+        if all(parameters[int(name[1:])] == value for name, value in made.fixed.items()):
+            _kept.move_to_end(key)
+            return made
+    while len(_kept) > jit.KEPT_KERNELS:
+        _kept.popitem(last=False)
+    _kept[key].append(made := _traced(loads, potential, turns, auxiliary, parameters, changing, part))
+    return made
+
+
+def _traced(
+    loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Sequence[float],
+    changing: frozenset[int], part: int,
+) -> Dynamics:  # fmt: skip
     N = len(turns)
     values = Values(parameters, changing)
     try:

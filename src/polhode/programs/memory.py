@@ -21,10 +21,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from polhode.kernel import layout as L
-from polhode.programs.attitude import Attitude, attitude
+from polhode.programs.attitude import attitude
 from polhode.programs.graph import Graph
 from polhode.programs.tracer import NotTraceable, Tracer, array_of, row_of
 
@@ -219,12 +217,7 @@ STAND_INS = {
     ("polhode.kernel.access", "one_if"): lambda x: x if isinstance(x, Tracer) else float(x),
     ("polhode.kernel.jit", "_viewed"): view,
     ("polhode.kernel.jit", "_leading"): view,
-    ("polhode.systems.user.roles", "effective_torque"): effective_torque,
+    ("polhode.systems.loads_roles", "effective_torque"): effective_torque,
     ("polhode.surroundings.paths", "inside"): inside,
 }
 """What a role calls in the place of functions of memory, by module and name."""
-
-
-def handed(x: Any) -> Any:
-    """A vector for a function of the user's: an array, an attitude with its matrix."""
-    return x if isinstance(x, Attitude | np.ndarray) or np.ndim(x) == 0 else array_of(list(x))

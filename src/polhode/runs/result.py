@@ -84,7 +84,7 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
     named = next(iter(step_settings))
     bath = run.integrator.prepared.bath
     kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
-    told = getattr(run.system.called or run.system.loads, "by_differences", "")
+    told = run.system.called.by_differences if run.system.called else ""
     found = {
         "title": f"{run.system.name}, {run.chosen.label}, {named} {step_settings[named]:g}",
         "system": run.system.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -273,8 +273,9 @@ def _role(commanded: Commanded, parts: Values, before: int) -> Any:
 
 # ------------------------------------------------------------------ in a system
 def sampled_by(
-    whole: Sum, structure: Structure, auxiliary: Sequence[AuxiliaryVariable], noises: Sequence[tuple[str, Noise]]
-) -> dict[str, Any]:
+    whole: Sum, structure: Structure, auxiliary: Sequence[AuxiliaryVariable], noises: Sequence[tuple[str, Noise]],
+    beside: Callable[..., Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The attributes of a system with controllers and noise, that has these auxiliary variables without the registers
     of delays; and the ``programs`` of controllers at events.
 
@@ -284,7 +285,7 @@ def sampled_by(
         Another count of limits than of numbers that are set, or a state has the name of registers.
     """
     numbers, before = fitted(whole.numbers(structure), whole.carried, len(structure.work)), len(structure.work)
-    if not (whole.controllers or noises):
+    if not (whole.controllers or noises or beside):
         return {"auxiliary": tuple(auxiliary), "parameters": numbers, "programs": []}
     at = {name: [before + first + n for n in range(count)] for name, (first, count) in whole.places.items()}
     k = len(auxiliary)
@@ -305,8 +306,12 @@ def sampled_by(
         CommandProgram(one, made.role, (len(whole.names), k), at, numbers)
         for one, made in zip(steered, structure.commands, strict=True)
     ]  # fmt: skip
-    for n, program in enumerate(own for own in programs if not own.controller.when):
+    sampling = [own for own in programs if not own.controller.when]
+    for n, program in enumerate(sampling):
         rows += controller_rows(program.controller, n, program, at, program.controller.described)
-    found = with_table(numbers, rows) if rows else {"parameters": numbers}
-    programs = [own for own in programs if own.controller.when]
-    return {"auxiliary": (*auxiliary, *held), "programs": programs, **found}
+    found: dict[str, Any] = {"auxiliary": (*auxiliary, *held)}
+    if beside is not None:
+        others, found["functions"] = beside(numbers, len(sampling), found["auxiliary"])
+        rows += others
+    found |= with_table(numbers, rows) if rows else {"parameters": numbers}
+    return found | {"programs": [own for own in programs if own.controller.when]}

@@ -7,8 +7,8 @@ there; a row of a trajectory at that time shows what was held until then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import floor
 from types import FunctionType
 from typing import Annotated, Any, ClassVar, Self
@@ -17,14 +17,14 @@ from polhode.arguments import UNKNOWN, array, identifier, in_unit, mapping, numb
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, NumberOrNumbers, Time, Unit
 from polhode.errors import InvalidInput, answering, shown, unknown_name
+from polhode.kernel import layout as L
 from polhode.loads.load import RESERVED, Load, numbers_of, time_or_event
 from polhode.programs.written import module_of
-from polhode.systems.pulsed_thrusters import PulsedThrusters
-from polhode.systems.record import AuxiliaryVariable, System
+from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.registry import key_of
-from polhode.systems.sample_table import controller_rows, noise_rows, register_of, registers, with_table
+from polhode.systems.sample_table import Row, controller_rows, register_of, registers
 from polhode.systems.sampling import CommandFunction
-from polhode.systems.states import States, states_of
+from polhode.systems.states import States
 from polhode.systems.user import FORMS, UserFunction
 from polhode.systems.user.roles import Form as FunctionForm
 from polhode.systems.user.roles import states_set
@@ -385,51 +385,35 @@ def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()
     )
 
 
-def controlled(
-    system: System, controllers: Sequence[Controller], states: Any = None, pulses: PulsedThrusters | None = None
-) -> System:
-    """The system with controllers that set its states, those of the user's ``states`` that are noise, and valves.
+def commanded(given: Any, frame: Any) -> Callable[..., Any] | None:
+    """What ``roles_of`` takes ``beside``, for the controllers and valves that a user hands to a builder (``builders``),
+    in a body with this frame; None without.
 
     Raises
     ------
     InvalidInput
-        A function takes other arguments, or there are other limits than numbers; or there are several bodies, of which
-        functions of this form see the first one only.
+        A function takes other arguments, or there are other limits than numbers.
     """
-    noises = states_of(states).noises if states else ()
-    if not controllers and not noises and pulses is None:
-        return system
-    if system.N != 1:
-        raise InvalidInput(f"controllers and noise of {system.name!r} are those of one body, but it has {system.N}; "
-                           "make it by polhode.system, where controllers say by .on which they are on")  # fmt: skip
-    read = system.auxiliary[system.read_from :]
-    at: dict[str, list[int]] = {}
-    for k, variable in enumerate(read, system.read_from):
-        at.setdefault(variable.quantity, []).append(k)
-    sizes = sizes_read(read)
-    count = len(system.arguments.get("parameters") or ())
-    numbers = system.parameters
-    first = len(numbers) - count
-    w, x, y, z = map(float, system.frames[0])
-    frame = (w, x, y, z)
-    load = FORMS["load"]
-    rows = noise_rows(noises, at)
-    functions: dict[str, UserFunction] = {}
-    records = []
-    for k, one in enumerate(controllers):
-        names = one.sets + one.keeps
-        returns = f"the new value of {names[0]}" if len(names) == 1 else f"a tuple of new values: {', '.join(names)}"
-        form = FunctionForm("command", f"{load.arguments}, states", returns, 6, sizes, sets=names)
-        user = UserFunction(
-            form, one.function, states_set, frame, numbers, None, first, size=6 + len(system.auxiliary),
-            states_at=system.read_from,
-        )  # fmt: skip
-        functions[key_of(k, len(controllers))] = user
-        records.append(one.sampling | {"command": user.record()})
-        rows += controller_rows(one, k, CommandFunction(user), at, f"controllers[{k}]")
-    if pulses is not None:
-        rows.append(pulses.sampled(at))
-    return replace(
-        system, arguments={**system.arguments, **({"controllers": records} if records else {})},
-        functions={**system.functions, **functions}, **with_table(numbers, rows),
-    )  # fmt: skip
+    valves = [one for one in given.moved if hasattr(one, "sampled")]
+    if not (given.steered or valves):
+        return None
+
+    def beside(numbers: Any, k: int, auxiliary: Sequence[AuxiliaryVariable]) -> tuple[list[Row], dict[str, Any]]:
+        """Rows behind those of ``k`` others, and functions by the names by which they are handed in again."""
+        reading = next(n for n, one in enumerate(auxiliary) if one.read)
+        sizes, at = sizes_read(auxiliary[reading:]), dict[str, list[int]]()
+        for n, one in enumerate(auxiliary[reading:], reading):
+            at.setdefault(one.quantity, []).append(n)
+        load, functions, rows = FORMS["load"], dict[str, UserFunction](), list[Row]()
+        for n, one in enumerate(given.steered):
+            names = one.sets + one.keeps
+            returns = (f"the new value of {names[0]}" if len(names) == 1
+                       else f"a tuple of new values: {', '.join(names)}")  # fmt: skip
+            form = FunctionForm("command", f"{load.arguments}, states", returns, 6, sizes, sets=names)
+            user = UserFunction(form, one.function, states_set, frame, numbers, len(numbers) - len(given.values),
+                                L.LOAD + len(auxiliary), reading)  # fmt: skip
+            functions[key_of(n, len(given.steered))] = user
+            rows += controller_rows(one, k + n, CommandFunction(user), at, f"controllers[{n}]")
+        return rows + [one.sampled(at) for one in valves], functions
+
+    return beside

@@ -65,11 +65,9 @@ from polhode.systems.event_record import (
 from polhode.systems.events_of_bodies import apsis_of, closest_approach, distance, node_of, transit
 from polhode.systems.record import System
 from polhode.systems.structure import number_of
-from polhode.systems.user import FORMS, UserFunction, event_function
-from polhode.systems.user.added import takes_states
-from polhode.systems.user.function import record_of
+from polhode.systems.user.function import UserFunction, record_of
 from polhode.systems.user.remembering import refusal
-from polhode.systems.user.roles import event_with_states
+from polhode.systems.user.roles import FORMS, event_function, event_with_states
 from polhode.systems.user.states import VALUE, sizes_read
 
 __all__ = [
@@ -352,7 +350,7 @@ def user(
     """
     _direction(direction)
     form, role = FORMS["event"], event_function
-    if takes_states(form, function):
+    if form.takes_states(function):
         form = replace(form, arguments=f"{form.arguments}, states", states=((VALUE, 0),), sets=(VALUE,))
         role = event_with_states
     made = UserFunction(form, function, role, (1.0, 0.0, 0.0, 0.0), np.zeros(0))

@@ -14,11 +14,11 @@ import numpy as np
 from polhode.arguments import in_unit, truth
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Inertia, Loads
+from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
-from polhode.systems.loads_roles import no_loads, no_series
+from polhode.systems.builders import assembled, given_of
 from polhode.systems.record import System
-from polhode.systems.sum import with_loads
 
 
 @answering
@@ -51,15 +51,6 @@ def free_body(inertia: Inertia, *, physical: bool = True, loads: Loads = ()) -> 
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia, triangle=truth(physical, "physical"))
-    made = System(
-        name="free_body",
-        arguments={"inertia": plain(inertia), **({} if physical else {"physical": False})},
-        mass=np.array([np.inf]),
-        moments=moments[None],
-        frames=frame[None],
-        commutator=no_loads,
-        series=no_series,
-        provides={"velocity_independent"},
-        conserves=("energy", "angular_momentum_space"),
-    )
-    return with_loads(made, loads)
+    one = Body("body", np.inf, tuple(moments), tuple(frame))
+    arguments = {"inertia": plain(inertia), **({} if physical else {"physical": False})}
+    return assembled("free_body", [one], [], arguments, given_of({}, loads=loads))

@@ -12,11 +12,10 @@ from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.reach import WRITTEN
-from polhode.programs.dynamics import Dynamics
+from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.potentials import commutator_of, loads_of, moving_inputs, potential_text, text
 from polhode.programs.written import module_of
-from polhode.systems.user.derived import jumps
-from polhode.systems.user.dynamics import dynamics_of_roles
+from polhode.systems.user.traced import jumps
 
 MOST_ROWS = 20_000
 """Most rows of loads that are written out; compiling them takes some seconds."""
@@ -96,7 +95,7 @@ def from_potential(
     known = _written.get(potential)
     if known is not None and known[:2] == (tuple(moves), tuple(map(tuple, turns))):
         return known[2]
-    made = dynamics_of_roles(_traceable(potential), None, tuple(turns), 0, parameters, changing, L.ALL)
+    made = of_roles(_traceable(potential), None, tuple(turns), 0, parameters, changing, L.ALL)
     if made.reason:
         raise _refused(name, made.reason)
     return derived(name, replace(made, potential=made.force[0]), moves, turns)

@@ -26,9 +26,9 @@ from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.loads.load import made
+from polhode.programs.attitude import matrix_of
+from polhode.systems.builders import assembled, given_of
 from polhode.systems.record import System
-from polhode.systems.structure import structure_of
-from polhode.systems.sum import IDENTITY, sum_of, with_loads
 
 # parameters: k = 3 mu / radius^3. In the principal frame u x I u has differences of moments as factors, which are
 # exact for a nearly spherical body too.
@@ -49,7 +49,7 @@ def gradient_series(part, t, k, u, bodies, parameters, out):
 
 def gradient_level(body, strength):
     """k u . I u / 2."""
-    u = body.in_body((0.0, 0.0, 1.0))
+    u = matrix_of(body.principal).T @ np.array((0.0, 0.0, 1.0))
     return (0.5 * strength * u) @ (body.moments * u)
 
 
@@ -96,19 +96,12 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
     # Divided three times, because the cube may overflow where the quotient does not.
     strength = number(3.0 * mu / radius / radius / radius, "3 mu / radius^3", positive=True)
     axis = axis_of_symmetry(moments, frame)
-    acting = made(gradient_level, "gradient", strength=strength)
-    whole = sum_of([Body("body", np.inf, tuple(moments), IDENTITY)], [acting])
-    alone = System(
-        name="gravity_gradient",
-        arguments={"inertia": plain(inertia), "mu": mu, "radius": radius},
-        mass=np.array([np.inf]),
-        moments=moments[None],
-        frames=frame[None],
-        potential=structure_of(whole).potential,
-        series=gradient_series,
-        parameters=whole.parameters,
-        conserves=("energy", "vertical_angular_momentum") + (() if axis is None else ("axial_angular_momentum",)),
-        axis=axis,
-        recommended="aba10_6_4",
-    )
-    return with_loads(alone, loads)
+    about_axis = () if axis is None else ("axial_angular_momentum",)
+    return assembled(
+        "gravity_gradient", [Body("body", np.inf, tuple(moments), tuple(frame))],
+        [made(gradient_level, "gradient", strength=strength)],
+        {"inertia": plain(inertia), "mu": mu, "radius": radius}, given_of({}, loads=loads),
+        how={"principal": not loads},
+        alone={"series": gradient_series, "conserves": ("energy", "vertical_angular_momentum", *about_axis),
+               "axis": axis, "recommended": "aba10_6_4"},
+    )  # fmt: skip

@@ -21,7 +21,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, scale
-from polhode.arguments import choice, in_unit, number, numbers, truth, vector
+from polhode.arguments import choice, in_unit, number, truth, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import (
     Acceleration,
@@ -48,12 +48,9 @@ from polhode.bodies.inertia import (
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
 from polhode.loads import weight as weight_load
-from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.of_functions import summed, users_of
-from polhode.systems.record import IDENTITY, System
-from polhode.systems.states import states_of
-from polhode.systems.sum import with_loads
-from polhode.systems.user import records_of
+from polhode.systems.builders import assembled, given_of
+from polhode.systems.controllers import controller
+from polhode.systems.record import System
 
 STANDARD_GRAVITY = 9.81
 POINTS = ("fixed_point", "center_of_mass")
@@ -171,14 +168,14 @@ def heavy_top(
         if number(gravity, "gravity", "m / s**2") != STANDARD_GRAVITY:
             raise InvalidInput("gravity and weight are both given; keep the weight, or give mass and gravity")
         weight, tensor = number(weight, "weight", "N"), inertia
-        given: dict[str, Any] = {"weight": weight}
+        recorded: dict[str, Any] = {"weight": weight}
     else:
         if weight is not None:
             raise InvalidInput("weight and mass are both given; keep one of them (the weight is mass times gravity)")
         mass, gravity = number(mass, "mass", "kg", positive=True), number(gravity, "gravity", "m / s**2")
         weight = mass * gravity
         tensor = _about_fixed_point(inertia, center, mass, inertia_about, physical)
-        given = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
+        recorded = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
     moments, frame = principal(tensor, triangle=physical)
     axis = symmetry_axis(tensor, center)
     conserves = ("energy", "vertical_angular_momentum") + (("axial_angular_momentum",) if axis is not None else ())
@@ -187,33 +184,15 @@ def heavy_top(
         raise InvalidInput(
             "center_of_mass is beside the axis about which the moment of inertia is zero, where all mass is; check both"
         )
-    worked, steered = truth(work, "work"), controllers_of(controllers)
-    held, rated = parted(states_of(states), steered)
-    values = numbers(parameters, "parameters")
-    users = users_of({"torque": (torque, "torque")}, values, frame, held, rated, handed=bool(steered))
-    axes, at = (tuple(frame), center) if users else (IDENTITY, inside)  # functions see the user's axes
-    attributes = summed(
-        Body("top", np.inf, tuple(moments), axes), [weight_load(weight, at=at)], users, worked, held, rated
-    )
-    if not users:
-        attributes |= {"series": top_series, "conserves": conserves, "axis": axis, "recommended": "fg6_5"}
-    made = System(
-        name="heavy_top",
-        arguments={
-            "inertia": plain(inertia), "center_of_mass": center.tolist(), **given,
-            **({} if physical else {"physical": False}),
-            **({} if work else {"work": False}),
-            **({"states": rated.arguments} if rated.arguments else {}), **records_of(users),
-            **({"parameters": values.tolist()} if parameters is not None else {}),
-        },
-        mass=np.array([np.inf]),
-        moments=moments[None],
-        frames=frame[None],
-        records_work=worked or not users,
-        direct={} if mass is not None else {"weight": (0, False)},
-        **attributes,
+    given = given_of({"torque": (torque, "torque")}, parameters, states, controllers, loads, work, frame)
+    return assembled(
+        "heavy_top", [Body("top", np.inf, tuple(moments), tuple(frame))],
+        [weight_load(weight, at=center if given.acts else inside)],
+        {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded,
+         **({} if physical else {"physical": False})},
+        given, how={"principal": not given.acts}, direct={} if mass is not None else {"weight": (0, False)},
+        alone={"series": top_series, "conserves": conserves, "axis": axis, "recommended": "fg6_5"},
     )  # fmt: skip
-    return with_loads(controlled(made, steered, states), loads)
 
 
 def _center_of(inertia: Any) -> Any:

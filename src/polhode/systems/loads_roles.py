@@ -10,7 +10,6 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import LOADS, POTENTIAL
-from polhode.systems.user import effective_torque
 
 
 def no_loads(part, t, N, y, bodies, parameters, out):
@@ -33,6 +32,13 @@ def no_series(part, t, k, u, bodies, parameters, out):
 plain_loads = jit.hole("plain_loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 commutator_loads = jit.hole("commutator_loads(part, t, N, y, bodies, parameters, out)", "The commutator load.")
 series_loads = jit.hole("series_loads(part, t, k, u, bodies, parameters, out)", "A coefficient of the torque's series.")
+
+
+@jit.inlined
+def effective_torque(T, bodies, i):
+    """A torque on body i (principal frame), zero about every axis that the body does not rotate about."""
+    j = get3(bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
+    return (T[0] if j[0] > 0.0 else 0.0, T[1] if j[1] > 0.0 else 0.0, T[2] if j[2] > 0.0 else 0.0)
 
 
 def felt_loads(part, t, N, y, bodies, parameters, out):

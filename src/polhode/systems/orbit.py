@@ -29,9 +29,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-import numpy as np
-
-from polhode.arguments import in_unit, number, numbers, truth
+from polhode.arguments import in_unit, number
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import (
     Forces,
@@ -45,23 +43,13 @@ from polhode.arguments.words import (
     States,
 )
 from polhode.bodies.body import POINT, Body
-from polhode.capabilities import stated
 from polhode.errors import answering
 from polhode.loads import central
 from polhode.surroundings.planets import ground_of
-from polhode.systems.controllers import controlled, controller, controllers_of, parted
+from polhode.systems.builders import assembled, given_of
+from polhode.systems.controllers import controller
 from polhode.systems.forces.acting import burns_of, forces_of, loads_of, mass_at, masses_of
-from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
-from polhode.systems.states import states_of
-from polhode.systems.structure import structure_of
-from polhode.systems.sum import NO_STATES, roles_of, sum_of, with_loads
-from polhode.systems.user import (
-    Behind,
-    added_functions,
-    force_added,
-    position_gradient_added,
-    position_potential_added,
-)
+from polhode.systems.record import IDENTITY, System
 
 
 @answering
@@ -132,66 +120,21 @@ def orbit(
     """
     mass, surface = in_unit(mass, "kg", "mass"), in_unit(surface, "m", "surface")
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
-    found = forces_of(forces)
-    burns = burns_of(found, mu, masses)
-    steered = controllers_of(controllers)
-    held, own_states = parted(states_of(states), steered)
-    points = [Body(f"point{i}", m, POINT, IDENTITY) for i, m in enumerate(masses.tolist())]
-    acting = [central(mu), *loads_of(found, float(masses[0]), burns)]
-    books = truth(work, "work")
-    booked = [replace(one, books=books or one.impulse is not None) for one in acting]
-    whole = sum_of(points, booked, in_turn=True, remembers=False)  # numbers of users stand behind the parameters
-    structure = structure_of(whole)
-    arguments: dict[str, Any] = {
-        "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],
-        "surface": None if surface is None else number(surface, "surface"),
-    }  # fmt: skip
-    roles = roles_of(whole, structure, NO_STATES, points)
-    booked = roles["auxiliary"]
-    functions = added_functions(
-        {
-            "force": (force, force_added), "reported_energy": (reported_energy, position_potential_added),
-            "potential": (potential, position_potential_added, position_gradient_added),
-        },
-        structure.loads, structure.potential, roles["parameters"], len(booked),
-        None if parameters is None else numbers(parameters, "parameters"), len(masses),
-        record_work=work, states=Behind(held.sizes, own_states.sizes, len(held.auxiliary), bool(steered)),
+    given = given_of(
+        {"force": (force, "force"), "potential": (potential, "position_potential"),
+         "reported_energy": (reported_energy, "position_potential")},
+        parameters, states, controllers, loads, work,
     )  # fmt: skip
-    own = (*booked, *(AuxiliaryVariable("work", label, label != "potential") for label in functions.work))
-    own += held.auxiliary + own_states.auxiliary
-    if own_states.arguments:
-        arguments["states"] = own_states.arguments
-    energy = structure.conservative and functions.conservative
-    if not work:
-        arguments["work"] = False
-    conserves: tuple[str, ...] = ("energy",) if energy else ()
-    if all(one.axial for one in found) and not functions.given:
-        conserves += ("vertical_angular_momentum" if found else "angular_momentum_space",)
-    made = System(
-        name="orbit",
-        arguments=arguments | functions.arguments,
-        mass=masses,
-        moments=np.full((len(masses), 3), np.inf),
-        frames=np.array([IDENTITY] * len(masses)),
-        loads=functions.loads,
-        potential=functions.potential,
-        provides=stated(
-            central_gravity=True,
-            only_central_gravity=not (functions.given or found),
-            split_loads=True,
-            velocity_independent=not (structure.moving or functions.velocity_dependent),
-        ),
-        auxiliary=own,
-        mass_at=mass_at(masses, burns),
-        parameters=functions.parameters,
-        conserves=conserves,
-        records_work=work or energy,
-        ground=ground_of(surface, mu, len(masses)),
-        functions=functions.given,
-        each_alone=True,
-        all_potential=structure.all_potential and functions.all_potential,
-        direct={"mu": (0, True)},
-        program=None if functions.given else structure.program,
-        **{name: roles[name] for name in ("switches", "impulses", "watches", "decided")},
-    )
-    return with_loads(controlled(made, steered, states), loads)
+    found, N = forces_of(forces), len(masses)
+    burns = burns_of(found, mu, masses)
+    axial = all(one.axial for one in found) and not given.users
+    return assembled(
+        "orbit",
+        [Body(f"body{i}" if N > 1 else "body", m, POINT, IDENTITY) for i, m in enumerate(masses.tolist())],
+        [central(mu), *(replace(one, books=given.worked or one.impulse is not None)
+                        for one in loads_of(found, float(masses[0]), burns))],
+        {"mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],
+         "surface": None if surface is None else number(surface, "surface")},
+        given, ("vertical_angular_momentum" if found else "angular_momentum_space",) * axial, how={"in_turn": True},
+        mass_at=mass_at(masses, burns), ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
+    )  # fmt: skip

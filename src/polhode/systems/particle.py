@@ -19,18 +19,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.arguments import array, in_unit, number, numbers, truth, vector
+from polhode.arguments import array, in_unit, number, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Function, ListOf, Loads, Mass, NumberOrVector, Numbers, States, Vector
 from polhode.bodies.body import POINT, Body
 from polhode.errors import InvalidInput, answering
-from polhode.loads.load import made
-from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.of_functions import summed, users_of
+from polhode.loads.load import Load, made
+from polhode.systems.builders import assembled, given_of
+from polhode.systems.controllers import controller
 from polhode.systems.record import IDENTITY, System
 from polhode.systems.states import states_of
-from polhode.systems.sum import with_loads
-from polhode.systems.user import records_of
 
 
 def field_level(body, stiffness, weight):
@@ -98,15 +96,13 @@ def particle(
     stiffness, gravity = in_unit(stiffness, "N / m", "stiffness"), in_unit(gravity, "m / s**2", "gravity")
     arguments: dict[str, Any] = {"mass": mass, "stiffness": plain(stiffness, "stiffness"),
                                  "gravity": plain(gravity, "gravity")}  # fmt: skip
-    worked, steered = truth(work, "work"), controllers_of(controllers)
-    held, rated = parted(states_of(states), steered)
     functions = {"force": (force, "force"), "potential": (potential, "position_potential"),
                  "reported_energy": (reported_energy, "position_potential")}  # fmt: skip
-    acting, conserves = [], None
+    acting, alone = list[Load](), dict[str, Any]()
     if force is potential is reported_energy is None:
         if parameters is not None:
             raise InvalidInput("parameters are handed to a force or a potential, but neither is given")
-        if held.sizes or rated.sizes:
+        if states_of(states).sizes:
             raise InvalidInput("states are read and changed by a force, but none is given; write it, with states as "
                                "its last argument")  # fmt: skip
         spring = np.zeros(3) if stiffness is None else array(stiffness, "stiffness")
@@ -118,23 +114,9 @@ def particle(
             raise InvalidInput(f"mass {mass:g} times gravity is a force beyond 1e308; check their units")
         acting = [made(field_level, "field", stiffness=spring, weight=weight)] if spring.any() or pull.any() else []
         isotropic = not pull.any() and bool(np.ptp(spring) == 0.0)
-        conserves = ("energy",) + ("angular_momentum_space",) * isotropic + ("momentum",) * (not acting)
+        alone = {"conserves": ("energy",) + ("angular_momentum_space",) * isotropic + ("momentum",) * (not acting)}
     elif stiffness is not None or gravity is not None:
         raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
-    values = numbers(parameters, "parameters")
-    users = users_of(functions, values, held=held, rated=rated, handed=bool(steered))
-    if users:
-        arguments |= {"parameters": plain(parameters)} | ({} if work else {"work": False})
-        arguments |= {"states": rated.arguments} if held.sizes or rated.sizes else {}
-        arguments |= records_of(users)
-    attributes = summed(Body("body", mass, POINT, IDENTITY), acting, users, worked, held, rated)
-    one = System(
-        name="particle",
-        arguments=arguments,
-        mass=np.array([mass]),
-        moments=np.full((1, 3), np.inf),
-        frames=np.array([IDENTITY]),
-        records_work=worked or len(users) < 2 or reported_energy is not None,
-        **attributes | ({} if conserves is None else {"conserves": conserves}),
-    )
-    return with_loads(controlled(one, steered, states), loads)
+    given = given_of(functions, parameters, states, controllers, loads, work)
+    arguments |= {"parameters": plain(parameters)} if given.users else {}
+    return assembled("particle", [Body("body", mass, POINT, IDENTITY)], acting, arguments, given, alone=alone)

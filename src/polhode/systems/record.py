@@ -20,7 +20,7 @@ from polhode.flows.gyrostat import carried_round
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
-from polhode.programs.dynamics import Dynamics
+from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
 from polhode.surroundings.planets import Ground
@@ -30,7 +30,6 @@ from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_
 from polhode.systems.registry import builder, built, handed_in
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
 from polhode.systems.shown import system_html, system_text
-from polhode.systems.user import UserFunction, dynamics_of_roles
 from polhode.systems.user.chosen import Called
 from polhode.systems.written import by_parts, commutator_role, loads_role
 
@@ -224,8 +223,8 @@ class System:
     mass: Any
     moments: Any
     frames: Any
-    loads: Callable[..., Any] | UserFunction = no_loads
-    potential: Callable[..., Any] | UserFunction | None = None
+    loads: Callable[..., Any] = no_loads
+    potential: Callable[..., Any] | None = None
     commutator: Callable[..., Any] | None = None
     series: Callable[..., Any] | None = None
     provides: Set[str] = frozenset()
@@ -265,9 +264,9 @@ class System:
         object.__setattr__(self, "moments", turning(np.asarray(self.moments, dtype=float)))
         for name in FROZEN:
             object.__setattr__(self, name, frozen(getattr(self, name)))
-        given = self.potential is not None and not isinstance(self.potential, UserFunction)
         formed = np.shape(self.moments) == (*np.shape(self.mass), 3) and isinstance(self.parameters, np.ndarray)
-        if given and formed and (self.loads is no_loads or is_derived(self.loads)):  # else the checks say what is wrong
+        derived = self.potential is not None and (self.loads is no_loads or is_derived(self.loads))
+        if derived and formed:  # else the checks say what is wrong
             self._derive_loads()
         if self.read_from < len(self.auxiliary):
             if not all(own.read for own in self.auxiliary[self.read_from :]):
@@ -284,8 +283,7 @@ class System:
             object.__setattr__(self, "recommended", kind)
         for name in ("commutator", "series"):
             own = self.loads is not no_loads and not is_derived(self.loads)
-            users = (self.called and own) or isinstance(self.loads, UserFunction)
-            if getattr(self, name) is not None and users:
+            if getattr(self, name) is not None and self.called and own:
                 raise InvalidInput(f"a {name} belongs to loads that are a role; leave it out beside a user's function")
         if self.series is not None and self.N != 1:
             raise InvalidInput(f"a series is that of one body, but there are {self.N}; leave it out")
@@ -357,16 +355,12 @@ class System:
         derived = self.commutator is None and self.each_alone and self.all_potential
         return derived and (self.program is not None or bool(self._from_program("by parts")))
 
-    def _from_program(self, what: str, role: Any = None) -> Any:
-        """A role of the loads, or of the built-in ones, as it is written from the program; None without. For
-        "by parts" whether there is one."""
+    def _from_program(self, what: str) -> Any:
+        """A role of the loads as it is written from the program; None without. For "by parts" whether there is one."""
         if not self.each_alone:
             return None
-        role = self.loads if role is None else role
-        layers = self.loads.layers if isinstance(self.loads, UserFunction) and role is not self.loads else ()
-        auxiliary = min((one.own for one in layers if one.own >= 0), default=self.read_from)
         write = {"loads": loads_role, "commutator": commutator_role, "by parts": by_parts}[what]
-        return write(role, self._turns, auxiliary, self.parameters, self._changing)
+        return write(self.loads, self._turns, self.read_from, self.parameters, self._changing)
 
     @property
     def decided_by(self) -> frozenset[int]:
@@ -526,12 +520,8 @@ class System:
         if self.called and (untraced := self.called.dynamics(self.N)):
             return untraced
         kept = self.__dict__.setdefault("_dynamics", {})
-        roles = tuple(one.all_made if isinstance(one, UserFunction) else one for one in (self.loads, self.potential))
-        if kept.get("roles") != roles:
-            kept.clear()
-            kept["roles"] = roles
         if part not in kept:
-            kept[part] = dynamics_of_roles(
+            kept[part] = of_roles(
                 self.loads, self.potential, self._turns, len(self.auxiliary), self.parameters, self._changing, part
             )
         return kept[part]  # type: ignore[no-any-return]
@@ -602,16 +592,7 @@ class System:
     def _as_kernel(self, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:
         roles = self.__dict__.setdefault("_compiled", {})
         key = (id(role), "loads" if signature is LOADS else "potential")
-        if isinstance(role, UserFunction):  # compiled again if what it reads has changed
-            made, previous = role.all_made, self.__dict__.setdefault("_made", {})
-            if previous.get(key) != made:
-                warned = self.__dict__.setdefault("_told", set())
-                written = self._from_program("loads", role.layers[-1].built) if signature is LOADS else None
-                role = role if written is None else role.on_written(written)
-                roles[key] = role.compile(t, y, self.bodies, warn=id(role.function) not in warned)
-                previous[key] = made
-                warned.update(id(one.function) for one in role.layers)
-        elif self.called and key not in roles and (made := self.called.compiled(role, signature, t, y, self)):
+        if self.called and key not in roles and (made := self.called.compiled(role, signature, t, y, self)):
             roles[key] = made
         elif key not in roles:
             written = self._from_program("loads") if signature is LOADS else None
@@ -634,9 +615,6 @@ class System:
         return self._bridged(POTENTIAL) if self.potential is not None else None
 
     def _bridged(self, signature: Any) -> Callable[..., Any] | None:
-        role = self.loads if signature is LOADS else self.potential
-        if isinstance(role, UserFunction):
-            return role.bridge()
         return self.called.bridge(signature) if self.called and self.called.among(signature) else None
 
     def __reduce__(self) -> tuple[Any, ...]:

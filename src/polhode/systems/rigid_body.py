@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.arguments import in_unit, number, numbers, truth
+from polhode.arguments import in_unit, number, truth
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Function, Inertia, ListOf, Loads, Mass, Numbers, States, TableOf
 from polhode.bodies.body import Body
@@ -22,13 +22,10 @@ from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, mass_of, principal
 from polhode.bodies.wheels import reaction_wheels
 from polhode.errors import InvalidInput, answering
-from polhode.systems.controllers import controlled, controller, controllers_of, parted
-from polhode.systems.of_functions import summed, users_of
+from polhode.systems.builders import assembled, given_of
+from polhode.systems.controllers import controller
 from polhode.systems.record import System
-from polhode.systems.rotors import rotors_of, sizes_of
-from polhode.systems.states import states_of
-from polhode.systems.sum import with_loads
-from polhode.systems.user import records_of
+from polhode.systems.rotors import rotors_of
 
 
 @answering
@@ -127,7 +124,6 @@ def rigid_body(
     if mass is not None:
         mass = mass_of(inertia, mass)
     moments, frame = principal(inertia, triangle=truth(physical, "physical"))
-    values, steered, worked = numbers(parameters, "parameters"), controllers_of(controllers), truth(work, "work")
     if load is not None and torque is not None:
         raise InvalidInput("torque and load are both given; a load contains its torque, so leave torque out")
     if load is not None and mass is None:
@@ -141,37 +137,16 @@ def rigid_body(
         if reported_energy is not None:
             raise InvalidInput(f"reported_energy and {rotors.work_names[0]} are both given; leave reported_energy out, "
                                "so that the work of the torque is recorded")  # fmt: skip
-    elif (states is not None or steered) and torque is None and load is None:
-        raise InvalidInput("states are read and changed by a torque or a load, but neither is given; write it, with "
-                           "states as its last argument")  # fmt: skip
-    of_rotors = () if rotors is None else sizes_of(rotors.variables)
-    held, rated = parted(states_of(states), steered, () if rotors is None else rotors.commands)
-    users = users_of(
+    given = given_of(
         {"torque": (torque, "torque"), "load": (load, "load"), "potential": (potential, "attitude_potential"),
          "reported_energy": (reported_energy, "attitude_potential")},
-        values, frame, held, rated, of_rotors, bool(steered),
+        parameters, states, controllers, loads, work, frame, rotors,
     )  # fmt: skip
     whole = np.inf if mass is None else number(mass, "mass", positive=True)
     spun: dict[str, Any] = {} if rotors is None else {"wheels": rotors.wheels, "gyros": rotors.gyros}
-    attributes = summed(Body("body", whole, tuple(moments), tuple(frame), **spun), [], users, worked, held, rated)
-    if not users and len(values):  # of controllers
-        attributes["parameters"] = np.concatenate([attributes["parameters"], values])
-    made = System(
-        name="rigid_body",
-        arguments={
-            "inertia": plain(inertia),
-            "parameters": plain(parameters),
-            "mass": plain(mass, "mass"),
-            **({} if rotors is None else rotors.arguments),
-            **({} if physical else {"physical": False}),
-            **({} if work else {"work": False}),
-            **({"states": rated.arguments} if held.sizes or rated.sizes else {}),
-            **records_of(users),
-        },
-        mass=np.array([whole]),
-        moments=np.array([moments]),
-        frames=np.array([frame]),
-        records_work=worked or potential is None or len(users) == 1,
-        **attributes,
-    )
-    return with_loads(controlled(made, steered, states), loads)
+    return assembled(
+        "rigid_body", [Body("body", whole, tuple(moments), tuple(frame), **spun)], [],
+        {"inertia": plain(inertia), "parameters": plain(parameters), "mass": plain(mass, "mass"),
+         **({} if rotors is None else rotors.arguments), **({} if physical else {"physical": False})},
+        given,
+    )  # fmt: skip

@@ -20,8 +20,8 @@ from polhode.kernel.sampling import SLACK
 from polhode.kernel.signatures import LOADS
 from polhode.kernel.tangent_mode import shifted
 from polhode.systems.user import UserFunction
-from polhode.systems.user.derived import helpers_of, program_of
 from polhode.systems.user.roles import user_attitude, user_rate, user_velocity
+from polhode.systems.user.traced import call_of, program_of
 
 plain_loads = jit.hole("plain_loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 command = jit.hole("command(part, t, N, y, bodies, parameters, out)", "What sets states.")
@@ -112,7 +112,7 @@ class CommandFunction:
             raise InvalidInput(f"runs of {name!r} have no derivatives, because its {one.untraced}")
         access, turns = one.form.access(one.states_at), one.frame != (1.0, 0.0, 0.0, 0.0)
         return jit.bind(  # type: ignore[no-any-return]
-            command_of_program, **helpers_of(one, program), states_in=access["states_in"], put_set=access["put_set"],
+            command_of_program, call=call_of(one, program), states_in=access["states_in"], put_set=access["put_set"],
             first=one.first, turned=turns,
         )  # fmt: skip
 

@@ -29,9 +29,8 @@ from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.loads.load import made
+from polhode.systems.builders import assembled, given_of
 from polhode.systems.record import System
-from polhode.systems.structure import structure_of
-from polhode.systems.sum import IDENTITY, sum_of, with_loads
 
 SIGNS = {"printed": 1.0, "physical": -1.0}
 
@@ -94,19 +93,11 @@ def soft_wall(
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)
     choice(sign, "sign", SIGNS)
-    third = np.array(rotate_inverse(tuple(frame), (0.0, 0.0, 1.0)))
-    acting = made(wall_level, "wall", sign=SIGNS[sign], third=third)
-    whole = sum_of([Body("body", np.inf, tuple(moments), IDENTITY)], [acting])
-    alone = System(
-        name="soft_wall",
-        arguments={"inertia": plain(inertia), "sign": sign},
-        mass=np.array([np.inf]),
-        moments=moments[None],
-        frames=frame[None],
-        potential=structure_of(whole).potential,
-        series=wall_series,
-        parameters=whole.parameters,
-        conserves=("energy", "vertical_angular_momentum"),
-        recommended="fg6_5",
-    )
-    return with_loads(alone, loads)
+    given, z = given_of({}, loads=loads), (0.0, 0.0, 1.0)
+    third = np.array(z if given.acts else rotate_inverse(tuple(frame), z))
+    return assembled(
+        "soft_wall", [Body("body", np.inf, tuple(moments), tuple(frame))],
+        [made(wall_level, "wall", sign=SIGNS[sign], third=third)],
+        {"inertia": plain(inertia), "sign": sign}, given, how={"principal": not given.acts},
+        alone={"series": wall_series, "conserves": ("energy", "vertical_angular_momentum"), "recommended": "fg6_5"},
+    )  # fmt: skip

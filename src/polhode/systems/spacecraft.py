@@ -34,13 +34,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import to_matrix
-from polhode.arguments import array, in_unit, number, numbers, truth
+from polhode.arguments import array, in_unit, number, truth
 from polhode.arguments.frozen import read_only
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import (
@@ -61,7 +62,6 @@ from polhode.bodies.body import Body
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal, turning
 from polhode.bodies.wheels import reaction_wheels
-from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
 from polhode.loads import Load
@@ -72,8 +72,9 @@ from polhode.loads.load import made as load_of
 from polhode.surroundings.fields import quantity
 from polhode.surroundings.magnetic import field_of, magnetic_field
 from polhode.surroundings.planets import ground_of
+from polhode.systems.builders import assembled, given_of
 from polhode.systems.carried import Spin
-from polhode.systems.controllers import controlled, controller, controllers_of, parted
+from polhode.systems.controllers import controller
 from polhode.systems.devices import (
     atmosphere,
     devices_of,
@@ -89,22 +90,9 @@ from polhode.systems.forces.acting import burns_of, forces_of, loads_of, masses_
 from polhode.systems.gradient_of_forces import loads_on_points
 from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
-from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
-from polhode.systems.rotors import rotors_of, sizes_of
-from polhode.systems.states import States as OfUser
-from polhode.systems.states import states_of
-from polhode.systems.structure import structure_of
-from polhode.systems.sum import NO_STATES, roles_of, sum_of, with_loads
+from polhode.systems.record import System
+from polhode.systems.rotors import rotors_of
 from polhode.systems.torquers import magnetic_torquers, torquers_of
-from polhode.systems.user import (
-    Behind,
-    added_functions,
-    force_added,
-    load_added,
-    place_gradient_added,
-    place_potential_added,
-    torque_added,
-)
 
 __all__ = ["plate", "spacecraft", "thruster"]
 
@@ -231,129 +219,73 @@ def spacecraft(
     moments, frames = _inertias(inertia, N) if rotors is None else (rotors.moments[None], rotors.frame[None])
     gravity_gradient = truth(gravity_gradient, "gravity_gradient")
     points = truth(gradient_of_forces, "gradient_of_forces")
-    steered = controllers_of(controllers)
     field = None if magnetic_field is None else field_of(magnetic_field)
     rods, pulses = torquers_of(torquers, field, N), pulses_of(pulsed_thrusters, N)
-    moved = [one for one in (rods, pulses) if one is not None]
-    commands = () if rotors is None else rotors.commands
-    commands += tuple(command for one in moved for command in one.commands)
-    held, own_states = parted(states_of(states), steered, commands)
+    moved = {name: one for name, one in (("torquers", rods), ("pulsed_thrusters", pulses)) if one is not None}
+    given = given_of(
+        {"torque": (torque, "torque"), "force": (force, "force"), "load": (load, "load"),
+         "potential": (potential, "place_potential"), "reported_energy": (reported_energy, "place_potential")},
+        parameters, states, controllers, loads, True, frames[0], rotors, [*moved.values()],
+    )  # fmt: skip
     burning, panels = devices_of(thrusters, thruster, "thrusters"), devices_of(plates, plate, "plates")
     beside, around = surroundings(atmosphere, sunlight, panels)
     magnets, moment = moment_of(dipoles, field)
     if field is not None:
         around["magnetic_field"] = dict(field.arguments)
         around["dipoles"] = [dict(one.arguments) for one in magnets]
-    acting = forces_of(forces)
-    if any(force.flow > 0.0 for force in acting):
+    found = forces_of(forces)
+    if any(force.flow > 0.0 for force in found):
         raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
-    burns_of([*acting, *beside], mu, masses)
-    axes = np.reshape(to_matrix(tuple(frames[0].tolist()) if N == 1 else IDENTITY), (3, 3))
+    burns_of([*found, *beside], mu, masses)
+    devices = bool(burning or panels or magnets)
+    aligned = not given.acts and (N == 1 or not devices)
+    axes = np.reshape(to_matrix(tuple(frames[0].tolist())), (3, 3))
 
     def turned(vectors: Any) -> Any:
-        """In the axes of the one body of the sum, which are the principal ones."""
-        return np.asarray(vectors, dtype=float) @ axes
+        """In the axes that the loads of the sum see."""
+        return np.asarray(vectors, dtype=float) @ axes if aligned and N == 1 else np.asarray(vectors, dtype=float)
 
     carried = {} if rotors is None else rotors.arguments
-    own_work = [name for name, one in (("torque", torque), ("force", force), ("load", load)) if one is not None]
-    kinds = bool(carried or moved)
-    pulls = loads_of(acting, float(masses[0]), ())
+    pulls = loads_of(found, float(masses[0]), ())
     acts = [load_of(attraction, "central", mu=mu), *pulls]
     if points:
         of_whole = principal(inertia) if N == 1 else None
-        inside = np.eye(3) if of_whole is None else turned(rotation.rotate(of_whole.frame, np.eye(3)))
-        acts += loads_on_points(acting, pulls, inside[:2], None if of_whole is None else of_whole.moments)
+        inside = np.eye(3) if of_whole is None else rotation.rotate(of_whole.frame, np.eye(3)) @ axes
+        acts += loads_on_points(found, pulls, inside[:2], None if of_whole is None else of_whole.moments)
     acts += [GRADIENT] if gravity_gradient else []
     acts += loads_of_devices(burning, panels, beside, moment, turned)
-    acts += [*(idle(name) for name in carried), *(one.load(turned) for one in moved)]
-    reserved = own_work if kinds and reported_energy is None else []
-    acts += [idle(name) for name in reserved]
-    bodies = [
-        Body(
-            f"body{i}",
-            m,
-            tuple(I),
-            tuple(frame),
-            {},
-            *((None, None) if rotors is None else (rotors.wheels, rotors.gyros)),
-        )
-        for i, (m, I, frame) in enumerate(zip(masses.tolist(), moments.tolist(), frames.tolist(), strict=True))
-    ]
-    variables = tuple(variable for one in moved for variable in one.variables)
-    states_there = OfUser((*sizes_of(variables), *held.sizes), (*variables, *held.auxiliary), {})
-    states_there = states_there if kinds else NO_STATES
-    quantities = [] if field is None else [quantity(field).named("field")]
-    aligned = N == 1 or not (burning or panels or magnets)
-    whole = sum_of(bodies, acts, states_there, quantities, in_turn=True, principal=aligned, remembers=False)
-    structure = structure_of(whole)
-    roles = roles_of(whole, structure, states_there, bodies, conserves=())
-    booked = sum(one.quantity == "work" for one in roles["auxiliary"])
-    frame = frames[0]
-    functions = added_functions(
-        {
-            "torque": (torque, torque_added), "force": (force, force_added), "load": (load, load_added),
-            "reported_energy": (reported_energy, place_potential_added),
-            "potential": (potential, place_potential_added, place_gradient_added),
-        },
-        structure.loads, structure.potential, roles["parameters"], booked - len(reserved),
-        None if parameters is None else numbers(parameters, "parameters"), N,
-        (float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])),
-        states=Behind((*sizes_of(roles["auxiliary"][booked:]), *(() if kinds else held.sizes)), own_states.sizes,
-                      0 if kinds else len(held.auxiliary), bool(steered)),
-    )  # fmt: skip
-    if kinds and "potential" in functions.work:
-        first = next(iter((*carried, "torquers" if rods else "pulsed_thrusters")))
-        raise InvalidInput(f"potential reads the time beside {first}; write its force and torque as a load")
-    own = roles["auxiliary"]
-    if not kinds:
-        own += (*(AuxiliaryVariable("work", label, label != "potential") for label in functions.work), *held.auxiliary)
-    own += own_states.auxiliary
-    bare = not (burning or panels or magnets or functions.given or kinds)
-    energy = not own and functions.conservative
-    conserves: tuple[str, ...] = ("energy",) if energy else ()
-    if bare and all(force.axial for force in acting):
-        conserves += ("vertical_angular_momentum" if acting else "angular_momentum_space",)
-    axis = axis_of_symmetry(moments[0], frame) if N == 1 and bare else None
+    acts += [*(idle(name) for name in carried), *(one.load(turned) for one in moved.values())]
+    spun: dict[str, Any] = {} if rotors is None else {"wheels": rotors.wheels, "gyros": rotors.gyros}
+    rows = zip(masses.tolist(), moments.tolist(), frames.tolist(), strict=True)
+    bodies = [Body(f"body{i}" if N > 1 else "body", m, tuple(I), tuple(frame), **spun)
+              for i, (m, I, frame) in enumerate(rows)]  # fmt: skip
+    bare = not (devices or given.users or carried or moved)
+    conserves: tuple[str, ...] = ()
+    if bare and all(one.axial for one in found):
+        conserves += ("vertical_angular_momentum" if found else "angular_momentum_space",)
+    axis = axis_of_symmetry(moments[0], frames[0]) if N == 1 and bare else None
     if axis is not None:
         conserves += ("axial_angular_momentum",)
-    air = any(force.kind == "drag" for force in beside)
-    reads = any(force.velocity_dependent for force in acting) or air or functions.velocity_dependent
-    spun = () if rotors is None or rotors.wheels is None else (rotors.axes, np.array(rotors.wheels.inertia))
-    spin = roles.get("quantities")
-    made = System(
-        name="spacecraft",
-        arguments={
+    reads = any(one.velocity_dependent for one in found) or any(one.velocity_dependent for one in given.users.values())
+    reads |= any(one.kind == "drag" for one in beside)
+    of_wheels = () if rotors is None or rotors.wheels is None else (rotors.axes, np.array(rotors.wheels.inertia))
+    energies = partial(_Energies, mu, read_only(masses), read_only(moments), gravity_gradient, of_wheels)
+    return assembled(
+        "spacecraft", bodies, acts,
+        {
             "inertia": plain(inertia), "mu": mu, "mass": plain(mass), "gravity_gradient": gravity_gradient,
-            "forces": [dict(one.arguments) for one in acting],
+            "forces": [dict(one.arguments) for one in found],
             "thrusters": [dict(one.arguments) for one in burning], "plates": [dict(one.arguments) for one in panels],
-            "surface": None if surface is None else number(surface, "surface"), **around, **functions.arguments,
-            **carried,
-            **({} if rods is None else {"torquers": dict(rods.arguments)}),
-            **({} if pulses is None else {"pulsed_thrusters": dict(pulses.arguments)}),
-            **({"states": own_states.arguments} if own_states.arguments else {}),
+            "surface": None if surface is None else number(surface, "surface"), **around, **carried,
+            **{name: dict(one.arguments) for name, one in moved.items()},
             **({"gradient_of_forces": True} if points else {}),
         },
-        mass=masses,
-        moments=moments,
-        frames=frames,
-        loads=functions.loads,
-        potential=functions.potential,
-        provides=stated(central_gravity=True, velocity_independent=not reads, split_loads=True),
-        auxiliary=own,
-        ground=ground_of(surface, mu, N),
-        parameters=functions.parameters,
-        conserves=conserves,
-        axis=axis,
-        functions=functions.given,
-        each_alone=not kinds and (N == 1 or not (burning or panels or magnets)),
-        all_potential=structure.all_potential and functions.all_potential,
-        quantities=_Energies(mu, read_only(masses), read_only(moments), gravity_gradient, spun, spin),
-        direct={"mu": (0, True)},
-        recommended="" if reads else "rkn6_14a/kepler",
-        program=None if functions.given else structure.program,
-        **{name: roles[name] for name in ("switches", "impulses", "watches", "decided", "wheels_at") if name in roles},
+        given, conserves, quantities=energies,
+        how={"around": [] if field is None else [quantity(field).named("field")], "in_turn": True,
+             "principal": aligned},
+        ground=ground_of(surface, mu, N), axis=None if given.more else axis,
+        direct={"mu": (0, True)}, alone={"recommended": "" if reads else "rkn6_14a/kepler"},
     )  # fmt: skip
-    return with_loads(controlled(made, steered, states, pulses), loads)
 
 
 def idle(name: str) -> Load:

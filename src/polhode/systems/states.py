@@ -80,6 +80,10 @@ class States(NamedTuple):
     arguments: dict[str, Any]
     noises: tuple[tuple[str, Noise], ...] = ()
 
+    def and_those(self, others: States) -> States:
+        """These, and others behind them."""
+        return States(self.sizes + others.sizes, self.auxiliary + others.auxiliary, {}, self.noises + others.noises)
+
 
 OF_LOADS = {"dipole_command": ("torquer", "commanded dipole moments of magnetic torquers")}
 """States that loads of polhode bring: the dimension of each, and what it is."""

@@ -9,11 +9,11 @@ forces and torques; loads that are potentials act by their derivatives, and a po
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,8 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 ARGUMENTS = ("surroundings", "box", "cutoff", "switch", "skin")
 """Arguments of a system, as which no summand is called."""
 NO_BOX = dict.fromkeys(ARGUMENTS[1:])
+HANDED = "parameters"
+"""Of a load that is a function of a builder's: the numbers of the user's, which stand behind all others."""
 
 
 @answering
@@ -115,23 +117,41 @@ def system(
                     within={"box": box, "cutoff": cutoff, "switch": switch, "skin": skin})  # fmt: skip
 
 
-def composed(
-    parts: Iterable[Body | Load | Surrounding], core: Core | None = None, within: Mapping[str, Any] = NO_BOX
-) -> System:
-    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs.
+class Parts(NamedTuple):
+    """Summands that are checked.
+
+    Attributes
+    ----------
+    bodies, loads, around : list of Body, Load, Surrounding
+        They.
+    states : States
+        Those that loads bring.
+    functions : dict of str to LoadFunction
+        Those of the user's among them.
+    arguments : dict of str to mapping
+        The record of each.
+    """
+
+    bodies: list[Body]
+    loads: list[Load]
+    around: list[Surrounding]
+    states: States
+    functions: dict[str, Any]
+    arguments: dict[str, Any]
+
+
+def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] = ()) -> Parts:
+    """Summands, checked; ``taken`` are names that something else has.
 
     Raises
     ------
     InvalidInput
+        A name twice, or a function that remembers.
     """
-    parts = list(parts)
     bodies = [one for one in parts if isinstance(one, Body)]
     loads = [one for one in parts if isinstance(one, Load)]
     around = [one for one in parts if isinstance(one, Surrounding)]
-    alone = not bodies and any(one.returns == "states" for one in loads)
-    if not (bodies or alone):
-        raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
-    named: set[str] = set()
+    named = {*taken}
     every: list[Body | Load | Surrounding] = [*bodies, *loads, *around]
     for one in every:
         if one.name in named or one.name in (*ARGUMENTS, PAIRS):
@@ -165,13 +185,29 @@ def composed(
         arguments[act.name] = record | act.arguments | {
             word: event.arguments for word, event in events_of_load(act).items()
         }  # fmt: skip
-    arguments |= {name: plain(value) for name, value in within.items() if value is not None}
     states = states_of(starts, {name for load in loads if load.kind for name in load.starts})
+    return Parts(bodies, loads, around, states, functions, arguments)
+
+
+def composed(
+    parts: Iterable[Body | Load | Surrounding], core: Core | None = None, within: Mapping[str, Any] = NO_BOX
+) -> System:
+    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    bodies, loads, around, states, functions, arguments = parts_of(list(parts))
+    alone = not bodies and any(one.returns == "states" for one in loads)
+    if not (bodies or alone):
+        raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
+    arguments |= {name: plain(value) for name, value in within.items() if value is not None}
     bodies = bodies or [NOWHERE]
     for load in loads:
         if load.kind == "gravitation" and not load.bodies and core is None:
-            core = gravitation(bodies, load)
-    traced = [one for one in loads if core is None or one.kind != "gravitation" or one.bodies]
+            core, loads = gravitation(bodies, load), [one for one in loads if one is not load]
+    traced = [in_pairs(one) for one in loads]
     whole = sum_of(bodies, traced, states, around, core, within_of_loads(loads, **within))
     structure = structure_of(whole)
     roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
@@ -182,6 +218,11 @@ def composed(
         made_again=Again(whole, structure, states, tuple(bodies), core) if functions or around else None, **roles,
     )  # fmt: skip
     return measured(made, structure)
+
+
+def in_pairs(load: Load) -> Load:
+    """A load with the attraction of all bodies on each other as one on every two of them."""
+    return load.on(PAIRS) if load.kind == "gravitation" and not load.bodies else load
 
 
 def with_loads(system: System, loads: Any, names: Any = ()) -> System:
@@ -319,6 +360,7 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
 
 # ------------------------------------------------------------------ numbers of a sum
 NO_STATES = States((), (), {})
+NO_PARTS = Parts([], [], [], NO_STATES, {}, {})
 NOWHERE = Body("", inf, POINT, IDENTITY)
 """What stands for a body where there are states alone: it neither moves nor turns."""
 
@@ -357,13 +399,14 @@ def sum_of(
     numbers = [0.0] * FIRST_PARAMETER if pairs else numbers
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
-    summands, late = list[Summand](), list[tuple[int, int, str, Table]]()
+    summands, late = list[Summand](), list[tuple[bool, int, int, str, Any]]()
     known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
     for load in loads:
         central = any(load is one for one in centres)
-        tables = {key: one for key, one in load.parameters.items() if isinstance(one, Table)}
+        tables = {key: one for key, one in load.parameters.items()
+                  if isinstance(one, Table) or (key == HANDED and np.ndim(one) == 1)}  # fmt: skip
         plainly = {key: one for key, one in load.parameters.items() if key not in tables} if tables else load.parameters
-        late += [(len(one), len(summands), key, one) for key, one in tables.items()]
+        late += [(key == HANDED, len(one), len(summands), key, one) for key, one in tables.items()]
         places, more = places_of(plainly, 0 if central else len(numbers))
         numbers += [] if central else more
         on = _places(load, at, pairs)
@@ -372,7 +415,7 @@ def sum_of(
         each, more = numbers_of_each(load, len(bodies), len(numbers)) if load.own else ({}, [])
         numbers += more
         summands.append(Summand(load, on, places, each))
-    for size, k, key, table in sorted(late):  # the longest last, so that its length moves no others
+    for _, size, k, key, table in sorted(late):  # the longest last, so that its length moves no others
         summands[k].parameters[key] = (len(numbers), (size,))
         numbers += list(table)
     mu_at = next((one.parameters["mu"][0] for one, load in zip(summands, loads, strict=True) if is_centre(load)), -1)
@@ -398,15 +441,15 @@ def sum_of(
 
 def roles_of(
     sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None,
-    conserves: tuple[str, ...] | None = None,
+    conserves: tuple[str, ...] | None = None, beside: Callable[..., Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a system that follow from its structure, beside a core; what it conserves is found, unless it
-    is known."""
+    is known. ``beside`` as of ``commands.sampled_by``."""
     kept = structure.conserves if conserves is None else conserves
     auxiliary = [AuxiliaryVariable("work", name, name not in structure.timed) for name in structure.work]
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
-    sampled = sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises)
+    sampled = sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises, beside)
     sudden = [own for one in sum.summands for own in changes(one, structure, sum)]
     sudden += settings(sampled.pop("programs"), sum)
     at_events = [own for own in sudden if isinstance(own, Watch)]

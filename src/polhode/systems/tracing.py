@@ -40,7 +40,7 @@ from polhode.systems.from_potential import derived
 from polhode.systems.seen import Seen
 from polhode.systems.sum_program import Program
 from polhode.systems.summands import Shape, Structure, Sum, Summand
-from polhode.systems.user.derived import jumps
+from polhode.systems.user.traced import jumps
 
 Parts = list[tuple[str, list[int]]]
 """Rows by what they are of."""
@@ -78,7 +78,7 @@ class Tracing:
         self.timed = set[str]()  # works that potentials do by reading the time
         self.unbooked = {one.load.name for one in sum.summands if isinstance(one.load, Load) and not one.load.books}
         self.jumping = False  # whether a potential whose work is not recorded reads the time
-        self.reported: int | None = None  # the energy in the place of the potential
+        self.reported: list[tuple[int, float]] = []  # energies that move nothing
 
     def traced(self) -> Mapping[str, float]:
         """Add up all loads; the parameters that they decide by, with their values.
@@ -159,9 +159,8 @@ class Tracing:
         if follows:  # loads and commutator follow from the potential
             program = Dynamics(g, self.N, potential=self.depth, fixed=fixed)
             potential = derived("system", program, sum.moves, sum.turns).potential
-        elif acting or g.value(self.level) != 0.0:
-            level = self.level if self.reported is None else self.reported
-            potential = module_of(potential_text(g, level, self.N, "potential", self.each)).potential
+        elif acting or g.value(self._energy) != 0.0:
+            potential = module_of(potential_text(g, self._energy, self.N, "potential", self.each)).potential
         return Structure(
             module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
             self.conservative, self.all_potential, self.N == 1 and not self.each, self.each, sum.centred,
@@ -171,7 +170,12 @@ class Tracing:
         )  # fmt: skip
 
     def _program(self, acting: Mapping[int, Loads], coupling: Loads, fixed: Mapping[str, float]) -> Program:
-        return Program(self.g, frozen(acting), coupling, self.level, len(self.work), frozen(fixed))
+        return Program(self.g, frozen(acting), coupling, self._energy, len(self.work), frozen(fixed))
+
+    @property
+    def _energy(self) -> int:
+        """The potential with the energies that are reported beside it."""
+        return self.g.sum((self.level, 1.0), *self.reported)
 
     def _memory_at(self, acting: Mapping[int, Loads]) -> int:
         """Where the loads at rest are remembered, which are needed again where their power is; -1 if nowhere."""
@@ -326,7 +330,7 @@ class Tracing:
             self.work[load.name] = [(self.zero, 1.0)]  # added by the run
             return
         if load.returns == "reported":
-            (self.reported,) = parts[""]
+            self.reported.append((parts[""][0], 1.0))
             return
         if "" in parts or "potential" in parts:
             level = parts.pop("", None) or parts.pop("potential")

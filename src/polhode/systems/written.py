@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from polhode.kernel import jit
-from polhode.programs.dynamics import Dynamics
+from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.graph import Graph
 from polhode.programs.parts import PARTS, commutator_text, loads_text, together
 from polhode.programs.text import MATH
 from polhode.programs.written import module_of
-from polhode.systems.user import dynamics_of_roles
 
 MOST_FUNCTIONS = 1
 """Most functions (exp, atan2, ...) in the ways of a role that are not taken: its text would compute them all."""
@@ -25,7 +24,7 @@ _kept: dict[Any, Any] = {}
 
 def _parts_of(loads: Any, turns: Any, auxiliary: int, parameters: Any, changing: frozenset[int]) -> list[Dynamics]:
     """The programs of all parts of loads, of the first body; none where one of them cannot be traced."""
-    made = [dynamics_of_roles(loads, None, turns[:1], auxiliary, parameters, changing, part) for part in PARTS]
+    made = [of_roles(loads, None, turns[:1], auxiliary, parameters, changing, part) for part in PARTS]
     return made if all(one.traced for one in made) else []
 
 

@@ -34,7 +34,6 @@ from polhode.runs.integrator import extended
 from polhode.systems import System
 from polhode.systems.loads_roles import either_loads, loads_between, no_loads, no_series
 from polhode.systems.sampling import loads_for_derivatives
-from polhode.systems.user import UserFunction
 
 MOST_STEPS = 10**10
 """Most steps of indicators and gradients, which take hours."""
@@ -317,15 +316,15 @@ def _loads_of(text: str) -> Callable[..., Any]:
 
 def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Callable[..., Any]:
     """The loads as a plain function, for steps that call them."""
-    dynamics = system.dynamics_of(prepared.part)
+    dynamics, loads = system.dynamics_of(prepared.part), system.loads
     if dynamics.traced:
         text = lanes_text(dynamics, 1)
         loads = _loads_of(text)
-    elif system.called or isinstance(system.loads, UserFunction):
+    elif system.called:
         raise InvalidInput(f"the loads of {system.name!r} have no derivatives, because they are no program: "
                            f"{dynamics.reason}")  # fmt: skip
     else:
-        loads = WITHOUT_THREADS.get(system.loads, system.loads)
+        loads = WITHOUT_THREADS.get(loads, loads)
     if prepared.modified:
         commutator = system.commutator
         if commutator is None and system.commutator_by_parts:

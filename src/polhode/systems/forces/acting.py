@@ -24,7 +24,7 @@ from polhode.surroundings.planets import ALIKE
 from polhode.surroundings.surrounding import Table
 from polhode.systems.forces import FORCES, force_of
 from polhode.systems.forces.record import Force, is_own
-from polhode.systems.user.derived import traced
+from polhode.systems.user.traced import traced
 
 
 @lru_cache(jit.KEPT_KERNELS)

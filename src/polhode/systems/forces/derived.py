@@ -15,7 +15,7 @@ from polhode.programs.primitives import FIRST, MEMORY
 from polhode.programs.text import function
 from polhode.programs.trace import Program
 from polhode.programs.written import module_of
-from polhode.systems.user.derived import jumps, traced
+from polhode.systems.user.traced import jumps, traced
 
 ARGUMENTS = {"p": 0, "at": 0, "mu": 0, "t": 0, "r": 3}
 """Arguments of a potential in a text, with their sizes; ``p`` is read by its index."""

@@ -28,7 +28,6 @@ from polhode.programs.of_arrays import values
 from polhode.programs.trace import spread
 from polhode.systems.user.acting import opaque_of, taken
 from polhode.systems.user.compilable import compilable
-from polhode.systems.user.derived import INPUTS, program_of
 from polhode.systems.user.function import TYPICAL_COMPILED_CALL, Looked, UserFunction, near, repeated
 from polhode.systems.user.roles import (
     CALLS,
@@ -37,11 +36,11 @@ from polhode.systems.user.roles import (
     Form,
     shift_of,
     turned_by,
-    unit,
     user_attitude,
     user_rate,
     user_velocity,
 )
+from polhode.systems.user.traced import INPUTS, program_of
 
 call = hole("call(...) -> numbers", "The adapter around the user's function.")
 COUNT = hole("COUNT", "How many numbers the user hands to it.")
@@ -124,25 +123,46 @@ def slope_of_place(p, at, r, t):
     return (x, y, z)
 
 
+@inlined
+def of_quaternion(q, d):
+    """By the parts of a unit quaternion, along which its length stays, from those by turns about the body's axes."""
+    x, y, z = 2.0 * d[0], 2.0 * d[1], 2.0 * d[2]
+    return (-(q[1] * x + q[2] * y + q[3] * z), q[0] * x + q[2] * z - q[3] * y, q[0] * y + q[3] * x - q[1] * z,
+            q[0] * z + q[1] * y - q[2] * x)  # fmt: skip
+
+
 def slope_of_attitude(p, at, q, t):
-    """By the parts of a unit quaternion, along which its length stays."""
+    """By the parts of a unit quaternion."""
     n = view(p, at + COUNT)[at:]
-    w = x = y = z = 0.0
+    x = y = z = 0.0
     for k in range(3):
-        d = 0.0
-        for m in range(3):
-            a = DIFFERENCE * (m + 1)
-            d += STENCIL[m] * (call(t, turned_by(q, k, a), n) - call(t, turned_by(q, k, -a), n))
-        d, u = 2.0 * d / DIFFERENCE, unit(k)
-        w -= d * (q[1] * u[0] + q[2] * u[1] + q[3] * u[2])
-        x += d * (q[0] * u[0] + q[2] * u[2] - q[3] * u[1])
-        y += d * (q[0] * u[1] + q[3] * u[0] - q[1] * u[2])
-        z += d * (q[0] * u[2] + q[1] * u[1] - q[2] * u[0])
-    return (w, x, y, z)
+        a, s = DIFFERENCE * (k + 1), STENCIL[k] / DIFFERENCE
+        x += s * (call(t, turned_by(q, 0, a), n) - call(t, turned_by(q, 0, -a), n))
+        y += s * (call(t, turned_by(q, 1, a), n) - call(t, turned_by(q, 1, -a), n))
+        z += s * (call(t, turned_by(q, 2, a), n) - call(t, turned_by(q, 2, -a), n))
+    return of_quaternion(q, (x, y, z))
+
+
+def slope_of_both(p, at, r, q, t):
+    """By the coordinates, then by the parts of a unit quaternion."""
+    n = view(p, at + COUNT)[at:]
+    h = shift_of(r)
+    u = v = w = x = y = z = 0.0
+    for k in range(3):
+        a, s = h * (k + 1), STENCIL[k] / h
+        u += s * (call(t, (r[0] + a, r[1], r[2]), q, n) - call(t, (r[0] - a, r[1], r[2]), q, n))
+        v += s * (call(t, (r[0], r[1] + a, r[2]), q, n) - call(t, (r[0], r[1] - a, r[2]), q, n))
+        w += s * (call(t, (r[0], r[1], r[2] + a), q, n) - call(t, (r[0], r[1], r[2] - a), q, n))
+        a, s = DIFFERENCE * (k + 1), STENCIL[k] / DIFFERENCE
+        x += s * (call(t, r, turned_by(q, 0, a), n) - call(t, r, turned_by(q, 0, -a), n))
+        y += s * (call(t, r, turned_by(q, 1, a), n) - call(t, r, turned_by(q, 1, -a), n))
+        z += s * (call(t, r, turned_by(q, 2, a), n) - call(t, r, turned_by(q, 2, -a), n))
+    return (u, v, w, *of_quaternion(q, (x, y, z)))
 
 
 def slope_of_kernel(form: Form) -> Any:
-    return slope_of_place if "position" in form.arguments else slope_of_attitude
+    both = slope_of_both if ", q," in form.arguments else slope_of_place
+    return both if "position" in form.arguments else slope_of_attitude
 
 
 # ------------------------------------------------------------------ what they are bound to

@@ -12,7 +12,7 @@ import textwrap
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -29,11 +29,11 @@ from polhode.kernel.jit import bind, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
 from polhode.programs.purity import Finding, findings
 from polhode.programs.rewire import indexes, user_line
-from polhode.systems.user import derived
 from polhode.systems.user import states as of_states
 from polhode.systems.user.compilable import compilable
 from polhode.systems.user.remembering import refusal
-from polhode.systems.user.roles import CALLS, FORMS, POTENTIALS, STENCIL, Form, user_attitude
+from polhode.systems.user.roles import CALLS, EVENTS, FORMS, Form
+from polhode.systems.user.traced import jumps, program_of, role_of
 
 HERE = str(Path(__file__).parents[2]) + os.sep
 """Where polhode is, whose lines are not the user's."""
@@ -61,65 +61,31 @@ class UserFunction:
         What the function must take and return.
     function : callable
         The user's function, or its compiled form.
-    template : function
-        The role that calls it.
+    template : function, optional
+        The role that calls it, of one that is no load.
     frame : 4-tuple
         Quaternion from the principal to the user's body frame.
     parameters : array
-        Parameters of the role, read-only; those from ``first`` on are passed to the function.
-    built : function, UserFunction or None
-        The role that the function is added to: a built-in one, or the loads of a potential of the user's.
+        Parameters of the role, read-only.
     first : int
-        Number of parameters of the built-in role, which precede those of the function.
-    own, size : int
-        Index of the auxiliary variable that is the work of the function, for a potential that of its change in time, or
-        -1; how many numbers the role writes.
+        Number of the parameters before those that are passed to the function.
+    size : int
+        How many numbers the role writes.
     states_at : int
         Index of the auxiliary variable that is the first number of the states it takes.
     looked : Looked, optional
         What was found when its source was read; read if None.
-    written : function, optional
-        What is compiled in the place of the built-in role, where its program was written.
     """
 
     form: Form
     function: Callable[..., Any]
-    template: Callable[..., Any]
+    template: Callable[..., Any] | None
     frame: tuple[float, float, float, float]
     parameters: Any
-    built: Any = None
     first: int = 0
-    own: int = -1
     size: int = slots.LOAD
-    written: Callable[..., Any] | None = None
     states_at: int = 0
     looked: Looked | None = None
-
-    @property
-    def compiled_built(self) -> Callable[..., Any] | None:
-        """The built-in role as it is compiled."""
-        return self.written or self.built
-
-    @property
-    def layers(self) -> tuple[UserFunction, ...]:
-        """Itself and the function that it is added to."""
-        return (self, *(self.built.layers if isinstance(self.built, UserFunction) else ()))
-
-    @property
-    def all_made(self) -> tuple[Any, ...]:
-        """What all of these compile to at present."""
-        return tuple(one.made for one in self.layers)
-
-    def on_written(self, role: Callable[..., Any]) -> UserFunction:
-        """The same with a role that is compiled in the place of the built-in one."""
-        if isinstance(self.built, UserFunction):
-            return replace(self, built=self.built.on_written(role))
-        return replace(self, written=role)
-
-    def _upon(self, role: Callable[[UserFunction], Callable[..., Any]]) -> UserFunction:
-        """The same upon a compiled role of the function that it is added to."""
-        beneath = isinstance(self.built, UserFunction) and self.written is None
-        return replace(self, written=role(self.built)) if beneath else self
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", read_only(self.parameters))
@@ -221,8 +187,8 @@ class UserFunction:
     def drives(self) -> bool:
         """Whether it is a potential that reads the time, and whose work in doing so can be recorded: a program without
         jumps in time."""
-        program = None if self.autonomous else derived.program_of(self).program
-        return program is not None and not derived.jumps(program.graph, program.outputs)
+        program = None if self.autonomous else program_of(self).program
+        return program is not None and not jumps(program.graph, program.outputs)
 
     @property
     def _signature(self) -> Any:
@@ -238,9 +204,7 @@ class UserFunction:
         """What is bound to the role besides the function, by name."""
         used = jit.global_names(python_of(self.template).__code__)
         turned = self.frame != (1.0, 0.0, 0.0, 0.0)
-        values: dict[str, Any] = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
-        if "rated" in used and self.own >= 0:
-            values["rated"] = derived.rate_of(self)
+        values: dict[str, Any] = {"count": len(self.parameters), "first": self.first, "turned": turned}
         if self.form.states:
             values |= self.form.access(self.states_at)
         return tuple((name, value) for name, value in values.items() if name in used)
@@ -336,8 +300,7 @@ class UserFunction:
 
     def bridge(self) -> Callable[..., Any]:
         """The role that calls the plain Python function and checks every result."""
-        built = self._upon(UserFunction.bridge).compiled_built
-        role, reason = bridged(_Same(self.function), self.form, self.template, self._bound(), built)
+        role, reason = bridged(_Same(self.function), self.form, self.template, self._bound())
         if role is None:
             raise InvalidInput(f"{self.described} cannot be called from the compiled loop: {reason}")
         return role
@@ -348,17 +311,8 @@ class UserFunction:
         Warns
         -----
         SlowFunctionWarning
-            The function has to run as Python, or its loads are differences (not if ``warn`` is False: the user has been
-            warned before).
-
-        Raises
-        ------
-        InvalidInput
-            A potential gives other numbers when it is traced.
+            The function has to run as Python (not if ``warn`` is False: the user has been warned before).
         """
-        upon = self._upon(lambda one: one.compile(t, y, bodies, warn))
-        if upon is not self:
-            return upon.compile(t, y, bodies, warn)
         if self.logs:
             if warn:
                 told = f"{self.described} runs as Python, slower by far, because {self.uncompiled}"
@@ -367,44 +321,36 @@ class UserFunction:
         trials = [(t, y, self._in_python(t, y, bodies))]  # which tells what is wrong there
         if jit.disabled():
             return self.bridge()
-        role, program = self._derived()
+        role, program = self._traced()
         key = id(role), id(program)  # other functions may have the same role, but a program of their own
         kept = _tried.get(key, (None, None))
         known = role is not None and kept[0] is role and kept[1] is program  # by a system before
         if role is not None and known and (not self.looked.opaque or self._agrees(role, trials, bodies)):  # type: ignore[union-attr]
             return role
         trials += self._trials(t, y, bodies)
-        if role is not None and self.template in derived.DERIVED:
-            self._check_program(trials, bodies)
-            _remember(_tried, key, (role, program))
-            return role
         if role is not None and self._agrees(role, trials, bodies):
             _remember(_tried, key, (role, program))
             return role
         function, reason = python_of(self.function), self.uncompiled
         if not reason and not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
-        told = self.by_differences
         for form in self._calls if not reason else ():
-            role, why = compiled(self.made, form, self.template, self._bound(), self.compiled_built)
+            role, why = compiled(self.made, form, self.template, self._bound())
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):
-                if told and warn:
-                    errors.warn(told, SlowFunctionWarning)
                 return role
         bridge = self.bridge()
         self._evaluate(bridge, t, y, bodies)
         start = time.perf_counter()
         self._evaluate(bridge, t, y, bodies, 20)
         each = (time.perf_counter() - start) / 20
-        reason, untraced = reason or "compiled it returned other numbers", derived.program_of(self).reason
+        reason, untraced = reason or "compiled it returned other numbers", program_of(self).reason
         if untraced not in ("", reason):
             reason = f"tracing: {untraced}; compiling: {reason}"
         if warn:
             errors.warn(
                 f"{self.described} could not be compiled and runs as Python: about {each * 1e6:.1f} us a call, some "
-                f"{max(1, round(each / TYPICAL_COMPILED_CALL))} times slower ({reason})"
-                + (f"; {told}" if told else ""),
+                f"{max(1, round(each / TYPICAL_COMPILED_CALL))} times slower ({reason})",
                 SlowFunctionWarning,
             )
         return bridge
@@ -419,23 +365,15 @@ class UserFunction:
     @property
     def untraced(self) -> str:
         """Why there is no program of the function, a sentence without its full stop; empty where there is one."""
-        reason = derived.program_of(self).reason
+        reason = program_of(self).reason
         return f"{self.described} cannot be traced: {reason}" if reason else ""
 
-    @property
-    def by_differences(self) -> str:
-        """What is to be said of loads that are differences of a potential; empty where they are not."""
-        if self.template not in derived.DERIVED or not self.untraced:
-            return ""
-        count = 3 * 2 * len(STENCIL) * self.form.vectors
-        return f"loads are differences of {count} potentials, with errors from 1e-13 on, because {self.untraced}"
-
-    def _derived(self) -> tuple[Callable[..., Any] | None, Any]:
-        """The role of the program that the function is, if it can be traced, and the program; see ``derived``."""
-        program = derived.program_of(self).program
+    def _traced(self) -> tuple[Callable[..., Any] | None, Any]:
+        """The role of the program that the function is, if it can be traced, and the program; see ``traced``."""
+        program = program_of(self).program
         if program is None:
             return None, None
-        return derived.role_of(self, program, self._signature, dict(self._bound())), program
+        return role_of(self, program, self._signature, dict(self._bound())), program
 
     def _trials(self, t: float, y: Any, bodies: Any) -> list[tuple[float, Any, Any]]:
         """Two generic states near the given one, with the loads from the plain function."""
@@ -446,35 +384,6 @@ class UserFunction:
                 warnings.simplefilter("ignore")
                 trials.append((at, other, self._in_python(at, other, bodies)))
         return trials
-
-    def _check_program(self, trials: list[tuple[float, Any, Any]], bodies: Any) -> None:
-        """Refuse a potential that gives other numbers when it is traced; differences would not be a measure of loads.
-
-        Raises
-        ------
-        InvalidInput
-        """
-        program: Any = derived.program_of(self).program
-        names, values = self.form.arguments.split(", ")[1:-1], self.parameters[self.first :]
-        given = [(t, self._seen(y, bodies)) for t, y, _ in trials]
-        wanted = [self.checked(t, *(seen[name] for name in names), values) for t, seen in given]
-        for (t, seen), expected in zip(given, wanted, strict=True):
-            inputs = {derived.INPUTS[name][0]: seen[name] for name in names}
-            try:
-                (found,) = program(t=t, p=values, **inputs)
-            except (ArithmeticError, ValueError):  # of what is not chosen
-                continue
-            if not abs(found - expected) <= 1e-9 * max(map(abs, wanted)) + 1e-13:
-                raise InvalidInput(
-                    f"{self.described} gives {found:.9g} when it is traced, but {expected:.9g} when it is called, at t "
-                    f"= {t:g}; let it compute with its arguments alone, and the same for arrays of any kind of number, "
-                    "and by no sign of a zero"
-                )
-
-    def _seen(self, y: Any, bodies: Any) -> dict[str, Any]:
-        """Position and attitude of a state as the function sees them."""
-        q = user_attitude(y, bodies, self.frame != (1.0, 0.0, 0.0, 0.0))
-        return {"position": y[slots.POSITION : slots.POSITION + 3], "q": np.array(q)}
 
     def _agrees(self, role: Callable[..., Any], trials: list[tuple[float, Any, Any]], bodies: Any) -> bool:
         size = max(np.abs(expected).max() for _, _, expected in trials)
@@ -490,19 +399,7 @@ class UserFunction:
     @property
     def _plain(self) -> Callable[..., Any]:
         """The role in plain Python, nothing compiled."""
-        values = {"rated": self.checked} | dict(self._bound()) | {"call": self.checked, "view": _leading}
-        if self.built is not None:
-            values["built"] = self.built._plain if isinstance(self.built, UserFunction) else python_of(self.built)
-            compiled = isinstance(self.built, UserFunction) and self.written is not None
-            if compiled and self._signature is not POTENTIAL and derived.program_of(self.built).program is not None:
-                values["built"] = self._beneath
-        values["rated"] = derived.unraised(values["rated"])
-        return jit.in_python(self.template, values)
-
-    def _beneath(self, part: int, t: float, N: int, y: Any, bodies: Any, parameters: Any, out: Any) -> None:
-        """The compiled role beneath, which was compared with its own function: near a kink of a potential differences
-        would be no measure of what is added to it."""
-        out[:] = self._evaluate(self.written, t, y, bodies)  # type: ignore[arg-type]
+        return jit.in_python(self.template, dict(self._bound()) | {"call": self.checked, "view": _leading})
 
     def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
         """Result of the role in plain Python."""
@@ -591,42 +488,33 @@ def _leading(array: Any, length: int) -> Any:
     return array[:length]
 
 
-def _signature_of(template: Callable[..., Any]) -> Any:
-    return POTENTIAL if template in POTENTIALS else LOADS
-
-
-def _role(template: Any, calling: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Callable[..., Any]:
-    values = {"call": calling, **dict(bound)}
-    if "rated" in jit.global_names(python_of(template).__code__):
-        values.setdefault("rated", calling)  # which is not called
-    if built is not None:
-        values["built"] = jit.compile_kernel(built, _signature_of(template))
-    return bind(template, **values)
+def _signature_of(template: Any) -> Any:
+    return POTENTIAL if template in EVENTS else LOADS
 
 
 @functools.lru_cache(jit.KEPT_KERNELS)
-def compiled(made: jit.Made, form: Any, template: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Any:
+def compiled(made: jit.Made, form: Any, template: Any, bound: tuple[tuple[str, Any], ...]) -> Any:
     """Compile a role around a user's function: (role, "") or (None, reason). Equal functions share one role."""
     calling = bind(form, user=compilable(python_of(made.function)))
-    return jit.compile_uncached(_role(template, calling, bound, built), _signature_of(template))
+    return jit.compile_uncached(bind(template, call=calling, **dict(bound)), _signature_of(template))
 
 
 @functools.lru_cache(jit.KEPT_KERNELS)
-def bridged(same: _Same, form: Form, template: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Any:
+def bridged(same: _Same, form: Form, template: Any, bound: tuple[tuple[str, Any], ...]) -> Any:
     """A role that calls a user's function as plain Python: (role, "") or (None, reason). One per function."""
     function = UserFunction(form, same.value, template, (1.0, 0.0, 0.0, 0.0), np.zeros(0)).checked
     if form.states:
         calling = jit.python_bridge(
             lambda t, a, b, c, d, p, s: function(t, a, b, c, d, p, s), slots.LOAD + form.count_rated
         )
-        return jit.compile_uncached(_role(template, calling, bound, built), _signature_of(template))
+        return jit.compile_uncached(bind(template, call=calling, **dict(bound)), _signature_of(template))
     plain = {
         1: lambda t, a, p: function(t, a, p),
         2: lambda t, a, b, p: function(t, a, b, p),
         4: lambda t, a, b, c, d, p: function(t, a, b, c, d, p),
     }[form.vectors]
     calling = jit.python_bridge(plain, form.numbers)
-    return jit.compile_uncached(_role(template, calling, bound, built), _signature_of(template))
+    return jit.compile_uncached(bind(template, call=calling, **dict(bound)), _signature_of(template))
 
 
 REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"}

@@ -1,35 +1,31 @@
 """The roles that call a user's function: templates, into which ``user/function.py`` binds the function.
 
-A template reads time, state and the user's frame, hands them to ``call`` and writes what it returns. Those whose names
-end in ``_added`` add it to a built-in role.
+A template reads time, state and the user's frame, hands them to ``call`` and writes what it returns: of events and of
+controllers; the functions of loads are parts of sums (``acting``).
 """
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
-from polhode.algebra.so3 import add, axpy, dot, scale, times
+from polhode.algebra.quaternion import multiply, rotate
+from polhode.algebra.so3 import dot, scale, times
 from polhode.kernel import jit
 from polhode.kernel import layout as slots
-from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.access import get3, get4
 from polhode.kernel.jit import hole, inlined
 from polhode.systems.user import states as of_states
 
 user = hole("user(...) -> numbers", "The user's function.")
 call = hole("call(...) -> numbers", "The adapter around the user's function.")
-rated = hole("rated(...) -> numbers", "The partial time derivative of the user's potential.")
-built = hole("built(...)", "The built-in role that the function is added to.")
 turned = hole("turned", "Whether the user's body frame is not the principal one.")
 count = hole("count", "Number of parameters.")
-first = hole("first", "Number of parameters of the built-in role.")
-own = hole("own", "Index of the auxiliary variable that is the function's work; -1 without.")
+first = hole("first", "Number of parameters before those of the user.")
 states_in = hole("states_in(y) -> numbers", "The numbers of the user's states.")
-put_rates = hole("put_rates(out, numbers)", "Writes their rates.")
-no_rates = hole("no_rates(out)", "Writes zeros for their rates.")
 put_set = hole("put_set(out, numbers)", "Writes the new values of states.")
 view = hole("view(pointer, length) -> array", "An array on the memory of a pointer.", default=jit.view)
 
@@ -44,7 +40,6 @@ class Form:
     numbers: int
     states: tuple[tuple[str, int], ...] = ()
     held: int = 0
-    cleared: int = 0
     sets: tuple[str, ...] = ()
 
     @property
@@ -52,15 +47,22 @@ class Form:
         """Number of vector arguments, those between the time and the parameters."""
         return self.arguments.count(",") - 1 - bool(self.states)
 
-    def with_states(self, sizes: tuple[tuple[str, int], ...], held: int = 0, cleared: int = 0) -> Form:
-        """The form of a function that takes states, and returns the rates of those behind the first ``held``, too; of
-        the last ``cleared`` numbers of these the role writes zero rates."""
+    def with_states(self, sizes: tuple[tuple[str, int], ...], held: int = 0) -> Form:
+        """The form of a function that takes states, and returns the rates of those behind the first ``held``, too."""
         if not sizes:
             return self
         names, returns = ", ".join(name for name, _ in sizes[held:]), self.returns
         if names:
             returns = f"a tuple: {returns}, then the rate of each state ({names})"
-        return Form(self.what, f"{self.arguments}, states", returns, self.numbers, sizes, held, cleared)
+        return Form(self.what, f"{self.arguments}, states", returns, self.numbers, sizes, held)
+
+    def takes_states(self, function: Any) -> bool:
+        """Whether a function takes one argument more than those of this form without states."""
+        try:
+            inspect.signature(jit.python_of(function)).bind(*self.arguments.split(","), "states")
+        except Exception:  # no function: what it is given to says so
+            return False
+        return True
 
     @property
     def rated(self) -> tuple[tuple[str, int], ...]:
@@ -76,13 +78,13 @@ class Form:
         return of_states.adapters(self.arguments, self.states, self.held, self.sets)
 
     def access(self, states_at: int) -> dict[str, Any]:
-        """What reads its states, and writes what it returns."""
+        """What reads its states, and writes what it sets."""
         at: dict[str, list[int]] = {}
         behind = 0
         for name, size in self.states:
             at[name] = list(range(behind, behind := behind + (size or 1)))
         places = tuple(k for name in self.sets for k in at.get(name, ()))
-        return of_states.access(states_at, self.count, 0 if self.sets else self.count_rated, self.cleared, places)
+        return of_states.access(states_at, self.count, places)
 
     @property
     def count(self) -> int:
@@ -109,6 +111,13 @@ FORMS = {
     "event": Form("event", "t, position, velocity, q, omega, parameters", "one number", 1),
     "place_potential": Form("potential", "t, position, q, parameters", "one number", 1),
 }
+
+
+ENERGIES = ("potential", "reported_energy")
+"""Functions that are energies; all others are loads."""
+ACTS = {"acts": True}
+"""In the record of a potential beside a load. In records that were written before there was ``reported_energy`` it is
+missing, and such a potential was only reported."""
 
 
 # ------------------------------------------------------------------ ways to call the user's function
@@ -193,18 +202,6 @@ def user_rate(y, bodies, turned):
     return rotate(get4(bodies, slots.CONSTANTS), omega) if turned else omega
 
 
-@inlined
-def effective_torque(T, bodies, i):
-    """A torque on body i (principal frame), zero about every axis that the body does not rotate about."""
-    j = get3(bodies, slots.CONSTANTS * i + slots.INVERSE_INERTIA)
-    return (T[0] if j[0] > 0.0 else 0.0, T[1] if j[1] > 0.0 else 0.0, T[2] if j[2] > 0.0 else 0.0)
-
-
-@inlined
-def principal_torque(T, bodies, turned):
-    return effective_torque(rotate_inverse(get4(bodies, slots.CONSTANTS), T) if turned else T, bodies, 0)
-
-
 def states_set(part, t, N, y, bodies, parameters, out):
     """Of a controller: the new values of states, where their rates would stand."""
     p = view(parameters, count)[first:]
@@ -246,125 +243,5 @@ def shift_of(r):
     return DIFFERENCE * size if size > 0.0 else DIFFERENCE
 
 
-# ------------------------------------------------------------------ roles that add a function to a built-in one
-# For one body. ``built`` is the built-in role, whose parameters come first. Functions that may read velocities belong
-# to the velocity-dependent part of the loads. Their power is the rate of auxiliary variable ``own``, unless negative.
-@inlined
-def add_to(out, bodies, F, T):
-    put3(out, 0, add(get3(out, 0), F))
-    put3(out, 3, effective_torque(add(get3(out, 3), T), bodies, 0))
-
-
-def force_added(part, t, N, y, bodies, parameters, out):
-    built(part, t, N, y, bodies, parameters, out)
-    if own >= 0:
-        out[slots.LOAD + own] = 0.0
-    if part & slots.MOVING != 0:
-        p = view(parameters, count)[first:]
-        v = user_velocity(y, bodies)
-        F = call(t, get3(y, slots.POSITION), v, p)
-        add_to(out, bodies, F, (0.0, 0.0, 0.0))
-        if own >= 0:
-            out[slots.LOAD + own] = dot(F, v)
-
-
-def torque_added(part, t, N, y, bodies, parameters, out):
-    built(part, t, N, y, bodies, parameters, out)
-    if own >= 0:
-        out[slots.LOAD + own] = 0.0
-    if part & slots.MOVING != 0:
-        p = view(parameters, count)[first:]
-        w = user_rate(y, bodies, turned)
-        T = call(t, user_attitude(y, bodies, turned), w, p)
-        add_to(out, bodies, (0.0, 0.0, 0.0), principal_torque(T, bodies, turned))
-        if own >= 0:
-            out[slots.LOAD + own] = dot(T, w)
-
-
-def load_added(part, t, N, y, bodies, parameters, out):
-    built(part, t, N, y, bodies, parameters, out)
-    if own >= 0:
-        out[slots.LOAD + own] = 0.0
-    if part & slots.MOVING != 0:
-        p = view(parameters, count)[first:]
-        velocity = user_velocity(y, bodies)
-        attitude, rate = user_attitude(y, bodies, turned), user_rate(y, bodies, turned)
-        L = call(t, get3(y, slots.POSITION), velocity, attitude, rate, p)
-        F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
-        add_to(out, bodies, F, principal_torque(T, bodies, turned))
-        if own >= 0:
-            out[slots.LOAD + own] = dot(F, velocity) + dot(T, rate)
-
-
-def load_with_states_added(part, t, N, y, bodies, parameters, out):
-    built(part, t, N, y, bodies, parameters, out)
-    if part & slots.MOVING != 0:
-        p = view(parameters, count)[first:]
-        v, w = user_velocity(y, bodies), user_rate(y, bodies, turned)
-        q, s = user_attitude(y, bodies, turned), states_in(y)
-        L = call(t, get3(y, slots.POSITION), v, q, w, p, s)
-        F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
-        add_to(out, bodies, F, principal_torque(T, bodies, turned))
-        if own >= 0:
-            out[slots.LOAD + own] = dot(F, v) + dot(T, w)
-        put_rates(out, L)
-    else:
-        if own >= 0:
-            out[slots.LOAD + own] = 0.0
-        no_rates(out)
-
-
-def position_gradient_added(part, t, N, y, bodies, parameters, out):
-    built(part, t, N, y, bodies, parameters, out)
-    if own >= 0:
-        out[slots.LOAD + own] = 0.0
-    if part & slots.POTENTIAL_PART != 0:
-        p = view(parameters, count)[first:]
-        r = get3(y, slots.POSITION)
-        h = shift_of(r)
-        for k in range(3):
-            d = 0.0
-            for n in range(3):
-                e = scale(h * (n + 1), unit(k))
-                d += STENCIL[n] * (call(t, add(r, e), p) - call(t, axpy(-1.0, e, r), p))
-            out[k] -= d / h
-        if own >= 0:
-            out[slots.LOAD + own] = rated(t, r, p)
-
-
-def place_gradient_added(part, t, N, y, bodies, parameters, out):
-    built(part, t, N, y, bodies, parameters, out)
-    if own >= 0:
-        out[slots.LOAD + own] = 0.0
-    if part & slots.POTENTIAL_PART != 0:
-        p = view(parameters, count)[first:]
-        r, q = get3(y, slots.POSITION), user_attitude(y, bodies, turned)
-        h = shift_of(r)
-        F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for k in range(3):
-            d = g = 0.0
-            for n in range(3):
-                e, a = scale(h * (n + 1), unit(k)), DIFFERENCE * (n + 1)
-                d += STENCIL[n] * (call(t, add(r, e), q, p) - call(t, axpy(-1.0, e, r), q, p))
-                g += STENCIL[n] * (call(t, r, turned_by(q, k, a), p) - call(t, r, turned_by(q, k, -a), p))
-            F = axpy(-d / h, unit(k), F)
-            T = axpy(-g / DIFFERENCE, unit(k), T)
-        add_to(out, bodies, F, principal_torque(T, bodies, turned))
-        if own >= 0:
-            out[slots.LOAD + own] = rated(t, r, q, p)
-
-
-def position_potential_added(t, N, y, bodies, parameters):
-    p = view(parameters, count)[first:]
-    return built(t, N, y, bodies, parameters) + call(t, get3(y, slots.POSITION), p)
-
-
-def place_potential_added(t, N, y, bodies, parameters):
-    p = view(parameters, count)[first:]
-    return built(t, N, y, bodies, parameters) + call(t, get3(y, slots.POSITION), user_attitude(y, bodies, turned), p)
-
-
-POTENTIALS = (
-    position_potential_added, place_potential_added, event_function, event_with_states,
-)  # fmt: skip
-"""The roles in this file that return one number; all others are loads."""
+EVENTS = (event_function, event_with_states)
+"""The roles in this file that return one number; the other one writes as loads do."""

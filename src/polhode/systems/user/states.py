@@ -125,24 +125,12 @@ def named(names: tuple[str, ...]) -> Any:
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def access(first: int, count: int, rated: int, cleared: int = 0, places: tuple[int, ...] = ()) -> dict[str, Any]:
-    """``states_in(y)``, the numbers of states that are the auxiliary variables from ``first`` on; ``put_rates(out,
-    numbers)``, which writes the rates of the last ``rated``, those behind force and torque among the numbers, and zeros
-    for ``cleared`` before them; ``no_rates(out)``, which writes zeros; and ``put_set(out, numbers)``, which writes the
-    numbers to these places among the states. Of one body."""
+def access(first: int, count: int, places: tuple[int, ...] = ()) -> dict[str, Any]:
+    """``states_in(y)``, the numbers of states that are the auxiliary variables from ``first`` on; and ``put_set(out,
+    numbers)``, which writes those behind force and torque among the numbers to these places among the states. Of one
+    body."""
     read = ", ".join(f"y[{L.BODY + first + k}]" for k in range(count))
-    at = L.LOAD + first + count - rated
-    zeros = [f"    out[{at - cleared + k}] = 0.0" for k in range(cleared)]
-    write = "\n".join(zeros + [f"    out[{at + k}] = numbers[{L.LOAD + k}]" for k in range(rated)]) or "    pass"
-    clear = "\n".join(zeros + [f"    out[{at + k}] = 0.0" for k in range(rated)]) or "    pass"
-    put = (
-        "\n".join(f"    out[{L.LOAD + first + n}] = numbers[{L.LOAD + k}]" for k, n in enumerate(places)) or "    pass"
-    )
-    functions = {
-        "states_in": f"def states_in(y):\n    return ({read},)\n",
-        "put_rates": f"def put_rates(out, numbers):\n{write}\n",
-        "no_rates": f"def no_rates(out):\n{clear}\n",
-        "put_set": f"def put_set(out, numbers):\n{put}\n",
-    }
-    module = module_of("\n\n".join(functions.values()), "")
-    return {name: jit.inlined(getattr(module, name)) for name in functions}  # type: ignore[no-untyped-call]
+    put = "".join(f"    out[{L.LOAD + first + n}] = numbers[{L.LOAD + k}]\n" for k, n in enumerate(places))
+    text = f"def states_in(y):\n    return ({read},)\n\n\ndef put_set(out, numbers):\n{put or '    pass'}\n"
+    module = module_of(text, "")
+    return {name: jit.inlined(getattr(module, name)) for name in ("states_in", "put_set")}  # type: ignore[no-untyped-call]

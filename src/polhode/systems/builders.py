@@ -1,0 +1,357 @@
+"""What the builders of systems share: the sum that bodies, loads and what a user hands in come to.
+
+What a user hands in: functions such as ``torque(t, q, omega, parameters)`` with their numbers, states, controllers, and
+further loads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from polhode.arguments import numbers, truth
+from polhode.arguments.frozen import frozen
+from polhode.bodies.body import Body
+from polhode.errors import InvalidInput, UserFunctionError
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.loads import Load
+from polhode.programs.parts import REMEMBERED
+from polhode.surroundings.surrounding import Table
+from polhode.systems.controllers import Controller, commanded, controllers_of, parted
+from polhode.systems.record import System
+from polhode.systems.registry import built, handed_in
+from polhode.systems.rotors import sizes_of
+from polhode.systems.states import States, states_of
+from polhode.systems.structure import structure_of
+from polhode.systems.sum import HANDED, NO_PARTS, NO_STATES, in_pairs, loads_of, parts_of, roles_of, sum_of
+from polhode.systems.sum_program import Program
+from polhode.systems.summands import Structure, Sum
+from polhode.systems.user.acting import load_of
+from polhode.systems.user.chosen import Called
+from polhode.systems.user.function import UserFunction, record_of
+from polhode.systems.user.roles import ACTS, ENERGIES, FORMS
+from polhode.systems.user.traced import program_of
+
+_no_programs: dict[Any, set[str]] = {}
+"""Which functions are called as they are, by the functions and their numbers."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a user hands to a builder beside what its body is.
+
+    Attributes
+    ----------
+    users : mapping of str to UserFunction
+        Functions by their keywords.
+    values : array
+        The numbers that they and controllers are handed.
+    steered : tuple of Controller
+        The controllers.
+    states : States
+        States that controllers set, then those whose rates functions return.
+    more : tuple of Load
+        Further loads.
+    moved : sequence
+        Torquers and pulsed thrusters.
+    worked : bool
+        Whether the work of functions is recorded; beside a ``reported_energy`` it is not.
+    arguments : mapping
+        The records of all of it but further loads.
+    """
+
+    users: Mapping[str, UserFunction]
+    values: Any
+    steered: tuple[Controller, ...]
+    states: States
+    more: tuple[Load, ...]
+    moved: Sequence[Any]
+    worked: bool
+    arguments: Mapping[str, Any]
+
+    @property
+    def acts(self) -> bool:
+        """Whether there are functions or loads: they see the user's axes."""
+        return bool(self.users or self.more)
+
+
+NOTHING: Mapping[str, Any] = frozen({})
+NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), (), True, {})
+
+
+def given_of(
+    functions: Mapping[str, tuple[Any, str]], parameters: Any = None, states: Any = None, controllers: Any = (),
+    loads: Any = (), work: Any = True, frame: Any = (1.0, 0.0, 0.0, 0.0), rotors: Any = None, moved: Sequence[Any] = (),
+) -> Given:  # fmt: skip
+    """What a user hands in, checked.
+
+    Parameters
+    ----------
+    functions : mapping
+        By keyword the function or None, and its form (``FORMS``).
+    parameters, states, controllers, loads, work
+        Arguments of builders.
+    frame : array (4,)
+        Quaternion from the principal to the user's body frame.
+    rotors : Rotors, optional
+        Those in the body, whose states functions may read.
+    moved : sequence
+        Torquers and pulsed thrusters, likewise.
+
+    Raises
+    ------
+    InvalidInput
+        Functions that are none, that cannot be combined, or are missing; no states, controllers or loads.
+    """
+    nothing = parameters is None and states is None and work is True and rotors is None
+    if nothing and not (controllers or loads or moved) and all(one is None for one, _ in functions.values()):
+        return NONE_GIVEN
+    values, steered, worked = numbers(parameters, "parameters"), controllers_of(controllers), truth(work, "work")
+    equipment = [one for one in (rotors, *moved) if one is not None]
+    of_user = states_of(states)
+    held, rated = parted(of_user, steered, tuple(command for one in equipment for command in one.commands))
+    variables = tuple(variable for one in moved for variable in one.variables)
+    others = (*(() if rotors is None else sizes_of(rotors.variables)), *sizes_of(variables), *held.sizes)
+    missed = bool(rated.sizes or (held.sizes and not equipment))
+    check_together(functions, parameters, missed, bool(steered))
+    users, (w, x, y, z) = dict[str, UserFunction](), map(float, frame)
+    for name, (function, kind) in functions.items():
+        if function is None:
+            continue
+        form = replace(FORMS[kind], what=name) if name in ENERGIES else FORMS[kind]
+        if name not in ENERGIES and (missed or (others and form.takes_states(function))):
+            form = form.with_states((*others, *rated.sizes), len(others))
+        same = users["potential"].looked if name == "reported_energy" and "potential" in users else None
+        users[name] = UserFunction(form, function, None, (w, x, y, z), values, looked=same)
+    there = States((*sizes_of(variables), *held.sizes, *rated.sizes),
+                   (*variables, *held.auxiliary, *rated.auxiliary), {}, of_user.noises)  # fmt: skip
+    records = {} if parameters is None else {"parameters": values.tolist()}
+    records |= ({"states": rated.arguments} if rated.arguments else {}) | ({} if worked else {"work": False})
+    records |= records_of(users)
+    if steered:
+        records["controllers"] = [one.sampling | {"command": record_of(one.function)} for one in steered]
+    return Given(users, values, steered, there, tuple(loads_of(loads)), moved, worked, records)
+
+
+def assembled(
+    name: str, bodies: Sequence[Body], loads: Sequence[Load], arguments: Mapping[str, Any], given: Given = NONE_GIVEN,
+    conserves: tuple[str, ...] | None = None, alone: Mapping[str, Any] = NOTHING, how: Mapping[str, Any] = NOTHING,
+    quantities: Callable[[Any], Any] | None = None, **attributes: Any,
+) -> System:  # fmt: skip
+    """The system of bodies under loads and what a user hands in, whose numbers are its last parameters.
+
+    Parameters
+    ----------
+    name : str
+        Of the builder.
+    bodies : sequence of Body
+        The bodies: one, if there are functions or controllers.
+    loads : sequence of Load
+        What acts beside what the user hands in.
+    arguments : mapping
+        What the builder records.
+    given : Given
+        What the user hands in.
+    conserves : tuple of str, optional
+        What is conserved beside the energy, so far as further loads leave it; found if None.
+    alone : mapping
+        Attributes of the system where the user hands in no functions and no loads.
+    how : mapping
+        Further arguments of ``sum_of``.
+    quantities : function, optional
+        Makes them from those of rotors.
+    **attributes
+        Others of the system.
+
+    Raises
+    ------
+    InvalidInput
+        Functions or controllers of one of several bodies; a load that is called as something else is.
+    """
+    users = given.users
+    if users and len(bodies) > 1:
+        raise InvalidInput(f"{next(iter(users))} is a function of one body, but there are {len(bodies)}; build a "
+                           "system for each of them")  # fmt: skip
+    more = parts_of([*bodies, *given.more], {*users, *dict(given.states.sizes)}) if given.more else NO_PARTS
+    own = {one.name for one in loads}
+    further = [replace(in_pairs(one), name=f"loads.{one.name}" if one.name in own else one.name) for one in more.loads]
+    states = given.states.and_those(more.states)
+    books = given.worked and "reported_energy" not in users
+
+    def made(called: Collection[str]) -> tuple[Sum, Structure]:
+        acting = [*loads, *acting_of(users, books, called), *further]
+        whole = sum_of(bodies, acting, states, **how)
+        if len(users) > 1:  # all of them read the numbers of the first one
+            first, n = whole.summands[len(loads)], len(loads) + len(users)
+            shared = [replace(one, parameters=first.parameters) for one in whole.summands[len(loads) : n]]
+            whole = replace(whole, summands=(*whole.summands[: len(loads)], *shared, *whole.summands[n:]))
+        if not users and len(given.values):  # which controllers read
+            whole = replace(whole, parameters=np.concatenate([whole.parameters, given.values]))
+        return whole, structure_of(whole)
+
+    whole, structure, called = _of_programs(made, users)
+    kept = conserves
+    if further:
+        there = ("energy",) * structure.conservative + structure.conserves
+        whole_turn = {"angular_momentum_space", "total_angular_momentum"}
+        there += ("vertical_angular_momentum",) * (not whole_turn.isdisjoint(there))
+        kept = structure.conserves if conserves is None else tuple(one for one in conserves if one in there)
+    roles = roles_of(whole, structure, states, bodies, conserves=kept, beside=commanded(given, bodies[0].frame))
+    functions = {**more.functions, **users, **roles.get("functions", {})}
+    worked = given.worked or "energy" in roles["conserves"]
+    worked = worked or (not loads and (len(users) < 2 or "reported_energy" in users))
+    if users:
+        roles |= _called(roles, whole, structure, given, loads, made, called)
+    if not (users or further):
+        roles |= alone
+    if quantities is not None:
+        roles["quantities"] = quantities(roles.get("quantities"))
+    record = {one.name: more.arguments[one.name] for one in given.more}
+    return System(
+        name=name, arguments={**arguments, **given.arguments, **({"loads": record} if record else {})},
+        mass=np.array([one.mass for one in bodies]), moments=np.array([one.moments for one in bodies]),
+        frames=np.array([one.frame for one in bodies]), names=whole.names if further else (), records_work=worked,
+        **attributes | roles | {"functions": functions, "made_again": Anew.of({**users, **more.functions})},
+    )  # fmt: skip
+
+
+def _of_programs(
+    made: Callable[[Collection[str]], tuple[Sum, Structure]], users: Mapping[str, UserFunction]
+) -> tuple[Sum, Structure, Collection[str]]:
+    """The sum in which functions are programs so far as they can be, and the names of the others."""
+    key = tuple((name, one.looked, one.form, one.parameters.tobytes()) for name, one in users.items())
+    called = _no_programs.get(key) or {
+        name for name, one in users.items() if one.logs or type(jit.python_of(one.function)) is not FunctionType
+    }
+    for attempt in range(3):
+        try:
+            whole, structure = made(called)
+            break
+        except (InvalidInput, UserFunctionError):
+            if attempt == 2 or not users:
+                raise
+            found = {name for name, one in users.items() if program_of(one).program is None}
+            called = {*users} if attempt or found <= called else called | found
+    if called and not any(one.looked.opaque for one in users.values()):  # type: ignore[union-attr]
+        _no_programs[key] = called
+        while len(_no_programs) > jit.KEPT_KERNELS:
+            _no_programs.pop(next(iter(_no_programs)), None)
+    return whole, structure, called
+
+
+def _called(
+    roles: dict[str, Any], whole: Sum, structure: Structure, given: Given, loads: Sequence[Load],
+    made: Callable[[Collection[str]], tuple[Sum, Structure]], called: Collection[str],
+) -> dict[str, Any]:  # fmt: skip
+    """What the attributes of a system with functions are otherwise."""
+    reading = len(structure.work)
+    users = {name: replace(one, states_at=reading) if one.form.states else one for name, one in given.users.items()}
+
+    @cache
+    def as_they_are() -> tuple[Any, Any]:
+        every = made({*users})[1]
+        return every.loads, every.potential
+
+    steady = not {*users} - {"potential"} and all(one.autonomous for one in users.values())
+    bare, moving = not (loads or given.more or whole.carried), any(one.velocity_dependent for one in users.values())
+    no_energy = users.keys().isdisjoint(ENERGIES)
+    at_rest = bare and given.worked and len(users) == 1 and no_energy and not moving
+    found: dict[str, Any] = {}
+    if not (loads or given.more) and no_energy:
+        found["potential"] = None
+        found["program"] = (isinstance(structure.program, Program) and structure.program.of_loads) or None
+    if bare and moving:  # some splittings step otherwise
+        found["provides"] = roles["provides"] - {"split_loads"}
+    size = L.LOAD + len(roles["auxiliary"])
+    return found | {
+        "called": Called(frozen(users), tuple(called), as_they_are, size, at_rest),
+        "conserves": tuple(name for name in roles["conserves"] if steady or name != "energy"),
+        "memory": REMEMBERED if at_rest else structure.memory,
+    }
+
+
+def records_of(functions: Mapping[str, UserFunction]) -> dict[str, Any]:
+    """Records of functions, among the arguments of a system."""
+    found: dict[str, Any] = {name: function.record() for name, function in functions.items()}
+    if "potential" in found and len(found) > 1:
+        found["potential"] |= ACTS
+    return found
+
+
+def check_together(
+    functions: Mapping[str, tuple[Any, ...]], parameters: Any, states: bool, handed: bool = False
+) -> None:
+    """Refuse functions that cannot be combined, or are missing: those by keyword that are given, or None.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    names = [name for name, (function, *_) in functions.items() if function is not None]
+    forces = [name for name in names if name not in ENERGIES]
+    takers = " or ".join(name for name in functions if name not in ENERGIES)
+    if "reported_energy" in names and "potential" in names:
+        raise InvalidInput("potential and reported_energy are both given; the energy of the potential is reported "
+                           "anyway, so leave reported_energy out")  # fmt: skip
+    if "reported_energy" in names and not forces:
+        raise InvalidInput(f"reported_energy is only reported, beside a {takers}, but none is given; a potential that "
+                           "acts is given as potential")  # fmt: skip
+    if states and not forces:
+        raise InvalidInput(f"states are read and changed by a {takers}, but none is given; write it, with states as "
+                           "its last argument")  # fmt: skip
+    if not names and parameters is not None and not handed:
+        raise InvalidInput(f"parameters are handed to a function ({', '.join(functions)}), but none is given")
+    if len(forces) > 1:
+        raise InvalidInput(f"{' and '.join(forces)} are given; keep one of them, a load contains force and torque")
+
+
+def acting_of(users: Mapping[str, UserFunction], books: bool, called: Collection[str]) -> list[Load]:
+    """Functions as loads, some of which are called as they are; the numbers are those of the first one."""
+    found = []
+    for k, (name, user) in enumerate(sorted(users.items(), key=lambda one: one[0] != "potential")):
+        as_it_is, values = name in called, () if k else user.parameters.tolist()
+        given = {HANDED: Table(values) if as_it_is else np.array(values)}
+        booked = (books and (name != "potential" or user.drives)) or (name == "potential" and user.autonomous)
+        found.append(load_of(user, name, given, booked, as_it_is))
+    return found
+
+
+@dataclass(frozen=True)
+class Anew:
+    """A system built again where its functions read other things than before.
+
+    Attributes
+    ----------
+    users : tuple of UserFunction or LoadFunction
+        Those that read more than their arguments.
+    made : tuple
+        What they were.
+    """
+
+    users: tuple[Any, ...]
+    made: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, functions: Mapping[str, Any]) -> Callable[[System], System] | None:
+        """For a system of these functions; None where they stay what they are."""
+        reading = tuple(one for one in functions.values() if not jit.self_contained(one.function))
+        made = (one.looked.made if isinstance(one, UserFunction) and one.looked else one.made for one in reading)
+        return cls(reading, tuple(made)) if reading else None
+
+    def __call__(self, system: System) -> System:
+        """The system at present: the last one that was built."""
+        made = tuple(one.made for one in self.users)
+        if made == self.made:
+            return system
+        kept: dict[Any, System] = system.__dict__.setdefault("_again", {})
+        if made not in kept:
+            kept.clear()
+            kept[made] = built(system.name, system.arguments, handed_in(system))
+            kept[made].__dict__["_told"] = system.__dict__.get("_told", set())
+        return kept[made]
