@@ -85,22 +85,8 @@ def has_quantity(value: Any) -> bool:
 
 
 def in_unit(value: Any, unit: str, name: str) -> Any:
-    """Convert a quantity, or a list that contains quantities, to plain numbers in a unit; anything else is unchanged.
-
-    Parameters
-    ----------
-    value : anything
-        The argument as the user gave it.
-    unit : str
-        An SI unit, such as ``"m**3 / s**2"``; empty for a pure number, ``UNKNOWN`` where the unit is not known.
-    name : str
-        Name of the argument in messages.
-
-    Raises
-    ------
-    InvalidInput
-        A quantity of another dimension.
-    """
+    """Convert a quantity, or a list that contains quantities, to plain numbers in a unit; anything else is
+    unchanged."""
     kind = type(value)
     if kind in NUMBERS or (kind is np.ndarray and value.dtype != object):
         return value
@@ -163,13 +149,8 @@ def allowed() -> int:
 
 
 def room_for(entries: float, name: str) -> None:
-    """Check that so many float64 numbers fit into half of the memory of this machine, or of what the process may take.
-
-    Raises
-    ------
-    InvalidInput
-        They do not; the message names the argument.
-    """
+    """Check that so many float64 numbers fit into half of the memory of this machine, or of what the process may
+    take."""
     if 8 * entries > allowed() // 2:
         raise InvalidInput(f"{name} asks for {float(entries):.3g} numbers, {8e-9 * entries:.3g} GB, more than the "
                            "memory of this machine holds; take fewer at a time")  # fmt: skip
@@ -180,20 +161,7 @@ MOST_SQUARED = 1e150
 
 
 def array(value: Any, name: str, unit: str = "") -> Array:
-    """Finite real numbers of any shape, as float64; a float64 array is returned without a copy.
-
-    Parameters
-    ----------
-    value, name
-        The argument, and its name in messages.
-    unit : str
-        See ``in_unit``.
-
-    Raises
-    ------
-    InvalidInput
-        No real numbers, rows of different lengths, not finite, too many, or a quantity of another dimension.
-    """
+    """Finite real numbers of any shape, as float64; a float64 array is returned without a copy."""
     value = in_unit(value, unit, name)
     wrong = not_numbers = f"{name} must be real numbers in a regular array"
     try:
@@ -223,26 +191,14 @@ def array(value: Any, name: str, unit: str = "") -> Array:
 
 
 def squares(a: Array, name: str) -> Array:
-    """The array, which has squares that are numbers, too.
-
-    Raises
-    ------
-    InvalidInput
-        One of them overflows, or would in a sum of many.
-    """
+    """The array, which has squares that are numbers, too."""
     if a.size and not np.abs(a).max() <= MOST_SQUARED:
         raise InvalidInput(f"{name} has entries beyond {MOST_SQUARED:g}, whose squares overflow; choose other units")
     return a
 
 
 def vector(value: Any, name: str, length: int = 3, unit: str = "") -> Array:
-    """A new flat array of ``length`` finite numbers.
-
-    Raises
-    ------
-    InvalidInput
-        As ``array``, or another shape.
-    """
+    """A new flat array of ``length`` finite numbers."""
     a = array(value, name, unit)
     if a.shape != (length,):
         raise InvalidInput(f"{name} must be {length} numbers, but has shape {a.shape}")
@@ -250,13 +206,7 @@ def vector(value: Any, name: str, length: int = 3, unit: str = "") -> Array:
 
 
 def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
-    """A vector of any length, normalised.
-
-    Raises
-    ------
-    InvalidInput
-        As ``vector``, or zero.
-    """
+    """A vector of any length, normalised."""
     v = vector(value, name, unit=UNKNOWN)
     if not v.any():
         raise InvalidInput(f"{name} is zero; give a direction")
@@ -266,13 +216,7 @@ def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
 
 
 def unit_vectors(value: Any, name: str) -> Any:
-    """One vector or several, normalised, as an array (n, 3).
-
-    Raises
-    ------
-    InvalidInput
-        As ``unit_vector``, or another shape.
-    """
+    """One vector or several, normalised, as an array (n, 3)."""
     rows = np.atleast_2d(array(value, name, UNKNOWN))
     if rows.ndim != 2 or rows.shape[1] != 3 or not len(rows):
         raise InvalidInput(f"{name} must be one or more rows of 3 numbers, but has shape {rows.shape}")
@@ -282,13 +226,7 @@ def unit_vectors(value: Any, name: str) -> Any:
 def number(
     value: Any, name: str, unit: str = "", *, positive: bool = False, zero: bool = False, most: float = np.inf
 ) -> float:
-    """One finite number with absolute value at most ``most``; ``positive``: above 0; ``zero``: 0 or above.
-
-    Raises
-    ------
-    InvalidInput
-        As ``array``, or a number out of its range.
-    """
+    """One finite number with absolute value at most ``most``; ``positive``: above 0; ``zero``: 0 or above."""
     if type(value) is not float:
         a = array(value, name, unit) if value is not None and not isinstance(value, str | bool) else None
         if a is None or a.shape:
@@ -304,13 +242,7 @@ def number(
 
 
 def numbers(value: Any, name: str, unit: str = UNKNOWN) -> Array:
-    """A new flat array of any length; empty for None.
-
-    Raises
-    ------
-    InvalidInput
-        As ``array``, or more than one dimension.
-    """
+    """A new flat array of any length; empty for None."""
     if value is None:
         return np.zeros(0)
     a = array(value, name, unit)
@@ -320,13 +252,7 @@ def numbers(value: Any, name: str, unit: str = UNKNOWN) -> Array:
 
 
 def whole(value: Any, name: str, least: int = 0, most: float = 2**53) -> int:
-    """An integer of Python or NumPy (no float) from ``least`` to ``most``.
-
-    Raises
-    ------
-    InvalidInput
-        Another type, or out of range.
-    """
+    """An integer of Python or NumPy (no float) from ``least`` to ``most``."""
     if isinstance(value, NO_WHOLE) or not isinstance(value, int | np.integer):
         raise InvalidInput(f"{name} must be a whole number, not {shown(value)}")
     if not least <= value <= most:
@@ -337,13 +263,7 @@ def whole(value: Any, name: str, least: int = 0, most: float = 2**53) -> int:
 
 # ------------------------------------------------------------------ words and things
 def choice(value: Any, name: str, known: Iterable[str]) -> str:
-    """One of the known words.
-
-    Raises
-    ------
-    InvalidInput
-        Not text, or another word; the message suggests the closest known ones.
-    """
+    """One of the known words."""
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
         raise unknown_name(name, value, words)
@@ -351,13 +271,7 @@ def choice(value: Any, name: str, known: Iterable[str]) -> str:
 
 
 def text(value: Any, name: str, most: float = np.inf) -> str:
-    """Any text of at most ``most`` characters.
-
-    Raises
-    ------
-    InvalidInput
-        Anything else.
-    """
+    """Any text of at most ``most`` characters."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be text, not {shown(value)}")
     if len(value) > most:
@@ -366,51 +280,28 @@ def text(value: Any, name: str, most: float = np.inf) -> str:
 
 
 def identifier(value: Any, name: str) -> str:
-    """``value`` as a name that Python could have, not a keyword and without a leading underscore.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """``value`` as a name that Python could have, not a keyword and without a leading underscore."""
     if text(value, name, LONGEST_WORD).isidentifier() and not keyword.iskeyword(value) and not value.startswith("_"):
         return str(value)
     raise InvalidInput(f"{name} must be an identifier such as 'a' or 'main_body', not {shown(value)}")
 
 
 def truth(value: Any, name: str) -> bool:
-    """True or False.
-
-    Raises
-    ------
-    InvalidInput
-        Anything else.
-    """
+    """True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidInput(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
 def function(value: Any, name: str) -> Callable[..., Any]:
-    """A callable.
-
-    Raises
-    ------
-    InvalidInput
-        Anything else.
-    """
+    """A callable."""
     if not callable(value):
         raise InvalidInput(f"{name} must be a function, not {shown(value)}")
     return value  # type: ignore[no-any-return]
 
 
 def path(value: Any, name: str = "path") -> str:
-    """The path of a file or folder, as text.
-
-    Raises
-    ------
-    InvalidInput
-        Neither text nor a path; empty, too long, or with a zero byte in it.
-    """
+    """The path of a file or folder, as text."""
     try:
         given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     except Exception:  # an object may raise anything in __fspath__
@@ -423,13 +314,7 @@ def path(value: Any, name: str = "path") -> str:
 
 
 def mapping(value: Any, name: str) -> Mapping[str, Any]:
-    """A mapping of names to values.
-
-    Raises
-    ------
-    InvalidInput
-        No mapping, or a key that is not text.
-    """
+    """A mapping of names to values."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InvalidInput(f"{name} must be a mapping of names to values, not {shown(value)}")
     return value

@@ -89,13 +89,7 @@ class AsMade:
         return self._seal == self.contents()
 
     def unchanged(self, maker: str, remedy: str) -> Self:
-        """Itself, if it is as it was made.
-
-        Raises
-        ------
-        InvalidInput
-            It was changed in memory.
-        """
+        """Itself, if it is as it was made."""
         if not self.as_made:
             raise InvalidInput(f"what polhode.{maker} made was changed since, so that a run with it could not be "
                                f"repeated; {remedy}")  # fmt: skip

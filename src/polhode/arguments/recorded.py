@@ -11,13 +11,7 @@ from polhode.errors import InvalidInput, unknown_name
 
 
 def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Call a function with a mapping of its arguments.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown or missing argument, or what the function itself raises.
-    """
+    """Call a function with a mapping of its arguments."""
     known = inspect.signature(make).parameters
     more = [name for name, parameter in known.items() if parameter.kind is parameter.VAR_KEYWORD]
     for name in mapping(arguments, "arguments"):

@@ -126,51 +126,22 @@ Loads = Annotated[Any, Form.LOADS]
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a builder.
-
-    Attributes
-    ----------
-    name : str
-    type : Form, ListOf, TableOf, type or typing.Literal
-        What a scenario may give: a form, a list of what a function makes, a table of its arguments, ``float``, ``int``,
-        ``bool``, ``str``, or one of some strings.
-    unit : str or None
-        SI unit, as in the ending of its keys.
-    description : str
-        One sentence or more, without the final stop.
-    required : bool
-        Whether it has no default.
-    default : Any
-        Its default; None where it has none, or is left out by default.
-    beside : tuple of str
-        Other arguments, of which it needs one; empty where it stands alone.
-    """
+    """One argument of a builder."""
 
     name: str
+    # what a scenario may give: a form, a list of what a function makes, a table of its arguments, ``float``, ``int``,
+    # ``bool``, ``str``, or one of some strings
     type: Any
-    unit: str | None
-    description: str
-    required: bool
-    default: Any
-    beside: tuple[str, ...] = ()
+    unit: str | None  # SI unit, as in the ending of its keys
+    description: str  # one sentence or more, without the final stop
+    required: bool  # whether it has no default
+    default: Any  # its default; None where it has none, or is left out by default
+    beside: tuple[str, ...] = ()  # other arguments, of which it needs one; empty where it stands alone
 
 
 @cache
 def arguments_of(build: Callable[..., Any], supplied: tuple[str, ...] = ()) -> dict[str, Argument]:
-    """The arguments of a builder by name, from its annotated signature and its docstring.
-
-    Parameters
-    ----------
-    build : function
-        The builder.
-    supplied : tuple of str
-        Arguments that polhode hands over itself; they are left out.
-
-    Raises
-    ------
-    InvalidInput
-        An argument whose annotation is neither a word of this file nor a plain type.
-    """
+    """The arguments of a builder by name, from its annotated signature and its docstring."""
     signature = inspect.signature(build)
     hints, described = get_type_hints(build, include_extras=True), descriptions(build)
     found = {}

@@ -23,30 +23,15 @@ POINT = (inf, inf, inf)
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body or a point mass.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    mass : float
-        Its mass; infinite where it is pinned.
-    moments : tuple of float
-        Principal moments of inertia, without what wheels add about their axes; infinite for a point.
-    frame : tuple of float
-        Quaternion from the principal frame to the user's body frame.
-    arguments : mapping
-        What it was made from, in JSON types.
-    wheels, gyros : Wheels, Gyros or None
-        The rotors in it.
-    """
+    """A rigid body or a point mass."""
 
     name: str
-    mass: float
+    mass: float  # its mass; infinite where it is pinned
+    # principal moments of inertia, without what wheels add about their axes; infinite for a point
     moments: tuple[float, ...]
-    frame: tuple[float, ...]
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    wheels: Wheels | None = None
+    frame: tuple[float, ...]  # quaternion from the principal frame to the user's body frame
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # what it was made from, in JSON types
+    wheels: Wheels | None = None  # wheels, gyros: the rotors in it
     gyros: Gyros | None = None
 
     def __repr__(self) -> str:
@@ -131,12 +116,7 @@ def body(
 
 
 def _rotors(given: Any, make: Any, kind: type, name: str) -> Any:
-    """Wheels or gyros, or None, from what they are or from a mapping of their arguments.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Wheels or gyros, or None, from what they are or from a mapping of their arguments."""
     made = called(make, given) if isinstance(given, Mapping) else given
     if made is not None and not isinstance(made, kind):
         raise InvalidInput(f"{name} must be made by polhode.{make.__name__}, or be a mapping of its arguments")

@@ -22,26 +22,14 @@ SQUARE = 1e-6
 
 @dataclass(frozen=True)
 class Gyros:
-    """Control moment gyros of a body.
+    """Control moment gyros of a body."""
 
-    Attributes
-    ----------
-    arguments : mapping
-        What they are made from, in JSON types.
-    axes : array (n, gimbals, 3)
-        Axes of the gimbals at angle 0, the outer one first, user's body frame, of unit length.
-    spin : array (n, 3)
-        Spin axes at angle 0.
-    momentum : array (n,)
-        Angular momenta of the rotors.
-    most_rate, most_angle, angle, command : array (n, gimbals)
-        Limits, infinite without; angles and commanded rates at the start.
-    """
-
-    arguments: Mapping[str, Any]
-    axes: Any
-    spin: Any
-    momentum: Any
+    arguments: Mapping[str, Any]  # what they are made from, in JSON types
+    axes: Any  # (n, gimbals, 3): axes of the gimbals at angle 0, the outer one first, user's body frame, of unit length
+    spin: Any  # (n, 3): spin axes at angle 0
+    momentum: Any  # (n,): angular momenta of the rotors
+    # most_rate, most_angle, angle, command: (n, gimbals): limits, infinite without; angles and commanded rates at the
+    # start
     most_rate: Any
     most_angle: Any
     angle: Any

@@ -37,36 +37,20 @@ the axis at angle 0."""
 
 @dataclass(frozen=True)
 class Wheels:
-    """Reaction wheels of a body.
+    """Reaction wheels of a body."""
 
-    Attributes
-    ----------
-    arguments : mapping
-        What they are made from, in JSON types.
-    axes : array (n, 3)
-        Their axes, user's body frame, of unit length.
-    inertia, most_torque, most_momentum : array (n,)
-        Moments about the axes; limits, infinite without.
-    momentum, command : array (n,)
-        Angular momenta about the axes relative to the body, and commands, at the start.
-    friction : array (n, 3)
-        Viscous, Coulomb, and the speed within which the latter changes its sign.
-    gain : array (n,)
-        Of motors that keep a speed; 0 of those that give a torque.
-    imbalance, positions : array (n,), (n, 3), or None
-        Mass times distance of the centre of mass from the axis, and where the wheels are, user's body frame; None of
-        balanced wheels.
-    """
-
-    arguments: Mapping[str, Any]
-    axes: Any
-    inertia: Any
+    arguments: Mapping[str, Any]  # what they are made from, in JSON types
+    axes: Any  # (n, 3): their axes, user's body frame, of unit length
+    inertia: Any  # inertia, most_torque, most_momentum: (n,): moments about the axes; limits, infinite without
     most_torque: Any
     most_momentum: Any
+    # momentum, command: (n,): angular momenta about the axes relative to the body, and commands, at the start
     momentum: Any
     command: Any
-    friction: Any
-    gain: Any
+    friction: Any  # (n, 3): viscous, Coulomb, and the speed within which the latter changes its sign
+    gain: Any  # (n,): of motors that keep a speed; 0 of those that give a torque
+    # imbalance, positions: (n,): mass times distance of the centre of mass from the axis, and where the wheels are,
+    # user's body frame; None of balanced wheels
     imbalance: Any = None
     positions: Any = None
 
@@ -101,13 +85,7 @@ class Wheels:
 
 
 def rest_of(whole: Principal, wheels: Wheels) -> Principal:
-    """Principal moments and frame of a body without what wheels add about their axes, from those of the whole.
-
-    Raises
-    ------
-    InvalidInput
-        Wheels have more inertia than the body.
-    """
+    """Principal moments and frame of a body without what wheels add about their axes, from those of the whole."""
     return _rest(tuple(whole.moments), tuple(whole.frame), tuple(map(tuple, wheels.axes)), tuple(wheels.inertia))
 
 

@@ -82,13 +82,7 @@ def makes_loads(function: Callable[..., Any]) -> bool:
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function.
-
-    Raises
-    ------
-    InvalidInput
-        One that names what is not there.
-    """
+    """The annotations of a function."""
     try:
         return get_type_hints(function, include_extras=True)
     except Exception as wrong:  # of whatever an annotation evaluates

@@ -90,12 +90,7 @@ def _axes(r: Any, v: Any) -> Any:
 
 
 def changed_by(time: float, delta_v: Any, frame: Any) -> Impulse:
-    """An impulse from its arguments.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """An impulse from its arguments."""
     choice(frame, "frame", FRAMES)
     if frame == "velocity":
         if isinstance(delta_v, list | tuple) or np.ndim(array(delta_v, "delta_v", "m / s")):

@@ -417,12 +417,7 @@ def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def bodies_of(given: Any) -> tuple[str, ...]:
-    """Names of bodies, or one, as an argument ``on``.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Names of bodies, or one, as an argument ``on``."""
     named = (given,) if isinstance(given, str) else given
     if not isinstance(named, list | tuple) or not all(isinstance(one, str) for one in named):
         raise InvalidInput(f"on must be names of bodies, such as ('a', 'b'), not {shown(given)}")
@@ -430,12 +425,7 @@ def bodies_of(given: Any) -> tuple[str, ...]:
 
 
 def time_or_event(at: Any, name: str) -> Any:
-    """A time, or an event or its record, from an argument of this name.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """A time, or an event or its record, from an argument of this name."""
     described = isinstance(at, Mapping) and isinstance(at.get("kind"), str)
     return at if described or "watches" in getattr(type(at), "__dataclass_fields__", ()) else number(at, name, "s")
 
@@ -446,12 +436,7 @@ def made(act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None 
 
 
 def numbers_of(parameters: Mapping[str, Any], whose: str) -> dict[str, Any]:
-    """The numbers of a load as arrays.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """The numbers of a load as arrays."""
     return {key: array(value, f"{key} of {whose}", UNKNOWN) for key, value in parameters.items()}
 
 

@@ -98,30 +98,14 @@ SERIES = {"sun": sun_series, "moon": moon_series}
 # ------------------------------------------------------------------ the record
 @dataclass(frozen=True, eq=False)
 class Ephemeris(AsMade):
-    """Where a body is, as seen from a centre; ``polhode.surroundings.ephemeris`` makes it.
+    """Where a body is, as seen from a centre; ``polhode.surroundings.ephemeris`` makes it."""
 
-    Attributes
-    ----------
-    arguments : mapping
-        The arguments of ``ephemeris``, in JSON types.
-    body : str
-        Which one.
-    mu : float
-        Its gravity parameter, m^3 / s^2.
-    times : array (n,)
-        Of the rows of the table, s from the epoch.
-    positions : array (n, 3)
-        There, m.
-    error : float
-        Largest error of the interpolation between the rows, m.
-    """
-
-    arguments: Mapping[str, Any]
-    body: str
-    mu: float
-    times: Any
-    positions: Any
-    error: float
+    arguments: Mapping[str, Any]  # the arguments of ``ephemeris``, in JSON types
+    body: str  # which one
+    mu: float  # its gravity parameter, m^3 / s^2
+    times: Any  # (n,): of the rows of the table, s from the epoch
+    positions: Any  # (n, 3): there, m
+    error: float  # largest error of the interpolation between the rows, m
 
     def __post_init__(self) -> None:
         for name in ("arguments", "times", "positions"):
@@ -130,22 +114,7 @@ class Ephemeris(AsMade):
     def at(self, t: Any) -> Any:
         """The position (m) at a time or times of the run.
 
-        The user's functions may ask for it, and are compiled with the built-in series.
-
-        Parameters
-        ----------
-        t : float or array_like (n,)
-            s from the epoch.
-
-        Returns
-        -------
-        array (3,) or (n, 3)
-
-        Raises
-        ------
-        InvalidInput
-            A time beyond the table.
-        """
+        The user's functions may ask for it, and are compiled with the built-in series."""
         if holds_tracers((t,)) and self.arguments["source"] == "builtin":
             return array_of(list(SERIES[self.body](_centuries(epoch_of(self.arguments["epoch"]), t))))
         when = array(t, "t", "s")
@@ -260,13 +229,7 @@ Ephemerides = Annotated[Mapping[str, Any], TableOf(ephemeris)]
 
 
 def ephemeris_of(given: Any) -> Ephemeris:
-    """An ephemeris from its arguments, or as it is.
-
-    Raises
-    ------
-    InvalidInput
-        Neither of them, or invalid arguments.
-    """
+    """An ephemeris from its arguments, or as it is."""
     if isinstance(given, Ephemeris):
         return given.unchanged("surroundings.ephemeris", "give its numbers as times and positions")
     if not isinstance(given, Mapping):

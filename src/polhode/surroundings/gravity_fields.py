@@ -32,34 +32,16 @@ YEAR = 365.25
 
 @dataclass(frozen=True, eq=False)
 class GravityField(AsMade):
-    """Fully normalised coefficients of a gravity field.
+    """Fully normalised coefficients of a gravity field."""
 
-    Attributes
-    ----------
-    name : str
-        Of the model.
-    mu : float
-        Gravity parameter, m^3 / s^2.
-    radius : float
-        Reference radius, m.
-    C, S : array (degree + 1, degree + 1)
-        Coefficients by degree and order.
-    tide : str
-        Tide system, as the file says; nothing is converted.
-    source : str
-        Name or path by which it is found again.
-    digest : str
-        SHA-256 of its file; empty of a field that comes with polhode.
-    """
-
-    name: str
-    mu: float
-    radius: float
-    C: Any
+    name: str  # of the model
+    mu: float  # gravity parameter, m^3 / s^2
+    radius: float  # reference radius, m
+    C: Any  # C, S: (degree + 1, degree + 1): coefficients by degree and order
     S: Any
-    tide: str = "unknown"
-    source: str = ""
-    digest: str = ""
+    tide: str = "unknown"  # tide system, as the file says; nothing is converted
+    source: str = ""  # name or path by which it is found again
+    digest: str = ""  # SHA-256 of its file; empty of a field that comes with polhode
 
     def __post_init__(self) -> None:
         for name in ("C", "S"):
@@ -124,13 +106,7 @@ def gravity_field(source: str, epoch: float | None = None) -> GravityField:
 
 
 def gravity_field_of(given: Any, digest: str) -> GravityField:
-    """A field, or the one of this name or path, with a recorded digest.
-
-    Raises
-    ------
-    InvalidInput
-        It is another field.
-    """
+    """A field, or the one of this name or path, with a recorded digest."""
     if digest.startswith(CHANGED) and getattr(given, "recorded", "") != digest:
         raise InvalidInput("the gravity field of this run was changed in memory or made there, so that it cannot be "
                            "read again; write its coefficients to a .gfc file, and give the run that")  # fmt: skip

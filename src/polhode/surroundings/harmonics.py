@@ -142,43 +142,21 @@ def factors(n: int, m: int) -> tuple[float, float]:
 
 
 class Harmonics(NamedTuple):
-    """A field as kernels read it.
+    """A field as kernels read it."""
 
-    Attributes
-    ----------
-    name : str
-        Of the field.
-    arguments : mapping
-        What it is made from, in JSON types.
-    numbers : tuple of float
-        What the kernels read.
-    mu : float
-        Gravity parameter.
-    zonal, still : bool
-        Whether it is symmetric about the pole, and whether it stays as it is.
-    pole : array (3,)
-        Of the body.
-    """
-
-    name: str
-    arguments: dict[str, Any]
-    numbers: tuple[float, ...]
-    mu: float
-    zonal: bool
+    name: str  # of the field
+    arguments: dict[str, Any]  # what it is made from, in JSON types
+    numbers: tuple[float, ...]  # what the kernels read
+    mu: float  # gravity parameter
+    zonal: bool  # zonal, still: whether it is symmetric about the pole, and whether it stays as it is
     still: bool
-    pole: Any
+    pole: Any  # (3,): of the body
 
 
 def harmonics_of(
     field: Any, degree: Any, order: Any, rotation: Any, angle: Any, axis: Any, orientation: Any, digest: Any
 ) -> Harmonics:
-    """A field from the arguments of ``forces.gravity_field``.
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong; a file that cannot be read, by its line.
-    """
+    """A field from the arguments of ``forces.gravity_field``."""
     with naming(source="field"):
         given = gravity_field_of(field, text(digest, "digest"))
     top = given.degree if degree is None else whole(degree, "degree", 2)

@@ -103,45 +103,17 @@ def _terms(gauss: Mapping[tuple[int, int], tuple[float, float]], degree: int) ->
 
 @dataclass(frozen=True)
 class MagneticField(AsMade):
-    """A magnetic field that rotates with its body; ``polhode.surroundings.magnetic_field`` makes it.
+    """A magnetic field that rotates with its body; ``polhode.surroundings.magnetic_field`` makes it."""
 
-    Attributes
-    ----------
-    arguments : mapping
-        The arguments of ``magnetic_field``, in JSON types.
-    gauss : mapping
-        Gauss coefficients (g, h) in nT, by (n, m).
-    numbers : tuple of float
-        What the compiled field reads.
-    """
-
-    arguments: Mapping[str, Any]
-    gauss: Mapping[tuple[int, int], tuple[float, float]]
-    numbers: tuple[float, ...]
+    arguments: Mapping[str, Any]  # the arguments of ``magnetic_field``, in JSON types
+    gauss: Mapping[tuple[int, int], tuple[float, float]]  # Gauss coefficients (g, h) in nT, by (n, m)
+    numbers: tuple[float, ...]  # what the compiled field reads
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", frozen(self.arguments))
 
     def at(self, t: Any, position: Any) -> Any:
-        """The field (T) in the axes of space. The user's functions may ask for it, and are compiled with it.
-
-        Parameters
-        ----------
-        t : float or array_like (n,)
-            Time, of the run.
-        position : array_like (3,) or (n, 3)
-            Position from the centre, space frame, in the unit of ``radius``.
-
-        Returns
-        -------
-        array (3,) or (n, 3)
-            NaN at the centre.
-
-        Raises
-        ------
-        InvalidInput
-            Positions are not of shape (..., 3), or do not fit the times.
-        """
+        """The field (T) in the axes of space. The user's functions may ask for it, and are compiled with it."""
         if holds_tracers((t, position)):
             return array_of(list(field_at(self.numbers, 0, 0.0, t, tuple(position), ())))
         where, time = array(position, "position", "m"), array(t, "t", "s")
@@ -265,13 +237,7 @@ def magnetic_field(
 
 
 def field_of(given: Any) -> MagneticField:
-    """A field from its arguments, or as it is.
-
-    Raises
-    ------
-    InvalidInput
-        Neither of them, or invalid arguments.
-    """
+    """A field from its arguments, or as it is."""
     if isinstance(given, MagneticField):
         return given.unchanged("surroundings.magnetic_field",
                                "make it anew with other arguments, such as coefficients or file")  # fmt: skip

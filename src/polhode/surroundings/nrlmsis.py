@@ -93,37 +93,20 @@ def drag_in_air(p, at, mu, t, r, v):
 # ------------------------------------------------------------------ the samples
 @dataclass(frozen=True, eq=False)
 class Air(AsMade):
-    """Air by NRLMSIS; ``polhode.surroundings.nrlmsis`` makes it.
+    """Air by NRLMSIS; ``polhode.surroundings.nrlmsis`` makes it."""
 
-    Attributes
-    ----------
-    arguments : mapping
-        The arguments of ``nrlmsis``, in JSON types.
-    numbers : tuple of float
-        What drag reads, from ANGLE on, but for the coefficient.
-    error : float
-        Root mean square of the relative difference from NRLMSIS itself, over places from the first to the last altitude
-        and times of the run.
-    largest : float
-        The largest of these differences.
-    """
-
-    arguments: Mapping[str, Any]
-    numbers: tuple[float, ...]
+    arguments: Mapping[str, Any]  # the arguments of ``nrlmsis``, in JSON types
+    numbers: tuple[float, ...]  # what drag reads, from ANGLE on, but for the coefficient
+    # root mean square of the relative difference from NRLMSIS itself, over places from the first to the last altitude
+    # and times of the run
     error: float
-    largest: float
+    largest: float  # the largest of these differences
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", frozen(self.arguments))
 
     def density(self, t: float, position: Any) -> float:
-        """The density (kg / m^3) at a time of the run (s) and a position (m), in the axes of space.
-
-        Raises
-        ------
-        InvalidInput
-            No time, or no position.
-        """
+        """The density (kg / m^3) at a time of the run (s) and a position (m), in the axes of space."""
         r = array(position, "position", "m")
         if r.shape != (3,) or not r.any():
             raise InvalidInput(f"position must be 3 numbers, not all zero, but is {shown(position)}")
@@ -197,13 +180,7 @@ AirByModel = Annotated[Mapping[str, Any], TableOf(nrlmsis)]
 
 
 def air_of(given: Any) -> Air:
-    """Air from its arguments, or as it is.
-
-    Raises
-    ------
-    InvalidInput
-        Neither of them, or invalid arguments.
-    """
+    """Air from its arguments, or as it is."""
     if isinstance(given, Air):
         return given.unchanged("surroundings.nrlmsis", "make it anew with other arguments")
     if not isinstance(given, Mapping):

@@ -17,13 +17,7 @@ Orientation = Annotated[Mapping[str, Any], TableOf(earth_orientation)]
 
 
 def oriented(orientation: Any, axis: Vector, angle: Angle) -> tuple[Any, float]:
-    """Axis (3,) of unit length and angle of a body, from an orientation in place of them if it is given.
-
-    Raises
-    ------
-    InvalidInput
-        Both are given, or one that is invalid.
-    """
+    """Axis (3,) of unit length and angle of a body, from an orientation in place of them if it is given."""
     if orientation is not None:
         if angle != 0.0 or not np.array_equal(axis, (0.0, 0.0, 1.0)):
             raise InvalidInput("orientation is given beside axis or angle, which follow from it; leave these out")

@@ -98,21 +98,11 @@ def receding_at(p, at, t):
 # ------------------------------------------------------------------ the record
 @dataclass(frozen=True)
 class Path:
-    """Where another body is.
+    """Where another body is."""
 
-    Attributes
-    ----------
-    arguments : mapping
-        What it is made from, in JSON types.
-    numbers : tuple of float
-        Its form and numbers, as ``place_at`` reads them.
-    words : str
-        How it moves, for descriptions.
-    """
-
-    arguments: Mapping[str, Any]
-    numbers: tuple[float, ...]
-    words: str
+    arguments: Mapping[str, Any]  # what it is made from, in JSON types
+    numbers: tuple[float, ...]  # its form and numbers, as ``place_at`` reads them
+    words: str  # how it moves, for descriptions
 
     @property
     def still(self) -> bool:
@@ -168,13 +158,7 @@ Circle = Annotated[Mapping[str, Any], TableOf(circle)]
 def path_of(
     position: Any, times: Any, positions: Any, circle: Any, ephemeris: Any = None, what: str = "the other body: "
 ) -> Path:
-    """The path of a body from the one of its descriptions that is given: position, table, circle, or ephemeris.
-
-    Raises
-    ------
-    InvalidInput
-        None of them or several, or one that is wrong; ``what`` begins the list of what may be given.
-    """
+    """The path of a body from the one of its descriptions that is given: position, table, circle, or ephemeris."""
     ways = {"position": position, "times and positions": times if positions is None else positions, "circle": circle,
             "ephemeris": ephemeris}  # fmt: skip
     given = [name for name, value in ways.items() if value is not None]

@@ -152,13 +152,7 @@ def name_of(mu: float, alike: float = ALIKE) -> str:
 
 def ground_of(surface: float | None, mu: float, bodies: int) -> Ground | None:
     """Where runs about a centre end: at the surface given, 0 for none; else at the mean radius of the body of this
-    module whose ``mu`` it is, in metres or kilometres. Several points have no ground that nobody gave.
-
-    Raises
-    ------
-    InvalidInput
-        A negative surface, or one for several points.
-    """
+    module whose ``mu`` it is, in metres or kilometres. Several points have no ground that nobody gave."""
     if surface is not None:
         radius = number(surface, "surface", "m", positive=True, zero=True)
         if radius and bodies > 1:

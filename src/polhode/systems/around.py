@@ -18,22 +18,12 @@ from polhode.systems.summands import Shape, Summand
 
 def surroundings_of(given: Any) -> list[Surrounding]:
     """The argument ``surroundings`` of a system: by name what ``polhode.surroundings`` makes, or its arguments with a
-    ``kind``.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    ``kind``."""
     return [surrounding_of(name, one) for name, one in mapping({} if given is None else given, "surroundings").items()]
 
 
 def surrounding_of(name: str, given: Any) -> Surrounding:
-    """One of them.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """One of them."""
     if isinstance(given, Surrounding):
         return given.named(name)
     if callable(given):
@@ -66,13 +56,7 @@ class Around:
         self.asking: list[str] = []
 
     def at(self, name: str, i: int, rows: Callable[..., Mapping[str, list[int]]]) -> Any:
-        """A quantity around body i; ``rows`` traces a function on bodies, reading what it returns by another.
-
-        Raises
-        ------
-        InvalidInput
-            Quantities that ask for each other.
-        """
+        """A quantity around body i; ``rows`` traces a function on bodies, reading what it returns by another."""
         if (name, i) not in self.known:
             if name in self.asking:
                 asked = " asks for ".join(map(repr, [*self.asking[self.asking.index(name) :], name]))

@@ -15,13 +15,7 @@ def value(body, edge):
 
 
 def edges_of(sum: Sum) -> tuple[Watch, ...]:
-    """The edges around all bodies.
-
-    Raises
-    ------
-    InvalidInput
-        Several bodies where the surroundings jump.
-    """
+    """The edges around all bodies."""
     found = []
     for one in sum.around:
         quantity = one.load

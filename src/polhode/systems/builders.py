@@ -44,36 +44,16 @@ _no_programs: dict[Any, set[str]] = {}
 
 @dataclass(frozen=True)
 class Given:
-    """What a user hands to a builder beside what its body is.
+    """What a user hands to a builder beside what its body is."""
 
-    Attributes
-    ----------
-    users : mapping of str to UserFunction
-        Functions by their keywords.
-    values : array
-        The numbers that they and controllers are handed.
-    steered : tuple of Controller
-        The controllers.
-    states : States
-        States that controllers set, then those whose rates functions return.
-    more : tuple of Load
-        Further loads.
-    moved : sequence
-        Torquers and pulsed thrusters.
-    worked : bool
-        Whether the work of functions is recorded; beside a ``reported_energy`` it is not.
-    arguments : mapping
-        The records of all of it but further loads.
-    """
-
-    users: Mapping[str, UserFunction]
-    values: Any
-    steered: tuple[Controller, ...]
-    states: States
-    more: tuple[Load, ...]
-    moved: Sequence[Any]
-    worked: bool
-    arguments: Mapping[str, Any]
+    users: Mapping[str, UserFunction]  # functions by their keywords
+    values: Any  # the numbers that they and controllers are handed
+    steered: tuple[Controller, ...]  # the controllers
+    states: States  # states that controllers set, then those whose rates functions return
+    more: tuple[Load, ...]  # further loads
+    moved: Sequence[Any]  # torquers and pulsed thrusters
+    worked: bool  # whether the work of functions is recorded; beside a ``reported_energy`` it is not
+    arguments: Mapping[str, Any]  # the records of all of it but further loads
 
     @property
     def acts(self) -> bool:
@@ -89,26 +69,7 @@ def given_of(
     functions: Mapping[str, tuple[Any, str]], parameters: Any = None, states: Any = None, controllers: Any = (),
     loads: Any = (), work: Any = True, frame: Any = (1.0, 0.0, 0.0, 0.0), rotors: Any = None, moved: Sequence[Any] = (),
 ) -> Given:  # fmt: skip
-    """What a user hands in, checked.
-
-    Parameters
-    ----------
-    functions : mapping
-        By keyword the function or None, and its form (``FORMS``).
-    parameters, states, controllers, loads, work
-        Arguments of builders.
-    frame : array (4,)
-        Quaternion from the principal to the user's body frame.
-    rotors : Rotors, optional
-        Those in the body, whose states functions may read.
-    moved : sequence
-        Torquers and pulsed thrusters, likewise.
-
-    Raises
-    ------
-    InvalidInput
-        Functions that are none, that cannot be combined, or are missing; no states, controllers or loads.
-    """
+    """What a user hands in, checked."""
     nothing = parameters is None and states is None and work is True and rotors is None
     if nothing and not (controllers or loads or moved) and all(one is None for one, _ in functions.values()):
         return NONE_GIVEN
@@ -146,33 +107,9 @@ def assembled(
 ) -> System:  # fmt: skip
     """The system of bodies under loads and what a user hands in, whose numbers are its last parameters.
 
-    Parameters
-    ----------
-    name : str
-        Of the builder.
-    bodies : sequence of Body
-        The bodies: one, if there are functions or controllers.
-    loads : sequence of Load
-        What acts beside what the user hands in.
-    arguments : mapping
-        What the builder records.
-    given : Given
-        What the user hands in.
-    conserves : tuple of str, optional
-        What is conserved beside the energy, so far as further loads leave it; found if None.
-    alone : mapping
-        Attributes of the system where the user hands in no functions and no loads.
-    how : mapping
-        Further arguments of ``sum_of``.
-    quantities : function, optional
-        Makes them from those of rotors.
-    **attributes
-        Others of the system.
-
-    Raises
-    ------
-    InvalidInput
-        Functions or controllers of one of several bodies; a load that is called as something else is.
+    ``conserves`` is what is conserved beside the energy, so far as further loads leave it, and found if None; ``alone``
+    are attributes where the user hands in no functions and no loads; ``how`` goes to ``sum_of``, ``quantities`` makes
+    them from those of rotors, and all others are attributes of the system.
     """
     users = given.users
     if users and len(bodies) > 1:
@@ -287,12 +224,7 @@ def records_of(functions: Mapping[str, UserFunction]) -> dict[str, Any]:
 def check_together(
     functions: Mapping[str, tuple[Any, ...]], parameters: Any, states: bool, handed: bool = False
 ) -> None:
-    """Refuse functions that cannot be combined, or are missing: those by keyword that are given, or None.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse functions that cannot be combined, or are missing: those by keyword that are given, or None."""
     names = [name for name, (function, *_) in functions.items() if function is not None]
     forces = [name for name in names if name not in ENERGIES]
     takers = " or ".join(name for name in functions if name not in ENERGIES)
@@ -324,18 +256,10 @@ def acting_of(users: Mapping[str, UserFunction], books: bool, called: Collection
 
 @dataclass(frozen=True)
 class Anew:
-    """A system built again where its functions read other things than before.
+    """A system built again where its functions read other things than before."""
 
-    Attributes
-    ----------
-    users : tuple of UserFunction or LoadFunction
-        Those that read more than their arguments.
-    made : tuple
-        What they were.
-    """
-
-    users: tuple[Any, ...]
-    made: tuple[Any, ...]
+    users: tuple[Any, ...]  # those that read more than their arguments
+    made: tuple[Any, ...]  # what they were
 
     @classmethod
     def of(cls, functions: Mapping[str, Any]) -> Callable[[System], System] | None:

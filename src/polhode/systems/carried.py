@@ -34,35 +34,19 @@ OF_GYROS = ("gimbal_angle", "gimbal_command")
 
 @dataclass(frozen=True)
 class Carried:
-    """The rotors in a body of a sum, but for their numbers.
+    """The rotors in a body of a sum, but for their numbers."""
 
-    Attributes
-    ----------
-    body : int
-        Number of the body.
-    at : int
-        Where its table begins in the parameters.
-    first : int
-        The first of its states among those that loads read.
-    wheels, gyros, gimbals : int
-        How many wheels there are, how many gyros, and gimbals of each of these.
-    angles : bool
-        Whether the angles of wheels are states.
-    kinds : frozenset of str
-        What its wheels and gyros have: "limit" (of torque), "saturation", "speed" (motors that keep one), "coulomb",
-        "imbalance", "rate" (a largest one of gimbals), "stops"; "aligned" of wheels without products of inertia.
-    before : tuple of str
-        What labels of wheels and gyros begin with: nothing where only this body has some.
-    """
-
-    body: int
-    at: int
-    first: int
-    wheels: int
+    body: int  # number of the body
+    at: int  # where its table begins in the parameters
+    first: int  # the first of its states among those that loads read
+    wheels: int  # wheels, gyros, gimbals: how many wheels there are, how many gyros, and gimbals of each of these
     gyros: int
     gimbals: int
-    angles: bool
+    angles: bool  # whether the angles of wheels are states
+    # what its wheels and gyros have: "limit" (of torque), "saturation", "speed" (motors that keep one), "coulomb",
+    # "imbalance", "rate" (a largest one of gimbals), "stops"; "aligned" of wheels without products of inertia
     kinds: frozenset[str] = frozenset()
+    # what labels of wheels and gyros begin with: nothing where only this body has some
     before: tuple[str, str] = ("", "")
 
     @cached_property
@@ -219,21 +203,11 @@ def carried_in(system: System) -> tuple[Carried, ...]:
 
 @dataclass(frozen=True)
 class Spin:
-    """The angular momenta of bodies with their rotors about their centres of mass, in space, from recorded states.
+    """The angular momenta of bodies with their rotors about their centres of mass, in space, from recorded states."""
 
-    Attributes
-    ----------
-    carried : tuple of Carried
-        The rotors.
-    parameters : array (P,), or (n, P) for rows with parameters of their own
-        Of the system.
-    kept : str
-        Which angular momentum of all bodies about the origin is conserved, in which they then are; "" for none.
-    """
-
-    carried: tuple[Carried, ...]
-    parameters: Any
-    kept: str
+    carried: tuple[Carried, ...]  # the rotors
+    parameters: Any  # (P,): of the system
+    kept: str  # which angular momentum of all bodies about the origin is conserved, in which they then are; "" for none
 
     def of_members(self, mass: Any, moments: Any, parameters: Any) -> Spin:
         """The same with parameters of their own for each row."""

@@ -37,27 +37,13 @@ Values = dict[str, list[int]]
 
 @dataclass(frozen=True, eq=False)
 class CommandProgram(Command):
-    """A controller of a sum, as runs ask for it.
+    """A controller of a sum, as runs ask for it."""
 
-    Attributes
-    ----------
-    controller : Controller
-        It, with what it sets.
-    role : function
-        Its program.
-    sizes : tuple of int
-        How many bodies and auxiliary variables there are.
-    at : mapping of str to list of int
-        Numbers of the auxiliary variables that it sets.
-    parameters : array
-        Parameters of the system.
-    """
-
-    controller: Controller
-    role: Any
-    sizes: tuple[int, int]
-    at: Mapping[str, Sequence[int]]
-    parameters: Any
+    controller: Controller  # it, with what it sets
+    role: Any  # its program
+    sizes: tuple[int, int]  # how many bodies and auxiliary variables there are
+    at: Mapping[str, Sequence[int]]  # numbers of the auxiliary variables that it sets
+    parameters: Any  # parameters of the system
     cached: ClassVar[bool] = True
 
     @property
@@ -78,22 +64,11 @@ class CommandProgram(Command):
         return self.role
 
     def check(self, t: float, y: Any, bodies: Any) -> None:
-        """Say which value is not finite.
-
-        Raises
-        ------
-        UserFunctionError
-        """
+        """Say which value is not finite."""
         self.values(t, y, bodies, self.parameters)
 
     def values(self, t: float, y: Any, bodies: Any, parameters: Any) -> dict[int, float]:
-        """What it sets at a state, by places in the state.
-
-        Raises
-        ------
-        UserFunctionError
-            A value is not finite.
-        """
+        """What it sets at a state, by places in the state."""
         N, count = self.sizes
         out, found = np.zeros(L.LOAD * N + count), dict[int, float]()
         repeated(LOADS)(jit.compile_kernel(self.role, LOADS), 1, t, y, bodies, np.array(parameters), out)
@@ -108,13 +83,7 @@ class CommandProgram(Command):
 
 # ------------------------------------------------------------------ traced
 def bodies_read(one: Controller, count: int, states: Set[str], around: Set[str]) -> int:
-    """On how many bodies the function of a controller without ``.on`` is, of so many: one or none.
-
-    Raises
-    ------
-    InvalidInput
-        There are several, or it asks for the surroundings of none.
-    """
+    """On how many bodies the function of a controller without ``.on`` is, of so many: one or none."""
     others = [name for name in one.takes if name not in states]
     if not others:
         return 0
@@ -127,13 +96,7 @@ def bodies_read(one: Controller, count: int, states: Set[str], around: Set[str])
 
 
 def set_by(sum: Sum, g: Graph, summand: Summand, result: Any) -> list[tuple[str, list[int]]]:
-    """Names of states and rows of the new values that the function of a controller has returned.
-
-    Raises
-    ------
-    UserFunctionError
-        It returned something else.
-    """
+    """Names of states and rows of the new values that the function of a controller has returned."""
     one: Any = summand.load
     on, wanted = summand.on[0], (*one.sets, *one.keeps)
     if one.sets and not isinstance(result, Mapping):
@@ -161,13 +124,7 @@ def set_by(sum: Sum, g: Graph, summand: Summand, result: Any) -> list[tuple[str,
 
 
 def _by_state(sum: Sum, one: Controller, on: Sequence[int], result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Names of states, and what a controller on these bodies has returned for them.
-
-    Raises
-    ------
-    UserFunctionError
-        There is no such state.
-    """
+    """Names of states, and what a controller on these bodies has returned for them."""
     mine = {sum.names[i]: (i,) for i in on}
     known = [*dict(sum.states), *sum.commands]
     for key, value in result.items():
@@ -195,34 +152,16 @@ def _command(sum: Sum, on: Sequence[int], quantity: str) -> str | None:
 
 
 class Commanded(NamedTuple):
-    """A sum whose controllers are traced.
+    """A sum whose controllers are traced."""
 
-    Attributes
-    ----------
-    sum : Sum
-        It, with the states that they hold.
-    tracing : Tracing
-        In what the controllers were traced.
-    programs : tuple of (Controller, dict)
-        Each controller and the rows of the states it sets.
-    fixed : dict of str to float
-        The parameters by which they decide.
-    """
-
-    sum: Sum
-    tracing: Tracing
-    programs: tuple[tuple[Controller, Values], ...]
-    fixed: dict[str, float]
+    sum: Sum  # it, with the states that they hold
+    tracing: Tracing  # in what the controllers were traced
+    programs: tuple[tuple[Controller, Values], ...]  # each controller and the rows of the states it sets
+    fixed: dict[str, float]  # the parameters by which they decide
 
 
 def traced(sum: Sum) -> Commanded:
-    """The programs of the controllers of a sum.
-
-    Raises
-    ------
-    InvalidInput
-        One cannot be traced, two set the same state, or one sets noise.
-    """
+    """The programs of the controllers of a sum."""
     held, registers = {name: "is noise" for name in sum.noises}, 0
     held |= {one.load.gate: f"says whether {one.load.described} acts" for one in sum.summands if one.load.gate}
     tracing, programs = Tracing(replace(sum, summands=())), list[tuple[Controller, Values]]()
@@ -277,13 +216,7 @@ def sampled_by(
     beside: Callable[..., Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a system with controllers and noise, that has these auxiliary variables without the registers
-    of delays; and the ``programs`` of controllers at events.
-
-    Raises
-    ------
-    InvalidInput
-        Another count of limits than of numbers that are set, or a state has the name of registers.
-    """
+    of delays; and the ``programs`` of controllers at events."""
     numbers, before = fitted(whole.numbers(structure), whole.carried, len(structure.work)), len(structure.work)
     if not (whole.controllers or noises or beside):
         return {"auxiliary": tuple(auxiliary), "parameters": numbers, "programs": []}

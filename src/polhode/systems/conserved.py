@@ -27,43 +27,19 @@ NEARLY = 1e-11
 
 
 class Acting(NamedTuple):
-    """Loads of one program on several sets of bodies.
+    """Loads of one program on several sets of bodies."""
 
-    Attributes
-    ----------
-    graph : Graph
-        Inputs as in ``programs.memory``, of as many bodies as there are in a set.
-    force, torque : sequence of int
-        Rows of forces (space) and torques (principal axes), 3 a body.
-    on : array (sets, n) of int
-        The bodies.
-    places : mapping of str to array (sets,) of int
-        Of inputs that are other parameters for each set: which.
-    """
-
-    graph: Graph
-    force: Sequence[int]
+    graph: Graph  # inputs as in ``programs.memory``, of as many bodies as there are in a set
+    force: Sequence[int]  # force, torque: rows of forces (space) and torques (principal axes), 3 a body
     torque: Sequence[int]
-    on: Any
-    places: Mapping[str, Any]
+    on: Any  # (sets, n): the bodies
+    places: Mapping[str, Any]  # (sets,): of inputs that are other parameters for each set: which
 
 
 def conserved(
     moves: Sequence[bool], acting: Sequence[Acting], parameters: Sequence[float], fixed: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Names of what is conserved beside the energy.
-
-    Parameters
-    ----------
-    moves : sequence (N,) of bool
-        Which bodies move through space.
-    acting : sequence of Acting
-        All loads.
-    parameters : sequence of float
-        Values of the parameters.
-    fixed : collection of str
-        Names of the inputs among them that keep their values, by which functions decide.
-    """
+    """Names of what is conserved beside the energy."""
     N, moving = len(moves), np.array(moves)[:, None]
     if N > 1 and not all(moves):
         return ()

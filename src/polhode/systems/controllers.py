@@ -44,29 +44,19 @@ SAMPLING = ("every", "at", "once", "sets", "keeps", *HELD)
 @dataclass(frozen=True, repr=False)
 class Controller(Load):
     """A controller, as it was asked for: a function with bodies, parameters and states as a load has them, in a system
-    of one body ``function(t, position, velocity, q, omega, parameters, states)``.
+    of one body ``function(t, position, velocity, q, omega, parameters, states)``."""
 
-    Attributes
-    ----------
-    every, phase, delay : float
-        Time between samples, a sampling time, and how long after it values are set.
-    sets, keeps : tuple of str
-        The states it sets, with limits, resolution and delay, empty where a sum finds them; and those of its own that
-        it sets at once.
-    limit, resolution : None, float or tuple of float
-        Of the numbers of ``sets``.
-    once : bool
-        Of one at an event: whether it is called at the first only.
-    """
-
+    # every, phase, delay: time between samples, a sampling time, and how long after it values are set
     every: float = 1.0
     phase: float = 0.0
     delay: float = 0.0
+    # sets, keeps: the states it sets, with limits, resolution and delay, empty where a sum finds them; and those of its
+    # own that it sets at once
     sets: tuple[str, ...] = ()
     keeps: tuple[str, ...] = ()
-    limit: Any = None
+    limit: Any = None  # limit, resolution: of the numbers of ``sets``
     resolution: Any = None
-    once: bool = False
+    once: bool = False  # of one at an event: whether it is called at the first only
     what: ClassVar[str] = "controller"
     reserved: ClassVar[tuple[str, ...]] = (*RESERVED, *SAMPLING)
 
@@ -81,12 +71,7 @@ class Controller(Load):
         return whole, 0.0
 
     def checked(self) -> Self:
-        """Itself, if it can be part of a sum.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """Itself, if it can be part of a sum."""
         if not isinstance(self.function, FunctionType):
             raise InvalidInput(f"a controller of a sum is a plain Python function, not {shown(self.function)}")
         return super().checked()
@@ -295,13 +280,7 @@ def _positive(given: Any, name: str) -> Any:
 
 # ------------------------------------------------------------------ in a system
 def controllers_of(given: Any) -> tuple[Controller, ...]:
-    """Controllers from the argument ``controllers`` of a system.
-
-    Raises
-    ------
-    InvalidInput
-        One is none, or sets what another one sets.
-    """
+    """Controllers from the argument ``controllers`` of a system."""
     if given is None:
         return ()
     if isinstance(given, Controller | Mapping):
@@ -338,22 +317,7 @@ def controllers_of(given: Any) -> tuple[Controller, ...]:
 
 
 def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()) -> tuple[States, States]:
-    """The user's states that controllers set, with the registers of their delays, and those with rates.
-
-    Parameters
-    ----------
-    states : States
-        All of the user's.
-    controllers : sequence of Controller
-        The controllers.
-    others : tuple of (str, int)
-        Further states that they may set.
-
-    Raises
-    ------
-    InvalidInput
-        A controller sets what is no state.
-    """
+    """The user's states that controllers set, with the registers of their delays, and those with rates."""
     own, known = dict(states.sizes), dict((*states.sizes, *others))
     setters: dict[str, Any] = {name: one for one in controllers for name in one.sets + one.keeps}
     for name, noise in states.noises:
@@ -387,13 +351,7 @@ def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()
 
 def commanded(given: Any, frame: Any) -> Callable[..., Any] | None:
     """What ``roles_of`` takes ``beside``, for the controllers and valves that a user hands to a builder (``builders``),
-    in a body with this frame; None without.
-
-    Raises
-    ------
-    InvalidInput
-        A function takes other arguments, or there are other limits than numbers.
-    """
+    in a body with this frame; None without."""
     valves = [one for one in given.moved if hasattr(one, "sampled")]
     if not (given.steered or valves):
         return None

@@ -57,42 +57,20 @@ def roles_of_both(split: bool, *roles: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class Core:
-    """Loads of all bodies that a compiled role gives; their parameters are the first ones.
+    """Loads of all bodies that a compiled role gives; their parameters are the first ones."""
 
-    Attributes
-    ----------
-    loads, potential : function or None
-        The roles.
-    parameters : array
-        Their parameters, scratch memory among them.
-    provides : frozenset of str
-        Their capabilities.
-    conserves : tuple of str
-        What is conserved without loads beside them.
-    auxiliary : tuple of AuxiliaryVariable
-        Their works.
-    alone, all_potential : bool
-        As ``each_alone`` and ``all_potential`` of a system of one body.
-    """
-
-    loads: Callable[..., Any]
+    loads: Callable[..., Any]  # loads, potential: the roles
     potential: Callable[..., Any] | None
-    parameters: Any
-    provides: frozenset[str]
-    conserves: tuple[str, ...]
-    auxiliary: tuple[AuxiliaryVariable, ...] = ()
-    alone: bool = False
+    parameters: Any  # their parameters, scratch memory among them
+    provides: frozenset[str]  # their capabilities
+    conserves: tuple[str, ...]  # what is conserved without loads beside them
+    auxiliary: tuple[AuxiliaryVariable, ...] = ()  # their works
+    alone: bool = False  # alone, all_potential: as ``each_alone`` and ``all_potential`` of a system of one body
     all_potential: bool = False
 
     @classmethod
     def of(cls, system: System) -> Core:
-        """The core that a system is to loads beside it.
-
-        Raises
-        ------
-        InvalidInput
-            It has states, or functions of the user's.
-        """
+        """The core that a system is to loads beside it."""
         has = next(iter(system.functions), "") or next((one.quantity for one in system.auxiliary if one.read), "")
         if has:
             raise InvalidInput(f"{system.name} has {has} and loads; put it together by polhode.system(...), or make a "

@@ -55,19 +55,7 @@ def loads_of_devices(
     thrusters: Sequence[Device], plates: Sequence[Device], around: Sequence[Force], moment: Any,
     turned: Callable[..., Any],
 ) -> list[Load]:  # fmt: skip
-    """The loads of thrusters, of plates in air and light, and of a magnetic moment.
-
-    Parameters
-    ----------
-    thrusters, plates : sequence of Device
-        The devices.
-    around : sequence of Force
-        Air and light.
-    moment : array (3,) or None
-        The moment.
-    turned : function
-        Of vectors (n, 3) in the user's body frame those in the frame of the body of the sum.
-    """
+    """The loads of thrusters, of plates in air and light, and of a magnetic moment."""
     found = []
     if thrusters:
         switches = tuple(
@@ -97,21 +85,12 @@ def loads_of_devices(
 # ------------------------------------------------------------------ devices fixed in the body
 @dataclass(frozen=True)
 class Device:
-    """A thruster, a plate or a magnetic dipole.
+    """A thruster, a plate or a magnetic dipole."""
 
-    Attributes
-    ----------
-    arguments : mapping
-        Its arguments in JSON types.
-    vectors : tuple of 3-tuples
-        Its vectors, user's body frame: force and torque of a thruster; normal and position of a plate; the moment.
-    numbers : tuple of float
-        Its other numbers.
-    """
-
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any]  # its arguments in JSON types
+    # its vectors, user's body frame: force and torque of a thruster; normal and position of a plate; the moment
     vectors: tuple[Any, ...]
-    numbers: tuple[float, ...]
+    numbers: tuple[float, ...]  # its other numbers
 
 
 @answering
@@ -257,13 +236,7 @@ def magnetic_dipole(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Device
 
 
 def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Any]:
-    """Magnetic dipoles as records, and the sum of their moments; None without any.
-
-    Raises
-    ------
-    InvalidInput
-        Dipoles that meet no field.
-    """
+    """Magnetic dipoles as records, and the sum of their moments; None without any."""
     made = devices_of(dipoles, magnetic_dipole, "dipoles")
     if made and field is None:
         raise InvalidInput("dipoles are given, but there is no magnetic_field; give it, or leave them out")

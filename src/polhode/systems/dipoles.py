@@ -163,12 +163,7 @@ def dipoles(
 
 
 def reaction(permittivity: Any, cutoff: float) -> float:
-    """The factor 2 (e - 1) / ((2 e + 1) cutoff^3) of a reaction field; 0 without one.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """The factor 2 (e - 1) / ((2 e + 1) cutoff^3) of a reaction field; 0 without one."""
     if permittivity is None:
         return 0.0
     if not cutoff:

@@ -46,26 +46,14 @@ ROUNDED = 1e-12
 # ------------------------------------------------------------------ the records
 @dataclass(frozen=True)
 class Segment:
-    """Rows of a message across which one may interpolate.
+    """Rows of a message across which one may interpolate."""
 
-    Attributes
-    ----------
-    first, last : int
-        Its rows, ``times[first:last]``.
-    start, stop : float
-        Span in which they may be used, s from the epoch.
-    interpolation : str
-        HERMITE, LAGRANGE or LINEAR; SLERP of attitudes.
-    degree : int
-        Of the polynomial.
-    """
-
-    first: int
+    first: int  # first, last: its rows, ``times[first:last]``
     last: int
-    start: float
+    start: float  # start, stop: span in which they may be used, s from the epoch
     stop: float
-    interpolation: str
-    degree: int
+    interpolation: str  # HERMITE, LAGRANGE or LINEAR; SLERP of attitudes
+    degree: int  # of the polynomial
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,49 +96,29 @@ class _Ephemeris:
 class OrbitEphemeris(_Ephemeris):
     """The orbit of an orbit ephemeris message; ``polhode.initial.oem`` makes it.
 
+
     Attributes
     ----------
     object_name, object_id, centre, frame, time_system : str
         As the file has them: OBJECT_NAME, OBJECT_ID, CENTER_NAME, REF_FRAME, TIME_SYSTEM.
     epoch : str
         Time 0, as ``settings={"epoch": ...}`` of a run takes it.
-    position, velocity : array (3,)
-        At the epoch, m and m / s, in the axes of ``frame``.
     times : array (n,)
         Of all rows, s from the epoch.
-    positions, velocities : array (n, 3)
-        Of all rows, m and m / s.
-    accelerations : array (n, 3) or None
-        m / s^2, where the file has them.
     segments : tuple of Segment
         Its segments; between them nothing is known.
     source : str
         Name of the file.
     """
 
-    positions: Any
+    positions: Any  # positions, velocities: (n, 3): of all rows, m and m / s
     velocities: Any
-    accelerations: Any
-    position: Any = None
+    accelerations: Any  # (n, 3) or None: m / s^2, where the file has them
+    position: Any = None  # position, velocity: (3,): at the epoch, m and m / s, in the axes of ``frame``
     velocity: Any = None
 
     def at(self, t: Any = 0.0) -> tuple[Any, Any]:
-        """Position (m) and velocity (m / s).
-
-        Parameters
-        ----------
-        t : float or array_like (n,)
-            s from the epoch.
-
-        Returns
-        -------
-        position, velocity : array (3,) or (n, 3)
-
-        Raises
-        ------
-        InvalidInput
-            A time outside of the span in which the file may be used.
-        """
+        """Position (m) and velocity (m / s)."""
         when = array(t, "t", "s")
         flat = when.ravel()
         found = np.empty((flat.size, 6))
@@ -184,30 +152,13 @@ class OrbitEphemeris(_Ephemeris):
     def start(self, t: float = 0.0) -> dict[str, Any]:
         """Position and velocity as arguments of ``integrate``: ``integrate(orbit, ..., **ephemeris.start())``.
 
-        Time 0 of the run is then t seconds after the epoch.
-
-        Raises
-        ------
-        InvalidInput
-            As ``at``; axes that turn, such as ITRF2000.
-        """
+        Time 0 of the run is then t seconds after the epoch."""
         _fixed(self.frame, "REF_FRAME", self.source)
         r, v = self.at(number(t, "t", "s"))
         return {"position": r, "velocity": v}
 
     def table(self) -> dict[str, Any]:
-        """The rows that may be used, as arguments of forces: ``forces.third_body(mu=..., **ephemeris.table())``.
-
-        Returns
-        -------
-        dict
-            ``times`` (n,), s from the epoch, and ``positions`` (n, 3), m; a time at which two segments meet once.
-
-        Raises
-        ------
-        InvalidInput
-            As ``start``.
-        """
+        """The rows that may be used, as arguments of forces: ``forces.third_body(mu=..., **ephemeris.table())``."""
         _fixed(self.frame, "REF_FRAME", self.source)
         rows: list[int] = []
         for segment in self.segments:
@@ -222,55 +173,30 @@ class OrbitEphemeris(_Ephemeris):
 class AttitudeEphemeris(_Ephemeris):
     """The attitude of an attitude ephemeris message; ``polhode.initial.aem`` makes it.
 
+
     Attributes
     ----------
     object_name, object_id, centre, time_system : str
         As the file has them; ``centre`` is empty where it names none.
-    frame, body_frame : str
-        Names of the axes of space and of the body.
     epoch : str
         Time 0, as ``settings={"epoch": ...}`` of a run takes it.
-    attitude : array (4,)
-        At the epoch: unit quaternion, scalar first, body to space.
-    angular_velocity : array (3,) or None
-        There: angular velocity in the body frame, rad / s, where the file has rates.
     times : array (n,)
         Of all rows, s from the epoch.
-    attitudes : array (n, 4)
-        Of all rows, as ``attitude``.
-    angular_velocities : array (n, 3) or None
-        Of all rows, as ``angular_velocity``.
     segments : tuple of Segment
         Its segments; between them nothing is known.
     source : str
         Name of the file.
     """
 
-    body_frame: str
-    attitudes: Any
-    angular_velocities: Any
-    attitude: Any = None
+    body_frame: str  # frame, body_frame: names of the axes of space and of the body
+    attitudes: Any  # (n, 4): of all rows, as ``attitude``
+    angular_velocities: Any  # (n, 3) or None: of all rows, as ``angular_velocity``
+    attitude: Any = None  # (4,): at the epoch: unit quaternion, scalar first, body to space
+    # (3,) or None: there: angular velocity in the body frame, rad / s, where the file has rates
     angular_velocity: Any = None
 
     def at(self, t: Any = 0.0) -> tuple[Any, Any]:
-        """Quaternion (scalar first, body to space) and angular velocity (body frame, rad / s).
-
-        Parameters
-        ----------
-        t : float or array_like (n,)
-            s from the epoch.
-
-        Returns
-        -------
-        attitude : array (4,) or (n, 4)
-        angular_velocity : array (3,) or (n, 3), or None
-            None where the file has no rates.
-
-        Raises
-        ------
-        InvalidInput
-            A time outside of the span in which the file may be used.
-        """
+        """Quaternion (scalar first, body to space) and angular velocity (body frame, rad / s)."""
         when = array(t, "t", "s")
         flat = when.ravel()
         q, omega = np.empty((flat.size, 4)), np.empty((flat.size, 3))
@@ -291,13 +217,7 @@ class AttitudeEphemeris(_Ephemeris):
     def start(self, t: float = 0.0) -> dict[str, Any]:
         """Attitude, and angular velocity where the file has rates, as arguments of ``integrate``.
 
-        Time 0 of the run is then t seconds after the epoch.
-
-        Raises
-        ------
-        InvalidInput
-            As ``at``.
-        """
+        Time 0 of the run is then t seconds after the epoch."""
         q, omega = self.at(number(t, "t", "s"))
         return {"attitude": q} | ({} if omega is None else {"angular_velocity": omega})
 

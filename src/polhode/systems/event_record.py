@@ -18,38 +18,21 @@ APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER, WHEEL = range(9)
 
 @dataclass(frozen=True)
 class Watch:
-    """A function of time and state whose sign changes a run detects.
+    """A function of time and state whose sign changes a run detects."""
 
-    Attributes
-    ----------
-    code : int
-        Code of the function in ``polhode.systems.events``.
-    numbers : tuple of float
-        Parameters of the function.
-    rising, falling : str
-        Name of the event where the function rises, or falls, through zero; empty if that is no event.
-    terminal : bool
-        Whether the run ends there.
-    cuts : bool
-        Whether steps are cut there, because the loads or their derivatives jump.
-    flag : int
-        Index of the system parameter that is 1 while the function is positive and 0 while it is negative; -1 if none.
-    function, of : UserFunction, Load, optional
-        The user's function, or one of bodies by their names, instead of the one with this code.
-    acts : Impulse, optional
-        What happens to the motion there.
-    """
-
-    code: int
-    numbers: tuple[float, ...] = ()
+    code: int  # code of the function in ``polhode.systems.events``
+    numbers: tuple[float, ...] = ()  # parameters of the function
+    # rising, falling: name of the event where the function rises, or falls, through zero; empty if that is no event
     rising: str = ""
     falling: str = ""
-    terminal: bool = False
-    cuts: bool = False
+    terminal: bool = False  # whether the run ends there
+    cuts: bool = False  # whether steps are cut there, because the loads or their derivatives jump
+    # index of the system parameter that is 1 while the function is positive and 0 while it is negative; -1 if none
     flag: int = -1
+    # function, of: the user's function, or one of bodies by their names, instead of the one with this code
     function: UserFunction | None = None
     of: Load | None = None
-    acts: Any = None
+    acts: Any = None  # what happens to the motion there
 
     def is_that_of(self, other: Watch) -> bool:
         """Whether it watches the same function of the same bodies."""

@@ -495,13 +495,7 @@ def add_event(build: Callable[..., Event]) -> Callable[..., Event]:
 
 
 def event_of(description: Any) -> Event:
-    """An ``Event``, or one made from a word of ``SHORT`` or from its arguments as a mapping with a ``kind``.
-
-    Raises
-    ------
-    InvalidInput
-        None of these, or invalid arguments.
-    """
+    """An ``Event``, or one made from a word of ``SHORT`` or from its arguments as a mapping with a ``kind``."""
     if isinstance(description, Event):
         return description
     if isinstance(description, str):
@@ -520,13 +514,7 @@ def event_of(description: Any) -> Event:
 
 
 def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]:
-    """Events as records, checked against a system: ``refuses`` says why one is none of it (``why_not``).
-
-    Raises
-    ------
-    InvalidInput
-        Naming the event by its number.
-    """
+    """Events as records, checked against a system: ``refuses`` says why one is none of it (``why_not``)."""
     if type(descriptions) is tuple and not descriptions:
         return []
     if isinstance(descriptions, str | Event | Mapping):
@@ -582,13 +570,7 @@ def _with_function(function: Any, others: Any, which: int) -> Any:
 
 
 def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) -> Callable[..., Any]:
-    """The EVENT role of these events; a user's function is tried out at this time and state.
-
-    Raises
-    ------
-    UserFunctionError
-        A user's function raised, or did not return a finite number.
-    """
+    """The EVENT role of these events; a user's function is tried out at this time and state."""
     table = table_of(watches)
     for k, watch in enumerate(watches):
         if (

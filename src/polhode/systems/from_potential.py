@@ -24,22 +24,13 @@ energy = jit.hole("energy(t, N, y, bodies, parameters) -> float", "The potential
 
 
 class Derived(NamedTuple):
-    """Roles that follow from a potential.
+    """Roles that follow from a potential."""
 
-    Attributes
-    ----------
-    loads, commutator : function
-        Of signature LOADS.
-    potential : function
-        Of signature POTENTIAL: what was traced, in a form that can be compiled.
-    dynamics : Dynamics
-        Their program. Its rates hold that of the work of a potential that depends on time; the loads then write it, as
-        that of the one auxiliary variable.
-    """
-
-    loads: Callable[..., Any]
+    loads: Callable[..., Any]  # loads, commutator: of signature LOADS
     commutator: Callable[..., Any]
-    potential: Callable[..., Any]
+    potential: Callable[..., Any]  # of signature POTENTIAL: what was traced, in a form that can be compiled
+    # their program. Its rates hold that of the work of a potential that depends on time; the loads then write it, as
+    # that of the one auxiliary variable
     dynamics: Dynamics
 
 
@@ -72,26 +63,7 @@ def from_potential(
     parameters: Any,
     changing: frozenset[int],
 ) -> Derived:
-    """The roles of a system from its potential.
-
-    Parameters
-    ----------
-    name : str
-        Of the system.
-    potential : function
-        The role.
-    moves, turns : sequence (N,) and (N, 3) of bool
-        Which bodies move through space, and about which principal axes they turn.
-    parameters : array
-        Their values; of those by which the potential decides it is the program.
-    changing : frozenset of int
-        Indices of those that a run changes.
-
-    Raises
-    ------
-    InvalidInput
-        The potential cannot be traced, depends on velocities, jumps at some time, or is too long.
-    """
+    """The roles of a system from its potential."""
     known = _written.get(potential)
     if known is not None and known[:2] == (tuple(moves), tuple(map(tuple, turns))):
         return known[2]
@@ -102,13 +74,7 @@ def from_potential(
 
 
 def derived(name: str, made: Dynamics, moves: Sequence[bool], turns: Sequence[Sequence[bool]]) -> Derived:
-    """The roles of a system from the program of its potential.
-
-    Raises
-    ------
-    InvalidInput
-        As ``from_potential``.
-    """
+    """The roles of a system from the program of its potential."""
     g, row = made.graph, made.potential
     assert row is not None
     key = (id(g), row, tuple(moves))

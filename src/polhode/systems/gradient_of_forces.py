@@ -67,17 +67,7 @@ def on_points(acceleration: jit.Made, potential: jit.Made, rate: jit.Made | None
 
 
 def loads_on_points(forces: Sequence[Force], loads: Sequence[Load], axes: Any, moments: Any) -> list[Load]:
-    """The loads on the points of those forces that have a potential.
-
-    Parameters
-    ----------
-    forces, loads : sequence of Force, of Load
-        The forces, and the load that each is on the centre of mass.
-    axes : array (2, 3)
-        The first two principal axes of the whole, in the principal frame of the body.
-    moments : array (3,) or None
-        Its moments, where they are not those of the body.
-    """
+    """The loads on the points of those forces that have a potential."""
     found = []
     for force, load in zip(forces, loads, strict=True):
         if force.impulse is not None or not force.conservative:

@@ -113,13 +113,7 @@ def numbers_of(mu: Any, G: Any) -> Any:
 
 
 def gravitation(bodies: Sequence[Body], load: Load) -> Core:
-    """The core of these bodies.
-
-    Raises
-    ------
-    InvalidInput
-        A pinned body, or one alone.
-    """
+    """The core of these bodies."""
     for one in bodies:
         if not isfinite(one.mass):
             raise InvalidInput(f"load {load.name!r} is the attraction of all bodies on each other, but {one.name!r} is "

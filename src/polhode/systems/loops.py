@@ -30,18 +30,10 @@ from polhode.systems.tracing import Tracing
 
 @dataclass(frozen=True)
 class Loop:
-    """Loads of one or several kinds on the same sets of bodies.
+    """Loads of one or several kinds on the same sets of bodies."""
 
-    Attributes
-    ----------
-    on : tuple of tuple of int
-        The bodies, a set a row.
-    rows : tuple of tuple of Summand
-        The loads on each set, of the same kinds in the same order.
-    """
-
-    on: tuple[tuple[int, ...], ...]
-    rows: tuple[tuple[Summand, ...], ...]
+    on: tuple[tuple[int, ...], ...]  # the bodies, a set a row
+    rows: tuple[tuple[Summand, ...], ...]  # the loads on each set, of the same kinds in the same order
 
     def among(self, kept: Any) -> Loop:
         """Some of the rows, by their numbers."""
@@ -105,6 +97,7 @@ def loops_of(sum: Sum) -> list[Loop]:
 class Written:
     """A loop with the program of its first row, as far as it is that of the others.
 
+
     Attributes
     ----------
     loop : Loop
@@ -159,15 +152,7 @@ class Written:
                 for on, own, named in zip(self.loop.on, first, self.work, strict=True)]  # fmt: skip
 
     def lines(self, start: int, before: int) -> tuple[list[str], list[str]]:
-        """Lines that add its loads to ``out``, and its potential to ``total``.
-
-        Parameters
-        ----------
-        start : int
-            Index of its table.
-        before : int
-            How many auxiliary variables there are before the states.
-        """
+        """Lines that add its loads to ``out``, and its potential to ``total``."""
         loop, tracing, n = self.loop, self.tracing, len(self.loop.on[0])
         width = n + len(loop.columns) + len(tracing.work)
 
@@ -215,13 +200,7 @@ class Written:
 
 
 def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
-    """The structure of a sum whose loads are loops, besides those on pairs.
-
-    Raises
-    ------
-    InvalidInput
-        A load cannot be part of a sum, or the potential jumps at some time.
-    """
+    """The structure of a sum whose loads are loops, besides those on pairs."""
     written, left = list[Written](), list(loops)
     while left:
         written.append(Written(sum, left.pop(0)))

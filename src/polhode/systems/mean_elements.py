@@ -24,13 +24,7 @@ J2000_UTC = 2451544.5
 
 
 def satrec() -> Any:
-    """The class of the package sgp4 that evaluates elements.
-
-    Raises
-    ------
-    MissingExtra
-        Without sgp4.
-    """
+    """The class of the package sgp4 that evaluates elements."""
     try:
         from sgp4.api import Satrec
     except ImportError:
@@ -40,45 +34,16 @@ def satrec() -> Any:
 
 @dataclass(frozen=True)
 class MeanElements:
-    """Mean elements of a satellite; ``polhode.initial.tle`` and ``polhode.initial.omm`` make them.
+    """Mean elements of a satellite; ``polhode.initial.tle`` and ``polhode.initial.omm`` make them."""
 
-    Attributes
-    ----------
-    name : str
-        Of the satellite, or empty.
-    number : int
-        Of its catalogue, NORAD's.
-    epoch : str
-        The instant of the elements, UTC.
-    bstar : float
-        Their drag term, 1 / Earth radius.
-    """
-
-    name: str
-    number: int
-    epoch: str
-    bstar: float
+    name: str  # of the satellite, or empty
+    number: int  # of its catalogue, NORAD's
+    epoch: str  # the instant of the elements, UTC
+    bstar: float  # their drag term, 1 / Earth radius
     theory: Any
 
     def at(self, t: Any = 0.0, frame: str = "J2000") -> tuple[Any, Any]:
-        """Position (m) and velocity (m / s) by SGP4.
-
-        Parameters
-        ----------
-        t : float or array_like (n,)
-            s from the epoch of the elements.
-        frame : {"J2000", "TEME"}
-            Axes: equator and equinox of J2000, or true equator and mean equinox of date.
-
-        Returns
-        -------
-        position, velocity : array (3,) or (n, 3)
-
-        Raises
-        ------
-        InvalidInput
-            SGP4 cannot tell, as of a satellite that has decayed.
-        """
+        """Position (m) and velocity (m / s) by SGP4."""
         choice(frame, "frame", FRAMES)
         times = array(t, "t", "s")
         flat = times.ravel()

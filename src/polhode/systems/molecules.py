@@ -37,35 +37,19 @@ A_BODY = 100
 
 
 def count(value: Any, name: str = "n", least: int = 2) -> int:
-    """A checked number of bodies.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """A checked number of bodies."""
     n = whole(value, name, least)
     room_for(A_BODY * n, name)
     return n
 
 
 def numbers_in(value: Any, name: str) -> Any:
-    """A fresh array of finite numbers of any shape.
-
-    Raises
-    ------
-    InvalidInput
-        Not numbers, or rows of different lengths.
-    """
+    """A fresh array of finite numbers of any shape."""
     return array(value, name, UNKNOWN).copy()
 
 
 def of_each(value: Any, n: int, name: str) -> Any:
-    """Vectors of n bodies, (n, 3), from one for all bodies or one for each.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Vectors of n bodies, (n, 3), from one for all bodies or one for each."""
     given = numbers_in(value, name)
     if given.ndim == 2:
         if given.shape != (n, 3):
@@ -77,12 +61,7 @@ def of_each(value: Any, n: int, name: str) -> Any:
 
 
 def masses_of(value: Any, n: int) -> Any:
-    """Positive masses (n,) from one for all bodies or one for each.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Positive masses (n,) from one for all bodies or one for each."""
     given = numbers_in(value, "mass")
     if given.ndim == 0:
         return np.full(n, number(float(given), "mass", positive=True))
@@ -92,12 +71,7 @@ def masses_of(value: Any, n: int) -> Any:
 
 
 def edges_of(box: Any) -> Any:
-    """Edges (3,) of a box from three numbers or one; None in free space.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Edges (3,) of a box from three numbers or one; None in free space."""
     if box is None:
         return None
     given = numbers_in(box, "box")
@@ -108,12 +82,7 @@ def edges_of(box: Any) -> Any:
 
 
 def within_of(edges: Any, cutoff: Any, switch: Any, skin: Any) -> Within:
-    """Cut-off, start of switching and skin, checked for a box with these edges or free space.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Cut-off, start of switching and skin, checked for a box with these edges or free space."""
     if cutoff is None:
         if edges is not None:
             raise InvalidInput(

@@ -66,20 +66,12 @@ def all_energy(t, N, y, bodies, parameters):
 
 
 class Pairs(NamedTuple):
-    """The roles of loads on pairs.
+    """The roles of loads on pairs."""
 
-    Attributes
-    ----------
-    loads, potential, serve : function
-        As of a system.
-    width : int
-        Numbers of a body in the pass.
-    """
-
-    loads: Callable[..., Any]
+    loads: Callable[..., Any]  # loads, potential, serve: as of a system
     potential: Callable[..., Any]
     serve: Callable[..., Any]
-    width: int
+    width: int  # numbers of a body in the pass
 
     def beside(self, loads: Any, potential: Any) -> tuple[Any, Any]:
         """Loads and potential with those of others, which add their loads."""
@@ -192,13 +184,7 @@ def measured(system: System, structure: Structure) -> System:
 
 
 def within_of_loads(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, skin: Any) -> Within:
-    """Box and cut-off of loads on pairs.
-
-    Raises
-    ------
-    InvalidInput
-        One is given without such loads, or they do not fit.
-    """
+    """Box and cut-off of loads on pairs."""
     if not any(load.of_pairs for load in loads):
         for name, value in (("box", box), ("cutoff", cutoff), ("switch", switch), ("skin", skin)):
             if value is not None:
@@ -210,13 +196,7 @@ def within_of_loads(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, s
 
 
 def numbers_of_each(load: Load, N: int, first: int) -> tuple[dict[str, tuple[int, Shape]], list[float]]:
-    """Where the numbers of a load stand of which each body has its own, from an index on, and these.
-
-    Raises
-    ------
-    InvalidInput
-        Other numbers of rows than of bodies, or a name that bodies have.
-    """
+    """Where the numbers of a load stand of which each body has its own, from an index on, and these."""
     places, numbers = dict[str, tuple[int, Shape]](), list[float]()
     for name, value in load.own.items():
         if len(value) != N:
@@ -240,13 +220,7 @@ class Untraced:
 
 
 def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float]]:
-    """What the loads on pairs come to on the first two bodies, and the parameters that they decide by.
-
-    Raises
-    ------
-    InvalidInput
-        Bodies of several kinds, or a load on pairs that is none.
-    """
+    """What the loads on pairs come to on the first two bodies, and the parameters that they decide by."""
     first = sum.of_pairs[0].load
     if not sum.of_one_kind:
         raise InvalidInput(f"{first.described} is on all pairs, whose bodies must be of one kind: all rigid bodies or "
@@ -275,13 +249,7 @@ def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float]]:
 
 def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
     """What loads on pairs come to in the pass: their roles; the same on a ring of bodies, to find what is conserved;
-    the parameters that they decide by.
-
-    Raises
-    ------
-    InvalidInput
-        As ``of_two``.
-    """
+    the parameters that they decide by."""
     whole, fixed = of_two(sum)
     g = whole.g
     (level,) = g.rebuilt([whole.level], inputs={g.input(f"r{k}"): g.const(0.0) for k in (3, 4, 5)})

@@ -33,29 +33,15 @@ COMMAND, OPEN, CLOSES, FIRED = "thruster_command", "thruster_open", "thruster_cl
 
 @dataclass(frozen=True)
 class PulsedThrusters:
-    """Thrusters of a spacecraft that fire in pulses.
+    """Thrusters of a spacecraft that fire in pulses."""
 
-    Attributes
-    ----------
-    arguments : mapping
-        What they are made from, in JSON types.
-    force, torque : array (n, 3)
-        Of each while it fires, user's body frame.
-    command : array (n,)
-        Shares of the period at the start.
-    every, phase : float
-        The period, and a time at which one begins.
-    min_on_time, resolution : float
-        Shortest pulse, and that of the valves' times; 0 without.
-    """
-
-    arguments: Mapping[str, Any]
-    force: Any
+    arguments: Mapping[str, Any]  # what they are made from, in JSON types
+    force: Any  # force, torque: (n, 3): of each while it fires, user's body frame
     torque: Any
-    command: Any
-    every: float
+    command: Any  # (n,): shares of the period at the start
+    every: float  # every, phase: the period, and a time at which one begins
     phase: float
-    min_on_time: float
+    min_on_time: float  # min_on_time, resolution: shortest pulse, and that of the valves' times; 0 without
     resolution: float
 
     @property
@@ -194,13 +180,7 @@ def pulsed_thrusters(
 
 
 def pulses_of(given: Any, N: int) -> PulsedThrusters | None:
-    """The pulsed thrusters of one spacecraft; None without.
-
-    Raises
-    ------
-    InvalidInput
-        They are none, or there are several spacecraft.
-    """
+    """The pulsed thrusters of one spacecraft; None without."""
     if given is None:
         return None
     if isinstance(given, Mapping):

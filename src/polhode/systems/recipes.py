@@ -34,18 +34,12 @@ QUANTITIES = ("position", "attitude", "momentum", "angular_momentum")
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe of initial states.
+    """A recipe of initial states."""
 
-    Attributes
-    ----------
-    build : function
-        ``build([system], [state], [epoch], key, ...) -> mapping`` with some of the keys ``position``, ``attitude``,
-        ``momentum`` and ``angular_momentum``, or ``velocity`` and ``angular_velocity`` in their place.
-    sets : tuple of str
-        Which of them it sets, so that the file may not give them too; empty if it adapts what is there.
-    """
-
+    # ``build([system], [state], [epoch], key, ...) -> mapping`` with some of the keys ``position``, ``attitude``,
+    # ``momentum`` and ``angular_momentum``, or ``velocity`` and ``angular_velocity`` in their place
     build: Callable[..., Any]
+    # which of them it sets, so that the file may not give them too; empty if it adapts what is there
     sets: tuple[str, ...] = ()
 
     @cached_property

@@ -37,56 +37,26 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 class AuxiliaryVariable(NamedTuple):
-    """One auxiliary variable of a system; they follow the 13 N numbers of the bodies in the state.
+    """One auxiliary variable of a system; they follow the 13 N numbers of the bodies in the state."""
 
-    Attributes
-    ----------
-    quantity : str
-        The variable of the Dataset it is written to: ``work``, or the name of one that is read.
-    label : str
-        Its label there: for work, the force that does it; empty for a variable of one number.
-    by_velocity : bool
-        Whether its rate depends on velocities (linearly, if the loads do not depend on them).
-    read : bool
-        Whether loads may read it; those that are not come first.
-    start : float
-        Its value at the start.
-    dimension : str
-        The dimension along which its label stands, where it is read and has one.
-    unit : str
-        Its unit, where it is read.
-    words : str
-        What it is, where it is read.
-    """
-
-    quantity: str
-    label: str
-    by_velocity: bool = True
-    read: bool = False
-    start: float = 0.0
-    dimension: str = ""
-    unit: str = ""
-    words: str = ""
+    quantity: str  # the variable of the Dataset it is written to: ``work``, or the name of one that is read
+    label: str  # its label there: for work, the force that does it; empty for a variable of one number
+    by_velocity: bool = True  # whether its rate depends on velocities (linearly, if the loads do not depend on them)
+    read: bool = False  # whether loads may read it; those that are not come first
+    start: float = 0.0  # its value at the start
+    dimension: str = ""  # the dimension along which its label stands, where it is read and has one
+    unit: str = ""  # its unit, where it is read
+    words: str = ""  # what it is, where it is read
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A parameter that the run sets to 1 between two times and to 0 elsewhere.
+    """A parameter that the run sets to 1 between two times and to 0 elsewhere."""
 
-    Attributes
-    ----------
-    index : int
-        Its index in the parameters.
-    start, stop : float
-        Times at which it is switched on and off; infinite if it is not.
-    what : str
-        What is switched, for messages.
-    """
-
-    index: int
-    start: float
+    index: int  # its index in the parameters
+    start: float  # start, stop: times at which it is switched on and off; infinite if it is not
     stop: float
-    what: str
+    what: str  # what is switched, for messages
 
 
 FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions", "direct")
@@ -293,13 +263,7 @@ class System:
             )
 
     def _derive_loads(self) -> None:
-        """Fill in loads and commutator where the potential alone is given.
-
-        Raises
-        ------
-        InvalidInput
-            They do not follow from it, or what is stated asks for loads of another kind.
-        """
+        """Fill in loads and commutator where the potential alone is given."""
         of_loads = {"only_central_gravity", "split_loads"} | ({"central_gravity"} if self.translates else set())
         stated_too = sorted(set(self.provides) & of_loads)
         if stated_too:
@@ -618,14 +582,7 @@ class System:
         return self.called.bridge(signature) if self.called and self.called.among(signature) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by name, arguments and functions.
-
-        Raises
-        ------
-        InvalidInput
-            The system cannot be rebuilt by a function of polhode from its arguments, or another process cannot import a
-            user's function.
-        """
+        """Pickle by name, arguments and functions."""
         functions = handed_in(self)
         for key, function in functions.items():
             try:
@@ -645,13 +602,7 @@ class System:
 
 
 def present_system(value: Any, argument: str = "the first argument", such: str = "polhode.free_body(...)") -> System:
-    """A system as it is at present.
-
-    Raises
-    ------
-    InvalidInput
-        Something else.
-    """
+    """A system as it is at present."""
     if not isinstance(value, System):
         raise InvalidInput(f"{argument} must be a system such as {such}, not {shown(value)}")
     return value if value.made_again is None else value.made_again(value)

@@ -87,13 +87,7 @@ def provided_by(build: Callable[..., System]) -> frozenset[str] | None:
 
 
 def sample_arguments(build: Callable[..., System]) -> dict[str, Any]:
-    """Values for the required arguments of a function that builds a system.
-
-    Raises
-    ------
-    InvalidInput
-        It requires something of which there is no sample, such as a function.
-    """
+    """Values for the required arguments of a function that builds a system."""
     needed = {name: argument for name, argument in arguments_of(build).items() if argument.required}
     given = {name: SAMPLES.get(name, sample_value(argument)) for name, argument in needed.items()}
     missing = [name for name, value in given.items() if value is None]

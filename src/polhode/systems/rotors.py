@@ -23,18 +23,11 @@ from polhode.systems.user.states import Sizes
 
 @dataclass(frozen=True)
 class Rotors:
-    """Rotors in a body.
+    """Rotors in a body."""
 
-    Attributes
-    ----------
-    wheels, gyros : Wheels, Gyros or None
-        What they are; at least one is there.
-    moments, frame : array (3,), quaternion
-        Principal moments of the inertia without what wheels add about their axes, and its frame.
-    """
-
-    wheels: Wheels | None
+    wheels: Wheels | None  # wheels, gyros: what they are; at least one is there
     gyros: Gyros | None
+    # moments, frame: (3,): principal moments of the inertia without what wheels add about their axes, and its frame
     moments: Any
     frame: Any
 
@@ -95,13 +88,7 @@ def rotated(frame: Any, axis: Any) -> list[float]:
 
 
 def rotors_of(wheels: Any, gyros: Any, inertia: Any, N: int = 1) -> Rotors | None:
-    """Wheels and gyros in one body with this inertia, that of the whole with locked wheels; None without any.
-
-    Raises
-    ------
-    InvalidInput
-        They are no wheels or gyros, there are several bodies, or wheels have more inertia than the body.
-    """
+    """Wheels and gyros in one body with this inertia, that of the whole with locked wheels; None without any."""
 
     def of_kind(given: Any, make: Any, kind: type, name: str) -> Any:
         given = called(make, given) if isinstance(given, Mapping) else given

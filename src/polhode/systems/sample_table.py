@@ -36,13 +36,7 @@ def noise_rows(noises: Sequence[tuple[str, Noise]], at: Places) -> list[Row]:
 
 
 def controller_rows(one: Controller, k: int, command: Command, at: Places, described: str) -> list[Row]:
-    """The rows of a controller whose function is number ``k``: what it sets now, and what it sets between samples.
-
-    Raises
-    ------
-    InvalidInput
-        Another count of limits or resolutions than of numbers that are set.
-    """
+    """The rows of a controller whose function is number ``k``: what it sets now, and what it sets between samples."""
     whole, beyond = one.late
     own = [index for name in one.sets for index in at[name]]
     limits, steps = (_each(value, len(own), f"{described}: {word}") for value, word in (

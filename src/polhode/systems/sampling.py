@@ -74,13 +74,7 @@ class Command(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CommandFunction:
-    """A function of the form (t, position, velocity, q, omega, parameters, states), of one body.
-
-    Attributes
-    ----------
-    user : UserFunction
-        It.
-    """
+    """A function of the form (t, position, velocity, q, omega, parameters, states), of one body."""
 
     user: UserFunction
     cached: ClassVar[bool] = False
@@ -99,13 +93,7 @@ class CommandFunction:
         return self.user.bridge()
 
     def for_derivatives(self, name: str) -> Callable[..., Any]:
-        """The role of its program.
-
-        Raises
-        ------
-        InvalidInput
-            It is no program.
-        """
+        """The role of its program."""
         one = self.user
         program = program_of(one).program
         if program is None:
@@ -117,33 +105,18 @@ class CommandFunction:
         )  # fmt: skip
 
     def check(self, t: float, y: Any, bodies: Any) -> None:
-        """Call the function as plain Python, which says what is wrong.
-
-        Raises
-        ------
-        UserFunctionError
-        """
+        """Call the function as plain Python, which says what is wrong."""
         self.user._in_python(t, y, bodies)
 
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """A row of the table: a controller, or what sets its states with a delay.
+    """A row of the table: a controller, or what sets its states with a delay."""
 
-    Attributes
-    ----------
-    every, phase : float
-        Time between samples, and a sampling time.
-    command : Command or None
-        The function; None of a row without: what is set with a delay, noise, valves.
-    pulses : bool
-        Whether it opens valves, which close between samples.
-    """
-
-    every: float
+    every: float  # every, phase: time between samples, and a sampling time
     phase: float
-    command: Command | None
-    pulses: bool = False
+    command: Command | None  # the function; None of a row without: what is set with a delay, noise, valves
+    pulses: bool = False  # whether it opens valves, which close between samples
 
     def after(self, t: float) -> float:
         """The first sampling time after this one."""
@@ -202,24 +175,12 @@ def bridged_with_commands(loads: Any, sampled: Sequence[Sampled]) -> Any:
 
 
 def loads_for_derivatives(loads: Any, sampled: Sequence[Sampled], name: str) -> Any:
-    """The same for kernels with derivatives: a template.
-
-    Raises
-    ------
-    InvalidInput
-        A function is no program.
-    """
+    """The same for kernels with derivatives: a template."""
     return with_commands(loads, [one.for_derivatives(name) for one in commands_of(sampled)])
 
 
 def check_commands(sampled: Sequence[Sampled], t: float, y: Any, bodies: Any) -> None:
-    """Call the functions of controllers as plain Python where it is their sampling time.
-
-    Raises
-    ------
-    UserFunctionError
-        One raised, or did not return the finite numbers it must return.
-    """
+    """Call the functions of controllers as plain Python where it is their sampling time."""
     for one in sampled:
         at = one.phase + one.every * floor((t - one.phase) / one.every + 0.5)
         if one.command is not None and abs(t - at) <= SLACK * max(abs(t), abs(one.phase), one.every):

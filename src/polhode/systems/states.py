@@ -41,44 +41,22 @@ TAKEN = frozenset((
 
 
 class Noise(NamedTuple):
-    """A state that is noise: numbers drawn at equal intervals of time, x <- kept x + fresh n, with normal numbers n.
+    """A state that is noise: numbers drawn at equal intervals of time, x <- kept x + fresh n, with normal numbers n."""
 
-    Attributes
-    ----------
-    every, phase : float
-        Time between samples, and a sampling time.
-    kept, fresh : float
-        The factors.
-    seed : int
-        Numbers follow from it, the count of samples and the state's place among noises alone.
-    """
-
-    every: float
+    every: float  # every, phase: time between samples, and a sampling time
     phase: float
-    kept: float
+    kept: float  # kept, fresh: the factors
     fresh: float
-    seed: int
+    seed: int  # numbers follow from it, the count of samples and the state's place among noises alone
 
 
 class States(NamedTuple):
-    """States that a user has stated.
+    """States that a user has stated."""
 
-    Attributes
-    ----------
-    sizes : tuple of (str, int)
-        Names and how many numbers each has.
-    auxiliary : tuple of AuxiliaryVariable
-        Their numbers, one after the other.
-    arguments : dict
-        What they are made from, in JSON types.
-    noises : tuple of (str, Noise)
-        Those that are noise.
-    """
-
-    sizes: Sizes
-    auxiliary: tuple[AuxiliaryVariable, ...]
-    arguments: dict[str, Any]
-    noises: tuple[tuple[str, Noise], ...] = ()
+    sizes: Sizes  # names and how many numbers each has
+    auxiliary: tuple[AuxiliaryVariable, ...]  # their numbers, one after the other
+    arguments: dict[str, Any]  # what they are made from, in JSON types
+    noises: tuple[tuple[str, Noise], ...] = ()  # those that are noise
 
     def and_those(self, others: States) -> States:
         """These, and others behind them."""
@@ -90,22 +68,7 @@ OF_LOADS = {"dipole_command": ("torquer", "commanded dipole moments of magnetic 
 
 
 def states_of(given: Any, brought: Collection[str] = ()) -> States:
-    """States from the argument ``states`` of a system.
-
-    Parameters
-    ----------
-    given : mapping or None
-        By name: how many numbers; or their values at the start; or a mapping with ``size`` or ``start``, and ``unit``.
-        Of one that is noise ``noise``, its standard deviation, and ``every``; perhaps ``seed``, ``phase``,
-        ``time_constant`` or ``walk``.
-    brought : collection of str
-        Those that loads of polhode bring.
-
-    Raises
-    ------
-    InvalidInput
-        Names the state and what is wrong with it.
-    """
+    """States from the argument ``states`` of a system."""
     sizes, auxiliary, arguments, noises = [], [], {}, []
     for name, one in mapping({} if given is None else given, "states").items():
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):

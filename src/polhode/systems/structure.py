@@ -35,13 +35,7 @@ _kept: OrderedDict[Any, list[Structure]] = OrderedDict()
 
 
 def structure_of(sum: Sum) -> Structure:
-    """The structure that the functions make at present.
-
-    Raises
-    ------
-    InvalidInput
-        A load cannot be traced, or returns what is none.
-    """
+    """The structure that the functions make at present."""
     summands = (*sum.summands, *sum.controllers, *sum.around)
     acts = tuple(one.key(act) for one, act in zip(summands, functions_of(summands), strict=True))
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.noises, sum.centred, sum.carried, sum.beside,
@@ -92,22 +86,7 @@ def interacting(load: Load, N: int, within: Within) -> dict[str, Any]:
 
 def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., Any]:
     """What the function of an event returns, as ``value(t, N, y, bodies, parameters, table, at)`` with the system's
-    parameters and its own from ``table[at]`` on.
-
-    Parameters
-    ----------
-    load : Load
-        The function with its parameters and the names of its bodies.
-    names : sequence of str
-        Names of the bodies of the system.
-    system : System
-        The system.
-
-    Raises
-    ------
-    InvalidInput
-        A body that is not there, a function that cannot be traced, or that returns something else than one number.
-    """
+    parameters and its own from ``table[at]`` on."""
     own = len(system.parameters)
     around = getattr(getattr(system.made_again, "sum", None), "around", ())
     known = {at + j for one in around for at, shape in one.parameters.values() for j in range(int(np.prod(shape)))}

@@ -22,25 +22,13 @@ WHEN = {"after": ("begins", 1.0), "until": ("ends", 0.0)}
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """New values of states, which a run sets between two steps.
+    """New values of states, which a run sets between two steps."""
 
-    Attributes
-    ----------
-    time : float
-        Time at which they are set; infinite at an event.
-    what, kind : str
-        What sets them, in messages and among the events.
-    once : bool
-        Whether only the first time.
-    program : CommandProgram
-        The values.
-    """
-
-    time: float
-    what: str
+    time: float  # time at which they are set; infinite at an event
+    what: str  # what, kind: what sets them, in messages and among the events
     kind: str
-    once: bool
-    program: CommandProgram
+    once: bool  # whether only the first time
+    program: CommandProgram  # the values
 
     def apply(self, t: float, y: Any, bodies: Any, parameters: Any) -> None:
         """Set them in a state, in place."""
@@ -50,13 +38,7 @@ class Setting:
 
 # ------------------------------------------------------------------ events of loads
 def events_of_load(load: Load | Surrounding) -> dict[str, Event]:
-    """The events at which something happens to a load, by the argument that each is.
-
-    Raises
-    ------
-    InvalidInput
-        One is none that a sum has.
-    """
+    """The events at which something happens to a load, by the argument that each is."""
     found = {}
     for word, given in load.when.items():
         if isinstance(given, float):
@@ -79,13 +61,7 @@ def functions_of(load: Load | Surrounding) -> dict[str, Any]:
 
 
 def gated(loads: Iterable[Load]) -> list[Load]:
-    """The loads, of which those that begin or end have a state that says whether they act; and what sets these.
-
-    Raises
-    ------
-    InvalidInput
-        One that cannot begin or end.
-    """
+    """The loads, of which those that begin or end have a state that says whether they act; and what sets these."""
     found = list[Load]()
     for load in loads:
         words = [word for word in WHEN if word in load.when]
@@ -104,13 +80,7 @@ def gated(loads: Iterable[Load]) -> list[Load]:
 
 # ------------------------------------------------------------------ in a system
 def changes(one: Summand, structure: Structure, sum: Sum) -> list[Any]:
-    """The impulses of a load, one for each body that it is on, at known times, or what is watched for them.
-
-    Raises
-    ------
-    InvalidInput
-        The event is none of this sum.
-    """
+    """The impulses of a load, one for each body that it is on, at known times, or what is watched for them."""
     sudden: Any = one.load.impulse
     if sudden is None:
         return []
@@ -119,13 +89,7 @@ def changes(one: Summand, structure: Structure, sum: Sum) -> list[Any]:
 
 
 def settings(programs: Iterable[CommandProgram], sum: Sum) -> list[Any]:
-    """The same of what sets states.
-
-    Raises
-    ------
-    InvalidInput
-        As ``changes``.
-    """
+    """The same of what sets states."""
     found = []
     for program in programs:
         one = program.controller
@@ -136,13 +100,7 @@ def settings(programs: Iterable[CommandProgram], sum: Sum) -> list[Any]:
 
 
 def happening(acts: Sequence[Any], load: Load | Surrounding, sum: Sum) -> list[Any]:
-    """Acts at known times, or where the event of a load is watched for.
-
-    Raises
-    ------
-    InvalidInput
-        The event is none of this sum.
-    """
+    """Acts at known times, or where the event of a load is watched for."""
     event = events_of_load(load).get("at")
     if event is None:
         return list(acts)

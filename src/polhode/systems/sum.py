@@ -118,36 +118,18 @@ def system(
 
 
 class Parts(NamedTuple):
-    """Summands that are checked.
+    """Summands that are checked."""
 
-    Attributes
-    ----------
-    bodies, loads, around : list of Body, Load, Surrounding
-        They.
-    states : States
-        Those that loads bring.
-    functions : dict of str to LoadFunction
-        Those of the user's among them.
-    arguments : dict of str to mapping
-        The record of each.
-    """
-
-    bodies: list[Body]
+    bodies: list[Body]  # bodies, loads, around: they
     loads: list[Load]
     around: list[Surrounding]
-    states: States
-    functions: dict[str, Any]
-    arguments: dict[str, Any]
+    states: States  # those that loads bring
+    functions: dict[str, Any]  # those of the user's among them
+    arguments: dict[str, Any]  # the record of each
 
 
 def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] = ()) -> Parts:
-    """Summands, checked; ``taken`` are names that something else has.
-
-    Raises
-    ------
-    InvalidInput
-        A name twice, or a function that remembers.
-    """
+    """Summands, checked; ``taken`` are names that something else has."""
     bodies = [one for one in parts if isinstance(one, Body)]
     loads = [one for one in parts if isinstance(one, Load)]
     around = [one for one in parts if isinstance(one, Surrounding)]
@@ -192,12 +174,7 @@ def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] 
 def composed(
     parts: Iterable[Body | Load | Surrounding], core: Core | None = None, within: Mapping[str, Any] = NO_BOX
 ) -> System:
-    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs."""
     bodies, loads, around, states, functions, arguments = parts_of(list(parts))
     alone = not bodies and any(one.returns == "states" for one in loads)
     if not (bodies or alone):
@@ -226,13 +203,7 @@ def in_pairs(load: Load) -> Load:
 
 
 def with_loads(system: System, loads: Any, names: Any = ()) -> System:
-    """A system with these names of its bodies, and with further loads beside its own.
-
-    Raises
-    ------
-    InvalidInput
-        No loads, or names that are none of its bodies.
-    """
+    """A system with these names of its bodies, and with further loads beside its own."""
     further = loads_of(loads)
     given = (names,) if isinstance(names, str) else names
     if not isinstance(given, list | tuple):
@@ -263,12 +234,7 @@ TAKEN = ("loads", "potential", "provides", "parameters", "auxiliary", "conserves
 
 
 def loads_of(given: Any) -> list[Load]:
-    """Loads from the argument ``loads`` of a system: a list of them, or of their records; or their records by name.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Loads from the argument ``loads`` of a system: a list of them, or of their records; or their records by name."""
     if isinstance(given, Mapping):
         found = [summand(name, one) for name, one in given.items()]
     elif isinstance(given, Load):
@@ -315,12 +281,7 @@ def _flat(summands: Iterable[Any], depth: int = 0) -> Iterable[Any]:
 
 
 def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
-    """A summand from its record; a load without a name has that of its function.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """A summand from its record; a load without a name has that of its function."""
     told = dict(mapping(given, name or "a load"))
     kind = text(told.pop("kind", ""), f"kind of {name or 'a load'}")
     if kind == "body":
@@ -378,13 +339,7 @@ def sum_of(
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
     pass over pairs, if loads are on pairs; a centre is then as other loads. With ``principal`` functions see the
-    principal axes of bodies as the bodies' own.
-
-    Raises
-    ------
-    InvalidInput
-        A body that is not there, or two centres at the origin.
-    """
+    principal axes of bodies as the bodies' own."""
     centres = [load for load in loads if is_centre(load) and core is None]
     if len(centres) > 1:
         raise InvalidInput(f"loads {centres[0].name!r} and {centres[1].name!r} are two centres at the origin; add up "
@@ -493,18 +448,10 @@ def roles_of(
 
 @dataclass(frozen=True)
 class LoadFunction:
-    """A function of the user's in a load, as a system keeps it.
-
-    Attributes
-    ----------
-    function : function
-        It.
-    described : str
-        What it is, for messages.
-    """
+    """A function of the user's in a load, as a system keeps it."""
 
     function: Any
-    described: str
+    described: str  # what it is, for messages
     logs = False
     untraced = ""
     autonomous = True
@@ -517,13 +464,7 @@ class LoadFunction:
 
 
 def _checked(load: Load | Surrounding, found: Iterable[Any]) -> LoadFunction:
-    """The function of a load, or of a quantity of the surroundings, of the user's, in which this was found.
-
-    Raises
-    ------
-    InvalidInput
-        It remembers, prints or writes, or does what no program can.
-    """
+    """The function of a load, or of a quantity of the surroundings, of the user's, in which this was found."""
     for one in found:
         if one.kind in ("memory", "outside"):
             raise InvalidInput(refusal(load.described, one, isinstance(load, Controller), True))
@@ -533,27 +474,13 @@ def _checked(load: Load | Surrounding, found: Iterable[Any]) -> LoadFunction:
 
 @dataclass(frozen=True)
 class Again:
-    """A system made again where its functions read other things than before.
+    """A system made again where its functions read other things than before."""
 
-    Attributes
-    ----------
-    sum : Sum
-        What it is made from.
-    structure : Structure
-        That of the system.
-    states : States
-        Its states.
-    bodies : tuple of Body
-        Its bodies.
-    core : Core or None
-        What its loads are beside.
-    """
-
-    sum: Sum
-    structure: Structure
-    states: States
-    bodies: tuple[Body, ...]
-    core: Core | None = None
+    sum: Sum  # what it is made from
+    structure: Structure  # that of the system
+    states: States  # its states
+    bodies: tuple[Body, ...]  # its bodies
+    core: Core | None = None  # what its loads are beside
 
     def __call__(self, system: System) -> System:
         """The system at present: the last one made for a structure."""
@@ -570,12 +497,7 @@ class Again:
 
 
 def _places(load: Load, at: Mapping[str, int], passes: bool) -> tuple[tuple[int, ...], ...]:
-    """Numbers of the bodies of each call of the function of a load; none of one on pairs that is in the pass.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Numbers of the bodies of each call of the function of a load; none of one on pairs that is in the pass."""
     if load.returns == "states":
         return ((),)
     if load.of_pairs:

@@ -14,30 +14,14 @@ from polhode.programs.parts import Loads, added
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The loads of a sum that is written out, by parts.
+    """The loads of a sum that is written out, by parts."""
 
-    Attributes
-    ----------
-    graph : Graph
-        All rows; their inputs aux0, aux1, ... are the states that loads read.
-    loads : mapping of int to Loads
-        Loads by the part of them.
-    coupling : Loads
-        What is left out WITHOUT_COUPLING.
-    potential : int or None
-        Row of the potential energy.
-    before : int
-        How many auxiliary variables stand before the states.
-    fixed : mapping of str to float
-        Parameters by which functions decide.
-    """
-
-    graph: Graph
-    loads: Mapping[int, Loads]
-    coupling: Loads
-    potential: int | None
-    before: int
-    fixed: Mapping[str, float]
+    graph: Graph  # all rows; their inputs aux0, aux1, ... are the states that loads read
+    loads: Mapping[int, Loads]  # loads by the part of them
+    coupling: Loads  # what is left out WITHOUT_COUPLING
+    potential: int | None  # row of the potential energy
+    before: int  # how many auxiliary variables stand before the states
+    fixed: Mapping[str, float]  # parameters by which functions decide
     _kept: dict[int, Dynamics] = field(default_factory=dict)
 
     @cached_property

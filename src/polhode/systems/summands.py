@@ -26,18 +26,10 @@ MOST_WRITTEN_OUT = 3
 
 
 class Within(NamedTuple):
-    """Where loads on pairs act.
+    """Where loads on pairs act."""
 
-    Attributes
-    ----------
-    edges : array (3,) or None
-        Of the periodic box.
-    cutoff, switch, skin : float
-        The cut-off, 0 without; where switching begins; margin of the neighbour lists.
-    """
-
-    edges: Any
-    cutoff: float
+    edges: Any  # (3,) or None: of the periodic box
+    cutoff: float  # cutoff, switch, skin: the cut-off, 0 without; where switching begins; margin of the neighbour lists
     switch: float
     skin: float
 
@@ -63,23 +55,12 @@ CROWDED = 4.0
 
 @dataclass(frozen=True)
 class Summand:
-    """A load where it acts, or a quantity of the surroundings.
+    """A load where it acts, or a quantity of the surroundings."""
 
-    Attributes
-    ----------
-    load : Load or Surrounding
-        The load, or the quantity, which is that of any body.
-    on : tuple of tuple of int
-        Numbers of the bodies of each call of its function.
-    parameters : mapping of str to (int, tuple)
-        Where its numbers stand among the parameters, and their shapes.
-    each : mapping of str to (int, tuple)
-        The same of numbers of which each body has its own; the shapes are those of one.
-    """
-
-    load: Load | Surrounding
-    on: tuple[tuple[int, ...], ...]
-    parameters: dict[str, tuple[int, Shape]]
+    load: Load | Surrounding  # the load, or the quantity, which is that of any body
+    on: tuple[tuple[int, ...], ...]  # numbers of the bodies of each call of its function
+    parameters: dict[str, tuple[int, Shape]]  # where its numbers stand among the parameters, and their shapes
+    # the same of numbers of which each body has its own; the shapes are those of one
     each: Mapping[str, tuple[int, Shape]] = field(default_factory=dict)
 
     @property
@@ -131,82 +112,41 @@ def functions_of(summands: Sequence[Summand]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Commands:
-    """What a controller sets, as a structure keeps it.
+    """What a controller sets, as a structure keeps it."""
 
-    Attributes
-    ----------
-    role : function
-        Called as loads; it writes the new values where the rates of the states would stand.
-    sets, keeps : tuple of str
-        The states that it sets, by delay, resolution and limits, and at once.
-    """
-
-    role: Callable[..., Any]
-    sets: tuple[str, ...]
+    role: Callable[..., Any]  # called as loads; it writes the new values where the rates of the states would stand
+    sets: tuple[str, ...]  # sets, keeps: the states that it sets, by delay, resolution and limits, and at once
     keeps: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Structure:
-    """All of a sum but its numbers.
+    """All of a sum but its numbers."""
 
-    Attributes
-    ----------
-    loads, potential : function
-        The roles; no potential where nothing acts.
-    work : tuple of str
-        Names of the loads whose work is recorded, in order.
-    moving : bool
-        Whether loads depend on velocities or on states.
-    conservative : bool
-        Whether all forces and torques follow from the potential, which does not read the time.
-    all_potential : bool
-        Whether all forces and torques but impulses follow from the potential, which may read the time.
-    alone, each : bool
-        Whether there is one body, or the loads are those of one in a loop.
-    rotors_alone : bool
-        Whether these are those of rotors only.
-    centred, centre_alone : bool
-        Whether a centre at the origin attracts all bodies, and whether nothing else acts.
-    fixed : mapping of str to float
-        Parameters by which functions decide: it is the structure for these values of theirs.
-    found : function
-        ``found() -> tuple of str``: what is conserved beside the energy.
-    timed : frozenset of str
-        The works that potentials do by reading the time.
-    table : tuple of float
-        Numbers behind the parameters: on which bodies loops are.
-    commands : tuple of Commands
-        What each controller sets.
-    calls : bool
-        Whether the potential calls a kernel as it is, or has loads of its own: these are not derived from it.
-    program : function or None
-        ``program(part) -> Dynamics``, the loads of a sum that is written out.
-    memory : int
-        How many numbers behind the parameters the loads remember.
-    pairs : (function, int), optional
-        Of loads on pairs: what threads run that share them, and how many numbers of a body the pass has.
-    """
-
-    loads: Callable[..., Any]
+    loads: Callable[..., Any]  # loads, potential: the roles; no potential where nothing acts
     potential: Callable[..., Any] | None
-    work: tuple[str, ...]
-    moving: bool
-    rotors_alone: bool
-    conservative: bool
+    work: tuple[str, ...]  # names of the loads whose work is recorded, in order
+    moving: bool  # whether loads depend on velocities or on states
+    rotors_alone: bool  # whether these are those of rotors only
+    conservative: bool  # whether all forces and torques follow from the potential, which does not read the time
+    # whether all forces and torques but impulses follow from the potential, which may read the time
     all_potential: bool
-    alone: bool
+    alone: bool  # alone, each: whether there is one body, or the loads are those of one in a loop
     each: bool
+    # centred, centre_alone: whether a centre at the origin attracts all bodies, and whether nothing else acts
     centred: bool
     centre_alone: bool
-    fixed: Mapping[str, float]
-    found: Callable[[], tuple[str, ...]]
-    timed: frozenset[str] = frozenset()
-    table: tuple[float, ...] = ()
-    commands: tuple[Commands, ...] = ()
+    fixed: Mapping[str, float]  # parameters by which functions decide: it is the structure for these values of theirs
+    found: Callable[[], tuple[str, ...]]  # ``found() -> tuple of str``: what is conserved beside the energy
+    timed: frozenset[str] = frozenset()  # the works that potentials do by reading the time
+    table: tuple[float, ...] = ()  # numbers behind the parameters: on which bodies loops are
+    commands: tuple[Commands, ...] = ()  # what each controller sets
+    # whether the potential calls a kernel as it is, or has loads of its own: these are not derived from it
     calls: bool = False
+    # ``program(part) -> Dynamics``, the loads of a sum that is written out
     program: Callable[[int], Dynamics] | None = None
-    memory: int = 0
+    memory: int = 0  # how many numbers behind the parameters the loads remember
+    # of loads on pairs: what threads run that share them, and how many numbers of a body the pass has
     pairs: tuple[Callable[..., Any], int] | None = None
 
     @cached_property
@@ -217,70 +157,29 @@ class Structure:
 
 @dataclass(frozen=True)
 class Sum:
-    """What a structure is made from.
+    """What a structure is made from."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of the bodies.
-    moves, turns : tuple (N,) and (N, 3) of bool
-        Which of them move through space, and about which principal axes they turn.
-    turned : tuple (N,) of bool
-        Whose principal axes are not the body's own axes.
-    summands : tuple of Summand
-        The loads.
-    states : tuple of (str, tuple)
-        Names and shapes of the states, in order.
-    centred : bool
-        Whether a centre at the origin attracts all bodies, its gravity parameter being the first parameter.
-    parameters : array
-        Values of the parameters.
-    carried : tuple of Carried
-        The rotors in the bodies; their states come before the others.
-    around : tuple of Summand
-        The quantities of the surroundings.
-    controllers : tuple of Summand
-        What sets states at equal times.
-    noises : tuple of str
-        Names of the states that are noise.
-    held : mapping of str to str
-        States that have no rates, and why.
-    registers : int
-        How many numbers behind the states hold what is set later.
-    beside : int or None
-        Of loads that are added to those that are there: how many auxiliary variables these have.
-    index : tuple of int
-        Numbers of the bodies in the sum that this is a part of; empty for all.
-    within : Within
-        The box and the cut-off of loads on pairs.
-    in_turn : bool
-        Whether loads on each body are a loop for any number of bodies.
-    remembers : bool
-        Whether loads may keep behind the parameters what is needed again.
-    mu_at : int
-        Which parameter is the gravity parameter of the centre of all bodies, -1 without one.
-    """
-
-    names: tuple[str, ...]
-    moves: tuple[bool, ...]
+    names: tuple[str, ...]  # of the bodies
+    moves: tuple[bool, ...]  # moves, turns: which of them move through space, and about which principal axes they turn
     turns: tuple[tuple[bool, bool, bool], ...]
-    turned: tuple[bool, ...]
-    summands: tuple[Summand, ...]
-    states: tuple[tuple[str, Shape], ...]
-    centred: bool
-    parameters: Any
-    carried: tuple[Carried, ...] = ()
-    around: tuple[Summand, ...] = ()
-    controllers: tuple[Summand, ...] = ()
-    noises: tuple[str, ...] = ()
-    held: Mapping[str, str] = field(default_factory=dict)
-    registers: int = 0
+    turned: tuple[bool, ...]  # whose principal axes are not the body's own axes
+    summands: tuple[Summand, ...]  # the loads
+    states: tuple[tuple[str, Shape], ...]  # names and shapes of the states, in order
+    centred: bool  # whether a centre at the origin attracts all bodies, its gravity parameter being the first parameter
+    parameters: Any  # values of the parameters
+    carried: tuple[Carried, ...] = ()  # the rotors in the bodies; their states come before the others
+    around: tuple[Summand, ...] = ()  # the quantities of the surroundings
+    controllers: tuple[Summand, ...] = ()  # what sets states at equal times
+    noises: tuple[str, ...] = ()  # names of the states that are noise
+    held: Mapping[str, str] = field(default_factory=dict)  # states that have no rates, and why
+    registers: int = 0  # how many numbers behind the states hold what is set later
+    # of loads that are added to those that are there: how many auxiliary variables these have
     beside: int | None = None
-    in_turn: bool = False
-    remembers: bool = True
-    mu_at: int = -1
-    index: tuple[int, ...] = ()
-    within: Within = OPEN
+    in_turn: bool = False  # whether loads on each body are a loop for any number of bodies
+    remembers: bool = True  # whether loads may keep behind the parameters what is needed again
+    mu_at: int = -1  # which parameter is the gravity parameter of the centre of all bodies, -1 without one
+    index: tuple[int, ...] = ()  # numbers of the bodies in the sum that this is a part of; empty for all
+    within: Within = OPEN  # the box and the cut-off of loads on pairs
 
     @property
     def of_pairs(self) -> list[Summand]:

@@ -31,24 +31,12 @@ COMMAND = "dipole_command"
 
 @dataclass(frozen=True)
 class Torquers:
-    """Magnetic torquers of a spacecraft.
+    """Magnetic torquers of a spacecraft."""
 
-    Attributes
-    ----------
-    arguments : mapping
-        What they are made from, in JSON types.
-    axes : array (n, 3)
-        Their axes, user's body frame, of unit length.
-    most : array (n,)
-        Largest dipole moments, infinite without a limit.
-    command : array (n,)
-        Dipole moments at the start.
-    """
-
-    arguments: Mapping[str, Any]
-    axes: Any
-    most: Any
-    command: Any
+    arguments: Mapping[str, Any]  # what they are made from, in JSON types
+    axes: Any  # (n, 3): their axes, user's body frame, of unit length
+    most: Any  # (n,): largest dipole moments, infinite without a limit
+    command: Any  # (n,): dipole moments at the start
 
     @property
     def count(self) -> int:
@@ -140,13 +128,7 @@ def magnetic_torquers(
 
 
 def torquers_of(given: Any, field: Any, N: int) -> Torquers | None:
-    """The torquers of one spacecraft that meets a field; None without.
-
-    Raises
-    ------
-    InvalidInput
-        They are none, there is no field, or there are several spacecraft.
-    """
+    """The torquers of one spacecraft that meets a field; None without."""
     if given is None:
         return None
     if isinstance(given, Mapping):

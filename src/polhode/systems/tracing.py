@@ -81,13 +81,7 @@ class Tracing:
         self.reported: list[tuple[int, float]] = []  # energies that move nothing
 
     def traced(self) -> Mapping[str, float]:
-        """Add up all loads; the parameters that they decide by, with their values.
-
-        Raises
-        ------
-        InvalidInput
-            A load cannot be part of a sum, or the potential jumps at some time.
-        """
+        """Add up all loads; the parameters that they decide by, with their values."""
         g, sum = self.g, self.sum
         flags = [k for one in sum.carried for k in one.flags] + [k for one in sum.summands for k in one.flags]
         decisions = Decisions(Values(sum.parameters, flags))
@@ -130,13 +124,7 @@ class Tracing:
         return Acting(self.g, total.force, total.torque, np.arange(self.N)[None], {})
 
     def structure(self) -> Structure:
-        """The roles.
-
-        Raises
-        ------
-        InvalidInput
-            As ``traced``.
-        """
+        """The roles."""
         g, sum, fixed = self.g, self.sum, self.traced()
         acting = self.acting
         if sum.carried:
@@ -271,25 +259,13 @@ class Tracing:
         return found
 
     def rows(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> dict[str, list[int]]:
-        """What a load returns for some bodies: rows by name, "" for one number.
-
-        Raises
-        ------
-        InvalidInput
-            It cannot be traced.
-        """
+        """What a load returns for some bodies: rows by name, "" for one number."""
         return self.followed(one, on, decisions, lambda result: self._read(one.load, on, result))
 
     def followed(
         self, one: Summand, on: tuple[int, ...], decisions: Decisions, read: Callable[[Any], Parts]
     ) -> dict[str, list[int]]:
-        """What a function returns for some bodies, as ``read`` has it: rows by name.
-
-        Raises
-        ------
-        InvalidInput
-            It cannot be traced.
-        """
+        """What a function returns for some bodies, as ``read`` has it: rows by name."""
         g, load = self.g, one.load
         given, bodies = self._given(one, on, decisions), [self._body(one, i) for i in on]
         layout: list[Any] = []
@@ -378,13 +354,7 @@ class Tracing:
         return {key: [a for i in on for a in part[3 * i : 3 * i + 3]] for key, part in rows}
 
     def _book(self, one: Summand, level: list[int], stated: list[int] | None, decisions: Decisions) -> None:
-        """Book the work of a potential that reads the time, whose rate may be given beside it.
-
-        Raises
-        ------
-        InvalidInput
-            It reads velocities or states, or it has another rate.
-        """
+        """Book the work of a potential that reads the time, whose rate may be given beside it."""
         g = self.g
         if moving_inputs(g.names(level)) or any(name.startswith("aux") for name in g.names(level)):
             raise InvalidInput(f"{one.load.described} returns a potential that depends on velocities or states; return "
@@ -402,13 +372,7 @@ class Tracing:
 
     def _state(self, one: Summand, on: tuple[int, ...], level: int, parts: Mapping[str, list[int]],
                decisions: Decisions) -> None:  # fmt: skip
-        """Add a potential, and the loads of it that a function returns beside it.
-
-        Raises
-        ------
-        InvalidInput
-            They are not its loads.
-        """
+        """Add a potential, and the loads of it that a function returns beside it."""
         g, N = self.g, self.N
         self.stated.append((level, 1.0))
         mine = [[self.zero] * (3 * N), [self.zero] * (3 * N)]

@@ -55,13 +55,7 @@ def loads_role(
 ) -> Callable[..., Any] | None:
     """The role of loads that honour parts, of one body or of several that do not act on each other, from its program.
 
-    None where it cannot be traced, or where a program would compute much that the role leaves out.
-
-    Parameters
-    ----------
-    loads, turns, auxiliary, parameters, changing
-        As of ``programs.dynamics.of_roles``.
-    """
+    None where it cannot be traced, or where a program would compute much that the role leaves out."""
     return _function("loads", loads, len(turns) > 1, auxiliary, loads_text, turns, parameters, changing)  # type: ignore[no-any-return]
 
 

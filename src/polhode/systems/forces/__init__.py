@@ -113,13 +113,7 @@ def add_force(build: Callable[..., Force]) -> Callable[..., Force]:
 
 
 def force_of(description: Any) -> Force:
-    """A ``Force``, or one made from its arguments as a mapping with a ``kind``.
-
-    Raises
-    ------
-    InvalidInput
-        Neither of them, or invalid arguments.
-    """
+    """A ``Force``, or one made from its arguments as a mapping with a ``kind``."""
     if isinstance(description, Force):
         return description
     if not isinstance(description, Mapping):

@@ -130,17 +130,7 @@ def is_traceable(force: Force) -> bool:
 
 
 def loads_of(forces: Sequence[Force], mass: float, burns: Sequence[tuple[float, float, float]]) -> list[Load]:
-    """Loads of these forces on every body, about a centre, of a body that may burn some of its mass.
-
-    Parameters
-    ----------
-    forces : sequence of Force
-        The forces.
-    mass : float
-        Mass of the body before all burns.
-    burns : sequence of (float, float, float)
-        Begin, end, and fraction of the mass used per unit time.
-    """
+    """Loads of these forces on every body, about a centre, of a body that may burn some of its mass."""
     found = list[Load]()
     kinds = [force.kind for force in forces]
     for k, force in enumerate(forces):
@@ -173,14 +163,7 @@ def loads_of(forces: Sequence[Force], mass: float, burns: Sequence[tuple[float, 
 
 # ------------------------------------------------------------------ burning mass
 def burns_of(forces: Sequence[Force], mu: float, mass: Any) -> list[tuple[float, float, float]]:
-    """Begin, end and fraction of the mass used per unit time, of every burn of the one body.
-
-    Raises
-    ------
-    InvalidInput
-        Names the force by its number: one that allows only one of several bodies, of another centre; burns that would
-        use up all of the mass.
-    """
+    """Begin, end and fraction of the mass used per unit time, of every burn of the one body."""
     if len(mass) > 1 and any(force.flow > 0.0 for force in forces):
         raise InvalidInput(
             "thrust that uses up mass is that of one body; build a system for each of them, or give acceleration"

@@ -22,20 +22,13 @@ ARGUMENTS = {"p": 0, "at": 0, "mu": 0, "t": 0, "r": 3}
 
 
 class Derived(NamedTuple):
-    """Functions that follow from a potential, as a ``Force`` has them, or why there are none.
+    """Functions that follow from a potential, as a ``Force`` has them, or why there are none."""
 
-    Attributes
-    ----------
-    acceleration, potential, potential_rate : function or None
-        The functions, written from the program.
-    reason : str
-        Why one of them is None, a clause about the potential ("it decides by ...").
-    """
-
+    # acceleration, potential, potential_rate: the functions, written from the program
     acceleration: Callable[..., Any] | None = None
     potential: Callable[..., Any] | None = None
     potential_rate: Callable[..., Any] | None = None
-    reason: str = ""
+    reason: str = ""  # why one of them is None, a clause about the potential ("it decides by ...")
 
 
 def is_derived(function: Any) -> bool:

@@ -27,22 +27,7 @@ STATE = "state_"
 
 
 def load_of(user: UserFunction, name: str, parameters: Any, books: bool = True, as_it_is: bool = False) -> Load:
-    """The load that a function is, under this name.
-
-    Parameters
-    ----------
-    user : UserFunction
-        The function.
-    name : str
-        "torque", "force" or "load", whose work has this name; "potential", or "reported_energy" of one that moves
-        nothing.
-    parameters : mapping
-        The numbers that it is handed, as ``parameters``.
-    books : bool
-        Whether its work is recorded.
-    as_it_is : bool
-        Whether it is called, not traced.
-    """
+    """The load that a function is, under this name."""
     form = user.form
     act = called(form, user.velocity_dependent) if as_it_is else acting(user)
     known = user.looked if user.looked and not user.looked.opaque else None

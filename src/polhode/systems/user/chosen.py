@@ -256,27 +256,14 @@ _tried: dict[int, Any] = {}
 # ------------------------------------------------------------------ the choice
 @dataclass(frozen=True, eq=False)
 class Called:
-    """The functions of users in the loads of a system.
+    """The functions of users in the loads of a system."""
 
-    Attributes
-    ----------
-    users : mapping of str to UserFunction
-        By their names.
-    no_programs : tuple of str
-        Names of those that the roles of the system call as they are.
-    as_they_are : function
-        ``as_they_are() -> loads, potential``, the roles in which all of them are called.
-    size : int
-        How many numbers the loads write.
-    remembers : bool
-        Whether there is memory for the result of the one function there is, which reads no velocities.
-    """
-
-    users: Mapping[str, UserFunction]
-    no_programs: tuple[str, ...]
+    users: Mapping[str, UserFunction]  # by their names
+    no_programs: tuple[str, ...]  # names of those that the roles of the system call as they are
+    # ``as_they_are() -> loads, potential``, the roles in which all of them are called
     as_they_are: Callable[[], tuple[Any, Any]]
-    size: int
-    remembers: bool
+    size: int  # how many numbers the loads write
+    remembers: bool  # whether there is memory for the result of the one function there is, which reads no velocities
 
     @property
     def made(self) -> tuple[Any, ...]:
@@ -306,20 +293,7 @@ class Called:
 
     def compiled(self, role: Any, signature: Any, t: float, y: Any, system: Any) -> Any:
         """The role of loads or of the potential, compiled with functions that are called as they are; None where all
-        are programs, so that it is compiled as any other.
-
-        Warns
-        -----
-        SlowFunctionWarning
-            A function has to run as Python, or the loads are differences (once for a function).
-
-        Raises
-        ------
-        UserFunctionError
-            A function raises at this time and state, or returns something else than it must.
-        InvalidInput
-            A potential gives other numbers when it is traced.
-        """
+        are programs, so that it is compiled as any other."""
         users, bodies = self.among(signature), system.bodies
         told = system.__dict__.setdefault("_told", set())
         fresh = [one for one in users if id(one.function) not in told]
@@ -450,13 +424,7 @@ def seen_at(user: UserFunction, y: Any, bodies: Any) -> dict[str, Any]:
 
 
 def _agrees(user: UserFunction, trial: list[tuple[float, dict[str, Any], Any]]) -> bool:
-    """Whether the program of a function gives its numbers.
-
-    Raises
-    ------
-    InvalidInput
-        That of a potential does not: differences would not be a measure of loads.
-    """
+    """Whether the program of a function gives its numbers."""
     program = program_of(user).program
     if program is None:
         return False

@@ -53,39 +53,17 @@ class Looked(NamedTuple):
 
 @dataclass(frozen=True)
 class UserFunction:
-    """A function given by the user, with the role that calls it.
+    """A function given by the user, with the role that calls it."""
 
-    Attributes
-    ----------
-    form : Form
-        What the function must take and return.
-    function : callable
-        The user's function, or its compiled form.
-    template : function, optional
-        The role that calls it, of one that is no load.
-    frame : 4-tuple
-        Quaternion from the principal to the user's body frame.
-    parameters : array
-        Parameters of the role, read-only.
-    first : int
-        Number of the parameters before those that are passed to the function.
-    size : int
-        How many numbers the role writes.
-    states_at : int
-        Index of the auxiliary variable that is the first number of the states it takes.
-    looked : Looked, optional
-        What was found when its source was read; read if None.
-    """
-
-    form: Form
-    function: Callable[..., Any]
-    template: Callable[..., Any] | None
-    frame: tuple[float, float, float, float]
-    parameters: Any
-    first: int = 0
-    size: int = slots.LOAD
-    states_at: int = 0
-    looked: Looked | None = None
+    form: Form  # what the function must take and return
+    function: Callable[..., Any]  # the user's function, or its compiled form
+    template: Callable[..., Any] | None  # the role that calls it, of one that is no load
+    frame: tuple[float, float, float, float]  # quaternion from the principal to the user's body frame
+    parameters: Any  # parameters of the role, read-only
+    first: int = 0  # number of the parameters before those that are passed to the function
+    size: int = slots.LOAD  # how many numbers the role writes
+    states_at: int = 0  # index of the auxiliary variable that is the first number of the states it takes
+    looked: Looked | None = None  # what was found when its source was read; read if None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", read_only(self.parameters))
@@ -112,12 +90,8 @@ class UserFunction:
         self._check_memory()
 
     def _check_memory(self) -> None:
-        """Refuse a function that remembers: it would be called in another order, and more often, than a run has steps.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """Refuse a function that remembers: it would be called in another order, and more often, than a run has
+        steps."""
         made = self.made
         found = findings_of(made)
         looked = Looked(any(one.kind == "log" for one in found), getattr(made, "opaque", True), made)
@@ -136,12 +110,7 @@ class UserFunction:
         return f"it {one.what}, {one.line}" if (one := next(iter(findings_of(self.made)), None)) else ""
 
     def _check_names(self) -> None:
-        """Refuse a function that calls an argument by the name of another one: it would get the wrong numbers.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """Refuse a function that calls an argument by the name of another one: it would get the wrong numbers."""
         code = getattr(python_of(self.function), "__code__", None)
         if not isinstance(python_of(self.function), FunctionType) or code is None:
             return
@@ -210,13 +179,7 @@ class UserFunction:
         return tuple((name, value) for name, value in values.items() if name in used)
 
     def checked(self, *arguments: Any) -> Any:
-        """Call the plain function with arrays and check what it returns.
-
-        Raises
-        ------
-        UserFunctionError
-            The function raised, or did not return the finite numbers it must return.
-        """
+        """Call the plain function with arrays and check what it returns."""
         t = arguments[0]
         given = self._in_order(arguments[1:]) if self.form.states else arguments[1:]
         inputs = [np.array(a, dtype=float) for a in given]
@@ -262,13 +225,7 @@ class UserFunction:
         return tuple(named[name] for name in self.form.arguments.split(", ")[1:])
 
     def _checked_with_rates(self, result: Any, t: float, finite: bool) -> Any:
-        """Force, torque and rates in one tuple, from what a function with states has returned.
-
-        Raises
-        ------
-        UserFunctionError
-            It is something else.
-        """
+        """Force, torque and rates in one tuple, from what a function with states has returned."""
         names = self.form.arguments
         sets = bool(self.form.sets)
         wanted = [("force", 3)] * ("position" in names) + [("torque", 3)] * (", q," in names)
@@ -306,13 +263,7 @@ class UserFunction:
         return role
 
     def compile(self, t: float, y: Any, bodies: Any, warn: bool = True) -> Callable[..., Any]:
-        """The role, compiled if possible; it is tried out at ``t``, ``y``, ``bodies``.
-
-        Warns
-        -----
-        SlowFunctionWarning
-            The function has to run as Python (not if ``warn`` is False: the user has been warned before).
-        """
+        """The role, compiled if possible; it is tried out at ``t``, ``y``, ``bodies``."""
         if self.logs:
             if warn:
                 told = f"{self.described} runs as Python, slower by far, because {self.uncompiled}"

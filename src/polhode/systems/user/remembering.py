@@ -42,12 +42,7 @@ def refusal(described: str, worst: Finding, command: bool, summand: bool = False
 
 
 def check_shared(users: Sequence[Any]) -> None:
-    """Refuse functions of one run, each a ``UserFunction``, of which one reads what another leaves behind.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse functions of one run, each a ``UserFunction``, of which one reads what another leaves behind."""
     logging = [one for one in users if one.logs]
     for one, other in product(logging, users):
         if one is other:

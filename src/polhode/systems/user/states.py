@@ -42,22 +42,12 @@ user = hole("user(...) -> numbers", "The user's function.")
 
 class Adapters(NamedTuple):
     """What calls a function with states, ``adapter(t, r, v, q, w, p, s) -> force, torque and rates`` in one tuple, with
-    ``s`` all numbers of the states; the user's function is bound into them.
+    ``s`` all numbers of the states; the user's function is bound into them."""
 
-    Attributes
-    ----------
-    tuples, arrays : function
-        With vectors as tuples, or as arrays.
-    plain : function
-        For plain Python, and to be traced.
-    states : type
-        The named tuple of states.
-    """
-
-    tuples: Callable[..., Any]
+    tuples: Callable[..., Any]  # tuples, arrays: with vectors as tuples, or as arrays
     arrays: Callable[..., Any]
-    plain: Callable[..., Any]
-    states: Any
+    plain: Callable[..., Any]  # for plain Python, and to be traced
+    states: Any  # the named tuple of states
 
 
 GIVEN = {"position": "a", "velocity": "b", "q": "c", "omega": "d"}

@@ -24,21 +24,11 @@ SHAPES = {1: (), 3: (3,), 6: (2, 3)}
 
 @dataclass(frozen=True)
 class Traced:
-    """A user's function that was traced, or why it was not.
+    """A user's function that was traced, or why it was not."""
 
-    Attributes
-    ----------
-    program : Program or None
-        What it computes.
-    reason : str
-        Why there is none, a clause about the function ("it decides by ...").
-    values : mapping of str to float
-        The parameters for which there is none.
-    """
-
-    program: Program | None
-    reason: str = ""
-    values: Mapping[str, float] = field(default_factory=dict, compare=False)
+    program: Program | None  # what it computes
+    reason: str = ""  # why there is none, a clause about the function ("it decides by ...")
+    values: Mapping[str, float] = field(default_factory=dict, compare=False)  # the parameters for which there is none
 
 
 def arguments_of(form: Form, size: int) -> dict[str, Any]:
@@ -62,22 +52,7 @@ def traced(
     made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: str, values: Any,
     changing: frozenset[int] = frozenset(),
 ) -> Traced:  # fmt: skip
-    """The program of a function, traced once for all values of its parameters p that it does not ask for.
-
-    Parameters
-    ----------
-    made : Made
-        The function.
-    arguments : tuple of (str, size)
-        Names and sizes of the inputs, of which p are the parameters.
-    shape, what
-        As in ``trace``.
-    values : sequence of float
-        The parameters. Of those by which the function decides or counts its loops, other values make another program,
-        where they lead elsewhere.
-    changing : frozenset of int
-        Indices of those that a run changes, whose values cannot be asked for.
-    """
+    """The program of a function, traced once for all values of its parameters p that it does not ask for."""
     known = _known(made, arguments, shape, changing)
     for one in known:
         fixed = one.program.fixed if one.program is not None else one.values
