@@ -156,6 +156,34 @@ def test_the_epoch_of_a_run_is_that_of_its_ephemerides():
         ph.integrate(ph.orbit(EARTH.mu, forces=two), step=600.0, t_end=6000.0, **START)
 
 
+def test_the_epoch_and_the_light_of_a_sum_are_those_of_its_surroundings():
+    sun = ph.surroundings.ephemeris("sun", EPOCH, DAY)
+    shadow = {"distance": ph.planets.ASTRONOMICAL_UNIT, "shadow": "cylinder", "radius": EARTH.radius}
+    light = ph.surroundings.sunlight(4.5e-6, **shadow)
+
+    def lit(**around):
+        whole = {"sun": ph.surroundings.path(ephemeris=sun), "sunlight": light} | around
+        loads = [ph.loads.central(EARTH.mu), ph.loads.radiation(1.0, 2.0)]
+        return ph.system(ph.body("a", 100.0), *loads, *[ph.loads.drag(2.0, 1.0)] * bool(around), surroundings=whole)
+
+    begin = {"position": (7e6, 0.0, 0.0), "velocity": (0.0, 7546.0, 0.0)}
+    ds = ph.integrate(lit(), step=60.0, t_end=12000.0, **begin)
+    built = ph.orbit(EARTH.mu, forces=[ph.forces.radiation_pressure(9e-8, ephemeris=sun, **shadow)])
+    other = ph.integrate(built, step=60.0, t_end=12000.0, **begin)
+    assert ds.attrs["epoch"] == other.attrs["epoch"] == EPOCH
+    np.testing.assert_allclose(ds.position, other.position, rtol=1e-9)
+    edges, same = (one.polhode.eclipses() for one in (ds, other))
+    assert len(edges) == 2 and np.allclose(edges, same, atol=1e-4)
+    toward = [one.polhode.beta_angle().values for one in (ds, other)]
+    np.testing.assert_allclose(*toward, rtol=1e-9)
+    with pytest.raises(InvalidInput, match="the ephemeris of 'sun'"):
+        ph.integrate(lit(), step=60.0, t_end=2 * DAY, **begin)
+    pytest.importorskip("pymsis")
+    air = ph.surroundings.nrlmsis_air("2026-03-21T12:00:00 UTC", stop=DAY)
+    with pytest.raises(InvalidInput, match="time 0 is one instant"):
+        ph.integrate(lit(air_density=air), step=60.0, t_end=600.0, **begin)
+
+
 def test_shadows_follow_the_sun():
     sun = ph.surroundings.ephemeris("sun", EPOCH, DAY)
     shadow = {"shadow": "cylinder", "radius": EARTH.radius}

@@ -521,7 +521,7 @@ def _going_on(given: dict[str, Any], kept: Mapping[str, Any], settings: Settings
 
 
 def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
-    """The settings with the epoch of the ephemerides and the air that the system's forces read.
+    """The settings with the epoch of the ephemerides and the air that the system's loads read.
 
     Raises
     ------
@@ -529,10 +529,10 @@ def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
         They have several, or another one than the settings; or they do not reach over the span of the run.
     """
     given = system.arguments
-    tables = [*(given.get("forces") or ()), given.get("sunlight"), given.get("atmosphere")]
-    tables = [one for one in tables if isinstance(one, Mapping)]
+    tables = [one for one in (*(given.get("forces") or ()), *given.values()) if isinstance(one, Mapping)]
     seen = [one["ephemeris"] for one in tables if "ephemeris" in one]
-    epochs = {one["epoch"] for one in seen} | {one["air"]["epoch"] for one in tables if "air" in one}
+    air = [one["air"] for one in tables if "air" in one] + [one for one in tables if one.get("kind") == "nrlmsis_air"]
+    epochs = {one["epoch"] for one in (*seen, *air)}
     if not epochs:
         return settings
     slack = 1e-9 * max(map(abs, span))
@@ -545,7 +545,7 @@ def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
     every = sorted(epochs | {settings.epoch} - {None})
     if len(every) > 1:
         raise InvalidInput(f"epoch is {' and '.join(every)}: time 0 is one instant; give the ephemerides and air of "
-                           "all forces and the settings the same epoch")  # fmt: skip
+                           "all loads and the settings the same epoch")  # fmt: skip
     return settings if settings.epoch else replace(settings, epoch=every[0])
 
 

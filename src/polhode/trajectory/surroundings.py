@@ -116,6 +116,8 @@ def _light(ds: xr.Dataset) -> Mapping[str, Any] | None:
     """The sunlight of a run: on plates, or as a force; the first that casts a shadow, if any does."""
     given = recorded(ds)
     lights = [one for one in _forces(given) if one.get("kind") == "radiation_pressure" or one is given.get("sunlight")]
+    if isinstance(given.get("sun"), Mapping):  # of a sum
+        lights = [{**given["sun"], **one} for one in lights]
     lights.sort(key=lambda one: one.get("shadow", "none") == "none")
     return lights[0] if lights else None
 
