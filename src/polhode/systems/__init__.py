@@ -1,11 +1,14 @@
 """Systems: bodies with mass and inertia, the loads on them and what they conserve, independent of method and step.
 
+For users, beside the builders that ``polhode`` itself has: ``gravity_gradient`` and ``soft_wall``; ``problem``, those
+of the papers; ``thruster``, ``plate``, ``magnetic_dipole``, ``magnetic_torquers`` and ``pulsed_thrusters`` of a
+spacecraft; ``forces``, ``events`` and ``initial`` (at the top, too); ``constrained``; ``System``, ``SYSTEMS``,
+``PROBLEMS`` and ``add_system``.
+
 One file per system, whose docstring is its page in the documentation: equations of motion, conserved quantities,
-parameters with units, source. Beside them, ``inertia`` builds and checks inertia tensors, ``user`` turns plain Python
-functions into loads, ``problems`` holds the ready-made problems of the papers, ``record`` defines ``System``,
-``forces`` holds the forces of ``orbit`` and ``spacecraft``, and ``planets`` constants for them. From annotations, the
-words of ``arguments.words``, scenarios, their schema and listings know the arguments of a system: a further one is a
-file with such a function, and a row below (or ``add_system``).
+parameters with units, source. Beside them, ``user`` turns plain Python functions into loads and ``record`` defines
+``System``. From annotations, the words of ``arguments.words``, scenarios, their schema and listings know the arguments
+of a system: a further one is a file with such a function, and a row below (or ``add_system``).
 """
 
 from __future__ import annotations

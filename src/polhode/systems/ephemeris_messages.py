@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import KroghInterpolator
 
 from polhode.arguments import array, number
 from polhode.arguments.frozen import frozen
@@ -420,6 +419,8 @@ def _quaternions(message: Message, part: Part, width: int) -> tuple[Any, Any]:
 # ------------------------------------------------------------------ between rows
 def _polynomial(nodes: Any, values: Any, slopes: Any, t: Any) -> tuple[Any, Any]:
     """Values and slopes at times t (n,) of the polynomial through rows, with their slopes if these are given."""
+    from scipy.interpolate import KroghInterpolator  # late: half a second
+
     h = nodes[-1] - nodes[0] or 1.0
     x = (nodes - nodes[0]) / h
     if slopes is not None:  # a node that is there twice has its slope second
