@@ -49,8 +49,8 @@ OF_FUNCTIONS = {
 }
 """Where one function of the user's stands for all."""
 NOT_GIVEN = {
-    "load": {"system"}, "resume": {"system"}, "ephemeris": {"digest"}, "magnetic_field": {"digest"},
-    "loads.harmonics": {"digest"}, "surroundings.igrf_field": {"digest"},
+    "load": {"system"}, "resume": {"system"}, "surroundings.ephemeris": {"digest"},
+    "surroundings.magnetic_field": {"digest"}, "loads.harmonics": {"digest"}, "surroundings.igrf_field": {"digest"},
 }  # fmt: skip
 
 
@@ -260,20 +260,26 @@ OVERFLOWING = {
     "compare": ({"reference": {"angular_momentum": (1e300, 0, 0)}, "steps": [0.1], "t_end": 1.0},
                 "angular_momentum of the reference has entries beyond 1e.100; check its units"),
     "free_motion": ({"inertia": (5e-324, 1, 1)}, "inertia has moments more than 1e.150 times as large as others"),
-    "poinsot.free_motion_periods": ({"inertia": (1e300, 1, 1.0), "physical": False}, "inertia has moments more than"),
+    "runs.poinsot.free_motion_periods": (
+        {"inertia": (1e300, 1, 1.0), "physical": False}, "inertia has moments more than",
+    ),
     "reaction_wheels": ({"inertia": 1e308, "speed": 10.0}, "inertia times speed is beyond 1e308"),
-    "thruster": ({"position": (0, 1e308, 0), "force": 9.0}, "position times force is a torque beyond 1e308"),
-    "constrained.from_cotangent": ({"inertia": [5e-324] * 3}, "the angular velocity is beyond 1e.100"),
+    "systems.thruster": ({"position": (0, 1e308, 0), "force": 9.0}, "position times force is a torque beyond 1e308"),
+    "systems.constrained.from_cotangent": ({"inertia": [5e-324] * 3}, "the angular velocity is beyond 1e.100"),
     "inertia.inertia_from_d": ({"d": [1e308] * 3}, "d has entries beyond 1e.100, whose sums overflow"),
-    "sampling.lognormal": ({"sigma": 1e308}, "sigma is so large that values overflow"),
+    "ensembles.sampling.lognormal": ({"sigma": 1e308}, "sigma is so large that values overflow"),
     "initial.fcc": ({"spacing": 1e308}, "spacing is 1e.308; it must be at most 1e.100"),
     "initial.at_energy": ({"state": {"position": [R, V], "momentum": [[1e300, 0, 0], R]}}, "momentum has entries b"),
-    "variational.midpoint_energy_offset": ({"position": [1e300, 0, 0]}, "ellipse|overflow|units"),
-    "export.gsd": ({"mass": 1e300}, "mass has entries beyond 1e.38, which the 32 bits of a GSD file do not hold"),
-    "observables.kirkwood_factor": ({"r_max": 5e-324}, "r_max is 5e-324; it must be 1e-90 or more"),
-    "observables.block_error": ({"series": [1e300] * 4}, "the series has entries beyond 1e.150, whose squares"),
-    "poinsot.polhode_curve": ({"inertia": [5e-324] * 3}, "the angular velocity is beyond 1e308; check the units"),
-    "poinsot.herpolhode_curve": ({"inertia": [5e-324] * 3}, "beyond 1e308|overflows"),
+    "algebra.variational.midpoint_energy_offset": ({"position": [1e300, 0, 0]}, "ellipse|overflow|units"),
+    "trajectory.export.gsd": (
+        {"mass": 1e300}, "mass has entries beyond 1e.38, which the 32 bits of a GSD file do not hold",
+    ),
+    "trajectory.observables.kirkwood_factor": ({"r_max": 5e-324}, "r_max is 5e-324; it must be 1e-90 or more"),
+    "trajectory.observables.block_error": (
+        {"series": [1e300] * 4}, "the series has entries beyond 1e.150, whose squares",
+    ),
+    "runs.poinsot.polhode_curve": ({"inertia": [5e-324] * 3}, "the angular velocity is beyond 1e308; check the units"),
+    "runs.poinsot.herpolhode_curve": ({"inertia": [5e-324] * 3}, "beyond 1e308|overflows"),
     "gradient": ({"step": 1e-11, "t_end": 1.0}, "the run has 1e.11 steps, more than the 1e.10 that gradients"),
 }  # fmt: skip
 

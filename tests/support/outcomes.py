@@ -82,10 +82,10 @@ def outcome(name, arguments, seconds=120.0, warned=True):
 
 
 NAN_BY_CHOICE = {
-    "observables.dipole_correlations", "observables.radial_distribution", "observables.kirkwood_factor",
-    "observables.block_error", "observables.drift", "observables.dielectric_constant",
-    "compare", "poinsot.free_motion_periods", "observables.autocorrelation", "chaos.lyapunov", "chaos.megno",
-    "chaos.sali", "chaos.gali",
+    "trajectory.observables.dipole_correlations", "trajectory.observables.radial_distribution",
+    "trajectory.observables.kirkwood_factor", "trajectory.observables.block_error", "trajectory.observables.drift",
+    "trajectory.observables.dielectric_constant", "trajectory.observables.autocorrelation",
+    "runs.poinsot.free_motion_periods", "compare", "chaos.lyapunov", "chaos.megno", "chaos.sali", "chaos.gali",
 }  # fmt: skip
 """What has nan where there is nothing to tell, as documented: too few rows, empty shells, no period, no time yet."""
 
@@ -112,6 +112,7 @@ class few_gigabytes:
 
 
 EXPENSIVE = {
-    "integrate", "rerun", "resume", "compare", "check_method", "check_system", "plots.dashboard", "plots.figure",
+    "integrate", "rerun", "resume", "compare", "checks.check_method", "checks.check_system", "plots.dashboard",
+    "plots.figure",
 }  # fmt: skip
 """Runs, which compile: in the long form."""

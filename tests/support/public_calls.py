@@ -18,8 +18,6 @@ import numpy as np
 import xarray as xr
 
 import polhode as ph
-from polhode.systems import SYSTEMS
-from polhode.systems.registry import sample_arguments
 
 R, V, MU, T = [7.0e6, 1.0e5, -2.0e5], [100.0, 7.4e3, 900.0], 3.986004418e14, 300.0
 Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5], [1.0, 2.0, 3.0]
@@ -605,7 +603,8 @@ CALLS = {
     "ensembles.sampling.members": [{"varied": {"mass": {"uniform": {"low": 1.0, "high": 2.0}}}, "count": 3,
                           "design": "latin_hypercube", "seed": 1}],
     "ensembles.sampling.read_table": [{"table": lambda: xr.Dataset({"mass": ("member", [1.0, 2.0])})}],
-    **{f"reduce.{name}": [{"name": "energy", "of": max}] for name in ("mean", "std", "covariance", "extremes")},
+    **{f"ensembles.reductions.{name}": [{"name": "energy", "of": max}]
+       for name in ("mean", "std", "covariance", "extremes")},
     "ensembles.reductions.quantiles": [{"name": "energy", "q": [0.1, 0.5], "of": max, "size": 1024}],
     "ensembles.reductions.crossings": [{"name": "energy", "level": 1.0, "direction": "rising", "of": max}],
     "ensembles.reductions.events": [{"kind": "apsis"}],
@@ -787,7 +786,6 @@ CALLS = {
     "trajectory.observables.block_error": [{"series": [1.0, 2.0, 3.0, 4.0], "blocks": 2}],
     "trajectory.observables.drift": [{"ds": gas, "variable": "energy", "blocks": 4}],
 }  # fmt: skip
-CALLS |= {name: [sample_arguments(build)] for name, build in SYSTEMS.items() if name not in CALLS}
 UNTRIED = {
     "gradients.Gradient",
     "gradients.States",
