@@ -93,9 +93,9 @@ def __getattr__(name: str) -> Any:
 
 def _moved(name: str, new: str) -> Any:
     """What has the old name, with a warning that says the new one."""
-    errors = importlib.import_module("polhode.errors")
+    value, errors = attrgetter(new)(sys.modules[__name__]), importlib.import_module("polhode.errors")
     errors.warn(f"polhode.{name} is now polhode.{new}", errors.OldNameWarning)
-    return attrgetter(new)(sys.modules[__name__])
+    return value
 
 
 def _version() -> str:
