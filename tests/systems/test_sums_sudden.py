@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 
 import polhode as ph
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError
+from polhode.runs import stepping
 
 ADAPTIVE = {"steps": ph.Tolerance(1e-13)}
 METHODS = {"v2": 2e-5, "s6_10": 0.01, "rkn6_14a": 0.02, "mkrk:cv8": 0.02, "mkrk:gauss6": 0.01, "taylor": None,
@@ -179,6 +180,92 @@ def test_a_load_ends_at_a_time_and_a_state_may_begin_there(method):
     assert ds.event_time.values.tolist() == [1.005, 1.005, 1.505]
 
 
+def link(a, b, stiffness):
+    d = b.position - a.position
+    return 0.5 * stiffness * (np.sqrt(d @ d) - 1.0) ** 2
+
+
+def apart(a, b, most):
+    d = b.position - a.position
+    return np.sqrt(d @ d) - most
+
+
+def chain(links, most):
+    """Points on springs in a row, each of which breaks; more than three are loops."""
+    loads = []
+    for k in range(links):
+        pair = (f"body{k}", f"body{k + 1}")
+        breaks = ph.events.of(apart, most=most[k], direction=1, name=f"breaks{k}").on(*pair)
+        loads.append(ph.loads.of(link, stiffness=20.0).on(*pair).named(f"link{k}").until(breaks))
+    return ph.system(ph.bodies(links + 1, 1.0), loads)
+
+
+def stretches(y, count):
+    r = y[: 3 * count].reshape(count, 3)
+    d = r[1:] - r[:-1]
+    return d, np.linalg.norm(d, axis=1)
+
+
+def of_chain(t, y, whole):
+    count = len(whole) + 1
+    d, size = stretches(y, count)
+    F = (20.0 * whole * (size - 1.0) / size)[:, None] * d
+    zero = np.zeros((1, 3))
+    return np.concatenate([y[3 * count :], np.ravel(np.concatenate([F, zero]) - np.concatenate([zero, F]))])
+
+
+@pytest.mark.parametrize("method", ["s6_10", "mkrk:cv8", "taylor"])
+def test_links_of_a_chain_break_one_after_the_other(method):
+    """Against SciPy, stopped at each event; the kinds are told in their order."""
+    most, count, y = np.array([1.3, 1.25, 1.2, 1.15, 1.3, 1.1]), 7, []
+    r, v = np.zeros((count, 3)), np.zeros((count, 3))
+    r[:, 0], v[:, 0], v[0, 1], v[-1, 2] = np.arange(count), 0.6 * (np.arange(count) - 2.0), 0.3, 0.2
+    y, t, whole, found = np.concatenate([np.ravel(r), np.ravel(v)]), 0.0, np.ones(6), []
+    while t < 3.0:
+        events = [lambda t, y, whole, k=k: stretches(y, count)[1][k] - most[k] for k in range(6)]
+        for k, one in enumerate(events):
+            one.terminal, one.direction = bool(whole[k]), 1.0
+        got = solve_ivp(of_chain, (t, 3.0), y, "DOP853", events=events, args=(whole,), rtol=1e-13, atol=1e-14)
+        t, y = got.t[-1], got.y[:, -1]
+        met = [k for k in range(6) if whole[k] and got.status == 1 and got.t_events[k].size]
+        found += [(f"link{k}_ends", t) for k in met]
+        whole = np.where(np.isin(np.arange(6), met), 0.0, whole)
+    words = steps_of(method) if METHODS[method] else {"steps": ph.Tolerance(1e-13, max_step=0.05)}
+    ds = ph.integrate(chain(6, most), method, t_end=3.0, position=r, velocity=v, **words)
+    assert len(found) > 2 and ds.event_kind.values.tolist() == [kind for kind, _ in found]
+    np.testing.assert_allclose(ds.event_time, [when for _, when in found], rtol=1e-9)
+    np.testing.assert_allclose(np.ravel(ds.position[-1]), y[: 3 * count], rtol=0, atol=1e-9 * np.abs(y).max())
+    np.testing.assert_allclose(np.ravel(ds.velocity[-1]), y[3 * count :], rtol=0, atol=1e-9)
+    assert [float(ds[f"link{k}_on"][-1]) for k in range(6)] == whole.tolist()
+    assert float(abs(ds.energy_error).max()) < 1e-11
+
+
+def test_a_hundred_links_cost_a_kernel_as_few_do():
+    """Events of one function on other bodies share their kernel, as loads do: else there is no end of compiling."""
+    ds = ph.integrate(chain(100, [1.2] * 100), "v2", step=0.02, steps=100, every=50,
+                      position=[(k, 0, 0) for k in range(101)], velocity=[(-2, 0, 0)] + [(0, 0, 0)] * 100)  # fmt: skip
+    assert ds.event_kind.values.tolist() == ["link0_ends"]
+
+
+def test_an_event_is_that_of_its_own_body_in_its_own_axes():
+    """Of three bodies with principal axes of their own: the function that is watched vanishes where each is met."""
+
+    def tip(body, height):
+        return body.point((0.0, 1.0, 0.5))[2] - height
+
+    names, inertia = ("a", "b", "c"), [(1.0, 2.0, 2.5), [[2, 0.2, 0], [0.2, 3, 0.1], [0, 0.1, 4]], (3.0, 2.0, 2.2)]
+    bodies = [ph.body(name, 1.0, one) for name, one in zip(names, inertia, strict=True)]
+    tips = [ph.events.of(tip, height=0.6, name=f"tip_{name}", direction=1).on(name) for name in names]
+    ds = ph.integrate(ph.system(*bodies), "mkrk:cv8", step=0.02, t_end=6.0, events=tips, position=[(0, 0, -0.2)] * 3,
+                      angular_velocity=[(1, 0, 0.3), (0.8, 0.4, 0), (0.9, 0.2, 0.2)])  # fmt: skip
+    kinds = ds.event_kind.values.tolist()
+    assert set(kinds) == {f"tip_{name}" for name in names}
+    for k, kind in enumerate(kinds):
+        i = names.index(kind[-1])
+        place = ds.event_position.values[k, i] + turned(ds.event_attitude.values[k, i], np.array([0.0, 1.0, 0.5]))
+        assert abs(place[2] - 0.6) < 1e-12
+
+
 # ------------------------------------------------------------------ states that are set
 def charging(v, current):
     return {"v": current - v}
@@ -291,12 +378,24 @@ def test_runs_are_repeated_go_on_and_are_scenarios(tmp_path):
     assert np.array_equal(ph.runs.read_scenario(file, allow_code=True).integrate().position, ds.position)
 
 
-def test_a_run_that_was_cut_off_goes_on_from_its_store(tmp_path):
-    words = {"step": 0.02, "steps": 100, **PAIR}
+@pytest.mark.parametrize("after", [20, 80])
+def test_a_run_that_was_cut_off_goes_on_from_its_store(tmp_path, monkeypatch, after):
+    """Before and after the tether has broken."""
+    monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(stepping, "FIRST_SLICE", 8)
+    monkeypatch.setattr(stepping.Run, "adjust", lambda run, elapsed: None)
+
+    def stop(progress):
+        if progress.done >= after:
+            raise InterruptedError
+
+    words, path = {"step": 0.02, "steps": 100, **PAIR}, tmp_path / "run.zarr"
     whole = ph.integrate(tethered(), "s6_10", **words)
-    ph.integrate(tethered(), "s6_10", store=tmp_path / "run.zarr", **words)
-    again = ph.resume(tmp_path / "run.zarr", trap=trap, cable=cable, cable_until=stretched)
-    assert np.array_equal(again.position, whole.position) and np.array_equal(again.cable_on, whole.cable_on)
+    with pytest.raises(InterruptedError):
+        ph.integrate(tethered(), "s6_10", store=ph.Store(path, checkpoint_seconds=0), progress=stop, **words)
+    functions = {"trap": trap, "cable": cable, "cable_until": stretched}
+    assert ph.load(path, **functions).attrs["steps"] < 100
+    assert ph.resume(path, **functions).identical(whole)
 
 
 def test_members_of_an_ensemble_break_each_at_its_own_time():

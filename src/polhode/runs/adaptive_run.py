@@ -146,12 +146,14 @@ class AdaptiveRun(Run):
             between_slices()
             if self.now == self.end:
                 return
-            if controller_state[L.ACCEPTED] + controller_state[L.REJECTED] >= most:
+            now = int(controller_state[L.ACCEPTED] + controller_state[L.REJECTED])
+            if now >= most:
                 raise StepFailed(
                     f"{most} steps were tried and the run is only at t = {self.now:g} of {self.end:g}; raise "
                     "max_steps, or loosen rtol", step=self.done, time=self.now,
                 )  # fmt: skip
-            self.adjust(elapsed)
+            if now - tried >= count:  # else an event or a break has cut it short
+                self.adjust(elapsed)
 
     def met_in_step(self, status: int, edge: tuple[float, int, float] | None) -> tuple[float, int, float] | None:
         """Tell the events of the step just taken, or find where the step just refused is to be cut."""

@@ -244,7 +244,7 @@ def _flags(system: System, times: Any, states: Any, direction: float) -> tuple[A
     places = [switch.index for switch in system.switches] + [watch.flag for watch in watches]
     at, flags = np.array(places, dtype=int), np.zeros((len(times), len(places)))
     parameters, bodies = system.with_memory, system.bodies
-    table, sides = table_of(watches), np.zeros(len(watches))
+    table, sides = table_of(watches, system), np.zeros(len(watches))
     role = compiled_events(watches, system, times[0], states[0]) if watches else None
     for k, t in enumerate(times):
         system.set_switches(parameters, float(t), direction)

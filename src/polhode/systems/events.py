@@ -64,7 +64,7 @@ from polhode.systems.event_record import (
 )  # fmt: skip
 from polhode.systems.events_of_bodies import apsis_of, closest_approach, distance, node_of, transit
 from polhode.systems.record import System
-from polhode.systems.structure import number_of
+from polhode.systems.structure import bodies_of_event, number_of
 from polhode.systems.user.function import UserFunction, record_of
 from polhode.systems.user.remembering import refusal
 from polhode.systems.user.roles import FORMS, event_function, event_with_states
@@ -135,7 +135,8 @@ def event_value(k, t, N, y, bodies, parameters, table):
 
 user_event = jit.hole("user_event(t, N, y, bodies, parameters) -> float", "The user's function.")
 others = jit.hole("others(k, t, N, y, bodies, parameters, table) -> float", "The role of all other events.")
-which = jit.hole("which", "Number of the user's event.")
+which = jit.hole("which", "Number of the user's event, or of the first of them.")
+behind = jit.hole("behind", "Number of the first event behind those of a function of bodies.")
 
 
 of_bodies = jit.hole(
@@ -144,8 +145,8 @@ of_bodies = jit.hole(
 
 
 def either_of_bodies(k, t, N, y, bodies, parameters, table):
-    """The EVENT role with a function of bodies for event number ``which``."""
-    if k == which:
+    """The EVENT role with a function of bodies for the events from number ``which`` on, up to ``behind``."""
+    if which <= k and k < behind:
         return of_bodies(t, N, y, bodies, parameters, table, int(table[2 * k + 1]))
     return others(k, t, N, y, bodies, parameters, table)
 
@@ -547,20 +548,19 @@ def why_not(event: Event, system: System) -> str:
 
 
 # ------------------------------------------------------------------ compiled for a run
-def table_of(watches: Sequence[Watch]) -> Any:
-    """The table that the EVENT role reads (see ``event_value``)."""
-    if not watches:
-        return np.zeros(1)
-    rows: list[float] = []
-    for watch in watches:
-        rows += [float(watch.code), float(2 * len(watches) + sum(len(w.numbers) for w in watches[: len(rows) // 2]))]
-    return np.array([*rows, *(x for watch in watches for x in watch.numbers), 0.0])
+def table_of(watches: Sequence[Watch], system: System) -> Any:
+    """The table that the EVENT role reads (see ``event_value``), with the numbers of bodies behind those of events."""
+    every = [(*one.numbers, *(() if one.of is None else bodies_of_event(one.of, system))) for one in watches]
+    at = np.cumsum([2 * len(watches), *map(len, every)])
+    rows = [x for watch, first in zip(watches, at[:-1], strict=True) for x in (watch.code, first)]
+    return np.array([*rows, *(x for numbers in every for x in numbers), 0.0], dtype=float)
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def _with_bodies(function: Any, others: Any, which: int) -> Any:
-    """The EVENT role ``others`` with a function of bodies for event ``which``."""
-    return jit.compile_kernel(jit.bind(either_of_bodies, of_bodies=function, others=others, which=which), EVENT)
+def _with_bodies(function: Any, others: Any, which: int, behind: int) -> Any:
+    """The EVENT role ``others`` with a function of bodies for the events from ``which`` on, up to ``behind``."""
+    made = jit.bind(either_of_bodies, of_bodies=function, others=others, which=which, behind=behind)
+    return jit.compile_kernel(made, EVENT)
 
 
 @lru_cache(jit.KEPT_KERNELS)
@@ -571,7 +571,7 @@ def _with_function(function: Any, others: Any, which: int) -> Any:
 
 def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) -> Callable[..., Any]:
     """The EVENT role of these events; a user's function is tried out at this time and state."""
-    table = table_of(watches)
+    table = table_of(watches, system)
     for k, watch in enumerate(watches):
         if (
             watch.function is None
@@ -581,10 +581,12 @@ def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) 
             raise InvalidInput(f"no function is known for the event {watch.rising or watch.falling!r}")
     role = jit.compile_kernel(event_value, EVENT)
     w, x, y3, z = (float(q) for q in system.frames[0])
+    functions = [None if watch.of is None else number_of(watch.of, system) for watch in watches]
+    for k, function in enumerate(functions):
+        if function is not None and (k == 0 or functions[k - 1] is not function):
+            behind = next((j for j in range(k, len(watches)) if functions[j] is not function), len(watches))
+            role = _with_bodies(function, role, k, behind)
     for k, watch in enumerate(watches):
-        if watch.of is not None:
-            names = system.names or ("body",) * (system.N == 1)
-            role = _with_bodies(number_of(watch.of, names, system), role, k)
         if watch.function is not None:
             event = replace(watch.function, frame=(w, x, y3, z), parameters=system.parameters)
             if event.form.states:

@@ -1,7 +1,8 @@
 """Loads of one kind as loops: traced once, on the first bodies they are on, and run over a table of bodies.
 
 A row of a table, which stands behind the parameters, holds the numbers of its bodies; for each load whose numbers are
-others in each row, where these begin; and for each work its number. What is not in a loop is a loop of one row.
+others in each row, where these begin; for each that begins or ends the number of its state; and for each work its
+number. What is not in a loop is a loop of one row.
 """
 
 from __future__ import annotations
@@ -52,6 +53,11 @@ class Loop:
                 found += [(at + size * on[:, n], size) for n in range(on.shape[1])]
         return [(first, size) for first, size in found if (first != first[0]).any()]
 
+    @cached_property
+    def gates(self) -> Any:
+        """Numbers of the states that say which loads act, by rows."""
+        return np.array([[one.gate for one in row if one.gate >= 0] for row in self.rows], dtype=int)
+
     def slot(self, k: int) -> tuple[int, int] | None:
         """The column that number k of the first row is in, and which number of it."""
         return next(((c, int(k - first[0])) for c, (first, size) in enumerate(self.columns)
@@ -75,13 +81,14 @@ def loops_of(sum: Sum) -> list[Loop]:
             continue
         tabled = one.load.bodies and any(isinstance(x, Table) for x in one.load.parameters.values())
         asked = {one.load.reads.get(name, name) for name in inspect.signature(one.load.function).parameters}
-        if tabled or states & (asked | {*one.load.starts}):
+        if tabled or states & (asked | {*one.load.starts} - {one.load.gate}):
             rest.append(one)
             continue
         shapes = tuple((name, shape) for part in (one.parameters, one.each) for name, (_, shape) in part.items())
-        who = (act, one.load.returns, shapes) if one.load.bodies else one.load.name
+        who = (act, one.load.returns, bool(one.load.gate), shapes) if one.load.bodies else one.load.name
+        gate = sum.places[one.load.gate][0] if one.load.gate else -1
         for on in one.on:
-            groups[who, tuple(kinds[i] for i in on)].append((on, replace(one, on=(on,))))
+            groups[who, tuple(kinds[i] for i in on)].append((on, replace(one, on=(on,), gate=gate)))
     together = defaultdict[Any, list[list[Summand]]](list)
     for calls in groups.values():
         if len(calls) > MOST_WRITTEN_OUT:
@@ -148,18 +155,23 @@ class Written:
         """The rows of its table, by the names of all that do work."""
         columns = [first.tolist() for first, _ in self.loop.columns]
         first = zip(*columns, strict=True) if columns else [()] * len(self.loop.on)
-        return [[*map(float, (*on, *own, *(work.index(name) for name in named)))]
-                for on, own, named in zip(self.loop.on, first, self.work, strict=True)]  # fmt: skip
+        return [
+            [*map(float, (*on, *own, *gates, *map(work.index, named)))]
+            for on, own, gates, named in zip(self.loop.on, first, self.loop.gates, self.work, strict=True)
+        ]
 
     def lines(self, start: int, before: int) -> tuple[list[str], list[str]]:
         """Lines that add its loads to ``out``, and its potential to ``total``."""
         loop, tracing, n = self.loop, self.tracing, len(self.loop.on[0])
-        width = n + len(loop.columns) + len(tracing.work)
+        gates, before_work = loop.gates[0].tolist(), n + len(loop.columns) + loop.gates.shape[1]
+        width = before_work + len(tracing.work)
 
         def at(array: str, k: int) -> str:
             if array == "y":
                 i, slot = divmod(k, L.BODY)
-                return f"y[a{i} + {slot}]" if i < n else f"y[{L.BODY} * N + {before + k - L.BODY * n}]"
+                k -= L.BODY * n
+                state = f"g{gates.index(k)}" if k in gates else str(k)
+                return f"y[a{i} + {slot}]" if i < n else f"y[{L.BODY} * N + {before} + {state}]"
             if array == "bodies":
                 i, slot = divmod(k, L.CONSTANTS)
                 k -= L.CONSTANTS * n
@@ -175,8 +187,8 @@ class Written:
             f"f{i} = {L.CONSTANTS} * N + 4 * i{i}", f"c{i} = {L.LOAD} * i{i}",
         )]  # fmt: skip
         head += [f"p{k} = whole(parameters[at + {n + k}])" for k in range(len(loop.columns))]
-        slots = [f"s{k} = {L.LOAD} * N + whole(parameters[at + {n + len(loop.columns) + k}])"
-                 for k in range(len(tracing.work))]  # fmt: skip
+        head += [f"g{k} = whole(parameters[at + {n + len(loop.columns) + k}])" for k in range(len(gates))]
+        slots = [f"s{k} = {L.LOAD} * N + whole(parameters[at + {before_work + k}])" for k in range(len(tracing.work))]
         around = f"for at in range({start}, {start + width * len(loop.on)}, {width}):"
 
         acting = tracing.acting

@@ -7,7 +7,7 @@ that another mass or stiffness is another array and no other text.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, UserFunctionError, unknown_name
 from polhode.kernel import jit
+from polhode.kernel import layout as L
 from polhode.kernel.neighbours import FIRST_PARAMETER
 from polhode.loads import Load
 from polhode.programs.decisions import Decisions
@@ -84,44 +85,61 @@ def interacting(load: Load, N: int, within: Within) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def number_of(load: Load, names: Sequence[str], system: Any) -> Callable[..., Any]:
-    """What the function of an event returns, as ``value(t, N, y, bodies, parameters, table, at)`` with the system's
-    parameters and its own from ``table[at]`` on."""
-    own = len(system.parameters)
-    around = getattr(getattr(system.made_again, "sum", None), "around", ())
-    known = {at + j for one in around for at, shape in one.parameters.values() for j in range(int(np.prod(shape)))}
-    places, values = places_of(load.parameters, own)
+def bodies_of_event(load: Load, system: Any) -> tuple[int, ...]:
+    """Numbers of the bodies that the function of an event is of."""
+    names = system.names or ("body",) * (system.N == 1)
     for one in load.bodies:
         if one not in names:
             raise unknown_name(f"body that event {load.name!r} is of", one, names)
-    carried = carried_in(system)
+    read = {name for one in carried_in(system) for name in one.states}
+    of_states = read.union(own.quantity for own in system.auxiliary[system.read_from :]).issuperset(load.takes)
+    if not load.bodies and len(names) > 1 and not of_states:
+        raise InvalidInput(f"event {load.name!r} is of one of {len(names)} bodies; say which with .on")
+    return tuple(names.index(one) for one in load.bodies) or (0,) * (not of_states)
+
+
+def number_of(load: Load, system: Any) -> Callable[..., Any]:
+    """What the function of an event returns, as ``value(t, N, y, bodies, parameters, table, at)`` with the system's
+    parameters and, from ``table[at]`` on, its own and the numbers of its bodies; one for all events that differ in
+    these alone, unless bodies have rotors."""
+    own, names = len(system.parameters), system.names or ("body",)
+    around = getattr(getattr(system.made_again, "sum", None), "around", ())
+    known = {at + j for one in around for at, shape in one.parameters.values() for j in range(int(np.prod(shape)))}
+    positions, values = places_of(load.parameters, own)
+    on, carried = bodies_of_event(load, system), carried_in(system)
     sizes: dict[str, int] = {}
     for variable in system.auxiliary[system.read_from + sum(one.size for one in carried) :]:
         sizes[variable.quantity] = sizes.get(variable.quantity, 0) + bool(variable.label)
-    of_states = {*sizes, *(name for one in carried for name in one.states)}.issuperset(load.takes)
-    if not load.bodies and len(names) > 1 and not of_states:
-        raise InvalidInput(f"event {load.name!r} is of one of {len(names)} bodies; say which with .on")
-    on = tuple(names.index(one) for one in load.bodies) or (0,) * (not of_states)
     numbers = np.concatenate([system.parameters, values])
     frames = tuple(tuple(row) != (1.0, 0.0, 0.0, 0.0) for row in np.asarray(system.frames).tolist())
     whole = Sum(
         tuple(names), tuple(np.isfinite(system.mass).tolist()), tuple(map(tuple, np.isfinite(system.moments).tolist())),
-        frames, (Summand(load, (on,), places),), tuple((key, (size,) if size else ()) for key, size in sizes.items()),
+        frames, (Summand(load, (on,), positions),), tuple((key, (n,) if n else ()) for key, n in sizes.items()),
         False, numbers, carried, around,
     )  # fmt: skip
-    tracing = Tracing(whole)
+    within, n = (whole, len(names)) if carried else (whole.of(on, whole.summands), len(on))
+    tracing, here = Tracing(within), on if carried else tuple(range(n))
     decisions = Decisions(Values(numbers.tolist(), {*range(own)} - known))
     with tracing.g.asking(decisions):
-        parts = tracing.rows(whole.summands[0], on, decisions)
+        parts = tracing.rows(whole.summands[0], here, decisions)
     if [*parts] != [""]:
         raise UserFunctionError(f"event {load.name!r} returns {', '.join(parts)}; it must return one number")
     (row,) = factored(tracing.g, parts[""])
     inputs, N = tracing.g.names([row]), len(names)
+    head = [] if carried else [f"i{k} = whole(table[at + {len(values) + k}])" for k in range(n)]
 
     def slot(array: str, k: int) -> str:
-        return f"table[at + {k - own}]" if array == "parameters" and k >= own else plain(array, k)
+        if array == "parameters":
+            return f"table[at + {k - own}]" if k >= own else plain(array, k)
+        size = {"y": L.BODY, "bodies": L.CONSTANTS}[array]
+        if carried or k >= size * n + 4 * n * (array == "bodies"):
+            return plain(array, k)
+        of_frame = k - size * n
+        at = f"{L.CONSTANTS * N} + 4 * i{of_frame // 4} + {of_frame % 4}"
+        return f"{array}[{at if of_frame >= 0 else f'{size} * i{k // size} + {k % size}'}]"
 
-    lines, given = of_flat_memory(inputs, N, slot)
+    lines, given = of_flat_memory(inputs, n, slot)
     body = Lines(tracing.g, [row], given | behind(inputs, N, system.read_from))
-    lines = ["def value(t, N, y, bodies, parameters, table, at):", *lines, *body.lines, f"return {body.names[row]}"]
-    return module_of("\n    ".join(lines) + "\n").value  # type: ignore[no-any-return]
+    lines = [*head, *lines, *body.lines, f"return {body.names[row]}"]
+    text = "\n    ".join(["def value(t, N, y, bodies, parameters, table, at):", *lines])
+    return module_of(text + "\n").value  # type: ignore[no-any-return]

@@ -62,6 +62,7 @@ class Summand:
     parameters: dict[str, tuple[int, Shape]]  # where its numbers stand among the parameters, and their shapes
     # the same of numbers of which each body has its own; the shapes are those of one
     each: Mapping[str, tuple[int, Shape]] = field(default_factory=dict)
+    gate: int = -1  # which of the numbers of states that loads read says whether it acts, in a loop; -1 for none
 
     @property
     def of_pairs(self) -> bool:
