@@ -344,6 +344,49 @@ def test_loads_stand_beside_what_a_user_hands_to_a_builder(name):
     assert np.array_equal(again.angular_velocity.values, ds.angular_velocity.values)
 
 
+def lifted(t, r, q, p):
+    return p[0] * np.sin(0.3 * t) * (q[1] * q[2] + 0.1 * r[0])
+
+
+def lifting(t, r, v, q, w, p):
+    """Its force and torque, by hand."""
+    size = p[0] * np.sin(0.3 * t)
+    a, b, c, d = q
+    slope = np.array([0.0, c, b, 0.0]) * size
+    turns = np.array([(-b, a, d, -c), (-c, -d, a, b), (-d, c, -b, a)])
+    return (-0.1 * size, 0.0, 0.0), -0.5 * (turns @ slope)
+
+
+def standing(t, q, p):
+    return 0.3 * q[1] * q[2]
+
+
+def leaning(t, q, w, p):
+    a, b, c, d = q
+    return -0.15 * (np.array([(-b, a, d, -c), (-c, -d, a, b), (-d, c, -b, a)]) @ np.array([0.0, c, b, 0.0]))
+
+
+def test_potentials_stand_beside_wheels():
+    """They act as their force and torque written out do; one that reads the time does work."""
+    wheels = ph.reaction_wheels(np.eye(3), 0.01, speed=5.0)
+    start = {"angular_velocity": (0.3, 0.2, -0.1)}
+    there = {"position": (2.0, 0.0, 0.0), "velocity": (0.0, 0.7, 0.0), **start}
+    craft = {"inertia": TENSOR, "mu": 1.0, "mass": 3.0, "wheels": wheels, "parameters": [0.2]}
+    body = {"inertia": TENSOR, "wheels": wheels}
+    for one, other, words in (
+        (ph.spacecraft(potential=lifted, **craft), ph.spacecraft(load=lifting, **craft), there),
+        (ph.rigid_body(potential=standing, **body), ph.rigid_body(torque=leaning, **body), start),
+        (ph.rigid_body(torque=leaning, reported_energy=standing, **body), ph.rigid_body(torque=leaning, **body), start),
+    ):
+        runs = [ph.integrate(system, "mkrk:cv8", step=0.01, steps=200, **words) for system in (one, other)]
+        for name in ("angular_velocity", "attitude", "wheel_momentum"):
+            assert np.abs(runs[0][name].values - runs[1][name].values).max() < 1e-12
+        assert np.abs(runs[0].angular_velocity.values[-1] - start["angular_velocity"]).max() > 1e-2
+        assert all(float(np.abs(ds.energy_error).max()) < 1e-9 for ds in runs)
+    assert list(runs[0].force.values) == ["wheels"]
+    assert "potential" in ph.spacecraft(potential=lifted, **craft).auxiliary[1].label
+
+
 def test_the_attraction_of_bodies_stands_beside_a_centre():
     """Satellites of one centre that attract each other, as planets of a heavy body that stays."""
     start = {"position": [(1.0, 0.0, 0.0), (0.0, 1.6, 0.1)], "velocity": [(0.0, 1.0, 0.0), (-0.8, 0.0, 0.1)]}

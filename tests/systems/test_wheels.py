@@ -239,7 +239,6 @@ REFUSED = {
     "wheels must be made by polhode.reaction_wheels": lambda: ph.rigid_body(INERTIA, wheels=3),
     "wheels are those of one spacecraft": lambda: ph.spacecraft(
         [INERTIA, INERTIA], MU, [1.0, 1.0], wheels=wheels()),
-    "potential and wheels": lambda: ph.rigid_body(INERTIA, potential=lambda t, q, p: q[0], wheels=wheels()),
 }  # fmt: skip
 
 

@@ -131,12 +131,6 @@ def rigid_body(
     rotors = rotors_of(wheels, gyros, inertia)
     if rotors is not None:
         moments, frame = rotors.moments, rotors.frame
-        if potential is not None:
-            raise InvalidInput(f"potential and {rotors.work_names[0]} are both given; write the potential's torque as "
-                               "a torque")  # fmt: skip
-        if reported_energy is not None:
-            raise InvalidInput(f"reported_energy and {rotors.work_names[0]} are both given; leave reported_energy out, "
-                               "so that the work of the torque is recorded")  # fmt: skip
     given = given_of(
         {"torque": (torque, "torque"), "load": (load, "load"), "potential": (potential, "attitude_potential"),
          "reported_energy": (reported_energy, "attitude_potential")},
