@@ -403,7 +403,17 @@ def _potential(system: System, given: Mapping[str, Any]) -> float:
 def drawn(
     system: System, draw: Literal["gaussian"], scale: Length | None = None, seed: Seed | None = None
 ) -> dict[str, Any]:
-    """Normally distributed positions and random attitudes."""
+    """Normally distributed positions and random attitudes.
+
+    Parameters
+    ----------
+    draw : str
+        normal positions and random attitudes
+    scale : float, optional
+        standard deviation of the draw; default: number of bodies
+    seed : int
+        of all random numbers; default 0, recorded
+    """
     state = gaussian_draw(system.N, seed or 0, scale)
     return {name: state[name] for name in ("position", "attitude") if name == "position" or system.rotates}
 
@@ -416,7 +426,26 @@ def on_lattice(
     noise: float | None = None,
     seed: Annotated[Seed | None, Beside(("noise",))] = None,
 ) -> dict[str, Any]:
-    """Positions on a lattice that holds all bodies of the system and fits into its box."""
+    """Positions on a lattice that holds all bodies of the system and fits into its box.
+
+    Parameters
+    ----------
+    lattice : str
+        of positions
+    cells : int or 3 ints, optional
+        of the lattice, along x, y, z; as many as hold all bodies unless given
+    spacing : float, optional
+        edge of a cell; default: the largest that fits the box, else 1
+    noise : float, optional
+        standard deviation of sites, in units of the spacing
+    seed : int
+        of all random numbers; default 0, recorded
+
+    Raises
+    ------
+    InvalidInput
+        Another number of sites than of bodies, or a lattice larger than the box.
+    """
     make = LATTICES[lattice]
     cell = len(make(1).state["position"])
     most = round((system.N / cell) ** (1.0 / 3.0)) or 1 if cells is None else cells
@@ -445,7 +474,15 @@ def on_lattice(
 
 
 def turned_at_random(system: System, rotations: Literal["random"], seed: Seed | None = None) -> dict[str, Any]:
-    """Attitudes uniform over all rotations."""
+    """Attitudes uniform over all rotations.
+
+    Parameters
+    ----------
+    rotations : str
+        attitudes uniform over all rotations
+    seed : int
+        of all random numbers; default 0, recorded
+    """
     return random_rotations(system.N, seed or 0)
 
 
@@ -453,7 +490,19 @@ def at_temperature(
     system: System, temperature: float, zero_total_momentum: bool | None = None, exact_temperature: bool | None = None,
     seed: Seed | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Momenta and angular momenta from the Maxwell-Boltzmann distribution."""
+    """Momenta and angular momenta from the Maxwell-Boltzmann distribution.
+
+    Parameters
+    ----------
+    temperature : float
+        of momenta and angular momenta from the Maxwell-Boltzmann distribution
+    zero_total_momentum : bool
+        with temperature; default true
+    exact_temperature : bool
+        scale momenta to the temperature; default false
+    seed : int
+        of all random numbers; default 0, recorded
+    """
     zero = zero_total_momentum is not False
     return thermal(system, temperature, seed or 0, zero_total_momentum=zero, exact=bool(exact_temperature))
 
@@ -462,7 +511,17 @@ def scaled_to_energy(
     system: System, state: Mapping[str, Any], energy: float, energy_bodies: Indices | None = None,
     seed: Seed | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Momenta scaled to a total energy."""
+    """Momenta scaled to a total energy.
+
+    Parameters
+    ----------
+    energy : float
+        total energy, reached by scaling momenta
+    energy_bodies : sequence of int, optional
+        whose momenta make up the energy, counted from 0; default: all
+    seed : int
+        of all random numbers; default 0, recorded
+    """
     return at_energy(system, state, energy, seed or 0, bodies=energy_bodies)
 
 

@@ -49,25 +49,50 @@ def _one_that(ability: str, key: str, what: str, system: System) -> None:
 
 
 def on_ephemeris(system: System, epoch: Epoch | None, oem: File) -> dict[str, Any]:
-    """Position and velocity from an orbit ephemeris message, in SI and the axes of the file."""
+    """Position and velocity from an orbit ephemeris message, in SI and the axes of the file.
+
+    Parameters
+    ----------
+    oem : path
+        an orbit ephemeris message of the CCSDS; epoch under [run] says at which instant, by default the first it has
+    """
     _one_that("translates", "oem", "orbit of one body that moves through space", system)
     return orbit_message(oem, epoch, NAME).start()
 
 
 def facing_as_ephemeris(system: System, epoch: Epoch | None, aem: File) -> dict[str, Any]:
-    """Attitude, and angular velocity if the file has rates and no other is given, from an attitude ephemeris
-    message."""
+    """Attitude, and angular velocity if the file has rates and no other is given, from an attitude ephemeris message.
+
+    Parameters
+    ----------
+    aem : path
+        an attitude ephemeris message of the CCSDS with quaternions; its rates, where it has them, are the angular
+        velocity unless that or a momentum is given; at the instant as oem
+    """
     _one_that("rotates", "aem", "attitude of one body that turns", system)
     return attitude_message(aem, epoch, NAME).start()
 
 
 def by_two_lines(system: System, epoch: Epoch | None, tle: File) -> dict[str, Any]:
-    """Position and velocity from two-line elements by SGP4, in SI and the axes of J2000."""
+    """Position and velocity from two-line elements by SGP4, in SI and the axes of J2000.
+
+    Parameters
+    ----------
+    tle : path
+        a file with two-line elements; epoch under [run] says at which instant, by default that of the elements
+    """
     return _by_theory("tle", two_lines(tle), system, epoch)
 
 
 def by_mean_elements(system: System, epoch: Epoch | None, omm: File) -> dict[str, Any]:
-    """Position and velocity from an orbit mean-elements message by SGP4, in SI and the axes of J2000."""
+    """Position and velocity from an orbit mean-elements message by SGP4, in SI and the axes of J2000.
+
+    Parameters
+    ----------
+    omm : path
+        an orbit mean-elements message of the CCSDS of one satellite, in XML, in lines KEY = value, in JSON or CSV; at
+        the instant as tle
+    """
     return _by_theory("omm", mean_elements_message(omm), system, epoch)
 
 
