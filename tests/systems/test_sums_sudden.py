@@ -398,6 +398,16 @@ def test_a_run_that_was_cut_off_goes_on_from_its_store(tmp_path, monkeypatch, af
     assert ph.resume(path, **functions).identical(whole)
 
 
+def test_accelerations_of_rows_know_whether_a_load_acts():
+    ds = ph.integrate(tethered(), "s6_10", step=0.02, steps=100, **PAIR)
+    found = ph.runs.point_motion(ds, (0, 0, 0), body=1, trap=trap, cable=cable, cable_until=stretched).acceleration
+    r, q = ds.position.values, ds.attitude.values[:, 0]
+    d = r[:, 1] - r[:, 0] - np.array([turned(one, POINT) for one in q])
+    size = np.linalg.norm(d, axis=1, keepdims=True)
+    pull = ds.cable_on.values[:, None] * 4.0 * (1.0 - size) * d / size
+    np.testing.assert_allclose(found, pull - 0.4 * r[:, 1], rtol=0, atol=1e-13)
+
+
 def test_members_of_an_ensemble_break_each_at_its_own_time():
     most = [1.2, 1.3, 9.0]
     words = {"step": 0.02, "steps": 100, **PAIR}

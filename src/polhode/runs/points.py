@@ -16,6 +16,7 @@ sunlight by its place, in the shadow or out of it.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -93,7 +94,7 @@ def point_motion(
     rows = ds if "time" in ds.dims else ds.expand_dims("time")
     times, states = _states(rows, system)
     load = _loads(system, times, states, _direction(ds, times))[:, body]
-    state, constants = states.reshape(len(times), system.N, L.BODY)[:, body], system.constants_of_bodies[body]
+    state, constants = states[:, L.BODY * body : L.BODY * (body + 1)], system.constants_of_bodies[body]
     q = state[:, None, L.ATTITUDE : L.ANGULAR]
     x = rotation.rotate_inverse(system.frames[body], points)  # from here on in the principal frame
     w = state[:, L.ANGULAR :] * constants[L.INVERSE_INERTIA :]
@@ -183,7 +184,7 @@ def _recipe(ds: xr.Dataset) -> dict[str, Any]:
 
 
 def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
-    """Times, and the states as the kernels keep them (n, 13 N)."""
+    """Times, and the states as the kernels keep them (n, 13 N and the auxiliary variables, of which works are zero)."""
     times = np.array(ds["time"].values, dtype=float)
     states = np.zeros((len(times), system.N, L.BODY))
 
@@ -202,7 +203,13 @@ def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
     if system.translates:
         states[:, :, L.POSITION : L.MOMENTUM] = rows("position", "axis", 3)
         states[:, :, L.MOMENTUM : L.ATTITUDE] = rows("momentum", "axis", 3)
-    return times, states.reshape(len(times), L.BODY * system.N)
+    read, met = np.zeros((len(times), len(system.auxiliary))), Counter[str]()
+    for k, name in [(k, one.quantity) for k, one in enumerate(system.auxiliary) if one.read]:
+        if name not in ds:
+            raise InvalidInput(f"the trajectory has no variable {name!r}; take the whole Dataset of the run")
+        read[:, k] = ds[name].transpose("time", ...).values.reshape(len(times), -1)[:, met[name]]
+        met[name] += 1
+    return times, np.concatenate([states.reshape(len(times), L.BODY * system.N), read], axis=1)
 
 
 # ------------------------------------------------------------------ loads of rows
