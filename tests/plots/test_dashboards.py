@@ -415,6 +415,13 @@ def test_bodies_that_loads_join_are_seen_from_each_other():
     assert dashboard(three.isel(body=0)).axes
 
 
+def test_wheels_of_several_bodies_have_their_names():
+    wheels = ph.reaction_wheels(np.eye(3)[:2], 0.01, speed=(1.0, 2.0))
+    system = ph.system(ph.body("a", 1.0, (1, 2, 2.5), wheels=wheels), ph.body("b", 1.0, (1, 2, 2.5), wheels=wheels))
+    ds = ph.integrate(system, step=0.1, steps=20, position=[(0, 0, 0), (1, 0, 0)])
+    assert {"a.0", "a.1", "b.0", "b.1"} <= {text.get_text() for text in figure(ds, "wheels").axes[0].texts}
+
+
 def test_a_sum_that_is_a_top_is_shown_as_one():
     top = ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True), ph.loads.weight(20.0, at=(0, 0, 1)))
     free = ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True))

@@ -14,6 +14,7 @@ from polhode.plots.style import BLUE, COLOURS, GREEN, INK, PURPLE, VERMILION
 from polhode.plots.time_panels import XYZ, gaps_between
 from polhode.trajectory import frames
 from polhode.trajectory.frames import relative_motion
+from polhode.trajectory.schema import labels_of
 
 ANGLES = (("roll", BLUE), ("pitch", VERMILION), ("yaw", GREEN))
 NAMED = {
@@ -75,7 +76,7 @@ def draw_thrust_time(axes: Any, shown: Shown) -> None:
 def _draw_each(axes: Any, shown: Shown, name: str, words: str) -> None:
     values = np.asarray(shown.ds[name].values, dtype=float)
     values = values[::-1] if backwards(shown.ds) else values
-    labels = [(str(k + 1), COLOURS[k % len(COLOURS)]) for k in range(values.shape[1])]
+    labels = [(told, COLOURS[k % len(COLOURS)]) for k, told in enumerate(labels_of(shown.ds[name]))]
     note = curves(axes, shown, values, labels, shown.units(name), whole=True)
     title(axes, words, note)
 

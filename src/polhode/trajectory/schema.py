@@ -303,6 +303,12 @@ def _are_times(times: Any, of_members: bool) -> bool:
                 and (there[..., :-1] | ~there[..., 1:]).all())  # fmt: skip
 
 
+def labels_of(values: xr.DataArray) -> list[str]:
+    """Names of the curves of a variable: numbers from 1 on, or labels with the name of a body."""
+    labels = [str(one) for one in values[values.dims[-1]].values.tolist()]
+    return [str(int(one) + 1) if one.isdigit() else one for one in labels]
+
+
 def own_rows(ds: xr.Dataset) -> xr.Dataset:
     """The Dataset of one member without the rows behind its end, which fill it up to the longest member."""
     if "member" not in ds.coords or "member" in ds.dims or "time" not in ds.dims or "time" not in ds.coords:

@@ -14,6 +14,7 @@ from polhode.bodies.gyros import control_moment_gyros
 from polhode.errors import PolhodeError
 from polhode.surroundings.magnetic import field_of
 from polhode.trajectory.frames import pointing_error
+from polhode.trajectory.schema import labels_of
 from polhode.trajectory.surroundings import place_of_sun, sun_is_far
 from polhode.viewer.arrays import COARSE, DRAWN, Arrays
 from polhode.viewer.recorded import Recorded
@@ -130,10 +131,4 @@ def curves(run: Recorded, add: Callable[..., None]) -> None:
         if name in run.ds:
             values, unit = np.asarray(run.ds[name].values, dtype=float), run.unit(name)
             factor, unit = (np.degrees(1.0), "deg") if unit == "rad" else (1.0, unit)
-            add(words, unit, [(told, factor * values[:, k]) for k, told in enumerate(_labels(run.ds[name]))])
-
-
-def _labels(values: Any) -> list[str]:
-    """Names of the curves of a variable: numbers from 1 on, or labels with the name of a body."""
-    labels = [str(one) for one in values[values.dims[-1]].values.tolist()]
-    return [str(int(one) + 1) if one.isdigit() else one for one in labels]
+            add(words, unit, [(told, factor * values[:, k]) for k, told in enumerate(labels_of(run.ds[name]))])
