@@ -78,10 +78,6 @@ class Gyros:
             s = c * s + np.sin(angles[..., j, None]) * np.cross(e, s) + (1.0 - c) * along * e
         return s
 
-    def momentum_at(self, angles: Any) -> Any:
-        """The sum of the momenta (..., 3) of the rotors, user's body frame."""
-        return np.einsum("k,...ki->...i", self.momentum, self.spin_axes_at(angles))
-
     def __repr__(self) -> str:
         return f"control_moment_gyros({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 

@@ -50,11 +50,6 @@ class PulsedThrusters:
         return len(self.force)
 
     @property
-    def work_names(self) -> tuple[str, ...]:
-        """The name of their work."""
-        return ("pulsed_thrusters",)
-
-    @property
     def commands(self) -> Sizes:
         """The states that controllers may set."""
         return ((COMMAND, self.count),)

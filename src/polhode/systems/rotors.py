@@ -32,12 +32,6 @@ class Rotors:
     frame: Any
 
     @property
-    def quaternion(self) -> tuple[float, float, float, float]:
-        """The frame as a tuple."""
-        w, x, y, z = map(float, self.frame)
-        return (w, x, y, z)
-
-    @property
     def axes(self) -> Any:
         """Axes of the wheels in the principal frame (n, 3)."""
         if self.wheels is None:
@@ -49,11 +43,6 @@ class Rotors:
         """What they are made from, as the system takes them."""
         both = {"wheels": self.wheels, "gyros": self.gyros}
         return {name: dict(one.arguments) for name, one in both.items() if one is not None}
-
-    @property
-    def work_names(self) -> tuple[str, ...]:
-        """Names of their works."""
-        return tuple(self.arguments)
 
     @property
     def variables(self) -> tuple[AuxiliaryVariable, ...]:

@@ -44,11 +44,6 @@ class Torquers:
         return len(self.axes)
 
     @property
-    def work_names(self) -> tuple[str, ...]:
-        """The name of their work."""
-        return ("torquers",)
-
-    @property
     def commands(self) -> Sizes:
         """The states that controllers may set."""
         return ((COMMAND, self.count),)
