@@ -195,5 +195,3 @@ def test_other_things_are_no_gyros():
         ph.rigid_body(INERTIA, gyros=3)
     with pytest.raises(InvalidInput, match="gyros are those of one spacecraft, but there are 2"):
         ph.spacecraft([INERTIA, INERTIA], MU, [1.0, 2.0], gyros=ONE)
-    with pytest.raises(InvalidInput, match="potential and gyros are both given"):
-        ph.rigid_body(INERTIA, potential=lambda t, q, p: q[0], gyros=ONE)

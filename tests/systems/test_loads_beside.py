@@ -366,6 +366,9 @@ def leaning(t, q, w, p):
     return -0.15 * (np.array([(-b, a, d, -c), (-c, -d, a, b), (-d, c, -b, a)]) @ np.array([0.0, c, b, 0.0]))
 
 
+GYROS = {"gimbal_axes": [(1, 0, 0)], "spin_axes": [(0, 0, 1)], "momentum": 0.5, "command": 0.2}
+
+
 def test_potentials_stand_beside_wheels():
     """They act as their force and torque written out do; one that reads the time does work."""
     wheels = ph.reaction_wheels(np.eye(3), 0.01, speed=5.0)
@@ -376,10 +379,15 @@ def test_potentials_stand_beside_wheels():
     for one, other, words in (
         (ph.spacecraft(potential=lifted, **craft), ph.spacecraft(load=lifting, **craft), there),
         (ph.rigid_body(potential=standing, **body), ph.rigid_body(torque=leaning, **body), start),
+        (
+            ph.rigid_body(TENSOR, potential=standing, gyros=GYROS),
+            ph.rigid_body(TENSOR, torque=leaning, gyros=GYROS),
+            start,
+        ),
         (ph.rigid_body(torque=leaning, reported_energy=standing, **body), ph.rigid_body(torque=leaning, **body), start),
     ):
         runs = [ph.integrate(system, "mkrk:cv8", step=0.01, steps=200, **words) for system in (one, other)]
-        for name in ("angular_velocity", "attitude", "wheel_momentum"):
+        for name in {"angular_velocity", "attitude", "wheel_momentum", "gimbal_angle"} & set(runs[0]):
             assert np.abs(runs[0][name].values - runs[1][name].values).max() < 1e-12
         assert np.abs(runs[0].angular_velocity.values[-1] - start["angular_velocity"]).max() > 1e-2
         assert all(float(np.abs(ds.energy_error).max()) < 1e-9 for ds in runs)
