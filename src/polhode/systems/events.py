@@ -550,6 +550,8 @@ def why_not(event: Event, system: System) -> str:
 # ------------------------------------------------------------------ compiled for a run
 def table_of(watches: Sequence[Watch], system: System) -> Any:
     """The table that the EVENT role reads (see ``event_value``), with the numbers of bodies behind those of events."""
+    if not watches:
+        return np.zeros(1)
     every = [(*one.numbers, *(() if one.of is None else bodies_of_event(one.of, system))) for one in watches]
     at = np.cumsum([2 * len(watches), *map(len, every)])
     rows = [x for watch, first in zip(watches, at[:-1], strict=True) for x in (watch.code, first)]
