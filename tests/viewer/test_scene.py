@@ -566,3 +566,20 @@ def test_bodies_of_a_sum_have_their_shapes_and_their_wheels():
     h = tethered().wheel_momentum.values
     assert np.abs(numbers(view, run["rotors"][2]["share"]) - h[:, 2] / np.abs(h).max()).max() < 2e-3
     assert run["orbit"]["central"]["name"] == "Earth"
+
+
+def test_a_sum_that_is_a_top_is_drawn_as_one():
+    ours = ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True), ph.loads.weight(20.0, at=(0, 0, 1)))
+    ds = ph.integrate(ours, "trapm", step=1e-3, t_end=0.5, attitude=ph.rotation.exp_quaternion((0.3, 0, 0)),
+                      angular_velocity=(0, 0, 50))  # fmt: skip
+    found, built = (ph.view(one).scene["runs"][0] for one in (ds, top()))
+    assert (
+        found["pivot"] == built["pivot"] == [0, 0, -1]
+        and dict(found["facts"])["shape"] == dict(built["facts"])["shape"]
+    )
+    assert "Tilt from the vertical" in {one["group"] for one in found["series"]}
+    two = ph.system(
+        [ph.body(name, inertia=(5, 5, 1), pinned=True) for name in "ab"], ph.loads.weight(20.0, at=(0, 0, 1))
+    )
+    ds = ph.integrate(two, "v2", step=0.01, steps=3)
+    assert "pivot" not in ph.view(ds).scene["runs"][0]

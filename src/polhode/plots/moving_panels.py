@@ -18,7 +18,7 @@ from polhode.plots.film_frames import Frames, attitudes, directions, of_body, po
 from polhode.plots.rows import scattered
 from polhode.plots.sphere_panels import inverse_inertia, level_curves
 from polhode.plots.style import BLUE, COLOURS, GREY, INK, VERMILION
-from polhode.trajectory.surroundings import centre, recorded
+from polhode.trajectory.surroundings import centre, centre_of_top, recorded
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -86,9 +86,9 @@ def solid_of(ds: xr.Dataset, body: int, shape: str) -> tuple[solids.Solid, str]:
     moments, frame = _moments(ds, body, given)
     if shape == "ellipsoid":
         return solids.ellipsoid(solids.sides(moments) * 0.5, frame), "ellipsoid with these moments of inertia"
-    if str(ds.attrs.get("system")) == "heavy_top":
-        at = np.asarray(given.get("center_of_mass", (0.0, 0.0, 1.0)), dtype=float).reshape(-1)
-        distance = float(np.linalg.norm(at)) if at.shape == (3,) else 0.0
+    at = centre_of_top(ds)
+    if at is not None:
+        distance = float(np.linalg.norm(at))
         if np.isfinite(distance) and distance > 0.0:
             axis = at / distance
             tensor = frame @ np.diag(moments) @ frame.T
@@ -137,7 +137,7 @@ def draw_body(axes: Any, ds: xr.Dataset, frames: Frames, body: int, shape: str, 
     R = attitudes(ds, frames, body)
     m = directions(ds, "angular_momentum", frames, body)
     largest = float(np.linalg.norm(m, axis=1).max())
-    top = str(ds.attrs.get("system")) == "heavy_top"
+    top = centre_of_top(ds) is not None
     traced = 2 if top else int(np.argmax(np.abs(m[0]))) if largest > 0.0 else 2
     height = 0.95
     _stage(axes, 1.16)

@@ -21,7 +21,7 @@ from polhode.plots import time_panels as along
 from polhode.plots.molecules import draw_bodies, draw_distances
 from polhode.plots.shown import Shown
 from polhode.trajectory.convergence import momentum_errors
-from polhode.trajectory.surroundings import place_of_sun
+from polhode.trajectory.surroundings import centre_of_top, place_of_sun
 
 ALONG, SQUARE, WIDE = "along time", "square", "wide"
 """Shapes of panels: with an axis of time; as high as wide; half as high as wide."""
@@ -209,7 +209,7 @@ KINDS = (
           "ground_track")),
     Kind("a rigid body that also travels", lambda shown: _solid(shown) and "position" in shown,
          ("energy", "momenta", "attitude", "rates", "polhode", "path")),
-    Kind("a top", lambda shown: _solid(shown) and _weighed(shown) and not _charted(shown),
+    Kind("a top", lambda shown: _solid(shown) and centre_of_top(shown.ds) is not None and not _charted(shown),
          ("energy", "momenta", "tilt", "precession", "polhode", "axis")),
     Kind("a rigid body", _solid, ("energy", "momenta", "rates", "attitude", "polhode", "axis")),
     Kind("a point mass on a line", lambda shown: "position" in shown and len(along.coordinates(shown)) == 1,
@@ -218,12 +218,6 @@ KINDS = (
     Kind("a trajectory", lambda shown: True, ("energy", "momenta")),
 )  # fmt: skip
 """What dashboards show."""
-
-
-def _weighed(shown: Shown) -> bool:
-    """Whether a weight turns a body about its fixed point."""
-    loads = [one for one in shown.record.values() if isinstance(one, dict) and one.get("kind") == "weight"]
-    return shown.system == "heavy_top" or any("at" in one for one in loads)
 
 
 def _charted(shown: Shown) -> bool:

@@ -105,6 +105,23 @@ def centre(ds: xr.Dataset) -> Centre | None:
     return Centre(float(mu), name, radius, rotation)
 
 
+def centre_of_top(ds: xr.Dataset) -> Any:
+    """Centre of mass (3,) of a top from its fixed point, body axes, by its weight; None of what is no top."""
+    given = recorded(ds)
+    at = given.get("center_of_mass", (0.0, 0.0, 1.0))
+    if ds.attrs.get("system") != "heavy_top":
+        loads = [
+            one for one in given.values() if isinstance(one, Mapping) and one.get("kind") == "weight" and "at" in one
+        ]
+        if len(loads) != 1 or "body" in ds.dims:
+            return None
+        at = loads[0]["at"]
+    try:
+        return np.asarray(at, dtype=float).reshape(3)
+    except (TypeError, ValueError):  # a record that somebody has written
+        return np.zeros(3)
+
+
 def _forces(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Forces, atmosphere and sunlight of a record, and the loads of a sum that are on every body."""
     found = given.get("forces")

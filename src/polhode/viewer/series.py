@@ -9,7 +9,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.trajectory import frames as seen
 from polhode.trajectory.convergence import momentum_errors
-from polhode.trajectory.surroundings import centre
+from polhode.trajectory.surroundings import centre, centre_of_top
 from polhode.viewer import equipment, motions, orbits
 from polhode.viewer.arrays import COARSE, Arrays
 from polhode.viewer.recorded import Recorded
@@ -50,7 +50,7 @@ def of_run(run: Recorded, arrays: Arrays) -> list[Group]:
     if w is not None and not run.molecules:
         unit = run.unit("angular_velocity") or "rad / time"
         add("Angular velocity, body axes", unit, [(name, w[:, k]) for k, name in enumerate("xyz")])
-    if run.system in ("heavy_top", "soft_wall", "gravity_gradient"):
+    if run.system in ("soft_wall", "gravity_gradient") or centre_of_top(run.whole) is not None:
         add("Tilt from the vertical", "deg", [tilt(run)])
     if orbits.about_a_centre(run):
         _of_orbit(run, add)

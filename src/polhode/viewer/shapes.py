@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.trajectory.surroundings import centre_of_top
 from polhode.viewer.arrays import Arrays
 from polhode.viewer.recorded import Recorded
 
@@ -51,12 +52,13 @@ class Shape(NamedTuple):
 def of_run(run: Recorded, arrays: Arrays, mesh: tuple[Any, Any] | None) -> Shape:
     """Shapes of the bodies of a run."""
     if mesh is not None:
-        pivot = [0.0, 0.0, 0.0] if run.system == "heavy_top" else None
+        pivot = None if centre_of_top(run.whole) is None else [0.0, 0.0, 0.0]
         return Shape([_mesh(arrays, *mesh)], pivot, "your mesh, in the axes of the body")
     if run.molecules:
         return _molecule(run)
     if run.inertia:
-        return _top(run, arrays) if run.system == "heavy_top" else _solids(run, arrays)
+        centre = centre_of_top(run.whole)
+        return _solids(run, arrays) if centre is None else _top(run, arrays, centre)
     extent = _extent(run)
     if run.bodies > 1 and run.mass is not None:
         sizes = np.cbrt(run.mass / run.mass.max())
@@ -135,13 +137,9 @@ def _mesh(arrays: Arrays, vertices: Any, faces: Any) -> dict[str, Any]:
     return {"kind": "mesh", "vertices": arrays.single(vertices), "faces": arrays.whole(faces)}
 
 
-def _top(run: Recorded, arrays: Arrays) -> Shape:
+def _top(run: Recorded, arrays: Arrays, centre: Any) -> Shape:
     """A top: a cone on its tip where it is symmetric about the axis of its centre of mass, else a cuboid."""
     moments, frame = run.inertia[0]
-    try:
-        centre = np.asarray(run.arguments.get("center_of_mass"), dtype=float).reshape(3)
-    except (TypeError, ValueError):
-        centre = np.zeros(3)
     distance = float(np.linalg.norm(centre))
     if not np.isfinite(distance) or distance == 0.0:
         solid = _solids(run, arrays)
