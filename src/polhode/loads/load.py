@@ -70,7 +70,7 @@ class Load:
     when : mapping of str to float or Event
         Times or events at which the load begins (``after``), ends (``until``), or happens (``at``).
     gate : str
-        Name of the state by which all that it returns is multiplied; empty for a load that acts always.
+        Name of the state, or the parameter, by which all that it returns is multiplied; empty for one that acts always.
     books : bool
         Whether its work is recorded.
     made : object
@@ -260,14 +260,14 @@ class Load:
     def until(self, at: Any) -> Self:
         """The same load up to an event, or a time: a tether that breaks, a body that is released.
 
-        All that it returns is multiplied by a state ``NAME_on``, 1 or 0, and its work is recorded, also that of a
-        potential. Steps are cut there, so that every method keeps its order.
+        All that it returns is multiplied by ``NAME_on``, 1 or 0, at an event a state, and its work is recorded, also
+        that of a potential. Steps are cut there, so that every method keeps its order.
 
         Parameters
         ----------
         at : Event or float
-            From ``polhode.events``, or a mapping of its arguments with a ``kind``; or a time (s). In runs forwards in
-            time.
+            From ``polhode.events``, or a mapping of its arguments with a ``kind``, in runs forwards in time; or a time
+            (s), as that of a burn.
 
         Returns
         -------

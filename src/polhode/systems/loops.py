@@ -86,7 +86,7 @@ def loops_of(sum: Sum) -> list[Loop]:
             continue
         shapes = tuple((name, shape) for part in (one.parameters, one.each) for name, (_, shape) in part.items())
         who = (act, one.load.returns, bool(one.load.gate), shapes) if one.load.bodies else one.load.name
-        gate = sum.places[one.load.gate][0] if one.load.gate else -1
+        gate, _ = sum.places.get(one.load.gate, (-1, 0))
         for on in one.on:
             groups[who, tuple(kinds[i] for i in on)].append((on, replace(one, on=(on,), gate=gate)))
     together = defaultdict[Any, list[list[Summand]]](list)

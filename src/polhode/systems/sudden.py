@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
+
+import numpy as np
 
 from polhode.errors import InvalidInput, unknown_name
 from polhode.loads import Load
@@ -61,7 +64,8 @@ def functions_of(load: Load | Surrounding) -> dict[str, Any]:
 
 
 def gated(loads: Iterable[Load]) -> list[Load]:
-    """The loads, of which those that begin or end have a state that says whether they act; and what sets these."""
+    """The loads, of which those that begin or end at events have a state that says whether they act, and what sets
+    these; at known times it is a number that runs switch."""
     found = list[Load]()
     for load in loads:
         words = [word for word in WHEN if word in load.when]
@@ -70,7 +74,16 @@ def gated(loads: Iterable[Load]) -> list[Load]:
             continue
         if load.of_pairs or (load.kind == "gravitation" and not load.bodies):
             raise InvalidInput(f"{load.described} is on all pairs of bodies, and cannot begin or end; name two by .on")
-        gate = f"{load.name}_on"
+        gate, times = f"{load.name}_on", [one for word in words if isinstance(one := load.when[word], float)]
+        if len(times) == len(words):
+            start, stop = (load.when.get(word, limit) for word, limit in (("after", -inf), ("until", inf)))
+            if start >= stop:
+                raise InvalidInput(
+                    f"{load.described} ends at {stop:g}, not after it begins, at {start:g}; exchange them"
+                )
+            switched = replace(load, gate=gate, parameters={**load.parameters, gate: np.array(1.0)})
+            found.append(switched.switched(gate, start, stop))
+            continue
         found.append(replace(load, gate=gate, starts={**load.starts, gate: float("after" not in words)}))
         for word in words:
             does, value = WHEN[word]
@@ -94,7 +107,7 @@ def settings(programs: Iterable[CommandProgram], sum: Sum) -> list[Any]:
     for program in programs:
         one = program.controller
         at = one.when["at"]
-        time = at if isinstance(at, float) else float("inf")
+        time = at if isinstance(at, float) else inf
         found += happening([Setting(time, one.described, one.name, one.once, program)], one, sum)
     return found
 

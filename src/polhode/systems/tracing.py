@@ -327,7 +327,8 @@ class Tracing:
                     depths = self.centre if load.kind == "central" and self.sum.centred else self.potential
                     depths.append((level[0], 1.0))
         if load.gate:
-            acts = row_of(g, self.states[load.gate])
+            known = one.parameters.get(load.gate)
+            acts = row_of(g, self.states[load.gate]) if known is None else g.input(f"p{known[0]}")
             parts = {key: [g.mul(acts, a) for a in mine] for key, mine in parts.items()}
         names = g.names([a for key in ("force", "torque") for a in parts.get(key, ())])
         moving = bool(moving_inputs(names)) or any(name in self.sum.moving for name in names)
