@@ -415,6 +415,48 @@ def test_the_attraction_of_bodies_stands_beside_a_centre():
     assert float(np.abs(ds.energy_error).max()) < 1e-10
 
 
+def test_numbers_that_are_handed_in_stand_behind_every_table():
+    """A controller is handed them also where forces have longer tables."""
+    layers = [(6.4e6 + 1e5 * k, 1e-9 * np.exp(-k)) for k in range(8)]
+    system = ph.orbit(
+        MU, forces=[ph.forces.drag(coefficient=1e-3, table=layers)], parameters=[3.0, -2.0], states={"push": 0.0},
+        force=lambda t, r, v, p, states: (p[1] * states.push, 0.0, 0.0),
+        controllers=[ph.controller(lambda t, r, v, q, w, p, states: 10.0 * p[0] + p[1], every=5.0, sets="push")],
+    )  # fmt: skip
+    ds = ph.integrate(system, "mkrk:rk4", step=1.0, steps=10, position=(6.9e6, 0, 0), velocity=(0, 7600.0, 0))
+    assert ds["push"].values[-1] == 28.0
+    without = ph.orbit(MU, forces=[ph.forces.drag(coefficient=1e-3, table=layers)])
+    free = ph.integrate(without, "mkrk:rk4", step=1.0, steps=10, position=(6.9e6, 0, 0), velocity=(0, 7600.0, 0))
+    assert float(ds.velocity[-1, 0] - free.velocity[-1, 0]) == pytest.approx(-2.0 * 28.0 * 10.0, rel=1e-4)
+
+
+def test_works_of_two_loads_with_one_name_are_told_apart():
+    def drag(body, rate):
+        return {"force": -rate * body.velocity}
+
+    air = [ph.forces.drag(coefficient=1e-3, density=1e-12, radius=6.9e6, scale=5e4)]
+    system = ph.orbit(MU, 2.0, air, loads=[ph.loads.of(drag, rate=1e-7)])
+    ds = ph.integrate(system, "mkrk:cv8", step=5.0, steps=100, position=(6.9e6, 0, 0), velocity=(0, 7600.0, 0))
+    assert list(ds.force.values) == ["drag", "loads.drag"]
+    power = 1e-7 * np.sum(ds.velocity.values**2, axis=1)
+    assert float(ds.work.sel(force="loads.drag")[-1]) == pytest.approx(-np.trapezoid(power, ds.time), rel=1e-5)
+    assert float(abs(ds.energy_error).max()) < 1e-12
+
+
+STIFF = [1.0]
+
+
+def springy(body):
+    return 0.5 * STIFF[0] * body.position @ body.position
+
+
+def test_loads_of_a_builder_are_read_anew():
+    system, ends = ph.particle(2.0, stiffness=3.0, loads=[ph.loads.of(springy)]), []
+    for STIFF[0] in (1.0, 4.0):
+        ends.append(ph.integrate(system, "mkrk:cv8", step=0.01, steps=100, position=(1, 0, 0)).position[-1, 0])
+    assert ends == pytest.approx([np.cos(np.sqrt(2.0)), np.cos(np.sqrt(3.5))], abs=1e-10)
+
+
 def test_what_cannot_be_together_is_said():
     with pytest.raises(InvalidInput, match="two summands called 'torque'; name one of them otherwise with"):
         ph.rigid_body((1, 2, 2.5), torque=damped, loads=[ph.loads.of(rubbed, rate=0.1).named("torque")])
