@@ -48,7 +48,7 @@ for start in ((0, 0, 0, 0), (45, -45, 45, -45)):
     satellite = ph.rigid_body((800, 900, 1000), gyros=gyros, controllers=[ph.controller(steer, 0.1, "gimbal_command")])
     ds = ph.integrate(satellite, "s4_6", step=0.1, t_end=45.0)
     angles = ds.gimbal_angle.values
-    momentum.plot(ds.time, gyros.momentum_at(angles)[:, 0], label=f"from {start}")
+    momentum.plot(ds.time, (gyros.momentum[:, None] * gyros.spin_axes_at(angles)).sum(1)[:, 0], label=f"from {start}")
     able.plot(ds.time, manoeuvrability(angles), label=f"from {start}")
     kept = float(abs(ds.spin - ds.spin[0]).max())
     print(f"from {start}: ends at {np.degrees(angles[-1]).round().astype(int)} degrees, "
