@@ -58,12 +58,12 @@ def state(system, r=R, v=V):
 
 def settled(system, t, y):
     """Parameters as a run sets them: what is on at this time, and the light at this place."""
-    parameters = system.parameters.copy()
+    parameters = system.with_memory
     system.set_switches(parameters, t)
     if system.watches:
         values = np.zeros(len(system.watches))
         role = compiled_events(system.watches, system, t, y)
-        drive.event_loop()(role, t, y, system.bodies, parameters, table_of(system.watches), values)
+        drive.event_loop()(role, t, y, system.bodies, parameters, table_of(system.watches, system), values)
         for watch, value in zip(system.watches, values, strict=True):
             if watch.flag >= 0:
                 parameters[watch.flag] = float(value > 0.0)

@@ -438,4 +438,4 @@ def test_pictures_show_the_wheels_of_sums(names):
     ds = ph.integrate(ours, "v2", step=0.01, steps=20)
     assert ph.plots.dashboard(ds).axes
     page = ph.view(ds)._repr_html_()
-    assert ("at their axes" in page) == (len(names) == 1)
+    assert "at their axes" in page

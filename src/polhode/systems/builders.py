@@ -70,8 +70,9 @@ def given_of(
     loads: Any = (), work: Any = True, frame: Any = (1.0, 0.0, 0.0, 0.0), rotors: Any = None, moved: Sequence[Any] = (),
 ) -> Given:  # fmt: skip
     """What a user hands in, checked."""
-    nothing = parameters is None and states is None and work is True and rotors is None
-    if nothing and not (controllers or loads or moved) and all(one is None for one, _ in functions.values()):
+    nothing = parameters is None and states is None and work is True and rotors is None and not moved
+    empty = all(type(one) in (tuple, list) and not one for one in (controllers, loads))
+    if nothing and empty and all(one is None for one, _ in functions.values()):
         return NONE_GIVEN
     values, steered, worked = numbers(parameters, "parameters"), controllers_of(controllers), truth(work, "work")
     equipment = [one for one in (rotors, *moved) if one is not None]

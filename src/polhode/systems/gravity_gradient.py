@@ -96,12 +96,13 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
     # Divided three times, because the cube may overflow where the quotient does not.
     strength = number(3.0 * mu / radius / radius / radius, "3 mu / radius^3", positive=True)
     axis = axis_of_symmetry(moments, frame)
+    given = given_of({}, loads=loads)
     about_axis = () if axis is None else ("axial_angular_momentum",)
     return assembled(
         "gravity_gradient", [Body("body", np.inf, tuple(moments), tuple(frame))],
         [made(gradient_level, "gradient", strength=strength)],
-        {"inertia": plain(inertia), "mu": mu, "radius": radius}, given_of({}, loads=loads),
-        how={"principal": not loads},
+        {"inertia": plain(inertia), "mu": mu, "radius": radius}, given,
+        how={"principal": not given.acts},
         alone={"series": gradient_series, "conserves": ("energy", "vertical_angular_momentum", *about_axis),
                "axis": axis, "recommended": "aba10_6_4"},
     )  # fmt: skip
