@@ -337,7 +337,7 @@ def test_drag_and_sunlight_grow_as_the_mass_falls():
     heavy, light = ph.orbit(1.0, 2.0, [burn, *surface]), ph.orbit(1.0, 2.0, surface)
     found = []
     for system in (heavy, light):
-        y, out, parameters = start_state(system, **NEAR), np.zeros(6 + len(system.auxiliary)), system.parameters.copy()
+        y, out, parameters = start_state(system, **NEAR), np.zeros(6 + len(system.auxiliary)), system.with_memory
         system.set_switches(parameters, 4.0)
         for part in (L.ALL, 1):
             load_caller(part)(system.compiled_loads(4.0, y), 4.0, 1, y, system.bodies, parameters, out)
