@@ -258,3 +258,22 @@ def test_no_controller_sets_noise():
     with pytest.raises(InvalidInput, match="a controller sets the state 'white', which is noise"):
         ph.rigid_body(MOMENTS, torque=act, states={"u": 3} | GYRO,
                       controllers=[ph.controller(rate_loop, 0.1, "u", keeps="white")])  # fmt: skip
+
+
+def test_a_state_may_be_called_omega():
+    """In functions of builders and in sums."""
+
+    def spun(t, q, omega, parameters, states):
+        return -0.1 * states.omega * omega, -states.omega
+
+    def slowed(body, omega):
+        return {"torque": -0.1 * omega * body.angular_velocity, "omega": -omega}
+
+    one = ph.rigid_body(MOMENTS, torque=spun, states={"omega": 2.0})
+    two = ph.system(ph.body("a", inertia=MOMENTS, pinned=True), ph.loads.of(slowed).states(omega=2.0))
+    runs = [ph.integrate(system, "mkrk:cv8", step=0.05, t_end=1.0, angular_velocity=TUMBLE)
+            for system in (one, two)]  # fmt: skip
+    for ds in runs:
+        np.testing.assert_allclose(ds["omega"], 2.0 * np.exp(-ds.time), rtol=1e-9)
+        np.testing.assert_allclose(ds.angular_velocity, runs[0].angular_velocity, rtol=1e-12)
+    assert np.array_equal(ph.rerun(runs[1], slowed=slowed)["omega"], runs[1]["omega"])

@@ -29,7 +29,7 @@ TAKEN = frozenset((
     "energy_error", "euler_angles", "event", "event_angular_velocity", "event_attitude", "event_before_velocity",
     "event_kind", "event_position", "event_time", "event_velocity", "event_work", "force", "gibbs_rodrigues",
     "inertia", "iterations", "kinetic_energy", "mass", "member", "modified_rodrigues", "momentum",
-    "momentum_compensation", "omega", "orbital_energy", "parameters", "position", "position_compensation",
+    "momentum_compensation", "orbital_energy", "parameters", "position", "position_compensation",
     "potential_energy", "pressure", "q", "quaternion", "rotation_vector", "row", "site", "site_charge",
     "site_mass", "site_position", "spin", "state_transition", "states", "status", "step", "t", "temperature",
     "temperature_rotational", "temperature_translational", "thermostat", "time", "time_variables",
