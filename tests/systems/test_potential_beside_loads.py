@@ -349,9 +349,6 @@ def test_what_does_not_go_together():
     for build in (lambda **given: ph.rigid_body(TENSOR, **given), lambda **given: ph.spacecraft(TENSOR, 1.0, **given)):
         with pytest.raises(InvalidInput, match=r"reported_energy is only reported, beside a torque or .*load"):
             build(reported_energy=height)
-    wheels = ph.reaction_wheels(axes=[[0, 0, 1]], inertia=0.01)
-    with pytest.raises(InvalidInput, match=r"reported_energy and .* are both given"):
-        ph.rigid_body(TENSOR, torque=damping, reported_energy=height, wheels=wheels)
 
 
 # ------------------------------------------------------------------ records

@@ -124,7 +124,7 @@ class EventDetection:
         self.found: list[Found] = []
         self.crossings: list[tuple[float, int, float]] = []  # of what cuts steps: time, number, side behind it
         self.cuts = sum(watch.cuts for watch in self.watches)
-        self.table = table_of(self.watches, self.system)
+        self.table = table_of(self.watches, self.system) if self.watches else np.zeros(1)
         self.ground = self.system.ground if self.direction > 0.0 else None
         beyond = request.tangent is not None or isinstance(request.steps, TimeTransformed)
         if beyond and self.ground is not None and self.ground.assumed:  # fits pass through such motions

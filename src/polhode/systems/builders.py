@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -79,7 +78,8 @@ def given_of(
     of_user = states_of(states)
     held, rated = parted(of_user, steered, tuple(command for one in equipment for command in one.commands))
     variables = tuple(variable for one in moved for variable in one.variables)
-    others = (*(() if rotors is None else sizes_of(rotors.variables)), *sizes_of(variables), *held.sizes)
+    sizes = sizes_of(variables)
+    others = (*(() if rotors is None else sizes_of(rotors.variables)), *sizes, *held.sizes)
     missed = bool(rated.sizes or (held.sizes and not equipment))
     check_together(functions, parameters, missed, bool(steered))
     users, (w, x, y, z) = dict[str, UserFunction](), map(float, frame)
@@ -91,7 +91,7 @@ def given_of(
             form = form.with_states((*others, *rated.sizes), len(others))
         same = users["potential"].looked if name == "reported_energy" and "potential" in users else None
         users[name] = UserFunction(form, function, None, (w, x, y, z), values, looked=same)
-    there = States((*sizes_of(variables), *held.sizes, *rated.sizes),
+    there = States((*sizes, *held.sizes, *rated.sizes),
                    (*variables, *held.auxiliary, *rated.auxiliary), {}, of_user.noises)  # fmt: skip
     records = {} if parameters is None else {"parameters": values.tolist()}
     records |= ({"states": rated.arguments} if rated.arguments else {}) | ({} if worked else {"work": False})
@@ -119,7 +119,7 @@ def assembled(
     more = parts_of([*bodies, *given.more], {*users, *dict(given.states.sizes)}) if given.more else NO_PARTS
     own = {one.name for one in loads}
     further = [replace(in_pairs(one), name=f"loads.{one.name}" if one.name in own else one.name) for one in more.loads]
-    states = given.states.and_those(more.states)
+    states = given.states.and_those(more.states) if given.more else given.states
     books = given.worked and "reported_energy" not in users
 
     def made(called: Collection[str]) -> tuple[Sum, Structure]:
@@ -191,13 +191,13 @@ def _called(
     reading = len(structure.work)
     users = {name: replace(one, states_at=reading) if one.form.states else one for name, one in given.users.items()}
 
-    @cache
     def as_they_are() -> tuple[Any, Any]:
         every = made({*users})[1]
         return every.loads, every.potential
 
     steady = not {*users} - {"potential"} and all(one.autonomous for one in users.values())
-    bare, moving = not (loads or given.more or whole.carried), any(one.velocity_dependent for one in users.values())
+    bare = not (loads or given.more or whole.carried)
+    moving = any(one.velocity_dependent for name, one in users.items() if name not in ENERGIES)
     no_energy = users.keys().isdisjoint(ENERGIES)
     at_rest = bare and given.worked and len(users) == 1 and no_energy and not moving
     found: dict[str, Any] = {}
@@ -208,7 +208,7 @@ def _called(
         found["provides"] = roles["provides"] - {"split_loads"}
     size = L.LOAD + len(roles["auxiliary"])
     return found | {
-        "called": Called(frozen(users), tuple(called), as_they_are, size, at_rest),
+        "called": Called(users, tuple(called), as_they_are, size, at_rest),
         "conserves": tuple(name for name in roles["conserves"] if steady or name != "energy"),
         "memory": REMEMBERED if at_rest else structure.memory,
     }

@@ -439,7 +439,7 @@ def roles_of(
         "loads": structure.loads, "program": structure.program, "each_alone": alone,
         "all_potential": structure.all_potential,
         "provides": stated(
-            central_gravity=structure.centred, only_central_gravity=structure.centre_alone,
+            central_gravity=structure.centred, only_central_gravity=structure.centre_alone and not sum.kicked,
             split_loads=not structure.pairs or bool(structure.table),
             velocity_independent=not structure.moving and not reads,
         ),
