@@ -117,8 +117,11 @@ def assembled(
         raise InvalidInput(f"{next(iter(users))} is a function of one body, but there are {len(bodies)}; build a "
                            "system for each of them")  # fmt: skip
     more = parts_of([*bodies, *given.more], {*users, *dict(given.states.sizes)}) if given.more else NO_PARTS
-    own = {one.name for one in loads}
-    further = [replace(in_pairs(one), name=f"loads.{one.name}" if one.name in own else one.name) for one in more.loads]
+    further = []
+    if more.loads:
+        own = {one.name for one in loads}
+        further = [replace(in_pairs(one), name=f"loads.{one.name}" if one.name in own else one.name)
+                   for one in more.loads]  # fmt: skip
     states = given.states.and_those(more.states) if given.more else given.states
     books = given.worked and "reported_energy" not in users
 
@@ -163,7 +166,9 @@ def _of_programs(
     made: Callable[[Collection[str]], tuple[Sum, Structure]], users: Mapping[str, UserFunction]
 ) -> tuple[Sum, Structure, Collection[str]]:
     """The sum in which functions are programs so far as they can be, and the names of the others."""
-    key = tuple((name, one.looked, one.form, one.parameters.tobytes()) for name, one in users.items())
+    if not users:
+        return *made(()), ()
+    key = (*((name, one.looked, one.form, one.parameters.tobytes()) for name, one in users.items()),)
     called = _no_programs.get(key) or {
         name for name, one in users.items() if one.logs or type(jit.python_of(one.function)) is not FunctionType
     }
@@ -172,7 +177,7 @@ def _of_programs(
             whole, structure = made(called)
             break
         except (InvalidInput, UserFunctionError):
-            if attempt == 2 or not users:
+            if attempt == 2:
                 raise
             found = {name for name, one in users.items() if program_of(one).program is None}
             called = {*users} if attempt or found <= called else called | found
