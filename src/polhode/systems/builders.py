@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -213,7 +213,7 @@ def _called(
         found["provides"] = roles["provides"] - {"split_loads"}
     size = L.LOAD + len(roles["auxiliary"])
     return found | {
-        "called": Called(users, tuple(called), as_they_are, size, at_rest),
+        "called": Called(MappingProxyType(users), tuple(called), as_they_are, size, at_rest),
         "conserves": tuple(name for name in roles["conserves"] if steady or name != "energy"),
         "memory": REMEMBERED if at_rest else structure.memory,
     }
