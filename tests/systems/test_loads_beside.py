@@ -430,6 +430,22 @@ def test_numbers_that_are_handed_in_stand_behind_every_table():
     assert float(ds.velocity[-1, 0] - free.velocity[-1, 0]) == pytest.approx(-2.0 * 28.0 * 10.0, rel=1e-4)
 
 
+def test_numbers_that_are_handed_in_stand_behind_arrays_of_loads():
+    """Also behind a longer one that a load of one's own calls parameters."""
+
+    def pull(body, parameters):
+        return {"force": -1e-3 * parameters[3] * body.position}
+
+    system = ph.particle(
+        1.0, force=lambda t, r, v, p, states: (states.push, p[0], p[1]), parameters=[3.0, -2.0], states={"push": 0.0},
+        controllers=[ph.controller(lambda t, r, v, q, w, p, states: 10.0 * p[0] + p[1], every=5.0, sets="push")],
+        loads=[ph.loads.of(pull, parameters=[1.0, 2.0, 4.0, 5.0])],
+    )  # fmt: skip
+    ds = ph.integrate(system, "mkrk:rk4", step=0.1, steps=1, position=(1000.0, 0, 0))
+    assert ds["push"].values[-1] == 28.0
+    assert ds.velocity.values[-1] == pytest.approx([0.1 * (28.0 - 5.0), 0.3, -0.2], rel=1e-2)
+
+
 def test_works_of_two_loads_with_one_name_are_told_apart():
     def drag(body, rate):
         return {"force": -rate * body.velocity}

@@ -56,8 +56,9 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 ARGUMENTS = ("surroundings", "box", "cutoff", "switch", "skin")
 """Arguments of a system, as which no summand is called."""
 NO_BOX = dict.fromkeys(ARGUMENTS[1:])
-HANDED = "parameters"
-"""Of a load that is a function of a builder's: the numbers of the user's, which stand behind all others."""
+HANDED = "_handed"
+"""Of a load that is a function of a builder's: the numbers of the user's, which stand behind all others; no number of a
+load of one's own can be called so."""
 
 
 @answering
@@ -359,7 +360,7 @@ def sum_of(
     for load in loads:
         central = any(load is one for one in centres)
         tables = {key: one for key, one in load.parameters.items()
-                  if isinstance(one, Table) or (key == HANDED and np.ndim(one) == 1)}  # fmt: skip
+                  if isinstance(one, Table) or key == HANDED}  # fmt: skip
         plainly = {key: one for key, one in load.parameters.items() if key not in tables} if tables else load.parameters
         late += [(key == HANDED, len(one), len(summands), key, one) for key, one in tables.items()]
         places, more = places_of(plainly, 0 if central else len(numbers))

@@ -44,8 +44,8 @@ def acting(user: UserFunction) -> Callable[..., Any]:
     names, rated = tuple(form.arguments.split(", ")), tuple(name for name, _ in form.rated)
     states, number = tuple(name for name, _ in form.states), form.numbers == 1
 
-    def act(body: Any, t: Any, parameters: Any, **others: Any) -> Any:
-        seen = {"t": t, "parameters": parameters} | {name: seen_by(body, name) for name in names if name in OFFERED}
+    def act(body: Any, t: Any, _handed: Any, **others: Any) -> Any:
+        seen = {"t": t, "parameters": _handed} | {name: seen_by(body, name) for name in names if name in OFFERED}
         if states:
             seen["states"] = named(states)(*(others[STATE + one] for one in states))
         result = function(*(seen[name] for name in names))
@@ -60,12 +60,12 @@ def called(form: Form, moving: bool) -> Callable[..., Any]:
     given, states = taken(form), tuple(name for name, _ in form.states)
     kernel, number, sizes = opaque_of(form), form.numbers == 1, form.rated
 
-    def act(body: Any, t: Any, parameters: Any, **others: Any) -> Any:
+    def act(body: Any, t: Any, _handed: Any, **others: Any) -> Any:
         vectors = [seen_by(body, name) if moving or name in ("position", "q") else [0.0] * 3 for name in given]
         if states:
             every = [others[STATE + one] for one in states]
             vectors.append([x for one in every for x in (one if getattr(one, "ndim", 0) else [one])])
-        found = kernel(parameters, *vectors, t)
+        found = kernel(_handed, *vectors, t)
         if number:
             return found
         at = 6 if form.states or form.numbers == 6 else 3
@@ -88,7 +88,7 @@ def _taking(act: Any, states: tuple[str, ...]) -> Any:
 
 @lru_cache(jit.KEPT_KERNELS)
 def _signature(states: tuple[str, ...]) -> Signature:
-    names = ("body", "t", "parameters", *(STATE + one for one in states))
+    names = ("body", "t", "_handed", *(STATE + one for one in states))
     return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
 
