@@ -138,6 +138,12 @@ def assembled(
 
     whole, structure, called = _of_programs(made, users)
     kept = conserves
+    setters = {name: k for k, one in enumerate(given.steered) for name in one.sets + one.keeps}
+    for one, made_of in zip(whole.controllers, structure.commands, strict=True):
+        for state in (*made_of.sets, *made_of.keeps):
+            if state in setters:
+                raise InvalidInput(f"controllers[{setters[state]}] and {one.load.described} both set the state "
+                                   f"{state!r}; let one of them set it")  # fmt: skip
     if further:
         there = ("energy",) * structure.conservative + structure.conserves
         whole_turn = {"angular_momentum_space", "total_angular_momentum"}
