@@ -44,6 +44,12 @@ def test_names_that_moved_work_and_say_where_they_are(name):
     assert {one.filename for one in seen} == {"<string>"}
 
 
+@pytest.mark.parametrize("name", ["ephemeris", "gravity_field", "magnetic_field", "nrlmsis"])
+def test_what_left_the_systems_says_where_it_is(name):
+    with pytest.warns(ph.errors.OldNameWarning, match=f"polhode.systems.{name} is now polhode.surroundings.{name}"):
+        assert getattr(ph.systems, name) is getattr(ph.surroundings, name)
+
+
 def test_citation_file_agrees_with_the_project():
     yaml = pytest.importorskip("yaml")
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))

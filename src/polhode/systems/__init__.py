@@ -16,9 +16,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
+from polhode import surroundings
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.wheels import reaction_wheels
+from polhode.errors import OldNameWarning, warn
 from polhode.html import Tables
 from polhode.systems import constrained
 from polhode.systems.controllers import controller
@@ -82,8 +85,15 @@ SYSTEMS |= {
 BUILDERS["system"] = system
 
 
-def __getattr__(name: str) -> Callable[..., System]:
-    """The systems that were added, as attributes of the module."""
+LEFT = ("ephemeris", "gravity_field", "magnetic_field", "nrlmsis")
+"""Names of 0.1 that are those of ``polhode.surroundings`` now."""
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """The systems that were added, as attributes of the module; and what has left it, with a warning."""
+    if name in LEFT:
+        warn(f"polhode.systems.{name} is now polhode.surroundings.{name}", OldNameWarning)
+        return getattr(surroundings, name)  # type: ignore[no-any-return]
     if name.startswith("_") or name not in SYSTEMS:
         raise AttributeError(f"module 'polhode.systems' has no attribute {name!r}")
     return SYSTEMS[name]
