@@ -255,7 +255,8 @@ KNOWN = """
     from polhode.algebra import vectorised
     from polhode.kernel import drive, jit, pairs, reach
     from polhode.methods import method
-    from polhode.systems.events import either_value, event_value
+    from polhode.programs.written import module_of
+    from polhode.systems.event_roles import WHEEL, either_value, written
     from polhode.systems.gravitating_bodies import gravity_potential
     from polhode.systems.gravity_gradient import gradient_series
     from polhode.systems.heavy_top import top_series
@@ -267,7 +268,8 @@ KNOWN = """
         drive.loop_for(method(name).prepare().step)
     names = dict(zip(methods, asked, strict=True))
     names |= {one.__name__: one for one in (top_series, no_loads, gradient_series, gravity_potential)}
-    names["bound"] = jit.bind(either_value, user_event=gravity_potential, others=event_value, which=0)
+    others = module_of(written([WHEEL])).value
+    names["bound"] = jit.bind(either_value, user_event=gravity_potential, others=others, which=0)
     rows = {"first": vectorised.read3, "second": vectorised.number, "write": vectorised.write1}
     names["lanes"] = jit.bind(vectorised.each_2, formula=pairs.load4, **rows)
     print(json.dumps({name: reach.digest_of(one, {}).hex() for name, one in names.items()}))

@@ -302,6 +302,21 @@ def test_times_of_a_shadow():
     np.testing.assert_allclose(ds.event_time[:2], (times["umbra"], times["penumbra"]), rtol=1e-13)
 
 
+def test_the_shadow_follows_a_sun_that_moves():
+    times = np.linspace(-1.0, 31.0, 60)
+    places = 200.0 * np.column_stack([np.cos(0.05 * times), np.sin(0.05 * times), 0.0 * times])
+    circle = {"radius": 200.0, "period": 2.0 * np.pi / 0.05}
+    for sun in ({"circle": circle}, {"times": times, "positions": places}):
+        ds = ph.integrate(ph.orbit(1.0), "kepler", step=0.05, t_end=30.0, position=(1.0, 0, 0), velocity=(0, 0.9, 0.3),
+                          events=[events.node(), events.eclipse(0.4, **sun)])  # fmt: skip
+        shadow = ds.event_kind.isin(["shadow_entry", "shadow_exit"]).values
+        t, r = ds.event_time.values[shadow], ds.event_position.values[shadow]
+        assert len(t) > 8
+        s = np.column_stack([np.cos(0.05 * t), np.sin(0.05 * t), 0.0 * t])
+        np.testing.assert_allclose(np.linalg.norm(np.cross(r, s), axis=1), 0.4, atol=1e-12 if "circle" in sun else 1e-6)
+        assert ((r * s).sum(axis=1) < 0.0).all()
+
+
 def lit_or_not(n, method="mkrk:gauss12"):
     """End of a run in light that is switched at the edges of the cylinder, by arcs of its own: found from outside.
 

@@ -36,7 +36,7 @@ def events(*wanted, t_end=6.2, system=PAIR, **words):
 
 
 def test_distances_and_apsides():
-    found = events(ph.events.closest_approach("star", "planet"), ph.events.apsis_of("planet", about="star"),
+    found = events(ph.events.closest_approach("star", "planet"), ph.events.apsis(body="planet", about="star"),
                    ph.events.distance("planet", "star", 1.0))  # fmt: skip
     names = [name for name, _ in found]
     assert sorted(names) == ["apoapsis", "closest_approach", "distance_falling", "distance_rising", "periapsis"]
@@ -50,7 +50,7 @@ def test_distances_and_apsides():
 
 def test_nodes_and_transits():
     """The planet crosses z = 0 through the star at both apsides; it passes before the star for an observer along -y."""
-    found = events(ph.events.node_of("planet", about="star"), ph.events.transit("planet", "star", 0.2, (1, 0, 0)),
+    found = events(ph.events.node(body="planet", about="star"), ph.events.transit("planet", "star", 0.2, (1, 0, 0)),
                    t_end=6.0)  # fmt: skip
     nodes = {name: t for name, t in found if "node" in name}
     assert nodes["ascending_node"] == pytest.approx(0.0, abs=1e-6)
@@ -63,9 +63,9 @@ def test_nodes_and_transits():
 
 def test_of_one_kind_only_terminal_and_about_the_origin():
     falling = ph.events.distance("star", "planet", 1.0, "falling", terminal=True)
-    kinds = [name for name, _ in events(ph.events.apsis_of("planet", about="star", which="apoapsis"), falling)]
+    kinds = [name for name, _ in events(ph.events.apsis("apoapsis", body="planet", about="star"), falling)]
     assert kinds == ["apoapsis", "distance_falling"]
-    alone = events(ph.events.apsis_of("planet"), ph.events.node_of("planet", normal=(0, 1, 0)))
+    alone = events(ph.events.apsis(body="planet"), ph.events.node(body="planet", normal=(0, 1, 0)))
     assert {name for name, _ in alone} == {"periapsis", "apoapsis", "ascending_node", "descending_node"}
     three = ph.gravitating_bodies(mass=(1.0, 1e-3, 1e-3), names=("a", "b", "c"))
     ds = ph.integrate(three, "s6_10/kepler", step=0.05, t_end=30.0, events=[ph.events.distance("b", "c", 1.2)],

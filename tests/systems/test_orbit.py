@@ -1,6 +1,5 @@
 """Orbits: each force against a formula of its own, parts and potentials that add up, and runs against SciPy."""
 
-import dataclasses
 import inspect
 import json
 import re
@@ -12,16 +11,15 @@ from scipy.integrate import quad, solve_ivp
 from scipy.interpolate import CubicSpline
 
 import polhode as ph
-from polhode import events, forces, planets
+from polhode import forces, planets
 from polhode.checks import load_caller
-from polhode.errors import InvalidInput
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
 from polhode.runs.scenario import read_scenario
 from polhode.runs.scenario.signatures import system_table
 from polhode.runs.scenario.values import models_in
-from polhode.systems.events import compiled_events, table_of
+from polhode.systems.event_roles import compiled_events, table_of
 from polhode.systems.forces import FORCES
 from polhode.systems.forces import Force as ForceRecord
 
@@ -609,10 +607,3 @@ def test_constants_of_planets():
         planet = getattr(planets, name)
         assert planet.mu / planet.mean_radius**2 == pytest.approx(g, rel=3e-3)
         assert isinstance(forces.zonal(**planet.zonal), ForceRecord)
-
-
-def test_an_event_without_a_function_is_refused():
-    system = ph.orbit(1.0)
-    unknown = dataclasses.replace(events.apsis().watches[0], code=99)
-    with pytest.raises(InvalidInput, match="no function is known for the event 'periapsis'"):
-        compiled_events([unknown], system, 0.0, start_state(system, position=(1, 0, 0), velocity=(0, 1, 0)))

@@ -70,7 +70,7 @@ def circularised(**more):
     """From an ellipse of 7000 by 9000 km to a circle, at the first apoapsis."""
     near, far = 7.0e6, 9.0e6
     slow, fast = np.sqrt(MU * (2.0 / far - 2.0 / (near + far))), np.sqrt(MU / far)
-    apoapsis = ph.events.apsis_of("sat", which="apoapsis")
+    apoapsis = ph.events.apsis("apoapsis", body="sat")
     return (
         ph.system(ph.body("sat", 10.0), ph.loads.central(MU),
                   ph.loads.impulse(fast - slow, at=apoapsis, frame="velocity", once=True).on("sat")),
@@ -160,7 +160,7 @@ def test_what_cannot_be_done_at_an_event_is_said():
         ph.integrate(system, "v2/kepler", step=50.0, t_end=1e4, tangent=["position"], **start)
     kick = {"delta_v": (1.0, 0.0, 0.0)}
     with pytest.raises(InvalidInput, match="body of the event"):
-        ph.system(ph.body("a", 1.0), ph.loads.impulse(at=ph.events.apsis_of("b"), **kick))
+        ph.system(ph.body("a", 1.0), ph.loads.impulse(at=ph.events.apsis(body="b"), **kick))
     with pytest.raises(InvalidInput, match="but there are 2"):
         ph.system(ph.body("a", 1.0), ph.body("b", 1.0), ph.loads.impulse(at=ph.events.apsis(), **kick))
     with pytest.raises(InvalidInput, match="unknown kind of event"):

@@ -144,11 +144,9 @@ def test_a_load_acts_from_one_event_to_the_other_each_time():
     def motor(body, size):
         return {"force": (size, 0.0, 0.0)}
 
-    down, up = (ph.events.node_of("a", which=one) for one in ("descending", "ascending"))
+    down, up = (ph.events.node(one, body="a") for one in ("descending", "ascending"))
     cart = ph.system(ph.body("a", 2.0), ph.loads.of(spring), ph.loads.of(motor, size=0.6).on("a").after(down).until(up))
-    assert [one["kind"] for one in (cart.arguments["motor"]["after"], cart.arguments["motor"]["until"])] == [
-        "node_of"
-    ] * 2
+    assert [one["kind"] for one in (cart.arguments["motor"]["after"], cart.arguments["motor"]["until"])] == ["node"] * 2
     ds = ph.integrate(cart, "mkrk:cv8", step=0.02, t_end=14.0, position=(1, 0, 0.0), velocity=(0, 0, 1.0))
     assert ds.event_kind.values.tolist() == ["motor_begins", "motor_ends"] * 2
     np.testing.assert_allclose(ds.event_time, np.pi * np.arange(1, 5), rtol=1e-11)
@@ -456,7 +454,7 @@ def test_what_cannot_be_done_is_said():
         ph.integrate(pair, "s6_10", step=0.02, t_end=-1.0, **PAIR)
     with pytest.raises(InvalidInput, match="derivatives are not known"):
         ph.integrate(pair, "s6_10", step=0.02, steps=3, tangent=["position"], **PAIR)
-    at, law = ph.events.apsis_of("b"), {"x": 1.0}
+    at, law = ph.events.apsis(body="b"), {"x": 1.0}
     for wrong, match in (
         (lambda: ph.loads.impulse((1, 0, 0), at=1.0).until(2.0), "single times"),
         (lambda: ph.controller(next_stage, 1.0).until(2.0), "single times"),

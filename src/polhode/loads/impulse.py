@@ -146,8 +146,8 @@ def impulse(
     >>> impulse((0, 10.0, 0), at=600.0, frame="rtn").on("chaser").bodies
     ('chaser',)
     >>> from polhode import events
-    >>> impulse(25.0, at=events.apsis_of("chaser"), frame="velocity", once=True)
-    load impulse(delta_v=25.0, frame='velocity', once=True, at=apsis_of(body='chaser', terminal=False))
+    >>> impulse(25.0, at=events.apsis(body="chaser"), frame="velocity", once=True)
+    load impulse(delta_v=25.0, frame='velocity', once=True, at=apsis(body='chaser', terminal=False))
     """
     when = time_or_event(at, "at")
     known = isinstance(when, float)

@@ -318,7 +318,7 @@ class Load:
         Examples
         --------
         >>> from polhode import events, loads
-        >>> down, up = (events.node_of("craft", which=one) for one in ("descending", "ascending"))
+        >>> down, up = (events.node(one, body="craft") for one in ("descending", "ascending"))
         >>> list(loads.thrust((0.1, 0, 0)).on("craft").after(down).until(up).when)
         ['after', 'until']
         """

@@ -14,8 +14,8 @@ from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.integrator import Integrator
 from polhode.runs.steps import FixedStep, TimeTransformed
-from polhode.systems.event_record import ALTITUDE, Watch
-from polhode.systems.events import compiled_events, table_of
+from polhode.systems.event_roles import compiled_events, table_of
+from polhode.systems.events import impact
 from polhode.systems.sampling import cut_by
 from polhode.systems.sudden import Setting
 
@@ -158,10 +158,9 @@ class EventDetection:
     def land(self, t: float, y: Any) -> None:
         """Watch the ground as an event from a state above it on; loops have only looked whether a step ends below."""
         assert self.ground is not None
-        impact = Watch(ALTITUDE, (self.ground.radius,), falling="impact", terminal=True)
         at = len(self.watches) - self.asked  # behind those of the system
-        sides, self.ground = np.insert(self.sides, at, 1.0), None
-        self.watches.insert(at, impact)
+        sides, there, self.ground = np.insert(self.sides, at, 1.0), impact(self.ground.radius), None
+        self.watches.insert(at, there)
         self.table = table_of(self.watches, self.system)
         self._look(self.integrator, t, y, 0.0)
         self.sides[:] = sides

@@ -5,7 +5,7 @@ from __future__ import annotations
 from polhode.errors import InvalidInput
 from polhode.loads import Load
 from polhode.surroundings import Surrounding
-from polhode.systems.event_record import USER, Watch
+from polhode.systems.event_record import Watch
 from polhode.systems.summands import Sum
 
 
@@ -26,5 +26,5 @@ def edges_of(sum: Sum) -> tuple[Watch, ...]:
                                    "systems of one body; take shadow='cone'")  # fmt: skip
             at, reads = one.parameters[flag][0] if flag else -1, {"edge": quantity.name_of_edge(k)}
             loads = (Load(value, "edge", bodies=(body,), kind="edge", reads=reads) for body in sum.names)
-            found += [Watch(USER, cuts=True, flag=at, of=load) for load in loads]
+            found += [Watch(cuts=True, flag=at, of=load) for load in loads]
     return tuple(found)

@@ -6,7 +6,7 @@ from math import inf
 
 from polhode.bodies.body import Body
 from polhode.systems.carried import Carried
-from polhode.systems.event_record import WHEEL, Watch
+from polhode.systems.event_record import Watch
 
 NAMES = {"wheel_momentum": ("wheel_released", "wheel_saturated"), "gimbal_angle": ("gimbal_released", "gimbal_stopped")}
 
@@ -19,7 +19,7 @@ def watches_of(one: Carried, body: Body, first: int) -> tuple[Watch, ...]:
     limits += [("gimbal_angle", one.gimbals * k + j, most, one.gimbal_flag(k, j))
                for k, angles in enumerate(gyros) for j, most in enumerate(angles)]  # fmt: skip
     return tuple(
-        Watch(WHEEL, (float(first + one.states[quantity][0] + k), float(most), float(flag)), rising=NAMES[quantity][0],
-              falling=NAMES[quantity][1], cuts=True, flag=flag)
+        Watch((float(first + one.states[quantity][0] + k), float(most), float(flag)), *NAMES[quantity], cuts=True,
+              flag=flag)
         for quantity, k, most, flag in limits if most < inf
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The record of an event, and the codes of those that the compiled role knows."""
+"""The record of an event, and of what a run watches for it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ if TYPE_CHECKING:
     from polhode.loads import Load
     from polhode.systems.user import UserFunction
 
-APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER, WHEEL = range(9)
-"""Codes of the events in the compiled role. WITHIN: one disc covers the other, in the umbra or an annular eclipse."""
-
 
 @dataclass(frozen=True)
 class Watch:
     """A function of time and state whose sign changes a run detects."""
 
-    code: int  # code of the function in ``polhode.systems.events``
     numbers: tuple[float, ...] = ()  # parameters of the function
     # rising, falling: name of the event where the function rises, or falls, through zero; empty if that is no event
     rising: str = ""
@@ -29,14 +25,14 @@ class Watch:
     cuts: bool = False  # whether steps are cut there, because the loads or their derivatives jump
     # index of the system parameter that is 1 while the function is positive and 0 while it is negative; -1 if none
     flag: int = -1
-    # function, of: the user's function, or one of bodies by their names, instead of the one with this code
+    # of: the function of bodies; function: or one of the user's. Without both it is the limit of a wheel
     function: UserFunction | None = None
     of: Load | None = None
     acts: Any = None  # what happens to the motion there
 
     def is_that_of(self, other: Watch) -> bool:
         """Whether it watches the same function of the same bodies."""
-        mine, theirs = ((one.code, one.numbers, one.function) for one in (self, other))
+        mine, theirs = ((one.numbers, one.function) for one in (self, other))
         here, there = (one.of and (one.of.function, one.of.bodies, one.of.arguments) for one in (self, other))
         return mine == theirs and here == there
 

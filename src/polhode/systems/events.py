@@ -1,22 +1,27 @@
-"""Events of a motion: sign changes of a function of time and state, for ``polhode.integrate(..., events=[...])``.
+"""Events of a motion: sign changes of a function of bodies, for ``polhode.integrate(..., events=[...])``.
 
     from polhode import events
     ph.integrate(system, step=10.0, t_end=86400.0, events=["periapsis", events.altitude(20e3, radius=1.7e6)], **start)
 
-========= ================================== ========================== ============================
-event     function                           rising                     falling
-========= ================================== ========================== ============================
-apsis     r . v                              periapsis                  apoapsis
-node      r . n                              ascending_node             descending_node
-altitude  d - radius - height                altitude_rising            altitude_falling
-eclipse   cylinder: max(r . s, e - radius)   shadow_exit                shadow_entry
-          cone: c - (a + b) and c - (b - a)  penumbra_exit, umbra_exit  penumbra_entry, umbra_entry
-user      the user's function                its name                   its name
-========= ================================== ========================== ============================
+================ ============================ ========================== ============================
+event            function                     rising                     falling
+================ ============================ ========================== ============================
+apsis            r . v                        periapsis                  apoapsis
+node             r . n                        ascending_node             descending_node
+altitude         d - radius - height          altitude_rising            altitude_falling
+eclipse          cylinder: max(r . s,         shadow_exit                shadow_entry
+                 e - radius)
+                 cone: c - (a + b) and        penumbra_exit, umbra_exit  penumbra_entry, umbra_entry
+                 c - (b - a)
+closest_approach r . v of one from another    closest_approach
+distance         d - distance                 distance_rising            distance_falling
+transit          e - radius, or behind        transit_end                transit_begin
+of, user         the user's function          its name                   its name
+================ ============================ ========================== ============================
 
-r and v are position and velocity relative to the centre, d the distance from it, n the normal of a plane, s the unit
-vector to the Sun, e = |r x s| the distance from the axis of the shadow; a and b are the apparent radii of the Sun and
-of the body that casts the shadow, c the angle between their centres.
+r and v are position and velocity relative to the origin or another body, d the distance from it, n the normal of a
+plane, s the unit vector to the Sun, e = |r x s| the distance from the axis of the shadow, or from the line of sight; a
+and b are the apparent radii of the Sun and of the body that casts the shadow, c the angle between their centres.
 
 A run evaluates the functions after every step, and locates a zero by repeating a part of that step with the same
 method. Two sign changes within one step are missed, and so is a function that only touches zero: steps must be shorter
@@ -27,150 +32,121 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from types import FunctionType
 from typing import Any, Literal
 
 import numpy as np
 
-from polhode.algebra.so3 import axpy, cross, dot, scale
-from polhode.arguments import choice, number, text, truth, unit_vector
+from polhode.arguments import choice, identifier, number, text, truth, unit_vector
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector, arguments_of
 from polhode.errors import InvalidInput, answering, shown
-from polhode.kernel import jit
-from polhode.kernel import layout as L
-from polhode.kernel.access import get3
-from polhode.kernel.jit import helper
-from polhode.kernel.signatures import EVENT
-from polhode.loads.load import bodies_of
+from polhode.loads import Load
+from polhode.loads.load import bodies_of, made
 from polhode.loads.load import of as load_of
 from polhode.plugins import Registry
 from polhode.programs.purity import findings
 from polhode.surroundings.ephemerides import Ephemerides
-from polhode.surroundings.paths import Circle, path_to_sun, place_at
-from polhode.systems.event_record import (
-    ALTITUDE,
-    APSIS,
-    CYLINDER,
-    NODE,
-    PENUMBRA,
-    UMBRA,
-    USER,
-    WHEEL,
-    WITHIN,
-    Event,
-    Watch,
-)  # fmt: skip
-from polhode.systems.events_of_bodies import apsis_of, closest_approach, distance, node_of, transit
+from polhode.surroundings.light import between_discs, covered, out_of_cylinder, touching
+from polhode.surroundings.paths import Circle, Path, path_to_sun, place_at
+from polhode.surroundings.surrounding import Table
+from polhode.systems.around import places
+from polhode.systems.event_record import Event, Watch
 from polhode.systems.record import System
-from polhode.systems.structure import bodies_of_event, number_of
 from polhode.systems.user.function import UserFunction, record_of
 from polhode.systems.user.remembering import refusal
 from polhode.systems.user.roles import FORMS, event_function, event_with_states
-from polhode.systems.user.states import VALUE, sizes_read
+from polhode.systems.user.states import VALUE
 
 __all__ = [
-    "Event", "add_event", "altitude", "apsis", "apsis_of", "closest_approach", "distance", "eclipse", "node", "node_of",
-    "of", "transit", "user",
+    "Event", "add_event", "altitude", "apsis", "closest_approach", "distance", "eclipse", "node", "of", "transit",
+    "user",
 ]  # fmt: skip
 
-RELEASED = 1e-9
-"""Part of its largest momentum by which that of a saturated wheel must fall until its motor is free again."""
-NO_LEVEL = float("nan")
-"""What the role returns for a code it does not know; ``compiled_events`` recognises it by identity."""
+Which = Literal["rising", "falling"]
+UP = (0.0, 0.0, 1.0)
 
 
-# ------------------------------------------------------------------ the functions
-@helper
-def outside_cylinder(p, at, t, r):
-    """Positive in sunlight, negative in the shadow; a length."""
-    s = place_at(p, at + 2, t)
-    s = scale(1.0 / np.sqrt(dot(s, s)), s)
-    beside = cross(r, s)
-    return max(dot(r, s), np.sqrt(dot(beside, beside)) - p[at])
+# ------------------------------------------------------------------ functions of bodies
+def receding(body):
+    """r . r', positive while a body moves away from the origin."""
+    return body.position @ body.velocity
 
 
-@helper
-def outside_cone(p, at, t, r, edge):
-    """Angle between the centres minus that at which the discs touch, from outside (PENUMBRA) or inside; rad."""
-    d = axpy(-1.0, r, place_at(p, at + 2, t))
-    a = np.arcsin(min(1.0, p[at + 1] / np.sqrt(dot(d, d))))
-    b = np.arcsin(min(1.0, p[at] / np.sqrt(dot(r, r))))
-    across = cross(d, r)
-    c = np.arctan2(np.sqrt(dot(across, across)), -dot(d, r))
-    if edge == PENUMBRA:
-        return c - (a + b)
-    return c - (b - a if edge == UMBRA else abs(b - a))
+def receding_from(about, body):
+    """The same from another body."""
+    return (body.position - about.position) @ (body.velocity - about.velocity)
 
 
-@helper
-def below_limit(p, at, y, parameters):
-    """Positive while a wheel is not saturated: its largest momentum, less a little once it has been, minus what it has.
-    Numbers: index of the momentum in the state, its limit, index of the flag in the parameters."""
-    most = p[at + 1]
-    if parameters[int(p[at + 2])] == 0.0:
-        most *= 1.0 - RELEASED
-    return most - abs(y[int(p[at])])
+def above(body, normal):
+    """r . n, the height above a plane through the origin."""
+    return body.position @ normal
 
 
-def event_value(k, t, N, y, bodies, parameters, table):
-    """The EVENT role. Table: for each event its code and the index of its numbers, then the numbers."""
-    code, at = int(table[2 * k]), int(table[2 * k + 1])
-    r = get3(y, L.POSITION)
-    if code == APSIS:
-        return bodies[L.INVERSE_MASS] * dot(r, get3(y, L.MOMENTUM))
-    if code == NODE:
-        return dot(r, get3(table, at))
-    if code == ALTITUDE:
-        return np.sqrt(dot(r, r)) - table[at]
-    if code == CYLINDER:
-        return outside_cylinder(table, at, t, r)
-    if code == WHEEL:
-        return below_limit(table, at, y, parameters)
-    if code in (PENUMBRA, UMBRA, WITHIN):
-        return outside_cone(table, at, t, r, code)
-    return NO_LEVEL
+def above_plane_of(about, body, normal):
+    """The same above a plane through another body."""
+    return (body.position - about.position) @ normal
 
 
-user_event = jit.hole("user_event(t, N, y, bodies, parameters) -> float", "The user's function.")
-others = jit.hole("others(k, t, N, y, bodies, parameters, table) -> float", "The role of all other events.")
-which = jit.hole("which", "Number of the user's event, or of the first of them.")
-behind = jit.hole("behind", "Number of the first event behind those of a function of bodies.")
+def higher(body, radius):
+    """The height above a sphere about the origin."""
+    return (body.position @ body.position) ** 0.5 - radius
 
 
-of_bodies = jit.hole(
-    "of_bodies(t, N, y, bodies, parameters, table, at) -> float", "A function of bodies by their names."
-)
+def beyond(a, b, distance):
+    """|d| - distance."""
+    d = b.position - a.position
+    return (d @ d) ** 0.5 - distance
 
 
-def either_of_bodies(k, t, N, y, bodies, parameters, table):
-    """The EVENT role with a function of bodies for the events from number ``which`` on, up to ``behind``."""
-    if which <= k and k < behind:
-        return of_bodies(t, N, y, bodies, parameters, table, int(table[2 * k + 1]))
-    return others(k, t, N, y, bodies, parameters, table)
+def outside_disc(body, behind, radius, toward):
+    """Beside the disc of the body behind it: the distance across the line of sight, less its radius; or behind it."""
+    d = body.position - behind.position
+    along = d @ toward
+    across = d - along * toward
+    return np.maximum((across @ across) ** 0.5 - radius, -along)
 
 
-def either_value(k, t, N, y, bodies, parameters, table):
-    """The EVENT role with a user's function for event number ``which``."""
-    if k == which:
-        return user_event(t, N, y, bodies, parameters)
-    return others(k, t, N, y, bodies, parameters, table)
+def out_of_shadow(body, t, sun, radius):
+    """Positive out of the cylinder behind a body at the origin; a length."""
+    return out_of_cylinder(body, np.array(place_at(sun.p, sun.at, t)), radius)
 
 
-# ------------------------------------------------------------------ events of one body
+def out_of_penumbra(body, t, sun, radius, sun_radius):
+    """Positive where the disc of the Sun is seen whole; rad."""
+    return touching(body, np.array(place_at(sun.p, sun.at, t)), radius, sun_radius)
+
+
+def out_of_umbra(body, t, sun, radius, sun_radius):
+    """Positive where some of it is seen."""
+    c, a, b = between_discs(body, np.array(place_at(sun.p, sun.at, t)), radius, sun_radius)
+    return c - (b - a)
+
+
+def uncovered(body, t, sun, radius, sun_radius):
+    """Negative where one disc lies within the other, in the umbra or an annular eclipse."""
+    return covered(body, np.array(place_at(sun.p, sun.at, t)), radius, sun_radius)
+
+
+# ------------------------------------------------------------------ ready events
 @answering
 def apsis(
     which: Literal["periapsis", "apoapsis"] | None = None,
     *,
+    body: str | None = None,
+    about: str | None = None,
     terminal: bool = False,
 ) -> Event:
-    """Where the distance from the centre is least or greatest. On a circular orbit round-off decides.
+    """Where a body is nearest to the origin or to another body, or farthest from it. On a circle round-off decides.
 
     Parameters
     ----------
     which : {"periapsis", "apoapsis"}, optional
         Only these events.
+    body : str, optional
+        Its name, in a system of several.
+    about : str, optional
+        Name of the other body; without, the origin.
     terminal : bool
         Whether the run ends at the first such event.
 
@@ -182,18 +158,27 @@ def apsis(
     ------
     InvalidInput
         Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> apsis("periapsis", body="moon", about="earth")
+    apsis(body='moon', about='earth', which='periapsis', terminal=False)
     """
-    return _made("apsis", {"which": which, "terminal": terminal}, (APSIS, (), "periapsis", "apoapsis"))
+    given = {"about": about, "body": body}
+    acts = (receding if about is None else receding_from, "periapsis", "apoapsis")
+    return _made("apsis", given, {}, which, terminal, acts)
 
 
 @answering
 def node(
     which: Literal["ascending", "descending"] | None = None,
-    normal: Vector = (0.0, 0.0, 1.0),
+    normal: Vector = UP,
     *,
+    body: str | None = None,
+    about: str | None = None,
     terminal: bool = False,
 ) -> Event:
-    """Where the path crosses a plane through the centre. For an orbit in that plane round-off decides.
+    """Where a body crosses a plane through the origin or through another body. In that plane round-off decides.
 
     Parameters
     ----------
@@ -201,6 +186,10 @@ def node(
         Only crossings along the normal, or against it.
     normal : array_like (3,)
         Normal of the plane, space frame; any length.
+    body : str, optional
+        Its name, in a system of several.
+    about : str, optional
+        Name of the other body; without, the origin.
     terminal : bool
         Whether the run ends at the first such event.
 
@@ -212,21 +201,27 @@ def node(
     ------
     InvalidInput
         Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> node("ascending", body="moon", about="earth").watches[0].rising
+    'ascending_node'
     """
-    n = unit_vector(normal, "normal")
-    given = {"which": which, "normal": plain(normal), "terminal": terminal}
-    return _made("node", given, (NODE, n, "ascending_node", "descending_node"))
+    given, numbers = {"about": about, "body": body}, {"normal": unit_vector(normal, "normal")}
+    acts = (above if about is None else above_plane_of, "ascending_node", "descending_node")
+    return _made("node", given, numbers, which, terminal, acts, told={"normal": plain(normal)})
 
 
 @answering
 def altitude(
     height: Length,
     radius: Length,
-    which: Literal["rising", "falling"] | None = None,
+    which: Which | None = None,
     *,
+    body: str | None = None,
     terminal: bool = False,
 ) -> Event:
-    """Where the path crosses a height above a sphere about the centre.
+    """Where a body crosses a height above a sphere about the origin.
 
     Parameters
     ----------
@@ -236,6 +231,8 @@ def altitude(
         Radius of the sphere.
     which : {"rising", "falling"}, optional
         Only crossings upwards, or only downwards.
+    body : str, optional
+        Its name, in a system of several.
     terminal : bool
         Whether the run ends at the first such event.
 
@@ -251,8 +248,8 @@ def altitude(
     h, R = number(height, "height", "m"), number(radius, "radius", "m", positive=True)
     if not h + R > 0.0:
         raise InvalidInput(f"height is {h:g}, below the centre of a sphere of radius {R:g}; give a height above it")
-    given = {"height": h, "radius": R, "which": which, "terminal": terminal}
-    return _made("altitude", given, (ALTITUDE, (h + R,), "altitude_rising", "altitude_falling"))
+    acts = (higher, "altitude_rising", "altitude_falling")
+    return _made("altitude", {"body": body}, {"radius": h + R}, which, terminal, acts, told={"height": h, "radius": R})
 
 
 @answering
@@ -268,9 +265,10 @@ def eclipse(
     shadow: Literal["cylinder", "cone"] = "cylinder",
     sun_radius: Length | None = None,
     which: Literal["entry", "exit"] | None = None,
+    body: str | None = None,
     terminal: bool = False,
 ) -> Event:
-    """Where the path enters or leaves the shadow of the centre.
+    """Where a body enters or leaves the shadow of the centre.
 
     Parameters
     ----------
@@ -284,6 +282,8 @@ def eclipse(
         Radius of the Sun, for the cone: 6.957e8 in metres.
     which : {"entry", "exit"}, optional
         Only these events.
+    body : str, optional
+        Its name, in a system of several.
     terminal : bool
         Whether the run ends at the first such event.
 
@@ -304,20 +304,166 @@ def eclipse(
         raise InvalidInput(f"sun_radius is {wrong}")
     if shadow == "cone" and direction is not None:
         raise InvalidInput("the cone needs a place of the Sun; give position instead of direction")
-    size = 0.0 if sun_radius is None else number(sun_radius, "sun_radius", "m", positive=True)
-    given = {"radius": R, **path.arguments, "shadow": shadow, "sun_radius": size or None}
-    given |= {"which": which, "terminal": terminal}
-    numbers = (R, size, *path.numbers)
-    return _made("eclipse", given, *((code, numbers, *names) for code, *names in SHADOWS[shadow]))
+    sizes = {"radius": R} | ({} if sun_radius is None else
+                             {"sun_radius": number(sun_radius, "sun_radius", "m", positive=True)})  # fmt: skip
+    return _made("eclipse", {"body": body}, {"sun": Table(path.numbers), **sizes}, which, terminal, *SHADOWS[shadow],
+                 told={**sizes, **path.arguments, "shadow": shadow})  # fmt: skip
 
 
-SHADOWS = {
-    "cylinder": ((CYLINDER, "shadow_exit", "shadow_entry"),),
-    "cone": ((PENUMBRA, "penumbra_exit", "penumbra_entry"), (UMBRA, "umbra_exit", "umbra_entry")),
+SHADOWS: dict[str, tuple[tuple[Callable[..., Any], str, str], ...]] = {
+    "cylinder": ((out_of_shadow, "shadow_exit", "shadow_entry"),),
+    "cone": ((out_of_penumbra, "penumbra_exit", "penumbra_entry"), (out_of_umbra, "umbra_exit", "umbra_entry")),
 }
-"""Code and names of each edge."""
+"""Function and names of each edge."""
 
 
+@answering
+def closest_approach(a: str, b: str, *, terminal: bool = False) -> Event:
+    """Where the distance of two bodies is least.
+
+    Parameters
+    ----------
+    a, b : str
+        Their names.
+    terminal : bool
+        Whether the run ends at the first such event.
+
+    Returns
+    -------
+    Event
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> closest_approach("chaser", "target")
+    closest_approach(a='chaser', b='target', terminal=False)
+    """
+    return _made("closest_approach", {"a": a, "b": b}, {}, None, terminal, (receding_from, "closest_approach", ""))
+
+
+@answering
+def distance(a: str, b: str, distance: Length, which: Which | None = None, *, terminal: bool = False) -> Event:
+    """Where the distance of two bodies passes a value: an encounter (falling), an ejection (rising), a collision.
+
+    Parameters
+    ----------
+    a, b : str
+        Their names.
+    distance : float
+        The distance, positive: of a collision the sum of their radii.
+    which : {"rising", "falling"}, optional
+        Only where it grows, or only where it falls.
+    terminal : bool
+        Whether the run ends at the first such event.
+
+    Returns
+    -------
+    Event
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> distance("sun", "comet", 1.5e11, "falling", terminal=True).kind
+    'distance'
+    """
+    numbers = {"distance": number(distance, "distance", "m", positive=True)}
+    acts = (beyond, "distance_rising", "distance_falling")
+    return _made("distance", {"a": a, "b": b}, numbers, which, terminal, acts)
+
+
+@answering
+def transit(
+    body: str, behind: str, radius: Length, toward: Vector, which: Literal["begin", "end"] | None = None, *,
+    terminal: bool = False,
+) -> Event:  # fmt: skip
+    """Where a body begins and ends to pass in front of another one, seen from far away.
+
+    Parameters
+    ----------
+    body, behind : str
+        Names of the one in front and of the one behind.
+    radius : float
+        Radius of the disc behind (of both together, for the first contact).
+    toward : array_like (3,)
+        Direction towards the observer, space frame; any length.
+    which : {"begin", "end"}, optional
+        Only these events.
+    terminal : bool
+        Whether the run ends at the first such event.
+
+    Returns
+    -------
+    Event
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> transit("planet", "star", 6.96e8, toward=(1, 0, 0)).kind
+    'transit'
+    """
+    numbers = {"radius": number(radius, "radius", "m", positive=True), "toward": unit_vector(toward, "toward")}
+    acts = (outside_disc, "transit_end", "transit_begin")
+    return _made("transit", {"body": body, "behind": behind}, numbers, which, terminal, acts)
+
+
+def _made(
+    kind: str, on: Mapping[str, Any], numbers: Mapping[str, Any], which: Any, terminal: Any,
+    *rows: tuple[Callable[..., Any], str, str], told: Mapping[str, Any] | None = None,
+) -> Event:  # fmt: skip
+    """The event of functions of bodies by these words, called so where they rise and fall, restricted to ``which``."""
+    named = {word: identifier(one, word) for word, one in on.items() if one is not None}
+    if "about" in named and "body" not in named:
+        raise InvalidInput("about is given without body; say which body it is")
+    if len(set(named.values())) < len(named):
+        raise InvalidInput(f"{' and '.join(named)} are both {next(iter(named.values()))!r}; name two bodies")
+    watches = []
+    for function, rising, falling in rows:
+        up, down = (set(name.split("_")) for name in (rising, falling))  # a word is what one has and the other has not
+        words = dict.fromkeys(sorted(up - down), rising) | dict.fromkeys(sorted(down - up), falling)
+        if which is not None:
+            chosen = words[choice(which, f"which of {kind}", words)]
+            rising, falling = (name if name == chosen else "" for name in (rising, falling))
+        load = made(function, kind, **numbers).on(*named.values())
+        watches.append(watched(load, rising, falling, truth(terminal, "terminal")))
+    given = {word: named[word] for word in sorted(named, key=("a", "b", "body", "about", "behind").index)}
+    given |= {word: plain(one) for word, one in (numbers if told is None else told).items()}
+    given |= ({} if which is None else {"which": which}) | {"terminal": terminal}
+    return Event(kind, {"kind": kind, **given}, tuple(watches))
+
+
+def watched(load: Load, rising: str, falling: str, terminal: bool = False) -> Watch:
+    """What a run watches for the function of a load."""
+    return Watch(tuple(places(load.parameters, 0)[1]), rising, falling, terminal, of=load)
+
+
+def impact(radius: float) -> Watch:
+    """The ground of a centre at the origin, where a run ends."""
+    return watched(made(higher, "impact", radius=radius), "", "impact", True)
+
+
+def edges_of_shadow(path: Path, body: float, sun: float, shadow: str, flag: int = -1) -> tuple[Watch, ...]:
+    """Where runs cut their steps as light jumps or kinks, behind a body at the origin."""
+    every: dict[str, Any] = {"none": (), "cylinder": (out_of_shadow,), "cone": (out_of_penumbra, uncovered)}
+    numbers: dict[str, Any] = {"sun": Table(path.numbers), "radius": body} | (
+        {"sun_radius": sun} if shadow == "cone" else {}
+    )
+    found = (watched(made(act, "eclipse", **numbers), "", "") for act in every[shadow])
+    return tuple(replace(one, cuts=True, flag=flag if shadow == "cylinder" else -1) for one in found)
+
+
+# ------------------------------------------------------------------ functions of the user's
 @answering
 def user(
     function: Function,
@@ -354,19 +500,18 @@ def user(
     if form.takes_states(function):
         form = replace(form, arguments=f"{form.arguments}, states", states=((VALUE, 0),), sets=(VALUE,))
         role = event_with_states
-    made = UserFunction(form, function, role, (1.0, 0.0, 0.0, 0.0), np.zeros(0))
-    label = made.name if name is None else name
+    taken = UserFunction(form, function, role, (1.0, 0.0, 0.0, 0.0), np.zeros(0))
+    label = taken.name if name is None else name
     if not isinstance(label, str) or not label:
         raise InvalidInput(f"name must be text, not {shown(name)}")
     watch = Watch(
-        USER,
         (),
         label if direction >= 0 else "",
         label if direction <= 0 else "",
         truth(terminal, "terminal"),
-        function=made,
+        function=taken,
     )
-    given = {"kind": "user", "function": made.record(), "direction": int(direction), "terminal": terminal}
+    given = {"kind": "user", "function": taken.record(), "direction": int(direction), "terminal": terminal}
     return Event("user", given | {"name": label}, (watch,))
 
 
@@ -414,22 +559,18 @@ def of(
     of(direction=1, terminal=False, name='closest approach', on=['a', 'b'])
     """
     _direction(direction)
-    watched = load_of(function, **parameters)
-    label = watched.name if name is None else text(name, "name of an event")
-    watched = replace(watched, name=label)
-    told = findings(watched.function)
+    load = load_of(function, **parameters)
+    label = load.name if name is None else text(name, "name of an event")
+    load = replace(load, name=label)
+    told = findings(load.function)
     if told and told[0].kind in ("memory", "outside"):
         raise InvalidInput(refusal(f"event {label!r}", told[0], False))
-    numbers = tuple(np.concatenate([np.zeros(0), *(np.ravel(one) for one in watched.parameters.values())]).tolist())
-    watch = Watch(
-        USER, numbers, label if direction >= 0 else "", label if direction <= 0 else "", truth(terminal, "terminal"),
-        of=watched,
-    )  # fmt: skip
-    given = {"kind": "of", "function": record_of(watched.function), "direction": int(direction), "terminal": terminal}
-    given |= {"name": label} | {key: plain(value) for key, value in watched.parameters.items()}
-    made = Event("of", given, (watch,))
+    watch = watched(load, label if direction >= 0 else "", label if direction <= 0 else "", truth(terminal, "terminal"))
+    given = {"kind": "of", "function": record_of(load.function), "direction": int(direction), "terminal": terminal}
+    given |= {"name": label} | {key: plain(value) for key, value in load.parameters.items()}
+    event = Event("of", given, (watch,))
     named = bodies_of(on)
-    return made.on(*named) if named else made
+    return event.on(*named) if named else event
 
 
 def _direction(direction: Any) -> None:
@@ -437,29 +578,9 @@ def _direction(direction: Any) -> None:
         raise InvalidInput(f"direction is {shown(direction)}; it must be 0 (both), 1 (rising) or -1 (falling)")
 
 
-def _made(kind: str, given: dict[str, Any], *functions: tuple[Any, ...]) -> Event:
-    """The event of functions (code, numbers, rising name, falling name), restricted to ``given["which"]`` if set."""
-    requested, terminal = given["which"], truth(given["terminal"], "terminal")
-    watches = []
-    for code, numbers, rising, falling in functions:
-        words = {_word(rising, kind): rising, _word(falling, kind): falling}
-        if requested is not None:
-            choice(requested, f"which of {kind}", words)
-        up, down = (name if requested in (None, word) else "" for word, name in words.items())
-        watches.append(Watch(code, tuple(numbers), up, down, terminal))
-    arguments = {name: value for name, value in given.items() if value is not None}
-    return Event(kind, {"kind": kind, **arguments}, tuple(watches))
-
-
-def _word(name: str, kind: str) -> str:
-    """The value of ``which`` for an event name, such as "exit" for "shadow_exit"."""
-    parts = name.split("_")
-    return parts[0] if kind in ("apsis", "node") else parts[-1]
-
-
 EVENTS: dict[str, Callable[..., Event]] = Registry({
     build.__name__: build
-    for build in (apsis, node, altitude, eclipse, user, closest_approach, distance, apsis_of, node_of, transit)
+    for build in (apsis, node, altitude, eclipse, user, closest_approach, distance, transit)
 })  # fmt: skip
 """Every kind of event by the name of the function that makes it."""
 SHORT: dict[str, Callable[[], Event]] = {
@@ -536,69 +657,11 @@ def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]
 
 def why_not(event: Event, system: System) -> str:
     """Why an event is none of a system, in words; empty where it is."""
-    if all(watch.of is not None for watch in event.watches):
-        return ""
-    if system.N != 1:
-        return (f"an event {event.kind!r} is that of one body, but {system.name!r} has {system.N}; take "
-                "polhode.events.of(function).on(...)")  # fmt: skip
-    if event.kind != "user" and not system.translates:
-        return (f"the body of {system.name!r} does not move through space; it has no {event.kind}, but events.user "
-                "takes a function of its attitude")  # fmt: skip
+    named = [watch.of is not None and (watch.of.bodies or event.kind == "of") for watch in event.watches]
+    if system.N != 1 and not all(named):
+        say = "take polhode.events.of(function).on(...)" if event.kind == "user" else "say which: body=..."
+        return f"an event {event.kind!r} is that of one body, but {system.name!r} has {system.N}; {say}"
+    if event.kind in ("apsis", "node", "altitude", "eclipse") and not system.translates:
+        return (f"the body of {system.name!r} does not move through space; it has no {event.kind}, but events.of takes "
+                "a function of its attitude")  # fmt: skip
     return ""
-
-
-# ------------------------------------------------------------------ compiled for a run
-def table_of(watches: Sequence[Watch], system: System) -> Any:
-    """The table that the EVENT role reads (see ``event_value``), with the numbers of bodies behind those of events."""
-    if not watches:
-        return np.zeros(1)
-    every = [(*one.numbers, *(() if one.of is None else bodies_of_event(one.of, system))) for one in watches]
-    at = np.cumsum([2 * len(watches), *map(len, every)])
-    rows = [x for watch, first in zip(watches, at[:-1], strict=True) for x in (watch.code, first)]
-    return np.array([*rows, *(x for numbers in every for x in numbers), 0.0], dtype=float)
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def _with_bodies(function: Any, others: Any, which: int, behind: int) -> Any:
-    """The EVENT role ``others`` with a function of bodies for the events from ``which`` on, up to ``behind``."""
-    made = jit.bind(either_of_bodies, of_bodies=function, others=others, which=which, behind=behind)
-    return jit.compile_kernel(made, EVENT)
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def _with_function(function: Any, others: Any, which: int) -> Any:
-    """The EVENT role ``others`` with a function for event ``which``: (role, "") or (None, reason)."""
-    return jit.compile_uncached(jit.bind(either_value, user_event=function, others=others, which=which), EVENT)
-
-
-def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) -> Callable[..., Any]:
-    """The EVENT role of these events; a user's function is tried out at this time and state."""
-    table = table_of(watches, system)
-    for k, watch in enumerate(watches):
-        if (
-            watch.function is None
-            and watch.of is None
-            and event_value(k, t, 1, y, system.bodies, system.parameters, table) is NO_LEVEL
-        ):
-            raise InvalidInput(f"no function is known for the event {watch.rising or watch.falling!r}")
-    role = jit.compile_kernel(event_value, EVENT)
-    w, x, y3, z = (float(q) for q in system.frames[0])
-    functions = [None if watch.of is None else number_of(watch.of, system) for watch in watches]
-    for k, function in enumerate(functions):
-        if function is not None and (k == 0 or functions[k - 1] is not function):
-            behind = next((j for j in range(k, len(watches)) if functions[j] is not function), len(watches))
-            role = _with_bodies(function, role, k, behind)
-    for k, watch in enumerate(watches):
-        if watch.function is not None:
-            event = replace(watch.function, frame=(w, x, y3, z), parameters=system.parameters)
-            if event.form.states:
-                sizes = sizes_read(system.auxiliary[system.read_from :])
-                if not sizes:
-                    raise InvalidInput(f"{event.described} takes states, but {system.name!r} has none; leave the "
-                                       "argument out")  # fmt: skip
-                event = replace(event, form=replace(event.form, states=sizes), states_at=system.read_from)
-            made, reason = _with_function(event.compile(t, y, system.bodies), role, k)
-            if made is None:
-                raise InvalidInput(f"{event.described} cannot be watched: {reason}")
-            role = made
-    return role

@@ -7,7 +7,7 @@ that another mass or stiffness is another array and no other text.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,10 @@ from polhode.loads import Load
 from polhode.programs.decisions import Decisions
 from polhode.programs.factor import factored
 from polhode.programs.memory import Values
+from polhode.programs.primitives import FIRST, MEMORY
 from polhode.programs.roles import behind, of_flat_memory, plain
 from polhode.programs.text import Lines
-from polhode.programs.written import module_of
+from polhode.surroundings.surrounding import Table
 from polhode.systems.around import places as places_of
 from polhode.systems.carried import carried_in
 from polhode.systems.commands import traced, written
@@ -32,27 +33,42 @@ from polhode.systems.pairs import Untraced, numbers_of_each, of_two
 from polhode.systems.summands import Structure, Sum, Summand, Within, functions_of
 from polhode.systems.tracing import Tracing
 
-_kept: OrderedDict[Any, list[Structure]] = OrderedDict()
+_kept: OrderedDict[Any, list[tuple[Mapping[str, float], Any]]] = OrderedDict()
+
+
+def _once(key: tuple[Any, ...], acts: Iterable[Any], parameters: Any, make: Callable[[], Any]) -> Any:
+    """What ``make() -> values of parameters that it holds for, thing`` has made of these functions, or makes now."""
+    key = (*key, tuple(acts))
+    known = _kept.setdefault(key, [])
+    _kept.move_to_end(key)
+    opaque = any(getattr(made[0], "opaque", False) for made in key[-1])
+    for fixed, made in () if opaque else known:  # a digest may not see all of an object
+        if all(parameters[int(name[1:])] == value for name, value in fixed.items()):
+            return made
+    while len(_kept) > jit.KEPT_KERNELS:
+        _kept.popitem(last=False)
+    found = make()
+    known[:] = [found, *known[:7]]
+    return found[1]
+
+
+def _keys(*summands: Summand) -> Iterable[Any]:
+    """What the programs of summands depend on, but for numbers."""
+    return (one.key(act) for one, act in zip(summands, functions_of(summands), strict=True))
 
 
 def structure_of(sum: Sum) -> Structure:
     """The structure that the functions make at present."""
-    summands = (*sum.summands, *sum.controllers, *sum.around)
-    acts = tuple(one.key(act) for one, act in zip(summands, functions_of(summands), strict=True))
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.noises, sum.centred, sum.carried, sum.beside,
-           sum.within.edges is None, sum.in_turn, sum.remembers, sum.mu_at, acts)  # fmt: skip
-    known = _kept.setdefault(key, [])
-    _kept.move_to_end(key)
-    opaque = any(getattr(made[0], "opaque", False) for made in key[-1])
-    for made in () if opaque else known:  # a digest may not see all of an object
-        if all(sum.parameters[int(name[1:])] == value for name, value in made.fixed.items()):
-            return made
-    while len(_kept) > jit.KEPT_KERNELS:
-        _kept.popitem(last=False)
-    commanded = traced(sum)
-    made = written(commanded, _made(commanded.sum))
-    known[:] = [made, *known[:7]]
-    return made
+           sum.within.edges is None, sum.in_turn, sum.remembers, sum.mu_at)  # fmt: skip
+
+    def make() -> tuple[Mapping[str, float], Structure]:
+        commanded = traced(sum)
+        made = written(commanded, _made(commanded.sum))
+        return made.fixed, made
+
+    found: Structure = _once(key, _keys(*sum.summands, *sum.controllers, *sum.around), sum.parameters, make)
+    return found
 
 
 def _made(sum: Sum) -> Structure:
@@ -94,14 +110,17 @@ def bodies_of_event(load: Load, system: Any) -> tuple[int, ...]:
     read = {name for one in carried_in(system) for name in one.states}
     of_states = read.union(own.quantity for own in system.auxiliary[system.read_from :]).issuperset(load.takes)
     if not load.bodies and len(names) > 1 and not of_states:
-        raise InvalidInput(f"event {load.name!r} is of one of {len(names)} bodies; say which with .on")
+        raise InvalidInput(
+            f"event {load.name!r} is of one of {len(names)} bodies; say which"
+            + (" with .on" if load.kind == "" else ": body=...")
+        )
     return tuple(names.index(one) for one in load.bodies) or (0,) * (not of_states)
 
 
-def number_of(load: Load, system: Any) -> Callable[..., Any]:
-    """What the function of an event returns, as ``value(t, N, y, bodies, parameters, table, at)`` with the system's
-    parameters and, from ``table[at]`` on, its own and the numbers of its bodies; one for all events that differ in
-    these alone, unless bodies have rotors."""
+def lines_of(load: Load, system: Any) -> tuple[str, ...]:
+    """Lines that return what the function of an event does, from ``t, y, bodies, parameters`` of a system and, from
+    ``table[at]`` on, its own numbers and those of its bodies; the same for all events that differ in these alone,
+    unless bodies have rotors."""
     own, names = len(system.parameters), system.names or ("body",)
     around = getattr(getattr(system.made_again, "sum", None), "around", ())
     known = {at + j for one in around for at, shape in one.parameters.values() for j in range(int(np.prod(shape)))}
@@ -118,28 +137,34 @@ def number_of(load: Load, system: Any) -> Callable[..., Any]:
         False, numbers, carried, around,
     )  # fmt: skip
     within, n = (whole, len(names)) if carried else (whole.of(on, whole.summands), len(on))
-    tracing, here = Tracing(within), on if carried else tuple(range(n))
-    decisions = Decisions(Values(numbers.tolist(), {*range(own)} - known))
-    with tracing.g.asking(decisions):
-        parts = tracing.rows(whole.summands[0], here, decisions)
-    if [*parts] != [""]:
-        raise UserFunctionError(f"event {load.name!r} returns {', '.join(parts)}; it must return one number")
-    (row,) = factored(tracing.g, parts[""])
-    inputs, N = tracing.g.names([row]), len(names)
-    head = [] if carried else [f"i{k} = whole(table[at + {len(values) + k}])" for k in range(n)]
+    key = ("event", tuple(names), whole.moves, whole.turns, frames, whole.states, carried, own, system.read_from)
 
-    def slot(array: str, k: int) -> str:
-        if array == "parameters":
-            return f"table[at + {k - own}]" if k >= own else plain(array, k)
-        size = {"y": L.BODY, "bodies": L.CONSTANTS}[array]
-        if carried or k >= size * n + 4 * n * (array == "bodies"):
-            return plain(array, k)
-        of_frame = k - size * n
-        at = f"{L.CONSTANTS * N} + 4 * i{of_frame // 4} + {of_frame % 4}"
-        return f"{array}[{at if of_frame >= 0 else f'{size} * i{k // size} + {k % size}'}]"
+    def make() -> tuple[Mapping[str, float], tuple[str, ...]]:
+        tracing, here = Tracing(within), on if carried else tuple(range(n))
+        decisions = Decisions(Values(numbers.tolist(), {*range(own)} - known))
+        with tracing.g.asking(decisions):
+            parts = tracing.rows(whole.summands[0], here, decisions)
+        if [*parts] != [""]:
+            raise UserFunctionError(f"event {load.name!r} returns {', '.join(parts)}; it must return one number")
+        (row,) = factored(tracing.g, parts[""])
+        inputs, N = tracing.g.names([row]), len(names)
+        head = [] if carried else [f"i{k} = whole(table[at + {len(values) + k}])" for k in range(n)]
 
-    lines, given = of_flat_memory(inputs, n, slot)
-    body = Lines(tracing.g, [row], given | behind(inputs, N, system.read_from))
-    lines = [*head, *lines, *body.lines, f"return {body.names[row]}"]
-    text = "\n    ".join(["def value(t, N, y, bodies, parameters, table, at):", *lines])
-    return module_of(text + "\n").value  # type: ignore[no-any-return]
+        def slot(array: str, k: int) -> str:
+            if array == "parameters":
+                return f"table[at + {k - own}]" if k >= own else plain(array, k)
+            size = {"y": L.BODY, "bodies": L.CONSTANTS}[array]
+            if carried or k >= size * n + 4 * n * (array == "bodies"):
+                return plain(array, k)
+            of_frame = k - size * n
+            at = f"{L.CONSTANTS * N} + 4 * i{of_frame // 4} + {of_frame % 4}"
+            return f"{array}[{at if of_frame >= 0 else f'{size} * i{k // size} + {k % size}'}]"
+
+        lines, given = of_flat_memory(inputs, n, slot)
+        if any(isinstance(one, Table) for one in load.parameters.values()):  # read by index; none around is, then
+            given |= {MEMORY: "table", FIRST: f"at - {own} + "}
+        body = Lines(tracing.g, [row], given | behind(inputs, N, system.read_from))
+        lines = [*head, *lines, *body.lines, f"return {body.names[row]}"]
+        return {name: numbers[int(name[1:])] for name in decisions.asked}, tuple(lines)
+
+    return _once(key, _keys(*within.summands, *around), numbers, make)  # type: ignore[no-any-return]

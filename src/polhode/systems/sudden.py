@@ -53,7 +53,7 @@ def events_of_load(load: Load | Surrounding) -> dict[str, Event]:
         watches = found[word].watches
         if len(watches) > 1 or watches[0].function is not None:
             raise InvalidInput(f"{load.described} has an event that none of a sum is; take one of polhode.events.of, "
-                               "or one of bodies by their names, such as apsis_of")  # fmt: skip
+                               "or one of bodies by their names, such as apsis(body=...)")  # fmt: skip
     return found
 
 
@@ -118,10 +118,11 @@ def happening(acts: Sequence[Any], load: Load | Surrounding, sum: Sum) -> list[A
     if event is None:
         return list(acts)
     (watch,) = event.watches
-    if watch.of is None and len(sum.names) > 1:
-        raise InvalidInput(f"{load.described} is at an event of the one body, but there are {len(sum.names)}; take "
-                           "one of bodies by their names, such as apsis_of")  # fmt: skip
-    for body in () if watch.of is None else watch.of.bodies:
+    assert watch.of is not None
+    if watch.of.kind and not watch.of.bodies and len(sum.names) > 1:
+        raise InvalidInput(f"{load.described} is at an event of the one body, but there are {len(sum.names)}; say "
+                           "which: body=...")  # fmt: skip
+    for body in watch.of.bodies:
         if body not in sum.names:
             raise unknown_name(f"body of the event of {load.described}", body, sum.names)
     return [replace(watch, cuts=True, terminal=False, acts=act) for act in acts]

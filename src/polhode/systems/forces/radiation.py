@@ -14,7 +14,7 @@ from polhode.kernel.jit import helper
 from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.light import visible
 from polhode.surroundings.paths import Circle, path_to_sun, place_at, velocity_at
-from polhode.systems.event_record import CYLINDER, PENUMBRA, WITHIN, Watch
+from polhode.systems.events import edges_of_shadow
 from polhode.systems.forces.record import Force
 
 DISTANCE, FAR, LIT, BODY, SUN, PATH = range(1, 7)
@@ -149,11 +149,6 @@ def radiation_pressure(
             raise InvalidInput(f"{name} is given, but shadow is {shadow!r}; leave it out or choose another shadow")
     body, sun = sizes.get("radius", 0.0), sizes.get("sun_radius", 0.0)
     light, potential, rate = SHADOWS[shadow]
-    edges = {
-        "none": (),
-        "cylinder": (Watch(CYLINDER, (body, 0.0, *path.numbers), cuts=True, flag=LIT),),
-        "cone": tuple(Watch(code, (body, sun, *path.numbers), cuts=True) for code in (PENUMBRA, WITHIN)),
-    }
     behind = {"none": "without shadow", "cylinder": "with a cylindrical shadow", "cone": "with shadow and penumbra"}
     return Force(
         "radiation_pressure",
@@ -166,5 +161,5 @@ def radiation_pressure(
         velocity_dependent=False,
         autonomous=path.still,
         surface=True,
-        watches=edges[shadow],
+        watches=edges_of_shadow(path, body, sun, shadow, LIT),
     )
