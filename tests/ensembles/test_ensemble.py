@@ -322,6 +322,22 @@ def test_constants_that_are_products_of_what_varies(monkeypatch):
         assert_same(ds.isel(member=k), ph.integrate(craft, "rkn6_14a", parameters=changed, **words))
 
 
+@pytest.mark.parametrize(("one", "few"), [(None, True), (tensors(1)[0], True), (np.diag([1.0, 1.2, 1.1]), False)],
+                         ids=["moments", "tensors", "the axes of one are those of the body"])  # fmt: skip
+def test_inertias_of_a_body_of_a_sum_build_few_systems(monkeypatch, one, few):
+    given = inertias(300) if one is None else np.concatenate([tensors(150), [one], tensors(149)])
+    pair = ph.system(ph.body("a", 2.0, (1, 1.2, 1.4)), ph.body("b", 1.0, given[1]), ph.loads.central(1.0),
+                     ph.loads.gravity_gradient())  # fmt: skip
+    built, own = [], members.system_of
+    monkeypatch.setattr(members, "system_of", lambda *given: built.append(1) or own(*given))
+    words = {"step": 0.1, "steps": 5, "start": {"a": {"position": (4, 0, 0), "velocity": (0, 0.5, 0)},
+                                                "b": {"position": (5, 0, 0), "velocity": (0, 0.4, 0)}}}  # fmt: skip
+    ds = ph.ensemble(pair, "rkn6_14a", members={"b.inertia": given}, **words)
+    assert (len(built) < 100) is few
+    for k in (1, 150, 298):
+        assert_same(ds.isel(member=k), ph.integrate(pair, "rkn6_14a", parameters={"b.inertia": given[k]}, **words))
+
+
 def decides(t, q, omega, parameters):
     if parameters[0] > 0.5:
         return (-omega[0], 0.0, 0.0)

@@ -362,12 +362,20 @@ def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, nam
         return None
     N, M = first.N, varied.count
     moments, frames = first.moments[None], first.frames[None]
-    if "inertia" in names:
-        given = varied.values["inertia"]
-        if given.shape not in ((M, 3), (M, 3, 3)) or N != 1:
+    for name in names:
+        body, _, word = name.rpartition(".")
+        if word != "inertia" or (body and body not in first.names):
+            continue
+        given, told = varied.values[name], first.arguments[body] if body else first.arguments
+        if given.shape not in ((M, 3), (M, 3, 3)) or (N != 1 and not body):
             return None
-        own = principal_of_many(given, triangle=first.arguments.get("physical", True))
-        moments, frames = np.where(own[0] == 0.0, np.inf, own[0])[:, None], own[1][:, None]
+        own = principal_of_many(given, triangle=told.get("physical", True))
+        plain = (own[1] == (1.0, 0.0, 0.0, 0.0)).all(axis=1)
+        if body and plain.any() != plain.all():  # loads of a sum are written for the one or the other
+            return None
+        i = first.names.index(body) if body else 0
+        moments, frames = _for_all(moments, M), _for_all(frames, M)
+        moments[:, i], frames[:, i] = np.where(own[0] == 0.0, np.inf, own[0]), own[1]
     same = all(
         np.array_equal(moments[min(k, len(moments) - 1)], systems[k].moments)
         and np.array_equal(frames[min(k, len(frames) - 1)], systems[k].frames)
