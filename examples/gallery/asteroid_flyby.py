@@ -26,7 +26,7 @@ passage = 36 * hour  # from the start to the perigee
 before = -np.sqrt(-earth.mu / a**3) * passage
 r, v = ph.kepler.state(earth.mu, semi_major_axis=a, eccentricity=1 - perigee / a, mean_anomaly=before)
 moments = np.array([0.61, 0.965, 1.0]) * 2.0e15  # kg m2
-rock = ph.spacecraft(inertia=moments, mu=earth.mu, mass=6.1e10)
+rock = ph.system(ph.body("apophis", 6.1e10, moments), ph.loads.central(earth.mu), ph.loads.gravity_gradient())
 
 varied = ph.ensembles.sampling.members({"attitude": ph.ensembles.sampling.uniform_attitude()}, 60, seed=4)
 ds = ph.ensemble(

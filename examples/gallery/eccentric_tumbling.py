@@ -30,11 +30,11 @@ def satellites(e, k):
     r, v = ph.kepler.state(1.0, semi_major_axis=1.0, eccentricity=e)  # mean motion 1
     turn = np.sqrt((1 + e) / (1 - e) ** 3)  # rate of the vertical at the pericentre
     inertia = np.stack([1.001 - k, 1 + 0 * k, 1 + 0 * k], axis=-1)
-    return {"inertia": inertia, "position": r, "velocity": v, "angular_velocity": turn[:, None] * [0, 0, 1]}
+    return {"craft.inertia": inertia, "position": r, "velocity": v, "angular_velocity": turn[:, None] * [0, 0, 1]}
 
 
-craft = ph.spacecraft(inertia=(0.5, 1.0, 1.0), mu=1.0, mass=1e9)  # so heavy that its spin does not move its orbit
-orbit = 2 * np.pi
+heavy, orbit = 1e9, 2 * np.pi  # so heavy that its spin does not move its orbit
+craft = ph.system(ph.body("craft", heavy, (0.5, 1.0, 1.0)), ph.loads.central(1.0), ph.loads.gravity_gradient())
 ds = ph.chaos.megno(craft, "rkn6_14a", step=orbit / 24, t_end=50 * orbit, members=satellites(e, k), progress=True)
 
 # %% [markdown]

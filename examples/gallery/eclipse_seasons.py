@@ -19,10 +19,10 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 earth, day, year = ph.planets.EARTH, 86400.0, 365.2422 * 86400.0
-tilt = np.radians(23.44)
+tilt, J2 = np.radians(23.44), earth.J["J2"]
 sun = dict(radius=1.495979e11, period=year, normal=(0, -np.sin(tilt), np.cos(tilt)))
 shadow = ph.events.eclipse(earth.radius, circle=sun)
-system = ph.orbit(earth.mu, forces=[ph.forces.zonal(radius=earth.radius, J2=earth.J["J2"])])
+system = ph.system(ph.body("satellite", 1.0), ph.loads.central(earth.mu), ph.loads.zonal(radius=earth.radius, J2=J2))
 
 # %%
 fig, axes = plt.subplots()

@@ -24,18 +24,15 @@ n = np.sqrt(earth.mu / radius**3)
 tilt = np.radians(60)
 r, v = np.array([radius, 0, 0]), radius * n * np.array([0, np.cos(tilt), np.sin(tilt)])
 along, across = v / (radius * n), np.array([0, -np.sin(tilt), np.cos(tilt)])
-bulge = [ph.forces.zonal(radius=earth.radius, J2=earth.J["J2"])]
+bulge = [ph.loads.zonal(radius=earth.radius, J2=earth.J["J2"])]
 
 
-def seen(forces, offset, push):
-    """The companion from the leader: up, along and across its path, in metres."""
-    pair = ph.orbit(earth.mu, mass=(100.0, 100.0), forces=forces)
-    start = dict(position=[r, r + offset], velocity=[v, v + push])
-    ds = ph.integrate(pair, "rkn6_14a", step=20.0, t_end=58000.0, **start)
-    (place, other), (speed, _) = ds.position.values.transpose(1, 0, 2), ds.velocity.values.transpose(1, 0, 2)
-    up, normal = place, np.cross(place, speed)
-    axes = [up, np.cross(normal, up), normal]
-    return [((other - place) * a).sum(1) / np.linalg.norm(a, axis=1) for a in axes]
+def seen(loads, offset, push):
+    """The companion from the leader, in metres: along the track, across it, and down."""
+    pair = ph.system(ph.body("leader", 100.0), ph.body("companion", 100.0), ph.loads.central(earth.mu), loads)
+    start = {"leader": {"position": r, "velocity": v}, "companion": {"position": r + offset, "velocity": v + push}}
+    ds = ph.integrate(pair, "rkn6_14a", step=20.0, t_end=58000.0, start=start)
+    return ds.polhode.relative("leader", "companion", frame="lvlh").position.values.T
 
 
 # %%
@@ -47,8 +44,8 @@ for name, case in {
     "5 mm/s faster": ([], offset, closed + 0.005 * along),
     "and the Earth's bulge, planes 0.0016° apart": (bulge, offset, closed + 200 * n * across),
 }.items():
-    up, forward, _ = seen(*case)
-    axes.plot(forward, up, label=name)
+    forward, _, down = seen(*case)
+    axes.plot(forward, -down, label=name)
 axes.plot(0, 0, "ko")
 axes.set(xlabel="along track (m)", ylabel="up (m)", aspect="equal", title="Ten orbits, seen from the leader")
 axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.1))

@@ -23,10 +23,9 @@ plt.style.use("polhode.plots.style")
 day, swing = 50 * 2 * np.pi, 0.05  # the pendulum's small swings take 2 pi
 
 
-def weight(t, q, omega, parameters):
-    earth, cosine, sine = parameters
-    up = ph.rotation.rotate_inverse(q, (cosine * np.cos(earth * t), cosine * np.sin(earth * t), sine))
-    return (-up[1], up[0], 0.0)  # the bob hangs at (0, 0, -1)
+def weight(body, t, earth, cosine, sine):
+    """A potential: of the bob, which weighs 1 and hangs at (0, 0, -1), the height along the vertical."""
+    return body.point((0, 0, -1)) @ np.array((cosine * np.cos(earth * t), cosine * np.sin(earth * t), sine))
 
 
 # %%
@@ -37,7 +36,8 @@ for axes, degrees in zip(panels, (90, 45, 15), strict=True):
     up, north, east = np.array((cosine, 0, sine)), np.array((-sine, 0, cosine)), np.array((0, 1, 0))
     axis = np.cos(swing) * up - np.sin(swing) * north  # of the body; the bob is to the north
     frame = np.stack([east, np.cross(axis, east), axis], axis=1)
-    pendulum = ph.rigid_body((1, 1, 1e-4), torque=weight, parameters=(earth, cosine, sine))
+    load = ph.loads.of(weight, earth=earth, cosine=cosine, sine=sine)
+    pendulum = ph.system(ph.body("pendulum", inertia=(1, 1, 1e-4), pinned=True), load)
     ds = ph.integrate(
         pendulum, "rkn6_14a", step=day / 10_000, steps=4000, attitude=frame, angular_velocity=frame.T @ (0, 0, earth)
     )  # at rest on the ground

@@ -20,7 +20,7 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 earth, day = ph.planets.EARTH, 86400.0
-system = ph.orbit(earth.mu, forces=[ph.forces.zonal(**earth.zonal)])
+system = ph.system(ph.body("satellite", 1.0), ph.loads.central(earth.mu), ph.loads.zonal(**earth.zonal))
 size, inclination = earth.radius + 790e3, np.radians(98.5)
 period = 2 * np.pi * np.sqrt(size**3 / earth.mu)
 

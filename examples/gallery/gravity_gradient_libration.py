@@ -25,7 +25,7 @@ n = np.sqrt(earth.mu / radius**3)  # mean motion, rad/s
 period = 2 * np.pi / n
 inertia = np.array([100.0, 100.0, 4.0])  # long along the body's z
 swing = n * np.sqrt(3 * (inertia[0] - inertia[2]) / inertia[1])
-craft = ph.spacecraft(inertia=inertia, mu=earth.mu, mass=150.0)
+craft = ph.system(ph.body("craft", 150.0, inertia), ph.loads.central(earth.mu), ph.loads.gravity_gradient())
 
 # The orbit lies in the plane xz, and the body's y is its normal; at the start its long axis points along the radius.
 upright = ph.rotation.exp_quaternion((0, np.pi / 2, 0))

@@ -21,8 +21,8 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 e = 0.1  # mean motion 1 and semi-major axis 1
-moments = (0.607, 0.871, 1.0)  # (B - A) / C = 0.264
-craft = ph.spacecraft(inertia=moments, mu=1.0, mass=1e9)  # so heavy that its spin does not move its orbit
+moon = ph.body("hyperion", 1e9, (0.607, 0.871, 1.0))  # so heavy that its spin does not move its orbit
+system = ph.system(moon, ph.loads.central(1.0), ph.loads.gravity_gradient())  # (B - A) / C = 0.264
 r, v = ph.kepler.state(1.0, semi_major_axis=1.0, eccentricity=e)
 
 rng = np.random.default_rng(1)
@@ -31,7 +31,7 @@ spins = np.concatenate([np.linspace(0.1, 2.9, 24), np.linspace(0.1, 2.9, 24)])
 turns = np.zeros((48, 3))
 turns[:, 2] = angles
 ds = ph.ensemble(
-    craft, "rkn6_14a", step=2 * np.pi / 50, t_end=600 * np.pi, every=50, position=r, velocity=v,
+    system, "rkn6_14a", step=2 * np.pi / 50, t_end=600 * np.pi, every=50, position=r, velocity=v,
     members={"attitude": ph.rotation.exp_quaternion(turns), "angular_velocity": spins[:, None] * [0, 0, 1]},
 )  # fmt: skip
 

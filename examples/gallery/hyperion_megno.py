@@ -18,17 +18,17 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-craft = ph.spacecraft(inertia=(0.607, 0.871, 1.0), mu=1.0, mass=1e9)  # so heavy that its spin does not move its orbit
-r, v = ph.kepler.state(1.0, semi_major_axis=1.0, eccentricity=0.1)
+moon = ph.body("hyperion", 1e9, (0.607, 0.871, 1.0))  # so heavy that its spin does not move its orbit
+system = ph.system(moon, ph.loads.central(1.0), ph.loads.gravity_gradient())
+(r, v), n = ph.kepler.state(1.0, semi_major_axis=1.0, eccentricity=0.1), 80
 
-n = 80
 angle, spin = np.meshgrid(np.linspace(0.0, np.pi, n), np.linspace(0.0, 2.8, n))
 turns = np.stack([0 * angle, 0 * angle, angle], axis=-1).reshape(-1, 3)
 spins = np.stack([0 * spin, 0 * spin, spin], axis=-1).reshape(-1, 3)
 in_plane = np.zeros((1, 12))
 in_plane[0, [8, 11]] = 1.0, 1.0  # a tangent vector about the normal of the orbit: rotation and angular momentum
 ds = ph.chaos.megno(
-    craft, "v2", step=2 * np.pi / 40, t_end=120 * np.pi, position=r, velocity=v, vectors=in_plane, progress=True,
+    system, "v2", step=2 * np.pi / 40, t_end=120 * np.pi, position=r, velocity=v, vectors=in_plane, progress=True,
     members={"attitude": ph.rotation.exp_quaternion(turns), "angular_velocity": spins},
 )  # fmt: skip
 

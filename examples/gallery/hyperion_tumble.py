@@ -18,10 +18,10 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-saturn, day = 3.7931208e16, 86400.0
-r, v = ph.kepler.state(saturn, semi_major_axis=1.481e9, eccentricity=0.1)
-moon = ph.spacecraft(inertia=(0.607e28, 0.871e28, 1e28), mu=saturn, mass=5.6e18)
-n = np.sqrt(saturn / 1.481e9**3)
+saturn, size, day = 3.7931208e16, 1.481e9, 86400.0
+(r, v), n = ph.kepler.state(saturn, semi_major_axis=size, eccentricity=0.1), np.sqrt(saturn / size**3)
+hyperion = ph.body("hyperion", 5.6e18, (0.607e28, 0.871e28, 1e28))
+moon = ph.system(hyperion, ph.loads.central(saturn), ph.loads.gravity_gradient())
 tilts = np.radians([5.0, 5.0 + 1e-7])[:, None] * [1.0, 0.3, 0.0]
 ds = ph.ensemble(
     moon, "rkn6_14a", step=0.1 * day, t_end=800 * day, every=5, position=r, velocity=v,

@@ -18,8 +18,8 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-earth, day = ph.planets.EARTH, 86400.0
-system = ph.orbit(earth.mu, forces=[ph.forces.zonal(radius=earth.radius, J2=earth.J["J2"])])
+earth, day, J2 = ph.planets.EARTH, 86400.0, ph.planets.EARTH.J["J2"]
+system = ph.system(ph.body("satellite", 1.0), ph.loads.central(earth.mu), ph.loads.zonal(radius=earth.radius, J2=J2))
 a, e = 8.0e6, 0.1
 tilts = np.radians(np.linspace(2, 178, 25))
 r, v = ph.kepler.state(earth.mu, semi_major_axis=a, eccentricity=e, inclination=tilts)
@@ -33,7 +33,7 @@ def slope(angles):
 
 # %%
 fig, axes = plt.subplots()
-size = 1.5 * earth.J["J2"] * np.sqrt(earth.mu / a**3) * (earth.radius / (a * (1 - e**2))) ** 2 * np.degrees(day)
+size = 1.5 * J2 * np.sqrt(earth.mu / a**3) * (earth.radius / (a * (1 - e**2))) ** 2 * np.degrees(day)
 fine = np.linspace(0, np.pi, 200)
 axes.plot(np.degrees(fine), -size * np.cos(fine), label="node, theory")
 axes.plot(np.degrees(fine), 0.5 * size * (5 * np.cos(fine) ** 2 - 1), label="perigee, theory")

@@ -21,7 +21,8 @@ import polhode as ph
 plt.style.use("polhode.plots.style")
 star = 4 * np.pi**2  # au, years
 far = dict(radius=100.0, period=2 * np.pi * np.sqrt(100.0**3 / (2 * star)))
-system = ph.orbit(star, forces=[ph.forces.third_body(star, circle=far)])
+system = ph.system(ph.body("planet", 1.0), ph.loads.central(star), ph.loads.third_body("companion", star),
+                   surroundings={"companion": ph.surroundings.path(circle=far)})  # fmt: skip
 
 # %%
 fig, panels = plt.subplot_mosaic([["e", "plane"], ["i", "plane"]])
@@ -34,8 +35,7 @@ for k, tilt in enumerate((30, 60, 75)):
     panels["e"].plot(thousands, e, color=f"C{k}", linewidth=0.8, label=f"{tilt}°")
     panels["e"].axhline(np.sqrt(max(0, 1 - 5 / 3 * np.cos(np.radians(tilt)) ** 2)), color=f"C{k}", linestyle=":")
     panels["i"].plot(thousands, np.degrees(elements.inclination), color=f"C{k}", linewidth=0.8)
-    angle = np.degrees(elements.argument_of_periapsis) % 360
-    panels["plane"].plot(angle, e, ".", color=f"C{k}", markersize=2)
+    panels["plane"].plot(np.degrees(elements.argument_of_periapsis) % 360, e, ".", color=f"C{k}", markersize=2)
 panels["e"].set(title="Eccentricity (dotted: theory)", ylim=(0, 1.25), yticks=(0, 0.5, 1))
 panels["i"].set(title="Inclination (deg)", xlabel="thousand years")
 panels["plane"].set(xlabel="argument of periapsis (deg)", ylabel="eccentricity", title="Phase plane", ylim=(0, 1))

@@ -10,9 +10,8 @@
 #
 # **Is a satellite stable that spins about its long axis?** A rigid one is. Explorer 1 was not rigid, and tumbled
 # within hours: losses inside lower the energy, the momentum stays, and the spin goes over to the axis of the largest
-# moment. Here the losses are those of a ball in oil within the body. A ball has no attitude that matters, so its spin
-# is kept where a moving body has its velocity, with its moment of inertia for a mass; what the oil does to the ball it
-# does, reversed, to the body.
+# moment. Here the losses are those of a ball in oil within the body: what the oil does to the ball it does, reversed,
+# to the body. Both are bodies that only rotate.
 
 # %%
 import matplotlib.pyplot as plt
@@ -24,16 +23,17 @@ plt.style.use("polhode.plots.style")
 inertia, ball, oil = np.array((1.0, 2.6, 3.0)), 0.3, 0.1
 
 
-def losses(t, position, spin, q, omega, parameters):
-    body = ph.rotation.rotate(q, omega)
-    on_ball = parameters[0] * (body - np.array(spin))
-    return on_ball, -ph.rotation.rotate_inverse(q, on_ball)
+def losses(craft, ball, oil):
+    on_ball = oil * (craft.in_space(craft.angular_velocity) - ball.in_space(ball.angular_velocity))
+    return {"torque": [-craft.in_body(on_ball), ball.in_body(on_ball)]}
 
 
-craft = ph.rigid_body(inertia, mass=ball, load=losses, parameters=[oil])
+craft = ph.system(ph.body("craft", inertia=inertia, pinned=True), ph.body("ball", inertia=[ball] * 3, pinned=True),
+                  ph.loads.of(losses, oil=oil).on("craft", "ball"))  # fmt: skip
 omega = np.array((1.0, 0.02, -0.02))
-ds = ph.integrate(craft, step=0.05, t_end=260, angular_velocity=omega, velocity=omega)
-whole = ph.rotation.rotate(ds.attitude.values, ds.angular_momentum.values) + ball * ds.velocity.values
+ds = ph.integrate(craft, step=0.05, t_end=260, angular_velocity=[omega, omega])
+whole = ph.rotation.rotate(ds.attitude.values, ds.angular_momentum.values).sum(axis=1)
+ds = ds.sel(body="craft")
 size = np.linalg.norm(whole[0])
 print(f"momentum in space, body and ball together, changes by {abs(whole - whole[0]).max() / size:.0e} of itself")
 end = float(np.linalg.norm(ds.angular_velocity[-1]))

@@ -22,15 +22,15 @@ plt.style.use("polhode.plots.style")
 sun, au, century = ph.planets.SUN.mu, 1.495978707e11, 36525 * 86400.0
 
 
-def einstein(t, r, v, parameters):
-    mu, c = parameters
+def einstein(planet, c):
+    r, v = planet.position, planet.velocity
     s = np.sqrt(r @ r)
-    return mu / (c**2 * s**3) * ((4 * mu / s - v @ v) * r + 4 * (r @ v) * v)
+    return sun / (c**2 * s**3) * ((4 * sun / s - v @ v) * r + 4 * (r @ v) * v)
 
 
 def advance(c, a, e, t_end, step, **rows):
     r, v = ph.kepler.state(sun, semi_major_axis=a, eccentricity=e)
-    system = ph.orbit(sun, force=einstein, parameters=[sun, c])
+    system = ph.system(ph.body("planet", 1.0), ph.loads.central(sun), ph.loads.acceleration(einstein, c=c))
     rows = dict(t_end=t_end, step=step, position=r, velocity=v, events=["periapsis"]) | rows
     ds = ph.integrate(system, "mkrk:gauss8", **rows)
     return ds, np.unwrap(np.arctan2(ds.event_position[:, 1], ds.event_position[:, 0]))

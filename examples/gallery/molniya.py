@@ -19,8 +19,8 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-earth, day = ph.planets.EARTH, 86400.0
-system = ph.orbit(earth.mu, forces=[ph.forces.zonal(radius=earth.radius, J2=earth.J["J2"])])
+earth, day, J2 = ph.planets.EARTH, 86400.0, ph.planets.EARTH.J["J2"]
+system = ph.system(ph.body("molniya", 1.0), ph.loads.central(earth.mu), ph.loads.zonal(radius=earth.radius, J2=J2))
 sidereal = 2 * np.pi / earth.rotation
 size = (earth.mu * (sidereal / 2 / (2 * np.pi)) ** 2) ** (1 / 3)  # two revolutions a sidereal day
 

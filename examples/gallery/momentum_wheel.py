@@ -30,8 +30,8 @@ def spun(share, t_end=400.0):
     """A satellite that spins about its middle axis, its wheel having this share of the momentum it needs."""
     speed = share * (own[2] - own[1]) * spin / rotor - spin
     wheel = ph.reaction_wheels([(0, 1, 0)], rotor, speed=speed)
-    body = ph.rigid_body(whole, wheels=wheel)
-    return ph.integrate(body, "exact", step=0.5, t_end=t_end, angular_velocity=(2e-3, spin, 2e-3))
+    craft = ph.system(ph.body("craft", inertia=whole, pinned=True, wheels=wheel))
+    return ph.integrate(craft, "exact", step=0.5, t_end=t_end, angular_velocity=(2e-3, spin, 2e-3))
 
 
 runs = {share: spun(share) for share in (0.0, 0.6, 1.2)}

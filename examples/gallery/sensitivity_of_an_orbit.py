@@ -18,8 +18,8 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-earth = ph.planets.EARTH
-system = ph.orbit(earth.mu, forces=[ph.forces.zonal(J2=earth.J["J2"], radius=earth.radius)])
+earth, J2 = ph.planets.EARTH, ph.planets.EARTH.J["J2"]
+system = ph.system(ph.body("satellite", 1.0), ph.loads.central(earth.mu), ph.loads.zonal(radius=earth.radius, J2=J2))
 r, v = ph.kepler.state(earth.mu, semi_major_axis=26.6e6, eccentricity=0.7, inclination=1.107, true_anomaly=np.pi / 2)
 ds = ph.integrate(system, "rkn6_14a", step=60.0, t_end=86400.0, every=6, position=r, velocity=v, tangent=True)
 

@@ -27,19 +27,19 @@ plt.style.use("polhode.plots.style")
 J, KP, KD = 10.0, 0.4, 4.0
 
 
-def actuator(t, q, omega, parameters, states):
-    return states.command
+def actuator(craft, command):
+    return {"torque": command}
 
 
-def pd(t, position, velocity, q, omega, parameters, states):
-    return -parameters[0] * 2.0 * np.array([q[1], q[2], q[3]]) - parameters[1] * omega
+def pd(craft):
+    return {"command": -KP * 2.0 * craft.attitude[1:] - KD * craft.angular_velocity}
 
 
 def pointed(every, t_end):
     """The satellite from a small error about its third axis, with a controller of this sampling time."""
-    body = ph.rigid_body((8.0, 9.0, J), torque=actuator, parameters=[KP, KD], states={"command": 3},
-                         controllers=[ph.controller(pd, every=every, sets="command")])  # fmt: skip
-    return ph.integrate(body, "s4_6", step=every / 8, t_end=t_end, attitude=(np.cos(5e-3), 0.0, 0.0, np.sin(5e-3)))
+    craft = ph.system(ph.body("craft", inertia=(8.0, 9.0, J), pinned=True), ph.controller(pd, every),
+                      ph.loads.of(actuator).states(command=np.zeros(3)))  # fmt: skip
+    return ph.integrate(craft, "s4_6", step=every / 8, t_end=t_end, attitude=(np.cos(5e-3), 0.0, 0.0, np.sin(5e-3)))
 
 
 def theory(every):

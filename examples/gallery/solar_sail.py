@@ -22,25 +22,29 @@ plt.style.use("polhode.plots.style")
 sun, au, day = ph.planets.SUN.mu, 1.495978707e11, 86400.0
 
 
-def sail(t, r, v, parameters):
-    strength, cone = parameters
-    s = np.sqrt(r @ r)
-    out = r / s
+def sail(craft, strength, cone):
+    s = np.linalg.norm(craft.position)
+    out = craft.position / s
     forward = np.array([-out[1], out[0], 0.0])
     normal = np.cos(cone) * out + np.sin(cone) * forward
     return strength * (au / s) ** 2 * np.cos(cone) ** 2 * normal
 
 
-craft = ph.orbit(sun, force=sail, parameters=[2.5e-4, 0.0])
+craft = ph.system(ph.body("craft", 1.0), ph.loads.central(sun), ph.loads.acceleration(sail, strength=2.5e-4, cone=0.0))
 start = dict(position=(au, 0, 0), velocity=(0, np.sqrt(sun / au), 0), step=2.0 * day)
 mars = ph.events.altitude(0.524 * au, au, "rising", terminal=True)
 mercury = ph.events.altitude(-0.613 * au, au, "falling", terminal=True)
+
+
+def flown(degrees, days, stop):
+    return ph.integrate(craft, t_end=days * day, events=[stop], parameters={"sail.cone": np.radians(degrees)}, **start)
+
 
 # %%
 fig = plt.figure()
 path, times = fig.add_subplot(121, projection="polar"), fig.add_subplot(122)
 for cone, stop, name in ((35.3, mars, "to Mars"), (-35.3, mercury, "to Mercury")):
-    ds = ph.integrate(craft, t_end=4000 * day, events=[stop], parameters=[2.5e-4, np.radians(cone)], **start)
+    ds = flown(cone, 4000, stop)
     x, y, _ = ds.position.values.T
     path.plot(np.arctan2(y, x), np.hypot(x, y) / au, label=f"{name}, {float(ds.time[-1]) / day:.0f} days")
 for radius in (0.387, 1.0, 1.524):
@@ -48,9 +52,5 @@ for radius in (0.387, 1.0, 1.524):
 path.set(rticks=[0.5, 1.0, 1.5], title="Distance from the Sun (au)")
 path.legend(loc="lower center", bbox_to_anchor=(0.5, -0.35))
 cones = np.arange(16.0, 58.0, 2.0)
-taken = [
-    float(ph.integrate(craft, t_end=8000 * day, events=[mars], parameters=[2.5e-4, np.radians(c)], **start).time[-1])
-    for c in cones
-]
-times.plot(cones, np.array(taken) / day, "o-")
+times.plot(cones, [float(flown(cone, 8000, mars).time[-1]) / day for cone in cones], "o-")
 times.set(xlabel="angle of the sail (deg)", ylabel="days to Mars", title="Which angle?")

@@ -24,11 +24,10 @@ k1, k3 = (grid.ravel() for grid in np.meshgrid(k, other))
 moments = np.stack([(1 - k3) / (1 - k1 * k3), np.ones_like(k1), (1 - k1) / (1 - k1 * k3)], axis=1)
 upright = np.array([[0, 0, -1], [1, 0, 0], [0, -1, 0.0]])  # x along the velocity, y against the normal, z down
 tilt = ph.rotation.exp_matrix((0.006, 0.006, 0.006))
-craft = ph.spacecraft(
-    inertia=(1.0, 1.1, 0.9), mu=1.0, mass=1e9
-)  # units of the orbit; too heavy to be moved by its spin
+body = ph.body("craft", 1e9, (1.0, 1.1, 0.9))  # units of the orbit; too heavy to be moved by its spin
+craft = ph.system(body, ph.loads.central(1.0), ph.loads.gravity_gradient())
 ds = ph.ensemble(
-    craft, "v2", members={"inertia": moments}, step=2 * np.pi / 100, t_end=20 * np.pi, every=4,
+    craft, "v2", members={"craft.inertia": moments}, step=2 * np.pi / 100, t_end=20 * np.pi, every=4,
     attitude=upright @ tilt, angular_velocity=(0, -1.0, 0), position=(1, 0, 0), velocity=(0, 1, 0),
 )  # fmt: skip
 

@@ -20,7 +20,7 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 earth, day, year = ph.planets.EARTH, 86400.0, 365.2422
-system = ph.orbit(earth.mu, forces=[ph.forces.zonal(**earth.zonal)])
+system = ph.system(ph.body("satellite", 1.0), ph.loads.central(earth.mu), ph.loads.zonal(**earth.zonal))
 size = earth.radius + 700e3
 rate = 1.5 * earth.J["J2"] * np.sqrt(earth.mu / size**3) * (earth.radius / size) ** 2
 asked = np.degrees(np.arccos(-2 * np.pi / (year * day) / rate))

@@ -33,12 +33,12 @@ costs = [np.hypot(*burn(np.sqrt(mu / low), perigee, first_turn)),
          np.hypot(*burn(apogee, np.sqrt(mu / high), tilt - first_turn))]  # fmt: skip
 best = np.argmin(sum(costs))
 burns = [burn(np.sqrt(mu / low), perigee, first_turn[best]), burn(apogee, np.sqrt(mu / high), tilt - first_turn[best])]
-impulses = [
-    ph.forces.impulse(around, (0, burns[0][0], -burns[0][1]), "rtn"),
-    ph.forces.impulse(around + coast, (0, burns[1][0], burns[1][1]), "rtn"),
-]
+craft = ph.system(
+    ph.body("craft", 1.0), ph.loads.central(mu),
+    ph.loads.impulse((0, burns[0][0], -burns[0][1]), around, "rtn").named("first"),
+    ph.loads.impulse((0, burns[1][0], burns[1][1]), around + coast, "rtn").named("second"),
+)  # fmt: skip
 r, v = ph.kepler.state(mu, semi_major_axis=low, inclination=tilt)
-craft = ph.orbit(mu, forces=impulses)
 ds = ph.integrate(craft, "v2/kepler", step=60.0, t_end=108000.0, position=r, velocity=v)
 
 # %%
