@@ -9,8 +9,8 @@
 # # Through the gateway at L1
 #
 # In the frame that turns with Earth and Moon one number stays constant, Jacobi's. It closes a region to a
-# spacecraft; with a little more energy than that of the point L1 a neck opens between the two. All forces are one
-# Python function, which is traced, so that Taylor series of any order follow it.
+# spacecraft; with a little more energy than that of the point L1 a neck opens between the two. Gravity and
+# the centrifugal force follow from the potential that is drawn, so that its energy is Jacobi's constant.
 
 # %%
 import matplotlib.pyplot as plt
@@ -28,13 +28,13 @@ def potential(x, y, z):
     return -0.5 * (x * x + y * y) - (1 - share) / earth - share / moon
 
 
-def turning(t, r, v, parameters):
-    to_earth, to_moon = r + np.array([share, 0, 0]), r - np.array([1 - share, 0, 0])
-    attraction = -(1 - share) * to_earth / (to_earth @ to_earth) ** 1.5 - share * to_moon / (to_moon @ to_moon) ** 1.5
-    return attraction + np.array([r[0] + 2 * v[1], r[1] - 2 * v[0], 0.0])
+def coriolis(craft):
+    return 2 * np.cross(craft.velocity, (0, 0, 1))
 
 
-craft, level = ph.particle(force=turning), potential(l1, 0, 0) + 0.012
+craft = ph.system(ph.body("craft", 1.0), ph.loads.acceleration(coriolis),
+                  ph.loads.of(lambda craft: potential(*craft.position)))  # fmt: skip
+level = potential(l1, 0, 0) + 0.012
 # %%
 fig, axes = plt.subplots()
 x, y = np.meshgrid(np.linspace(-0.9, 1.25, 500), np.linspace(-0.95, 0.95, 500))
@@ -46,8 +46,7 @@ for k, angle in enumerate((-40, 0, 40)):
         ds = ph.integrate(craft, "taylor", steps=ph.Tolerance(1e-13), t_eval=np.linspace(0, t_end, 2000), t_end=t_end,
                           position=(l1, 0, 0), velocity=out)  # fmt: skip
         axes.plot(ds.position[:, 0], ds.position[:, 1], color=f"C{k}", linewidth=0.7)
-jacobi = potential(*ds.position.values.T) + 0.5 * (ds.velocity**2).sum("axis")
-print(f"Jacobi's constant: {float(jacobi[0]):.6f}, changed by {float(abs(jacobi - jacobi[0]).max()):.0e}")
+print(f"Jacobi's constant: {float(ds.energy[0]):.6f}, changed by {float(abs(ds.energy - ds.energy[0]).max()):.0e}")
 axes.plot([-share, 1 - share], [0, 0], "o", color="#262626", markersize=8)
 axes.annotate("Earth", (-share, 0), (-0.03, -0.1), ha="center")
 axes.annotate("Moon", (1 - share, 0), (1.0, -0.1), ha="center")

@@ -19,7 +19,7 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-comet = ph.orbit(1.0)
+comet = ph.system(ph.body("comet", 1.0), ph.loads.central(1.0))
 r, v = ph.kepler.state(1.0, semi_major_axis=1.0, eccentricity=0.99, mean_anomaly=np.pi)
 start = dict(position=r, velocity=v, t_end=200 * np.pi)
 runs = {

@@ -20,7 +20,7 @@ import polhode as ph
 plt.style.use("polhode.plots.style")
 r, v = np.array([0.97000436, -0.24308753, 0]), np.array([0.93240737, 0.86473146, 0])
 start = dict(position=[r, -r, 0 * r], velocity=[v / 2, v / 2, -v])
-period, bodies = 6.32591398, ph.gravitating_bodies(mass=(1, 1, 1), G=1)
+period, bodies = 6.32591398, ph.system(ph.bodies(3, 1.0), ph.loads.gravitation(1.0))
 step = dict(step=period / 400, t_end=100 * period)
 exact = ph.integrate(bodies, "rkn6_14a", **step, **start)
 moved = start | {"position": [r * 1.01, -r, 0 * r]}

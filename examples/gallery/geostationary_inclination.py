@@ -18,18 +18,17 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-earth, day, year = ph.planets.EARTH, 86400.0, 365.2422 * 86400.0
-tilt = np.radians(23.44)
+earth, day, year, tilt = ph.planets.EARTH, 86400.0, 365.2422 * 86400.0, np.radians(23.44)
 ecliptic = (0.0, -np.sin(tilt), np.cos(tilt))  # its pole; the equinox is x
-bulge = ph.forces.zonal(radius=earth.radius, J2=earth.J["J2"])
-moon = ph.forces.third_body(ph.planets.MOON.mu, circle=dict(radius=3.844e8, period=27.32166 * day, normal=ecliptic))
-sun = ph.forces.third_body(ph.planets.SUN.mu, circle=dict(radius=1.495979e11, period=year, normal=ecliptic))
+around = {"moon": ph.surroundings.path(circle=dict(radius=3.844e8, period=27.32166 * day, normal=ecliptic)),
+          "sun": ph.surroundings.path(circle=dict(radius=1.495979e11, period=year, normal=ecliptic))}  # fmt: skip
+bulge, moon, sun = ph.loads.zonal(radius=earth.radius, J2=earth.J["J2"]), *map(ph.loads.third_body, ("moon", "sun"))
 start = dict(zip(("position", "velocity"), ph.kepler.state(earth.mu, semi_major_axis=4.21641e7), strict=True))
 
 # %%
 fig, (pole, growth) = plt.subplots(1, 2)
-for name, forces in {"Sun": [bulge, sun], "Moon": [bulge, moon], "Moon and Sun": [bulge, moon, sun]}.items():
-    system = ph.orbit(earth.mu, forces=forces)
+for name, loads in {"Sun": [bulge, sun], "Moon": [bulge, moon], "Moon and Sun": [bulge, moon, sun]}.items():
+    system = ph.system(ph.body("satellite", 1.0), ph.loads.central(earth.mu), loads, surroundings=around)
     ds = ph.integrate(system, "v2/kepler", step=7200.0, t_end=60 * 365.25 * day, every=240, **start)
     normal = np.cross(ds.position, ds.velocity)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)

@@ -27,29 +27,26 @@ gimbals = np.array([(s, 0, c), (0, s, c), (-s, 0, c), (0, -s, c)])
 spins = np.array([(0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (1.0, 0.0, 0.0)])
 
 
-def steer(t, position, velocity, q, omega, parameters, states):
+def torques(angles):
+    """Torque for the rate of each gimbal."""
+    return np.cos(angles)[..., None] * np.cross(gimbals, spins) - np.sin(angles)[..., None] * spins
+
+
+def steer(craft):
     """Rates of the gimbals for a momentum that grows along x, by the pseudo-inverse, damped a little."""
-    A = np.zeros((3, 4))
-    for k in range(4):
-        angle = states.gimbal_angle[k]
-        A[:, k] = np.cos(angle) * np.cross(gimbals[k], spins[k]) - np.sin(angle) * spins[k]
-    return np.linalg.solve(A @ A.T + 1e-4 * np.eye(3), np.array((0.05, 0.0, 0.0))) @ A
-
-
-def manoeuvrability(angles):
-    """The root of det A A^T, 0 where all torques lie in a plane."""
-    A = np.cos(angles)[..., None] * np.cross(gimbals, spins) - np.sin(angles)[..., None] * spins
-    return np.sqrt(np.linalg.det(np.swapaxes(A, -1, -2) @ A))
+    A = torques(craft.gimbal_angle)
+    return {"gimbal_command": A @ np.linalg.solve(A.T @ A + 1e-4 * np.eye(3), np.array((0.05, 0.0, 0.0)))}
 
 
 figure, (momentum, able) = plt.subplots(1, 2, figsize=(9, 4))
 for start in ((0, 0, 0, 0), (45, -45, 45, -45)):
     gyros = ph.control_moment_gyros(gimbals, spins, 1.0, max_rate=1.0, angle=np.radians(start))
-    satellite = ph.rigid_body((800, 900, 1000), gyros=gyros, controllers=[ph.controller(steer, 0.1, "gimbal_command")])
-    ds = ph.integrate(satellite, "s4_6", step=0.1, t_end=45.0)
+    craft = ph.system(ph.body("craft", inertia=(800, 900, 1000), pinned=True, gyros=gyros), ph.controller(steer, 0.1))
+    ds = ph.integrate(craft, "s4_6", step=0.1, t_end=45.0)
     angles = ds.gimbal_angle.values
     momentum.plot(ds.time, (gyros.momentum[:, None] * gyros.spin_axes_at(angles)).sum(1)[:, 0], label=f"from {start}")
-    able.plot(ds.time, manoeuvrability(angles), label=f"from {start}")
+    A = torques(angles)
+    able.plot(ds.time, np.sqrt(np.linalg.det(A.transpose(0, 2, 1) @ A)), label=f"from {start}")
     kept = float(abs(ds.spin - ds.spin[0]).max())
     print(f"from {start}: ends at {np.degrees(angles[-1]).round().astype(int)} degrees, "
           f"momentum of the whole kept to {kept:.0e}")  # fmt: skip

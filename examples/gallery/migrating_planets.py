@@ -37,7 +37,7 @@ def disc(planet, star, shrinking, rounding):
 names, drift, rounding = ("inner", "middle", "outer"), 1e-6, 5e-5
 drags = [ph.loads.of(disc, shrinking=rate, rounding=rounding).on(name, "star").named(f"disc_{name}")
          for name, rate in zip(names, (0.0, 0.0, drift), strict=True)]  # fmt: skip
-planets = ph.gravitating_bodies(mass=(1.0, 1e-4, 1e-4, 1e-4), names=("star", *names), loads=drags)
+planets = ph.system(ph.body("star", 1.0), [ph.body(name, 1e-4) for name in names], ph.loads.gravitation(1.0), drags)
 start = {name: {"position": (a, 0, 0), "velocity": (0, a**-0.5, 0)}
          for name, a in zip(names, (1.0, 1.63, 2.67), strict=True)}  # fmt: skip
 ds = ph.integrate(planets, "v2/kepler", step=0.25, t_end=1.05e5, every=200, start=start)

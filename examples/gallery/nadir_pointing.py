@@ -25,35 +25,34 @@ r, v = ph.kepler.state(earth.mu, semi_major_axis=radius, inclination=np.radians(
 rate = np.sqrt(earth.mu / radius**3)
 
 
-def point(t, position, velocity, q, omega, parameters, states):
+def point(craft, total, kp, kd, ki):
     """Torques on the wheels, and the sum of errors."""
-    stiffness, damping, integral = parameters
-    z = -position / np.sqrt(position @ position)
-    y = np.cross(velocity, position)
-    y = y / np.sqrt(y @ y)
-    aims = [ph.rotation.rotate_inverse(q, aim) for aim in (np.cross(y, z), y, z)]  # seen from the body
+    z = -craft.position / np.linalg.norm(craft.position)
+    y = np.cross(craft.velocity, craft.position)
+    y = y / np.linalg.norm(y)
+    aims = [craft.in_body(aim) for aim in (np.cross(y, z), y, z)]
     error = 0.5 * sum(np.cross(axis, aim) for axis, aim in zip(np.eye(3), aims, strict=True))
     wanted = -rate * aims[1]  # the rate of the orbit
-    total = states.total + 0.5 * error
-    torque = stiffness * error + damping * (wanted - omega) + integral * total
-    return -torque - np.cross(omega, states.wheel_momentum), total
+    total = total + 0.5 * error
+    torque = kp * error + kd * (wanted - craft.angular_velocity) + ki * total
+    return {"wheel_command": -torque - np.cross(craft.angular_velocity, craft.wheel_momentum), "total": total}
 
 
-def craft_with(integral):
-    """A satellite whose thruster leaks, and the controller with this gain of the sum of errors."""
-    return ph.spacecraft(
-        (12.0, 10.0, 8.0), earth.mu, mass=60.0, parameters=[0.02, 0.6, integral], states={"total": 3},
-        wheels=ph.reaction_wheels(np.eye(3), 0.01, max_torque=0.05, max_momentum=8.0),
-        thrusters=[ph.systems.thruster(2e-4, direction=(0, 1, 0), position=(0.5, 0, 1.0))],
-        controllers=[ph.controller(point, 0.5, "wheel_command", keeps="total")],
-    )  # fmt: skip
+wheels = ph.reaction_wheels(np.eye(3), 0.01, max_torque=0.05, max_momentum=8.0)
+law = ph.controller(point, 0.5, keeps="total", parameters={"kp": 0.02, "kd": 0.6, "ki": 1e-4})
+craft = ph.system(
+    ph.body("craft", 60.0, (12.0, 10.0, 8.0), wheels=wheels), ph.loads.central(earth.mu), ph.loads.gravity_gradient(),
+    ph.loads.thrust((0, 2e-4, 0), position=(0.5, 0, 1.0)).named("leak"), law.states(total=np.zeros(3)),
+)  # fmt: skip
 
 
 # %%
 figure, (error, momentum) = plt.subplots(1, 2, figsize=(9, 4), sharex=True)
-for k, (name, integral) in enumerate({"PD": 0.0, "PID": 1e-4}.items()):
-    ds = ph.integrate(craft_with(integral), "s4_6", step=0.5, t_end=14400.0, every=40, position=r, velocity=v,
-                      attitude=(0.5, 0.5, -0.5, 0.5), settings={"units": "SI"})  # fmt: skip
+for k, (name, ki) in enumerate({"PD": 0.0, "PID": 1e-4}.items()):
+    ds = ph.integrate(
+        craft, "s4_6", step=0.5, t_end=14400.0, every=40, position=r, velocity=v, attitude=(0.5, 0.5, -0.5, 0.5),
+        settings={"units": "SI"}, parameters={"point.ki": ki},
+    )  # fmt: skip
     off = ds.polhode.pointing_error((0, 0, 1), "nadir", degrees=True)
     error.semilogy(ds.time / 3600, np.maximum(off, 1e-6), color=f"C{k}", label=name)
     momentum.plot(ds.time / 3600, ds.wheel_momentum, color=f"C{k}", linewidth=1.6 - 0.8 * k)

@@ -20,16 +20,16 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 earth, rng, noise = ph.planets.EARTH, np.random.default_rng(2), 10.0
-air = dict(density=4e-12, radius=earth.radius + 4e5, scale=6e4)
+air = ph.surroundings.exponential_air(4e-12, radius=earth.radius + 4e5, scale=6e4)
 
 
-def orbit(drag, J2):
-    forces = [ph.forces.zonal(J2=J2, radius=earth.radius), ph.forces.drag(coefficient=drag, **air)]
-    return ph.orbit(earth.mu, forces=forces)
+def orbit(Cd, J2):
+    loads = [ph.loads.central(earth.mu), ph.loads.zonal(radius=earth.radius, J2=J2), ph.loads.drag(Cd, area=1.0)]
+    return ph.system(ph.body("satellite", 100.0), loads, surroundings={"air_density": air})
 
 
 start = {"position": (earth.radius + 4e5, 0, 0), "velocity": (0, 4738, 6022)}
-true = ph.integrate(orbit(0.02, 1.0826e-3), step=60, t_end=4 * 86400, **start)
+true = ph.integrate(orbit(2.0, 1.0826e-3), step=60, t_end=4 * 86400, **start)
 day = true.isel(time=slice(0, 1441))
 
 # %%
@@ -41,8 +41,8 @@ for name, latitude, longitude in (("Canberra", -35.4, 149.0), ("Weilheim", 47.9,
     seen = np.sum(to * at, axis=1) > 0.1 * np.linalg.norm(to, axis=1) * earth.radius
     values = np.linalg.norm(to, axis=1)[seen] + noise * rng.standard_normal(seen.sum())
     passes[f"range.{name}"] = {"time": day.time.values[seen], "values": values, "station": at[seen], "sigma": noise}
-free, near = ["position", "velocity", "J2", "forces.1.coefficient"], np.array(start["position"]) + (3e3, -4e3, 1e3)
-fit = ph.fit(orbit(0.015, 1.08e-3), passes, free, step=60, position=near, velocity=(2, 4737, 6023))
+free, near = ["position", "velocity", "zonal.J2", "drag.Cd"], np.array(start["position"]) + (3e3, -4e3, 1e3)
+fit = ph.fit(orbit(1.5, 1.08e-3), passes, free, step=60, position=near, velocity=(2, 4737, 6023))
 print(fit)
 
 # %%

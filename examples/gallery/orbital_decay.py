@@ -23,15 +23,15 @@ earth, day = ph.planets.EARTH, 86400.0
 air = np.array(
     [(100, 5.3e-7), (150, 2.1e-9), (200, 2.8e-10), (300, 1.9e-11), (400, 2.8e-12), (600, 1.1e-13), (1000, 3e-15)]
 )
-air[:, 0] = 1e3 * air[:, 0] + earth.radius  # height (km) and density (kg/m3) in quiet times
+air = ph.surroundings.layered_air(air * (1e3, 1) + (earth.radius, 0))  # of height (km) and density (kg/m3)
 r, v = ph.kepler.state(earth.mu, periapsis=earth.radius + 200e3, eccentricity=0.12, inclination=0.9)
 ground = ph.events.altitude(100e3, earth.radius, "falling", terminal=True)
 
 # %%
 fig, axes = plt.subplots()
 for k, kilograms in enumerate((50, 100, 200)):
-    drag = ph.forces.drag(coefficient=2.2 / kilograms, table=air, rotation=earth.rotation)  # 1 m2
-    craft = ph.orbit(earth.mu, mass=kilograms, forces=[drag])
+    loads = [ph.loads.central(earth.mu), ph.loads.drag(Cd=2.2, area=1.0, rotation=earth.rotation)]
+    craft = ph.system(ph.body("craft", kilograms), loads, surroundings={"air_density": air})
     run = dict(step=80.0, t_end=400 * day, every=75, position=r, velocity=v, events=[ground])
     ds = ph.integrate(craft, "s6_10", **run)
     a, e = (ph.kepler.classical_elements(ds.position, ds.velocity, earth.mu)[i] for i in (0, 1))

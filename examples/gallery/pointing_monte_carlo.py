@@ -24,22 +24,21 @@ earth, radius = ph.planets.EARTH, 6.9e6
 n = np.sqrt(earth.mu / radius**3)
 
 
-def wheels(t, q, omega, parameters):
-    stiffness, strongest, rate = parameters
+def wheels(craft, t, stiffness, strongest, rate):
     wanted = np.array([np.cos(rate * t / 2), 0.0, 0.0, np.sin(rate * t / 2)])  # turns with the orbit, about z
-    error = ph.rotation.multiply(ph.rotation.conjugate(wanted), q)
+    error = ph.rotation.multiply(ph.rotation.conjugate(wanted), craft.attitude)
     side = ph.where(error[0] < 0, -1.0, 1.0)  # the short way round
-    ahead = ph.rotation.rotate_inverse(q, np.array([0.0, 0.0, rate]))
-    damping = 2.0 * np.sqrt(12.0 * stiffness)
-    return np.clip(-2 * stiffness * side * error[1:] - damping * (omega - ahead), -strongest, strongest)
+    slow = 2.0 * np.sqrt(12.0 * stiffness) * (craft.angular_velocity - craft.in_body((0.0, 0.0, rate)))
+    return {"torque": np.clip(-2 * stiffness * side * error[1:] - slow, -strongest, strongest)}
 
 
-craft = ph.spacecraft(inertia=(12, 14, 9), mu=earth.mu, mass=80, torque=wheels, parameters=[0.01, 0.01, n])
+craft = ph.system(ph.body("craft", 80.0, (12, 14, 9)), ph.loads.central(earth.mu), ph.loads.gravity_gradient(),
+                  ph.loads.of(wheels, stiffness=0.01, strongest=0.01, rate=n))  # fmt: skip
 varied = sampling.members({
     "attitude": sampling.uniform_attitude(),
     "angular_velocity": sampling.normal((0, 0, 0), sigma=0.01),
-    "inertia": sampling.inertia((12, 14, 9), relative=0.1),
-    "parameters.0": sampling.lognormal(0.01, sigma=0.2),
+    "craft.inertia": sampling.inertia((12, 14, 9), relative=0.1),
+    "wheels.stiffness": sampling.lognormal(0.01, sigma=0.2),
 }, 1000, seed=5)  # fmt: skip
 ds = ph.ensemble(
     craft, members=varied, step=1.0, t_end=900.0, every=5, position=(radius, 0, 0), velocity=(0, radius * n, 0)

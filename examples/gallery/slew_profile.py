@@ -25,27 +25,27 @@ whole, during = np.radians(150.0), 90.0
 target = ph.rotation.exp_quaternion(whole * along)
 
 
-def steer(t, position, velocity, q, omega, parameters, states):
+def steer(craft, t, by_profile):
     """Torques on the wheels."""
-    x = np.minimum(1.0, np.maximum(0.0, t / during))
-    by_profile = parameters[0]
+    x, omega = np.clip(t / during, 0.0, 1.0), craft.angular_velocity
     angle = whole * ph.where(by_profile > 0, x**3 * (10 - 15 * x + 6 * x**2), 1.0)
     rate = by_profile * whole / during * 30 * x**2 * (1 - x) ** 2
     push = by_profile * whole / during**2 * 60 * x * (1 - x) * (1 - 2 * x)
     c, s = np.cos(0.5 * angle), np.sin(0.5 * angle)
     aim = np.array([c, *(s * along)])
-    error = ph.rotation.multiply(ph.rotation.conjugate(q), aim)  # from here to the aim
+    error = ph.rotation.multiply(ph.rotation.conjugate(craft.attitude), aim)  # from here to the aim
     torque = 0.4 * error[0] * error[1:] + 2.0 * (rate * along - omega) + inertia * push * along
-    return -torque - np.cross(omega, states.wheel_momentum + inertia * omega)
+    return {"wheel_command": -torque - np.cross(omega, craft.wheel_momentum + inertia * omega)}
 
 
 wheels = ph.reaction_wheels(np.eye(3), 0.01, max_torque=0.05, max_momentum=8.0)
-body = ph.rigid_body(inertia, wheels=wheels, parameters=[1.0], controllers=[ph.controller(steer, 0.5, "wheel_command")])
+body = ph.body("craft", inertia=inertia, pinned=True, wheels=wheels)
+craft = ph.system(body, ph.controller(steer, every=0.5, parameters={"by_profile": 1.0}))
 
 # %%
 figure, (angle, torque) = plt.subplots(2, 1, sharex=True, figsize=(8, 5.5))
 for name, by_profile in (("step command", 0.0), ("profile", 1.0)):
-    ds = ph.integrate(body, "s4_6", step=0.5, t_end=150.0, angular_velocity=(0, 0, 0), parameters=[by_profile])
+    ds = ph.integrate(craft, "s4_6", step=0.5, t_end=150.0, parameters={"steer.by_profile": by_profile})
     off = ph.rotation.multiply(ph.rotation.conjugate(ds.attitude.values), target)
     left = 2 * np.degrees(np.arctan2(np.einsum("ni,i->n", off[:, 1:], along), off[:, 0]))
     used = np.clip(ds.wheel_command, -0.05, 0.05)
