@@ -22,47 +22,47 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 earth, epoch, day = ph.planets.EARTH, "2026-03-20T12:00:00 UTC", 86400.0
-sun, moon = (ph.surroundings.ephemeris(body, epoch, day) for body in ("sun", "moon"))
-field = ph.surroundings.magnetic_field("dipole", epoch=2026.2, orientation=epoch)
+around = {
+    **{name: ph.surroundings.path(ephemeris=ph.surroundings.ephemeris(name, epoch, day)) for name in ("sun", "moon")},
+    "field": ph.surroundings.dipole_field(epoch=2026.2, orientation=epoch),
+    "air_density": ph.surroundings.exponential_air(7e-13, radius=6.878e6, scale=6.4e4),
+    "sunlight": ph.surroundings.sunlight(ph.planets.SOLAR_PRESSURE, distance=ph.planets.ASTRONOMICAL_UNIT,
+                                         shadow="cylinder", radius=earth.radius),
+}  # fmt: skip
 
 
-def coils(t, position, velocity, q, omega, parameters, states):
-    B = ph.rotation.rotate_inverse(q, field.at(t, position))
-    unload = 1e-3 * np.cross(states.wheel_momentum, B) / (B @ B)
-    return ph.where(t < parameters[0], 2e5 * np.cross(omega, B), unload)
+def coils(craft, t, field, handover):
+    B = craft.in_body(field)
+    unload = 1e-3 * np.cross(craft.wheel_momentum, B) / (B @ B)
+    return {"dipole_command": ph.where(t < handover, 2e5 * np.cross(craft.angular_velocity, B), unload)}
 
 
 def unit(v):
     return v / np.sqrt(v @ v)
 
 
-def wheels(t, position, velocity, q, omega, parameters, states):
-    z = unit(sun.at(t) - position)  # the panels look along z
-    y = unit(np.cross(z, np.cross(position, velocity)))
-    aims = [ph.rotation.rotate_inverse(q, aim) for aim in (np.cross(y, z), y, z)]
+def pointing(craft, t, sun, handover):
+    z = unit(sun - craft.position)  # the panels look along z
+    y = unit(np.cross(z, np.cross(craft.position, craft.velocity)))
+    aims = [craft.in_body(aim) for aim in (np.cross(y, z), y, z)]
     error = 0.5 * sum(np.cross(axis, aim) for axis, aim in zip(np.eye(3), aims, strict=True))
     rate = error / 30  # as fast as the error asks, and 0.3 degrees a second at most
     rate = rate * np.minimum(1.0, 5e-3 / np.sqrt(rate @ rate + 1e-12))
-    torque = 1.2e-2 * (rate - omega) + np.cross(omega, states.wheel_momentum)
-    return ph.where(t < parameters[0], np.zeros(3), -torque)
+    torque = 1.2e-2 * (rate - craft.angular_velocity) + np.cross(craft.angular_velocity, craft.wheel_momentum)
+    return {"wheel_command": ph.where(t < handover, np.zeros(3), -torque)}
 
 
-faces = [(0.18, "z", 0.05), (0.03, "x", 0.1), (0.02, "y", 0.15)]
-plates = [ph.systems.plate(area, sign * normal, position=sign * far * normal + (0, 0.01, 0), drag_coefficient=2.2,
-                           specular=0.3, diffuse=0.2)
-          for area, axis, far in faces for sign in (1, -1) for normal in [np.eye(3)["xyz".index(axis)]]]  # fmt: skip
-craft = ph.spacecraft(
-    inertia=[[0.14, 0.002, -0.001], [0.002, 0.11, 0.0015], [-0.001, 0.0015, 0.07]], mu=earth.mu, mass=12.0,
-    forces=[ph.forces.gravity_field("egm2008", degree=10, orientation=epoch),
-            ph.forces.third_body(ephemeris=sun), ph.forces.third_body(ephemeris=moon)],
-    plates=plates, atmosphere={"density": 7e-13, "radius": 6.878e6, "scale": 6.4e4, "rotation": earth.rotation},
-    sunlight={"pressure": ph.planets.SOLAR_PRESSURE, "distance": ph.planets.ASTRONOMICAL_UNIT, "ephemeris": sun,
-              "shadow": "cylinder", "radius": earth.radius},
-    wheels=ph.reaction_wheels(np.eye(3), 4e-5, max_torque=4e-3, max_momentum=0.03),
-    magnetic_field=field, torquers=ph.systems.magnetic_torquers(np.eye(3), 0.4),
-    dipoles=[ph.systems.magnetic_dipole((5e-3, -3e-3, 4e-3))],
-    controllers=[ph.controller(coils, 2.0, "dipole_command"), ph.controller(wheels, 0.5, "wheel_command")],
-    parameters=[7200.0],
+normals = np.concatenate([np.eye(3), -np.eye(3)])
+box = {"area": [0.03, 0.02, 0.18] * 2, "normals": normals,
+       "positions": normals * ([[0.1], [0.15], [0.05]] * 2) + (0, 0.01, 0)}  # fmt: skip
+craft = ph.system(
+    ph.body("craft", 12.0, [[0.14, 0.002, -0.001], [0.002, 0.11, 0.0015], [-0.001, 0.0015, 0.07]],
+            wheels=ph.reaction_wheels(np.eye(3), 4e-5, max_torque=4e-3, max_momentum=0.03)),
+    ph.loads.central(earth.mu), ph.loads.gravity_gradient(), ph.loads.third_body("sun"), ph.loads.third_body("moon"),
+    ph.loads.harmonics("egm2008", degree=10, orientation=epoch), ph.loads.magnet((5e-3, -3e-3, 4e-3)),
+    ph.loads.plates_in_air(**box, rotation=earth.rotation), ph.loads.plates_in_light(**box, specular=0.3, diffuse=0.2),
+    ph.loads.torquers(np.eye(3), 0.4), ph.controller(coils, every=2.0, parameters={"handover": 7200.0}),
+    ph.controller(pointing, every=0.5, parameters={"handover": 7200.0}), surroundings=around,
 )  # fmt: skip
 r, v = ph.kepler.state(earth.mu, semi_major_axis=6.878e6, inclination=np.radians(97.4))
 ds = ph.integrate(craft, "s4_6", step=0.5, t_end=day, every=60, position=r, velocity=v, settings={"units": "SI"},
