@@ -5,8 +5,8 @@ import polhode as ph
 earth = ph.planets.EARTH
 r, v = ph.kepler.state(earth.mu, semi_major_axis=7078.1e3, eccentricity=0.001, inclination=1.7137)
 orbit = ph.integrate(
-    ph.orbit(earth.mu, forces=[ph.forces.zonal(**earth.zonal)]), "aba10_6_4/kepler", step=60.0, t_end=7200.0,
-    position=r, velocity=v, settings={"units": "SI", "epoch": "2026-03-01T00:00:00 TDB"},
+    ph.system(ph.body("observer", 1.0), ph.loads.central(earth.mu), ph.loads.zonal(**earth.zonal)), "aba10_6_4/kepler",
+    step=60.0, t_end=7200.0, position=r, velocity=v, settings={"units": "SI", "epoch": "2026-03-01T00:00:00 TDB"},
 )  # fmt: skip
 body = ph.integrate(
     ph.free_body((120.0, 150.0, 90.0)), step=1.0, t_end=600.0, every=10,

@@ -37,15 +37,15 @@ print(f"herpolhode: between the circles of radius {radius.min():.6f} and {radius
 # The same body with a weak spring on one axis: the torque is all that a splitting with the exact rotation approximates.
 
 
-def spring(t, q, omega, parameters):
+def spring(body, strength):
     """A torque against the tilt about the x axis of the body."""
-    return (-parameters[0] * 2.0 * q[0] * q[1], 0.0, 0.0)
+    return {"torque": (-strength * 2.0 * body.attitude[0] * body.attitude[1], 0.0, 0.0)}
 
 
 start = {"angular_momentum": momentum}
 print("\nstrength of the torque   error of a splitting step of 0.5 to t = 20: v2   v2/mr   aba10_6_4")
 for strength in (1e-2, 1e-4, 1e-6):
-    body = ph.rigid_body(inertia, torque=spring, parameters=[strength])
+    body = ph.system(ph.body("body", inertia=inertia, pinned=True), ph.loads.of(spring, strength=strength))
     truth = ph.integrate(body, "rkn8_17", step=0.01, t_end=20.0, every=2000, **start).attitude.values[-1]
     errors = []
     for method in ("v2", "v2/mr", "aba10_6_4"):  # guard=False: mr is not made for a radian a step

@@ -16,15 +16,14 @@ earth = ph.planets.EARTH
 radius = 6_778e3  # m
 speed = np.sqrt(earth.mu / radius)
 hanging = [[0, 0, -1], [1, 0, 0], [0, -1, 0]]  # the body's x along the velocity, y against the orbit's normal, z down
-craft = ph.spacecraft(
-    inertia=(40.0, 44.0, 5.0), mu=earth.mu, mass=60.0,
-    forces=[ph.forces.drag(coefficient=0.03, density=3e-12, radius=radius, scale=59e3)],
-)  # fmt: skip
+air = {"air_density": ph.surroundings.exponential_air(3e-12, radius=radius, scale=59e3)}
+loads = [ph.loads.central(earth.mu), ph.loads.gravity_gradient(), ph.loads.drag(Cd=2.25, area=0.8)]
+craft = ph.system(ph.body("craft", 60.0, (40.0, 44.0, 5.0)), loads, surroundings=air)
 
 varied = sampling.members(
     {
-        "forces.0.coefficient": sampling.lognormal(0.03, sigma=0.2),  # m2/kg
-        "inertia": sampling.inertia((40.0, 44.0, 5.0), relative=0.03),  # kg m2; every draw is one that a body can have
+        "drag.Cd": sampling.lognormal(2.25, sigma=0.2),
+        "craft.inertia": sampling.inertia((40.0, 44.0, 5.0), relative=0.03),  # kg m2; each is one that a body can have
         "attitude": sampling.attitude(hanging, sigma=np.deg2rad(5.0)),
         "angular_velocity": sampling.normal((0.0, -speed / radius, 0.0), sigma=1e-4),  # rad/s, once per orbit
     },
@@ -36,7 +35,8 @@ varied = sampling.members(
 
 def drop(block):
     """How much the semi-major axis has shrunk, in metres."""
-    return (radius + 0.5 * earth.mu * 60.0 / block.orbital_energy).assign_attrs(units="m")
+    r, v = ((x**2).sum("axis", skipna=False) ** 0.5 for x in (block.position, block.velocity))
+    return (radius - 1.0 / (2.0 / r - v**2 / earth.mu)).assign_attrs(units="m")
 
 
 def tilt(block):

@@ -6,12 +6,13 @@ A scenario is for a run one wants to keep; a script is for asking questions. Not
 """
 
 import numpy as np
-from satellite import torque
+from satellite import eddy_currents
 
 import polhode as ph
 
 inertia = [[0.34, 0.02, -0.01], [0.02, 0.42, 0.03], [-0.01, 0.03, 0.21]]  # kg m2
-satellite = ph.rigid_body(inertia, torque=torque, parameters=[3e-5, 2.2e-3, 2e5])
+satellite = ph.system(ph.body("satellite", inertia=inertia, pinned=True),
+                      ph.loads.of(eddy_currents, field=3e-5, rate=2.2e-3, damping=2e5))  # fmt: skip
 start = {
     "attitude": ph.rotation.quaternion_from_euler(np.deg2rad([20.0, -10.0, 45.0]), "ZYX"),
     "angular_velocity": [0.04, 0.09, -0.02],  # rad/s, body frame

@@ -485,6 +485,6 @@ def test_monte_carlo_script(monkeypatch, capsys, tmp_path):
 def test_satellite_script_is_the_scenario():
     scenario = ph.runs.read_scenario(ROOT / "examples" / "satellite.toml", allow_code=True)
     script = (ROOT / "examples" / "satellite_script.py").read_text()
-    for row in scenario.system.arguments["inertia"]:
+    for row in scenario.system.arguments["satellite"]["inertia"]:
         assert str(row) in script
     assert str(scenario.arguments["angular_velocity"]) in script
