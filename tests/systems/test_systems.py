@@ -11,10 +11,10 @@ import pytest
 
 import polhode as ph
 from polhode.algebra import rotation
+from polhode.bodies.inertia.fixed_points import symmetry_axis
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.methods import method
 from polhode.runs.initial_state import start_state
-from polhode.systems.heavy_top import symmetry_axis
 from polhode.systems.user import repeated
 
 METHOD = "mkrk:rk4"

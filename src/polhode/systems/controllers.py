@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from polhode.arguments import UNKNOWN, array, identifier, in_unit, mapping, number, text, truth
 from polhode.arguments.recorded import called, plain
-from polhode.arguments.words import Form, NumberOrNumbers, Time, Unit
+from polhode.arguments.words import Form, ListOf, NumberOrNumbers, Time, Unit
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.loads.load import RESERVED, Load, numbers_of, time_or_event
@@ -211,6 +211,10 @@ def controller(
         "every": every, "phase": phase, "delay": delay, "sets": setting, "keeps": keeping,
         "limit": _positive(limit, "limit"), "resolution": _positive(resolution, "resolution"),
     })  # fmt: skip
+
+
+Controllers = Annotated[Sequence[Any], ListOf(controller)]
+"""The argument ``controllers`` of a builder."""
 
 
 def _at(

@@ -20,8 +20,7 @@ Conserved: energy, total momentum; in free space the total angular momentum abou
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
-from typing import Annotated, Any
+from typing import Annotated
 
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, in_unit, number
@@ -30,19 +29,9 @@ from polhode.arguments.words import Form, Inertia, Loads, NumberOrNumbers, Permi
 from polhode.bodies.inertia import mass_of, principals
 from polhode.errors import InvalidInput, answering, naming
 from polhode.loads.load import PAIRS, made
-from polhode.systems.molecules import (
-    constants_of,
-    count,
-    edges_of,
-    masses_of,
-    of_each,
-    overlapping,
-    thermodynamics,
-    within_of,
-)
+from polhode.systems.liquids import liquid, reaction
+from polhode.systems.molecules import count, edges_of, masses_of, of_each, within_of
 from polhode.systems.record import System
-from polhode.systems.structure import interacting
-from polhode.systems.sum import with_loads
 
 
 def spheres(a, b, epsilon, sigma, attraction, reaction):
@@ -146,31 +135,5 @@ def dipoles(
         "cutoff": plain(cutoff), "switch": plain(switch), "skin": plain(skin), "box": plain(box),
         "reaction_field": plain(reaction_field),
     }  # fmt: skip
-    alone = System(
-        name="dipoles",
-        arguments=arguments,
-        mass=masses,
-        moments=moments,
-        frames=frames,
-        units="consistent",
-        check=overlapping(sizes["sigma"], edges),
-        constants=constants_of(masses, moments, frames, moment),
-        recommended="rkn4_6b",
-        quantities=thermodynamics(lambda: alone, moment),
-        **interacting(acting, N, within),
-    )
-    return with_loads(alone, loads)
-
-
-def reaction(permittivity: Any, cutoff: float) -> float:
-    """The factor 2 (e - 1) / ((2 e + 1) cutoff^3) of a reaction field; 0 without one."""
-    if permittivity is None:
-        return 0.0
-    if not cutoff:
-        raise InvalidInput("reaction_field is given without cutoff, beyond which it would begin; give both")
-    if isinstance(permittivity, float) and permittivity == inf:
-        return 1.0 / cutoff**3
-    e = number(permittivity, "reaction_field")
-    if not 1.0 <= e <= 1e100:
-        raise InvalidInput(f"reaction_field is {e:g}; a relative permittivity is 1 or more, inf that of a conductor")
-    return 2.0 * (e - 1.0) / ((2.0 * e + 1.0) * cutoff**3)
+    return liquid("dipoles", arguments, acting, within, sizes["sigma"], masses, moments, frames, moment, loads,
+                  units="consistent", recommended="rkn4_6b")  # fmt: skip

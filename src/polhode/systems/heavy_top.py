@@ -7,53 +7,37 @@ torque of the user's is added, and its work recorded beside the energy.
 
 Conserved, without such a torque: energy; the vertical component of the spatial angular momentum; for a symmetric top
 with its centre of mass on the axis, also the angular momentum about that axis.
-
-The inertia about the fixed point follows from ``J`` about the centre of mass by the parallel-axis theorem,
-``I = J + mass (|c|^2 - c c^T)`` [holzinger2021, eq. 75].
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, scale
-from polhode.arguments import choice, in_unit, number, truth, vector
-from polhode.arguments.recorded import plain
+from polhode.arguments import truth
 from polhode.arguments.words import (
     Acceleration,
     Function,
     Inertia,
-    ListOf,
     Loads,
     Mass,
     Newtons,
     Numbers,
     Position,
     States,
-)
+)  # fmt: skip
 from polhode.bodies.body import Body
-from polhode.bodies.inertia import (
-    KG_M2,
-    RELATIVE_TOLERANCE,
-    MassProperties,
-    mass_of,
-    parallel_axis,
-    parallel_axis_inverse,
-    principal,
-)
+from polhode.bodies.inertia import RELATIVE_TOLERANCE, principal
+from polhode.bodies.inertia.fixed_points import STANDARD_GRAVITY, held_at_a_point, symmetry_axis
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
 from polhode.loads import weight as weight_load
 from polhode.systems.builders import assembled, given_of
-from polhode.systems.controllers import controller
+from polhode.systems.controllers import Controllers
 from polhode.systems.record import System
-
-STANDARD_GRAVITY = 9.81
-POINTS = ("fixed_point", "center_of_mass")
 
 # parameters: weight, then the centre of mass in the principal frame
 
@@ -61,21 +45,6 @@ POINTS = ("fixed_point", "center_of_mass")
 def top_series(part, t, k, u, bodies, parameters, out):
     """Taylor coefficient of the torque, which is linear in u."""
     put3(out, 0, scale(-parameters[0], cross(get3(parameters, 1), get3(u, 3 * k))))
-
-
-def symmetry_axis(inertia: Any, center: Any) -> Any:
-    """The body axis through the fixed point and the centre of mass if the inertia is symmetric about it, else None."""
-    tensor = np.asarray(inertia, dtype=float)
-    tensor = np.diag(tensor) if tensor.ndim == 1 else tensor
-    if not np.any(center):
-        return None
-    # Scaling by powers of two is exact and avoids overflow of squares and sums.
-    tensor, center = (np.ldexp(a, -int(np.frexp(np.abs(a).max())[1])) for a in (tensor, np.asarray(center)))
-    axis = center / float(np.linalg.norm(center))
-    along = axis @ tensor @ axis
-    across = (np.trace(tensor) - along) / 2
-    symmetric = along * np.outer(axis, axis) + across * (np.eye(3) - np.outer(axis, axis))
-    return axis if np.abs(tensor - symmetric).max() <= 1e-14 * np.abs(tensor).max() else None
 
 
 @answering
@@ -91,7 +60,7 @@ def heavy_top(
     parameters: Numbers | None = None,
     work: bool = True,
     states: States | None = None,
-    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    controllers: Controllers = (),
     physical: bool = True,
     loads: Loads = (),
 ) -> System:
@@ -149,35 +118,10 @@ def heavy_top(
     >>> heavy_top((0.5, 0.5, 1), (0, 0, 1), mass=2.0, inertia_about="center_of_mass").moments
     array([[2.5, 2.5, 1. ]])
     """
-    inertia = in_unit(inertia, KG_M2, "inertia")
-    center = vector(_center_of(inertia) if center_of_mass is None else center_of_mass, "center_of_mass", unit="m")
-    truth(physical, "physical")
-    if isinstance(inertia, MassProperties):  # its inertia is about its centre of mass, its mass known
-        own = mass_of(inertia, mass)
-        mass = own if weight is None else mass
-        inertia, inertia_about = parallel_axis(inertia.inertia, own, center), "fixed_point"
-    choice(inertia_about, "inertia_about", POINTS)
-    if mass is None:
-        if weight is None:
-            raise InvalidInput("neither weight nor mass is given; give the weight, or the mass (and gravity)")
-        if inertia_about != "fixed_point":
-            raise InvalidInput(
-                f"inertia_about is {inertia_about!r}, but the mass is not given; give mass (and gravity) instead of "
-                "weight"
-            )
-        if number(gravity, "gravity", "m / s**2") != STANDARD_GRAVITY:
-            raise InvalidInput("gravity and weight are both given; keep the weight, or give mass and gravity")
-        weight, tensor = number(weight, "weight", "N"), inertia
-        recorded: dict[str, Any] = {"weight": weight}
-    else:
-        if weight is not None:
-            raise InvalidInput("weight and mass are both given; keep one of them (the weight is mass times gravity)")
-        mass, gravity = number(mass, "mass", "kg", positive=True), number(gravity, "gravity", "m / s**2")
-        weight = mass * gravity
-        tensor = _about_fixed_point(inertia, center, mass, inertia_about, physical)
-        recorded = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
-    moments, frame = principal(tensor, triangle=physical)
-    axis = symmetry_axis(tensor, center)
+    held = held_at_a_point(inertia, center_of_mass, weight, mass, gravity, inertia_about, truth(physical, "physical"))
+    center, weight = held.center, held.weight
+    moments, frame = principal(held.inertia, triangle=physical)
+    axis = symmetry_axis(held.inertia, center)
     conserves = ("energy", "vertical_angular_momentum") + (("axial_angular_momentum",) if axis is not None else ())
     inside = np.array(rotate_inverse(tuple(frame), tuple(center)))
     if (moments == 0.0).any() and np.abs(inside[moments > 0.0]).max() > RELATIVE_TOLERANCE * np.abs(inside).max():
@@ -188,38 +132,7 @@ def heavy_top(
     return assembled(
         "heavy_top", [Body("top", np.inf, tuple(moments), tuple(frame))],
         [weight_load(weight, at=center if given.acts else inside)],
-        {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded,
-         **({} if physical else {"physical": False})},
+        {**held.recorded, **({} if physical else {"physical": False})},
         given, how={"principal": not given.acts}, direct={} if mass is not None else {"weight": (0, False)},
         alone={"series": top_series, "conserves": conserves, "axis": axis, "recommended": "fg6_5"},
     )  # fmt: skip
-
-
-def _center_of(inertia: Any) -> Any:
-    """The centre of mass of a body that has one, other than the fixed point."""
-    if not isinstance(inertia, MassProperties):
-        raise InvalidInput("center_of_mass is missing; give its position relative to the fixed point")
-    if not inertia.center_of_mass.any():
-        raise InvalidInput("the centre of mass of inertia is the origin of its axes, which is the fixed point; move "
-                           "the body with translated, or give center_of_mass")  # fmt: skip
-    return inertia.center_of_mass
-
-
-def _about_fixed_point(inertia: Any, center: Any, mass: float, about: str, physical: bool) -> Any:
-    """The inertia about the fixed point of a body with this mass; refused if physically impossible."""
-    principal(inertia, triangle=physical)  # checks it as given
-    if about == "center_of_mass":
-        try:
-            return parallel_axis(inertia, mass, center)
-        except InvalidInput as refused:
-            raise InvalidInput(str(refused).replace("offset", "center_of_mass")) from None
-    if not physical:
-        return inertia
-    try:
-        parallel_axis_inverse(inertia, mass, center)
-    except InvalidInput:
-        raise InvalidInput(
-            f"inertia is too small to be about the fixed point of a body with mass {mass:g} at that center_of_mass; "
-            "if it is about the centre of mass, say so with inertia_about='center_of_mass'"
-        ) from None
-    return inertia

@@ -25,9 +25,7 @@ At the centre itself the loads are not finite, and a run stops there with ``NotF
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any
 
 from polhode.arguments import in_unit, number
 from polhode.arguments.recorded import plain
@@ -36,7 +34,6 @@ from polhode.arguments.words import (
     Function,
     GravitationalParameter,
     Length,
-    ListOf,
     Loads,
     Masses,
     Numbers,
@@ -47,7 +44,7 @@ from polhode.errors import answering
 from polhode.loads import central
 from polhode.surroundings.planets import ground_of
 from polhode.systems.builders import assembled, given_of
-from polhode.systems.controllers import controller
+from polhode.systems.controllers import Controllers
 from polhode.systems.forces.acting import burns_of, forces_of, loads_of, mass_at, masses_of
 from polhode.systems.record import IDENTITY, System
 
@@ -63,7 +60,7 @@ def orbit(
     parameters: Numbers | None = None,
     work: bool = True,
     states: States | None = None,
-    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    controllers: Controllers = (),
     reported_energy: Function | None = None,
     loads: Loads = (),
 ) -> System:

@@ -14,19 +14,18 @@ has no work.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.arguments import array, in_unit, number, vector
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Function, ListOf, Loads, Mass, NumberOrVector, Numbers, States, Vector
+from polhode.arguments.words import Function, Loads, Mass, NumberOrVector, Numbers, States, Vector
 from polhode.bodies.body import POINT, Body
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
 from polhode.systems.builders import assembled, given_of
-from polhode.systems.controllers import controller
+from polhode.systems.controllers import Controllers
 from polhode.systems.record import IDENTITY, System
 from polhode.systems.states import states_of
 
@@ -47,7 +46,7 @@ def particle(
     parameters: Numbers | None = None,
     work: bool = True,
     states: States | None = None,
-    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    controllers: Controllers = (),
     reported_energy: Function | None = None,
     loads: Loads = (),
 ) -> System:

@@ -9,21 +9,21 @@ time, is recorded beside the energy; beside a ``reported_energy`` it is taken to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.arguments import in_unit, number, truth
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Function, Inertia, ListOf, Loads, Mass, Numbers, States, TableOf
+from polhode.arguments.words import Function, Inertia, Loads, Mass, Numbers, States, TableOf
 from polhode.bodies.body import Body
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, mass_of, principal
 from polhode.bodies.wheels import reaction_wheels
 from polhode.errors import InvalidInput, answering
 from polhode.systems.builders import assembled, given_of
-from polhode.systems.controllers import controller
+from polhode.systems.controllers import Controllers
 from polhode.systems.record import System
 from polhode.systems.rotors import rotors_of
 
@@ -39,7 +39,7 @@ def rigid_body(
     work: bool = True,
     states: States | None = None,
     wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
-    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    controllers: Controllers = (),
     gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
     reported_energy: Function | None = None,
     physical: bool = True,

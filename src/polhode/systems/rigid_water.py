@@ -12,39 +12,30 @@ Units: nm, ps, atomic mass units u, elementary charges e. So energies are in u n
 with k_B = 0.00831446261815324 kJ / (mol K), pressures in kJ / (mol nm^3) = 1.66053907 MPa, and k is 138.935457644
 kJ nm / (mol e^2).
 
-============ ======= ========= =========== ========= ================= ===================== ========================
-model        r_OH/nm H-O-H     q_H / e     sigma/nm  epsilon/(kJ/mol)  negative charge       source
-============ ======= ========= =========== ========= ================= ===================== ========================
-spc/e        0.1     109.4712  0.4238      0.3166    0.650             on the oxygen         [berendsen1987]
-tip3p        0.09572 104.52    0.417       0.315061  0.636386          on the oxygen         [jorgensen1983]
-tip4p/2005   0.09572 104.52    0.5564      0.31589   0.774907          0.01546 nm from it    [abascal2005]
-============ ======= ========= =========== ========= ================= ===================== ========================
-
-The origin of the body frame is the centre of mass; z points from the oxygen to the midpoint of the hydrogens, which lie
-in the plane of x and z. The molecule is planar: the moment about y is the sum of the two others.
+The models are those of ``polhode.bodies.water``; z of the body frame points from the oxygen to the midpoint of the
+hydrogens, which lie in the plane of x and z.
 
 Conserved: energy, total momentum; in free space the total angular momentum about the origin.
 """
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from math import cos, inf, radians, sin
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache
+from math import inf
+from typing import Literal
 
 import numpy as np
 
 from polhode.arguments import choice, in_unit, number
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Loads, NumberOrNumbers, Permittivity
+from polhode.bodies.water import MASSES, MODELS, Model, geometry
 from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, sites
 from polhode.loads.load import PAIRS
-from polhode.systems.dipoles import reaction
-from polhode.systems.molecules import constants_of, count, edges_of, overlapping, thermodynamics, within_of
+from polhode.systems.liquids import liquid, reaction
+from polhode.systems.molecules import count, edges_of, within_of
 from polhode.systems.record import System
-from polhode.systems.structure import interacting
-from polhode.systems.sum import with_loads
 
 COULOMB = 138.935457644
 """1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
@@ -52,44 +43,8 @@ BOLTZMANN = 0.00831446261815324
 """Boltzmann's constant in kJ / (mol K)."""
 DALTON = 1.66053906660
 """kg / m^3 per u / nm^3: 1 u is 1.66053906660e-27 kg."""
-MASSES = np.array([15.9994, 1.008, 1.008, 0.0])
-"""Masses of oxygen, both hydrogens and a charge beside them, u."""
 CUTOFF, SHORTEST = 0.9, 0.5
 """The default cut-off, and the shortest one chosen for a small box; nm."""
-
-
-class Model(NamedTuple):
-    """A row of the table: lengths in nm, angle in degrees, charge of a hydrogen in e, energy in kJ / mol, distance of
-    the negative charge from the oxygen, key of the source."""
-
-    bond: float
-    angle: float
-    charge: float
-    sigma: float
-    epsilon: float
-    apart: float
-    cite: str
-
-
-MODELS = {
-    "spc/e": Model(0.1, 109.4712206, 0.4238, 0.3166, 0.650, 0.0, "berendsen1987"),
-    "tip3p": Model(0.09572, 104.52, 0.417, 0.315061, 0.636386, 0.0, "jorgensen1983"),
-    "tip4p/2005": Model(0.09572, 104.52, 0.5564, 0.31589, 0.774907, 0.01546, "abascal2005"),
-}
-
-
-@cache
-def geometry(model: Model) -> tuple[list[str], Any, Any, Any]:
-    """Names of the sites, their positions in the body frame, nm, and charges, e; principal moments, u nm^2."""
-    half = radians(0.5 * model.angle)
-    x, z = model.bond * sin(half), model.bond * cos(half)
-    places = np.array([(0.0, 0.0, 0.0), (x, 0.0, z), (-x, 0.0, z), (0.0, 0.0, model.apart)])
-    places[:, 2] -= MASSES @ places[:, 2] / MASSES.sum()
-    about = MASSES @ places**2
-    moments = np.array([about[2], about[0] + about[2], about[0]])
-    if model.apart:
-        return ["O", "H1", "H2", "X"], places, model.charge * np.array([0.0, 1.0, 1.0, -2.0]), moments
-    return ["O", "H1", "H2"], places[:3], model.charge * np.array([-2.0, 1.0, 1.0]), moments
 
 
 @lru_cache
@@ -179,26 +134,12 @@ def rigid_water(
         "n": N, "model": model, "box": plain(box), "density": plain(density), "cutoff": plain(cutoff),
         "switch": plain(switch), "skin": plain(skin), "reaction_field": plain(reaction_field),
     }  # fmt: skip
-    moment = np.tile(charge @ places, (N, 1))
-    mass, inertia, frames = np.full(N, weight), np.tile(moments, (N, 1)), np.tile((1.0, 0.0, 0.0, 0.0), (N, 1))
-    alone = System(
-        name="rigid_water",
-        arguments=arguments,
-        mass=mass,
-        moments=inertia,
-        frames=frames,
-        boltzmann=BOLTZMANN,
-        units="molecular",
-        check=overlapping(row.sigma, edges),
+    frames, dipole = np.tile((1.0, 0.0, 0.0, 0.0), (N, 1)), np.tile(charge @ places, (N, 1))
+    return liquid(
+        "rigid_water", arguments, interaction(row, 0.5 * beyond), within, row.sigma, np.full(N, weight),
+        np.tile(moments, (N, 1)), frames, dipole, loads, (BOLTZMANN, COULOMB), units="molecular", recommended="v2",
         constants={
-            **constants_of(mass, inertia, frames, moment, BOLTZMANN, COULOMB),
-            "site": (("site",), np.array(names)),
-            "site_position": (("site", "axis"), places),
-            "site_charge": (("site",), charge),
-            "site_mass": (("site",), MASSES[: len(names)]),
+            "site": (("site",), np.array(names)), "site_position": (("site", "axis"), places),
+            "site_charge": (("site",), charge), "site_mass": (("site",), MASSES[: len(names)]),
         },
-        recommended="v2",
-        quantities=thermodynamics(lambda: alone, moment),
-        **interacting(interaction(row, 0.5 * beyond), N, within),
-    )
-    return with_loads(alone, loads)
+    )  # fmt: skip

@@ -74,7 +74,7 @@ from polhode.surroundings.magnetic import field_of, magnetic_field
 from polhode.surroundings.planets import ground_of
 from polhode.systems.builders import assembled, given_of
 from polhode.systems.carried import Spin
-from polhode.systems.controllers import controller
+from polhode.systems.controllers import Controllers
 from polhode.systems.devices import (
     atmosphere,
     devices_of,
@@ -118,7 +118,7 @@ def spacecraft(
     surface: Length | None = None,
     states: States | None = None,
     wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
-    controllers: Annotated[Sequence[Any], ListOf(controller)] = (),
+    controllers: Controllers = (),
     magnetic_field: Annotated[Mapping[str, Any], TableOf(magnetic_field)] | None = None,
     dipoles: Annotated[Sequence[Any], ListOf(magnetic_dipole)] = (),
     torquers: Annotated[Mapping[str, Any], TableOf(magnetic_torquers)] | None = None,

@@ -1,0 +1,105 @@
+"""Bodies with a fixed point: their inertia about it, and whether that is symmetric."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.arguments import choice, in_unit, number, vector
+from polhode.arguments.recorded import plain
+from polhode.bodies.inertia.checks import KG_M2
+from polhode.bodies.inertia.mass_properties import MassProperties, mass_of
+from polhode.bodies.inertia.principal_axes import principal
+from polhode.bodies.inertia.second_moments import parallel_axis, parallel_axis_inverse
+from polhode.errors import InvalidInput
+
+STANDARD_GRAVITY = 9.81
+POINTS = ("fixed_point", "center_of_mass")
+
+
+def symmetry_axis(inertia: Any, center: Any) -> Any:
+    """The body axis through the fixed point and the centre of mass if the inertia is symmetric about it, else None."""
+    tensor = np.asarray(inertia, dtype=float)
+    tensor = np.diag(tensor) if tensor.ndim == 1 else tensor
+    if not np.any(center):
+        return None
+    # Scaling by powers of two is exact and avoids overflow of squares and sums.
+    tensor, center = (np.ldexp(a, -int(np.frexp(np.abs(a).max())[1])) for a in (tensor, np.asarray(center)))
+    axis = center / float(np.linalg.norm(center))
+    along = axis @ tensor @ axis
+    across = (np.trace(tensor) - along) / 2
+    symmetric = along * np.outer(axis, axis) + across * (np.eye(3) - np.outer(axis, axis))
+    return axis if np.abs(tensor - symmetric).max() <= 1e-14 * np.abs(tensor).max() else None
+
+
+def center_from(inertia: Any) -> Any:
+    """The centre of mass of a body that has one, other than the fixed point."""
+    if not isinstance(inertia, MassProperties):
+        raise InvalidInput("center_of_mass is missing; give its position relative to the fixed point")
+    if not inertia.center_of_mass.any():
+        raise InvalidInput("the centre of mass of inertia is the origin of its axes, which is the fixed point; move "
+                           "the body with translated, or give center_of_mass")  # fmt: skip
+    return inertia.center_of_mass
+
+
+def about_fixed_point(inertia: Any, center: Any, mass: float, about: str, physical: bool) -> Any:
+    """The inertia about the fixed point of a body with this mass; refused if physically impossible."""
+    principal(inertia, triangle=physical)  # checks it as given
+    if about == "center_of_mass":
+        try:
+            return parallel_axis(inertia, mass, center)
+        except InvalidInput as refused:
+            raise InvalidInput(str(refused).replace("offset", "center_of_mass")) from None
+    if not physical:
+        return inertia
+    try:
+        parallel_axis_inverse(inertia, mass, center)
+    except InvalidInput:
+        raise InvalidInput(
+            f"inertia is too small to be about the fixed point of a body with mass {mass:g} at that center_of_mass; "
+            "if it is about the centre of mass, say so with inertia_about='center_of_mass'"
+        ) from None
+    return inertia
+
+
+class Held(NamedTuple):
+    """A body with a fixed point."""
+
+    inertia: Any  # about that point
+    center: Any  # (3,): the centre of mass from it
+    weight: float
+    recorded: dict[str, Any]  # what it was made from, in JSON types
+
+
+def held_at_a_point(
+    inertia: Any, center_of_mass: Any, weight: Any, mass: Any, gravity: Any, inertia_about: Any, physical: bool
+) -> Held:
+    """A body with a fixed point from the arguments of ``heavy_top``."""
+    inertia = in_unit(inertia, KG_M2, "inertia")
+    center = vector(center_from(inertia) if center_of_mass is None else center_of_mass, "center_of_mass", unit="m")
+    if isinstance(inertia, MassProperties):  # its inertia is about its centre of mass, its mass known
+        own = mass_of(inertia, mass)
+        mass = own if weight is None else mass
+        inertia, inertia_about = parallel_axis(inertia.inertia, own, center), "fixed_point"
+    choice(inertia_about, "inertia_about", POINTS)
+    if mass is None:
+        if weight is None:
+            raise InvalidInput("neither weight nor mass is given; give the weight, or the mass (and gravity)")
+        if inertia_about != "fixed_point":
+            raise InvalidInput(
+                f"inertia_about is {inertia_about!r}, but the mass is not given; give mass (and gravity) instead of "
+                "weight"
+            )
+        if number(gravity, "gravity", "m / s**2") != STANDARD_GRAVITY:
+            raise InvalidInput("gravity and weight are both given; keep the weight, or give mass and gravity")
+        weight, tensor = number(weight, "weight", "N"), inertia
+        recorded: dict[str, Any] = {"weight": weight}
+    else:
+        if weight is not None:
+            raise InvalidInput("weight and mass are both given; keep one of them (the weight is mass times gravity)")
+        mass, gravity = number(mass, "mass", "kg", positive=True), number(gravity, "gravity", "m / s**2")
+        weight = mass * gravity
+        tensor = about_fixed_point(inertia, center, mass, inertia_about, physical)
+        recorded = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
+    return Held(tensor, center, weight, {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded})
