@@ -408,7 +408,7 @@ def test_events_are_of_bodies_by_their_names():
     assert np.array_equal(again.position, ds.position)
     with pytest.raises(InvalidInput, match=r"the event 'far'; hand it in again: rerun\(ds, far=far\)"):
         ph.rerun(ds, bond=bond)
-    for wrong, said in ((ph.events.of(far, most=1.0), "say which with .on"), ("apsis", "polhode.events.of"),
+    for wrong, said in ((ph.events.of(far, most=1.0), "say which with .on"), ("apsis", "say which: body="),
                         (ph.events.of(far, most=1.0).on("a", "c"), "'c'; known: a, b"),
                         (ph.events.of(far).on("a", "b"), "asks for 'most'"),
                         (ph.events.of(lambda a, b: a.position).on("a", "b"), "one number")):  # fmt: skip

@@ -103,13 +103,13 @@ def given_of(
 
 def assembled(
     name: str, bodies: Sequence[Body], loads: Sequence[Load], arguments: Mapping[str, Any], given: Given = NONE_GIVEN,
-    conserves: tuple[str, ...] | None = None, alone: Mapping[str, Any] = NOTHING, how: Mapping[str, Any] = NOTHING,
+    axis: Any = None, alone: Mapping[str, Any] = NOTHING, how: Mapping[str, Any] = NOTHING,
     quantities: Callable[[Any], Any] | None = None, **attributes: Any,
 ) -> System:  # fmt: skip
     """The system of bodies under loads and what a user hands in, whose numbers are its last parameters.
 
-    ``conserves`` is what is conserved beside the energy, so far as further loads leave it, and found if None; ``alone``
-    are attributes where the user hands in no functions and no loads; ``how`` goes to ``sum_of``, ``quantities`` makes
+    About the ``axis`` of symmetry angular momentum is conserved where the user hands in no functions and no loads;
+    ``alone`` are attributes then; ``how`` goes to ``sum_of``, ``quantities`` makes
     them from those of rotors, and all others are attributes of the system.
     """
     users = given.users
@@ -137,26 +137,21 @@ def assembled(
         return whole, structure_of(whole)
 
     whole, structure, called = _of_programs(made, users)
-    kept = conserves
     setters = {name: k for k, one in enumerate(given.steered) for name in one.sets + one.keeps}
     for one, made_of in zip(whole.controllers, structure.commands, strict=True):
         for state in (*made_of.sets, *made_of.keeps):
             if state in setters:
                 raise InvalidInput(f"controllers[{setters[state]}] and {one.load.described} both set the state "
                                    f"{state!r}; let one of them set it")  # fmt: skip
-    if further:
-        there = ("energy",) * structure.conservative + structure.conserves
-        whole_turn = {"angular_momentum_space", "total_angular_momentum"}
-        there += ("vertical_angular_momentum",) * (not whole_turn.isdisjoint(there))
-        kept = structure.conserves if conserves is None else tuple(one for one in conserves if one in there)
-    roles = roles_of(whole, structure, states, bodies, conserves=kept, beside=commanded(given, bodies[0].frame))
+    roles = roles_of(whole, structure, states, bodies, beside=commanded(given, bodies[0].frame))
     functions = {**more.functions, **users, **roles.get("functions", {})}
     worked = given.worked or "energy" in roles["conserves"]
     worked = worked or (not loads and (len(users) < 2 or "reported_energy" in users))
     if users:
         roles |= _called(roles, whole, structure, given, loads, made, called)
     if not (users or further):
-        roles |= alone
+        about = ("axial_angular_momentum",) * (axis is not None)
+        roles |= {"axis": axis, "conserves": roles["conserves"] + about, **alone}
     if quantities is not None:
         roles["quantities"] = quantities(roles.get("quantities"))
     record = {one.name: more.arguments[one.name] for one in given.more}

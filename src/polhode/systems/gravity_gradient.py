@@ -95,14 +95,10 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
     mu, radius = number(mu, "mu", "m**3 / s**2", positive=True), number(radius, "radius", "m", positive=True)
     # Divided three times, because the cube may overflow where the quotient does not.
     strength = number(3.0 * mu / radius / radius / radius, "3 mu / radius^3", positive=True)
-    axis = axis_of_symmetry(moments, frame)
-    given = given_of({}, loads=loads)
-    about_axis = () if axis is None else ("axial_angular_momentum",)
+    axis, given = axis_of_symmetry(moments, frame), given_of({}, loads=loads)
     return assembled(
         "gravity_gradient", [Body("body", np.inf, tuple(moments), tuple(frame))],
         [made(gradient_level, "gradient", strength=strength)],
         {"inertia": plain(inertia), "mu": mu, "radius": radius}, given,
-        how={"principal": not given.acts},
-        alone={"series": gradient_series, "conserves": ("energy", "vertical_angular_momentum", *about_axis),
-               "axis": axis, "recommended": "aba10_6_4"},
+        axis, {"series": gradient_series, "recommended": "aba10_6_4"}, {"principal": not given.acts},
     )  # fmt: skip

@@ -122,7 +122,6 @@ def heavy_top(
     center, weight = held.center, held.weight
     moments, frame = principal(held.inertia, triangle=physical)
     axis = symmetry_axis(held.inertia, center)
-    conserves = ("energy", "vertical_angular_momentum") + (("axial_angular_momentum",) if axis is not None else ())
     inside = np.array(rotate_inverse(tuple(frame), tuple(center)))
     if (moments == 0.0).any() and np.abs(inside[moments > 0.0]).max() > RELATIVE_TOLERANCE * np.abs(inside).max():
         raise InvalidInput(
@@ -134,5 +133,5 @@ def heavy_top(
         [weight_load(weight, at=center if given.acts else inside)],
         {**held.recorded, **({} if physical else {"physical": False})},
         given, how={"principal": not given.acts}, direct={} if mass is not None else {"weight": (0, False)},
-        alone={"series": top_series, "conserves": conserves, "axis": axis, "recommended": "fg6_5"},
+        axis=axis, alone={"series": top_series, "recommended": "fg6_5"},
     )  # fmt: skip

@@ -124,7 +124,6 @@ def orbit(
     )  # fmt: skip
     found, N = forces_of(forces), len(masses)
     burns = burns_of(found, mu, masses)
-    axial = all(one.axial for one in found) and not given.users
     return assembled(
         "orbit",
         [Body(f"body{i}" if N > 1 else "body", m, POINT, IDENTITY) for i, m in enumerate(masses.tolist())],
@@ -132,6 +131,6 @@ def orbit(
                         for one in loads_of(found, float(masses[0]), burns))],
         {"mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],
          "surface": None if surface is None else number(surface, "surface")},
-        given, ("vertical_angular_momentum" if found else "angular_momentum_space",) * axial, how={"in_turn": True},
+        given, how={"in_turn": True},
         mass_at=mass_at(masses, burns), ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
     )  # fmt: skip

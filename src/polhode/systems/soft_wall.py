@@ -99,5 +99,5 @@ def soft_wall(
         "soft_wall", [Body("body", np.inf, tuple(moments), tuple(frame))],
         [made(wall_level, "wall", sign=SIGNS[sign], third=third)],
         {"inertia": plain(inertia), "sign": sign}, given, how={"principal": not given.acts},
-        alone={"series": wall_series, "conserves": ("energy", "vertical_angular_momentum"), "recommended": "fg6_5"},
+        alone={"series": wall_series, "recommended": "fg6_5"},
     )  # fmt: skip

@@ -1,30 +1,15 @@
-r"""A spacecraft: coupled orbit and attitude of a rigid body, with gravity gradient, thrusters, drag and sunlight.
+"""A spacecraft: coupled orbit and attitude of a rigid body, with gravity gradient, thrusters, drag and sunlight.
 
     p' = -mu mass r / |r|^3 + R F + mass sum a_i(t, r, v),     r' = v = p / mass
     m' = m x I^-1 m + T,                                       R' = R hat(I^-1 m)
 
-Position and attitude are one state. The gravity gradient acts on both, with force F and torque T from one potential
-[hughes1986, ch. 8],
+Position and attitude are one state. The loads are those of ``polhode.loads``: the gravity gradient acts on both, from
+one potential [hughes1986, ch. 8]; without it orbit and attitude are coupled only by thrusters, plates and functions.
+The accelerations a_i of ``polhode.forces`` act on the centre of mass, as for ``orbit``, and exert no torque. Directions
+and positions of thrusters and plates are in the user's body axes, positions relative to the centre of mass.
 
-    V = -mu / (2 r^3) (tr I - 3 n . I n)
-    F = -3 mu / (2 r^4) ((tr I - 5 n . I n) n + 2 I n),        T = 3 mu / r^3 n x I n
-
-the leading terms in size over distance: the neglected ones are smaller by that ratio. With ``gravity_gradient=False``
-orbit and attitude are coupled only by thrusters, plates and functions. The accelerations a_i of ``polhode.forces`` act
-on the centre of mass, as for ``orbit``, and exert no torque.
-
-Thrusters and plates are fixed in the body; directions and positions are in the user's body axes, positions relative to
-the centre of mass. A plate has one active side, along its normal e; only the central body casts a shadow on it. With
-the direction u of the motion through the air, the direction s to the Sun and positive cosines c of either with e,
-
-    F_air = -(1/2) rho |v_air|^2 C_D A c u,      F_light = -P A c ((1 - s_s) s + 2 (s_s c + s_d / 3) e)
-
-with specular and diffuse fractions s_s and s_d [wertz1978, ch. 17]. Where air or light comes edge-on to a plate the
-load has a kink, which limits methods to order 2 there.
-
-Conserved: energy, unless a load without potential or dependent on time acts; total angular momentum about the centre
-(orbit and spin, in space) if no forces, thrusters, plates or functions act, or only its vertical component if there are
-forces, all symmetric about z; for a single body with two equal moments, the angular momentum about its axis.
+Conserved: energy, unless a load without potential or dependent on time acts; what else is found from the loads, and
+for a single body with two equal moments the angular momentum about its axis.
 
 Give N masses and inertias for several independent spacecraft. Forces, thrusters and plates are then the same for all,
 each in its own body axes.
@@ -33,7 +18,6 @@ each in its own body axes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -41,7 +25,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import to_matrix
-from polhode.arguments import array, in_unit, number, truth
+from polhode.arguments import in_unit, number, truth
 from polhode.arguments.frozen import read_only
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import (
@@ -60,10 +44,9 @@ from polhode.arguments.words import (
 )
 from polhode.bodies.body import Body
 from polhode.bodies.gyros import control_moment_gyros
-from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal, turning
+from polhode.bodies.inertia import KG_M2, MassProperties, inertias_of, mass_of, principal
 from polhode.bodies.wheels import reaction_wheels
-from polhode.errors import InvalidInput, answering, shown
-from polhode.kernel import layout as L
+from polhode.errors import InvalidInput, answering
 from polhode.loads import Load
 from polhode.loads import gravity_gradient as of_centre
 from polhode.loads.gravity import attraction
@@ -73,7 +56,6 @@ from polhode.surroundings.fields import quantity
 from polhode.surroundings.magnetic import field_of, magnetic_field
 from polhode.surroundings.planets import ground_of
 from polhode.systems.builders import assembled, given_of
-from polhode.systems.carried import Spin
 from polhode.systems.controllers import Controllers
 from polhode.systems.devices import (
     atmosphere,
@@ -86,6 +68,7 @@ from polhode.systems.devices import (
     surroundings,
     thruster,
 )
+from polhode.systems.energies import Energies
 from polhode.systems.forces.acting import burns_of, forces_of, loads_of, masses_of
 from polhode.systems.gradient_of_forces import loads_on_points
 from polhode.systems.gravity_gradient import axis_of_symmetry
@@ -216,7 +199,7 @@ def spacecraft(
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
     N = len(masses)
     rotors = rotors_of(wheels, gyros, inertia, N)
-    moments, frames = _inertias(inertia, N) if rotors is None else (rotors.moments[None], rotors.frame[None])
+    moments, frames = inertias_of(inertia, N) if rotors is None else (rotors.moments[None], rotors.frame[None])
     gravity_gradient = truth(gravity_gradient, "gravity_gradient")
     points = truth(gradient_of_forces, "gradient_of_forces")
     field = None if magnetic_field is None else field_of(magnetic_field)
@@ -260,16 +243,11 @@ def spacecraft(
     bodies = [Body(f"body{i}" if N > 1 else "body", m, tuple(I), tuple(frame), **spun)
               for i, (m, I, frame) in enumerate(rows)]  # fmt: skip
     bare = not (devices or given.users or carried or moved)
-    conserves: tuple[str, ...] = ()
-    if bare and all(one.axial for one in found):
-        conserves += ("vertical_angular_momentum" if found else "angular_momentum_space",)
     axis = axis_of_symmetry(moments[0], frames[0]) if N == 1 and bare else None
-    if axis is not None:
-        conserves += ("axial_angular_momentum",)
     reads = any(one.velocity_dependent for one in found) or any(one.velocity_dependent for one in given.users.values())
     reads |= any(one.kind == "drag" for one in beside)
     of_wheels = () if rotors is None or rotors.wheels is None else (rotors.axes, np.array(rotors.wheels.inertia))
-    energies = partial(_Energies, mu, read_only(masses), read_only(moments), gravity_gradient, of_wheels)
+    energies = partial(Energies, mu, read_only(masses), read_only(moments), gravity_gradient, of_wheels)
     return assembled(
         "spacecraft", bodies, acts,
         {
@@ -280,63 +258,14 @@ def spacecraft(
             **{name: dict(one.arguments) for name, one in moved.items()},
             **({"gradient_of_forces": True} if points else {}),
         },
-        given, conserves, quantities=energies,
+        given, axis, quantities=energies,
         how={"around": [] if field is None else [quantity(field).named("field")], "in_turn": True,
              "principal": aligned},
-        ground=ground_of(surface, mu, N), axis=None if given.more else axis,
-        direct={"mu": (0, True)}, alone={"recommended": "" if reads else "rkn6_14a/kepler"},
+        ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
+        alone={"recommended": "" if reads else "rkn6_14a/kepler"},
     )  # fmt: skip
 
 
 def idle(name: str) -> Load:
     """A load that does nothing, which says where a work stands among the others."""
     return Load(nothing, name, kind="idle")
-
-
-def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:
-    """Principal moments (N, 3) and frames (N, 4)."""
-    if isinstance(inertia, np.ndarray) and inertia.ndim:
-        inertia = list(array(inertia, "inertia"))
-    if not isinstance(inertia, list | tuple) or not inertia:
-        raise InvalidInput(f"inertia must be 3 moments or a tensor, or those of each body, not {shown(inertia)}")
-    if N == 1 and (len(inertia) != 1 or not isinstance(inertia[0], list | tuple | np.ndarray)):
-        inertia = [inertia]
-    count = len(inertia)
-    if count != N:
-        raise InvalidInput(f"inertia must be one entry for each of {N} masses, but has {count}")
-    found = [principal(one, name="inertia" if N == 1 else f"inertia[{i}]") for i, one in enumerate(inertia)]
-    return np.array([one.moments for one in found]), np.array([one.frame for one in found])
-
-
-@dataclass(frozen=True)
-class _Energies:
-    """Spin, attitude energy and orbital energy from recorded states."""
-
-    mu: Any
-    mass: Any
-    moments: Any
-    gradient: bool
-    spun: tuple[Any, ...] = ()  # axes of wheels and their moments about them, which the others leave out
-    spin: Spin | None = None  # of body and rotors
-
-    def of_members(self, mass: Any, moments: Any, parameters: Any) -> _Energies:
-        """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
-        spin = self.spin and self.spin.of_members(mass, moments, parameters)
-        return _Energies(parameters[:, 0, None], mass, np.where(np.isinf(moments), 0.0, moments), self.gradient,
-                         self.spun, spin)  # fmt: skip
-
-    def __call__(self, body: Any, read: Any = None) -> dict[str, Any]:
-        r, p = body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE]
-        q, m = body[..., L.ATTITUDE : L.ANGULAR], body[..., L.ANGULAR :]
-        size = np.linalg.norm(r, axis=-1)
-        attitude = 0.5 * np.sum(m * m / turning(self.moments), axis=-1)
-        if self.gradient:
-            D = self.moments - self.moments[..., 2:]
-            n = rotation.rotate_inverse(q, r) / size[..., None]
-            attitude = attitude - 0.5 * self.mu / size**3 * (D.sum(axis=-1) - 3.0 * np.sum(n * n * D, axis=-1))
-            if self.spun:
-                axes, inertia = self.spun
-                attitude = attitude - 0.5 * self.mu / size**3 * ((1.0 - 3.0 * (n @ axes.T) ** 2) @ inertia)
-        orbital = 0.5 * np.sum(p * p, axis=-1) / self.mass - self.mu * self.mass / size
-        spin = {"spin": rotation.rotate(q, m)} if self.spin is None else self.spin(body, read)
-        return {**spin, "attitude_energy": attitude, "orbital_energy": orbital}

@@ -397,11 +397,11 @@ def sum_of(
 
 def roles_of(
     sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None,
-    conserves: tuple[str, ...] | None = None, beside: Callable[..., Any] | None = None,
+    beside: Callable[..., Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The attributes of a system that follow from its structure, beside a core; what it conserves is found, unless it
-    is known. ``beside`` as of ``commands.sampled_by``."""
-    kept = structure.conserves if conserves is None else conserves
+    """The attributes of a system that follow from its structure, beside a core. ``beside`` as of
+    ``commands.sampled_by``."""
+    kept = structure.conserves
     auxiliary = [AuxiliaryVariable("work", name, name not in structure.timed) for name in structure.work]
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]

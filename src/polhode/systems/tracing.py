@@ -180,9 +180,7 @@ class Tracing:
         return moving._replace(torque=tuple(self.g.sum((a, 1.0), (b, 1.0)) for a, b in pairs))
 
     def _conserves(self, fixed: Mapping[str, float]) -> tuple[str, ...]:
-        """What is conserved beside the energy, where rotors exchange momentum with their bodies."""
-        if self.each:
-            return ()
+        """What is conserved beside the energy, by each body in a loop; rotors exchange momentum with their bodies."""
         total, numbers = self.total, self.sum.parameters
         found = () if self.sum.kicked else conserved(self.sum.moves, [total], numbers, {*fixed, *self.sum.tables})
         if not self.sum.carried or self.N > 1:

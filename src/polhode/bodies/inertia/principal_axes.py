@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from math import copysign, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from polhode.algebra.short_rows import all_of, folded, largest
 from polhode.arguments import LONGEST_WORD, array, room_for, text, truth, whole
 from polhode.bodies.inertia.checks import EPSILON, KG_M2, RELATIVE_TOLERANCE, Array, check_triangle, tensor_from
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, shown
 from polhode.kernel.access import put4
 from polhode.kernel.jit import compile_kernel, inlined, pointer
 
@@ -333,3 +333,18 @@ def _check_definite(tensor: Array, name: str) -> None:
         f"the smallest principal moment of {name}, about the axis ({axis}), is {moments[0]:.3g}, which is not positive "
         "beyond round-off; give a thin body its small thickness, or check the signs of the products of inertia"
     )
+
+
+def inertias_of(inertia: Any, N: int) -> tuple[Any, Any]:
+    """Principal moments (N, 3) and frames (N, 4)."""
+    if isinstance(inertia, np.ndarray) and inertia.ndim:
+        inertia = list(array(inertia, "inertia"))
+    if not isinstance(inertia, list | tuple) or not inertia:
+        raise InvalidInput(f"inertia must be 3 moments or a tensor, or those of each body, not {shown(inertia)}")
+    if N == 1 and (len(inertia) != 1 or not isinstance(inertia[0], list | tuple | np.ndarray)):
+        inertia = [inertia]
+    count = len(inertia)
+    if count != N:
+        raise InvalidInput(f"inertia must be one entry for each of {N} masses, but has {count}")
+    found = [principal(one, name="inertia" if N == 1 else f"inertia[{i}]") for i, one in enumerate(inertia)]
+    return np.array([one.moments for one in found]), np.array([one.frame for one in found])
