@@ -1,7 +1,7 @@
 """Flat plates fixed in bodies, in air and in sunlight; they read both from the surroundings.
 
-With the direction u of the motion through the air, the direction s to the Sun, the normal e of the active side, positive
-cosines c of either with e, and specular and diffuse fractions s_s and s_d [wertz1978, ch. 17],
+With the direction u of the motion through the air, the direction s to the Sun, the normal e of the active side,
+positive cosines c of either with e, and specular and diffuse fractions s_s and s_d [wertz1978, ch. 17],
 
     F_air = -(1/2) rho |v_air|^2 C_D A c u,      F_light = -P A c ((1 - s_s) s + 2 (s_s c + s_d / 3) e)
 
