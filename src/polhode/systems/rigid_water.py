@@ -33,7 +33,7 @@ from polhode.bodies.water import MASSES, MODELS, Model, geometry
 from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, sites
 from polhode.loads.load import PAIRS
-from polhode.systems.liquids import liquid, reaction
+from polhode.systems.liquids import Molecules, liquid, reaction
 from polhode.systems.molecules import count, edges_of, within_of
 from polhode.systems.record import System
 
@@ -135,9 +135,10 @@ def rigid_water(
         "switch": plain(switch), "skin": plain(skin), "reaction_field": plain(reaction_field),
     }  # fmt: skip
     frames, dipole = np.tile((1.0, 0.0, 0.0, 0.0), (N, 1)), np.tile(charge @ places, (N, 1))
+    molecules = Molecules(np.full(N, weight), np.tile(moments, (N, 1)), frames, dipole)
     return liquid(
-        "rigid_water", arguments, interaction(row, 0.5 * beyond), within, row.sigma, np.full(N, weight),
-        np.tile(moments, (N, 1)), frames, dipole, loads, (BOLTZMANN, COULOMB), units="molecular", recommended="v2",
+        "rigid_water", arguments, interaction(row, 0.5 * beyond), within, row.sigma, molecules, loads,
+        (BOLTZMANN, COULOMB), units="molecular", recommended="v2",
         constants={
             "site": (("site",), np.array(names)), "site_position": (("site", "axis"), places),
             "site_charge": (("site",), charge), "site_mass": (("site",), MASSES[: len(names)]),
