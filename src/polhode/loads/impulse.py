@@ -11,6 +11,7 @@ import numpy as np
 from polhode.arguments import array, choice, number, truth, vector
 from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering
+from polhode.kernel import layout as L
 from polhode.loads.load import Load, made, time_or_event
 
 FRAMES = {
@@ -51,6 +52,37 @@ class Impulse:
     body: int = 0
     once: bool = False
     kind: ClassVar[str] = "impulse"
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """What of it may have derivatives."""
+        return self.delta_v
+
+    def with_numbers(self, numbers: Any) -> Impulse:
+        """The same with other such numbers."""
+        return replace(self, delta_v=tuple(numbers))
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The bodies whose states it depends on."""
+        return (self.body,)
+
+    def places(self, N: int) -> list[int]:
+        """What it changes in a state of N bodies."""
+        momentum = L.BODY * self.body + L.MOMENTUM
+        return [*range(momentum, momentum + 3), L.BODY * N + self.auxiliary]
+
+    def apply(self, t: float, y: Any, bodies: Any, parameters: Any, direction: float = 1.0) -> float:
+        """Change a state, in place, or undo the change; the work, NaN where the frame has no axes or nothing leads
+        there."""
+        *momentum, work = self.places(len(bodies) // L.OF_BODY)
+        mass, own = bodies[L.CONSTANTS * self.body + L.MASS], L.BODY * self.body
+        r, v = y[own + L.POSITION : own + L.POSITION + 3], y[momentum] / mass
+        new = (self.after if direction > 0.0 else self.before)(r, v)
+        done = float(mass) * float((new - v) @ (v + 0.5 * (new - v)))
+        y[momentum] = mass * new
+        y[work] += done
+        return done
 
     def after(self, r: Any, v: Any) -> Any:
         """Velocity after the impulse, from r and the velocity v before it; NaN if the frame is not defined."""

@@ -17,7 +17,6 @@ from polhode.runs.steps import FixedStep, TimeTransformed
 from polhode.systems.event_roles import compiled_events, table_of
 from polhode.systems.events import impact
 from polhode.systems.sampling import cut_by
-from polhode.systems.sudden import Setting
 
 if TYPE_CHECKING:
     from polhode.runs.request import Request
@@ -115,14 +114,16 @@ class EventDetection:
         self.system, self.t0, self.final, self.cut_at = request.system, request.t0, request.final, request.breaks
         self.direction, self.over = copysign(1.0, self.final - self.t0), request.since is not None
         if self.direction < 0.0 and self.system.one_way:
-            raise InvalidInput(f"{self.system.one_way}, and happens forwards in time only")
+            raise InvalidInput(f"{self.system.one_way}, and happens forwards in time only: what was before does not "
+                               "follow from what is after; let t_end lie after the start")  # fmt: skip
         h = request.steps.h if isinstance(request.steps, FixedStep) else None
         sampled = self.system.sampled if h is not None else ()  # chosen steps end there within the loop
         self.sampled = cut_by(sampled, self.t0, h, self.final) if sampled else ()
         asked = [watch for event in request.events for watch in event.watches]
         self.watches, self.asked = sorted([*self.system.watches, *asked], key=lambda watch: not watch.cuts), len(asked)
         self.found: list[Found] = []
-        self.crossings: list[tuple[float, int, float]] = []  # of what cuts steps: time, number, side behind it
+        # of what cuts steps: time, number, side behind it, what happens there
+        self.crossings: list[tuple[float, int, float, Sequence[Any]]] = []
         self.cuts = sum(watch.cuts for watch in self.watches)
         self.table = table_of(self.watches, self.system) if self.watches else np.zeros(1)
         self.ground = self.system.ground if self.direction > 0.0 else None
@@ -208,20 +209,13 @@ class EventDetection:
 
     def _apply(self, impulse: Any, t: float, y: Any) -> Found:
         """Apply an impulse to a state, in place, or set states."""
-        if isinstance(impulse, Setting):
-            before, now = y.copy(), getattr(self, "integrator", self.system)
-            impulse.apply(t, y, now.bodies, now.parameters)
-            return Found(t, impulse.kind, y.copy(), before)
-        before, mass, own = y.copy(), float(self.system.mass[impulse.body]), L.BODY * impulse.body
-        momentum = slice(own + L.MOMENTUM, own + L.MOMENTUM + 3)
-        r, v = y[own + L.POSITION : own + L.POSITION + 3], y[momentum] / mass
-        new = (impulse.after if self.direction > 0.0 else impulse.before)(r, v)
-        if not np.isfinite(new).all():
+        before, now = y.copy(), getattr(self, "integrator", self.system)
+        work = impulse.apply(t, y, now.bodies, now.parameters, self.direction)
+        if not np.isfinite(work):
+            velocity = before[impulse.places(self.system.N)[:3]] / self.system.mass[impulse.body]
             raise StepFailed(f"{impulse.what}, at t = {t:g}: its frame has no axes there, or nothing leads to the "
-                             f"velocity {v.tolist()} by it; give delta_v in frame 'inertial'", time=t)  # fmt: skip
-        y[momentum] = mass * new
-        work = mass * float((new - v) @ (v + 0.5 * (new - v)))
-        y[L.BODY * self.system.N + impulse.auxiliary] += work
+                             f"velocity {velocity.tolist()} by it; give delta_v in frame 'inertial'",
+                             time=t)  # fmt: skip
         return Found(t, impulse.kind, y.copy(), before, work)
 
     def act(self, k: int, t: float, y: Any, part: Callable[[float, Any, float], Any]) -> None:
@@ -241,6 +235,7 @@ class EventDetection:
             self.note_event(j, t, y)
         self.close(t, y)
         acting = [j for j in met if self.watches[j].acts is not None and self._name(j, self.sides[j])]
+        self.crossings[-1] = (t, k, self.sides[k], [self.watches[j].acts for j in acting])
         for j in acting:
             self._happen(self.watches[j].acts, t, y)
         self.restart(t, y)
@@ -271,12 +266,12 @@ class EventDetection:
     def __bool__(self) -> bool:
         return bool(self.watches)
 
-    def evaluate(self, t: float, y: Any, table: Any = None) -> Any:
-        """Values of all functions at a state of the system; with other numbers of events where there is a table."""
-        table = self.table if table is None else table
-        out = np.zeros(len(self.watches))
+    def evaluate(self, t: float, y: Any, bodies: Any = None, parameters: Any = None, table: Any = None) -> Any:
+        """Values of all functions at a state of the system; perhaps with other constants, or numbers of events."""
+        now, out = self.integrator, np.zeros(len(self.watches))
+        given = ((bodies, now.bodies), (parameters, now.parameters), (table, self.table))
         try:
-            drive.event_loop()(self.role, t, y, self.integrator.bodies, self.integrator.parameters, table, out)
+            drive.event_loop()(self.role, t, y, *(own if one is None else one for one, own in given), out)
         except UserFunctionError:
             raise
         except Exception as problem:
@@ -325,7 +320,7 @@ class EventDetection:
     def cross(self, k: int, side: float, t: float) -> None:
         """The motion is on this side of event k from time t on."""
         if k < self.cuts:
-            self.crossings.append((t, k, side))
+            self.crossings.append((t, k, side, ()))
         self.sides[k] = side
         self._flag(k)
 

@@ -340,12 +340,15 @@ class System:
 
     @property
     def one_way(self) -> str:
-        """What happens of which no run goes back, nor has derivatives, in words; empty where nothing does."""
-        sudden = [*(watch.acts for watch in self.watches if watch.acts is not None), *self.impulses]
-        told = {
-            one.what: "sets states" if one.kind != "impulse" else "is at an event" * isinf(one.time) for one in sudden
-        }
+        """What happens of which no run goes back, in words; empty where nothing does."""
+        told = {one.what: "sets states" if one.kind != "impulse" else "is at an event" * isinf(one.time)
+                for one in self.sudden}  # fmt: skip
         return next((f"{what} {why}" for what, why in told.items() if why), "")
+
+    @property
+    def sudden(self) -> list[Any]:
+        """What happens suddenly: impulses, and states that are set; at known times, and at events."""
+        return [*self.impulses, *(watch.acts for watch in self.watches if watch.acts is not None)]
 
     @property
     def watched(self) -> bool:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from polhode.errors import InvalidInput, unknown_name
+from polhode.kernel import layout as L
 from polhode.loads import Load
 from polhode.surroundings import Surrounding
 from polhode.systems.commands import CommandProgram
@@ -32,11 +33,23 @@ class Setting:
     kind: str
     once: bool  # whether only the first time
     program: CommandProgram  # the values
+    reads: tuple[int, ...] | None  # the bodies that these depend on; None where they depend on no state
+    numbers: ClassVar[tuple[float, ...]] = ()
 
-    def apply(self, t: float, y: Any, bodies: Any, parameters: Any) -> None:
-        """Set them in a state, in place."""
+    def with_numbers(self, numbers: Any) -> Setting:
+        """Itself."""
+        return self
+
+    def places(self, N: int) -> list[int]:
+        """What it changes in a state of N bodies."""
+        one = self.program.controller
+        return [L.BODY * N + k for name in (*one.sets, *one.keeps) for k in self.program.at[name]]
+
+    def apply(self, t: float, y: Any, bodies: Any, parameters: Any, direction: float = 1.0) -> float:
+        """Set them in a state, in place, which is no work."""
         for k, value in self.program.values(t, y, bodies, parameters).items():
             y[k] = value
+        return 0.0
 
 
 # ------------------------------------------------------------------ events of loads
@@ -108,7 +121,9 @@ def settings(programs: Iterable[CommandProgram], sum: Sum) -> list[Any]:
         one = program.controller
         at = one.when["at"]
         time = at if isinstance(at, float) else inf
-        found += happening([Setting(time, one.described, one.name, one.once, program)], one, sum)
+        alone = tuple(range(len(sum.names) == 1))
+        reads = None if one.kind else tuple(map(sum.names.index, one.bodies)) or alone
+        found += happening([Setting(time, one.described, one.name, one.once, program, reads)], one, sum)
     return found
 
 

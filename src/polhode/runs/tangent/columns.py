@@ -186,7 +186,7 @@ class Changes(NamedTuple):
 
 def changes_of(system: System) -> Changes:
     """What changes the loads or the velocity during a run of a system."""
-    numbers = [x for impulse in system.impulses for x in impulse.delta_v]
+    numbers = [x for one in system.sudden for x in one.numbers]
     numbers += [x for watch in system.watches for x in (watch.numbers if watch.cuts else ())]
     times = [t for switch in system.switches for t in (switch.start, switch.stop)]
     times += [impulse.time for impulse in system.impulses]

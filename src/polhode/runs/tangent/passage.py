@@ -2,13 +2,13 @@
 
 The end of a leg is a break or an impulse at a known time, or a crossing: where a function of time and state is zero, as
 the edge of a shadow. The time of a crossing depends on the state, so that the ends of both steps that meet there move
-with it: these two are taken with a begin and a size that have derivatives, too. How impulses depend on the state, and
-functions of events, is found by differences of order 8.
+with it: these two are taken with a begin and a size that have derivatives, too. How impulses and states that are set
+depend on the state, and functions of events, is found by differences of order 8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import floor, gcd
@@ -20,7 +20,8 @@ from polhode.errors import StepFailed
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
 from polhode.runs.tangent.columns import Columns, slope
-from polhode.runs.tangent.engine import Marched, Schedule, TangentEngine
+from polhode.runs.tangent.engine import Constants, Marched, Schedule, TangentEngine
+from polhode.systems.structure import bodies_of_event
 
 ON_GRID = 1e-12
 """Distance of a time from the end of a step, in steps, that counts as being there."""
@@ -35,11 +36,12 @@ GRAZING = 1e-12
 @dataclass(frozen=True)
 class Cut:
     """Something that happens between two steps: a break at a known time, or where ``crossing`` is not -1 the zero of
-    the function of this number, behind which its side is ``side``."""
+    the function of this number, behind which its side is ``side``; and impulses and settings there."""
 
     time: float
     crossing: int = -1
     side: float = 0.0
+    acts: Sequence[Any] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,7 @@ class Passage:
         self.step = abs(run.h) if ends is None or len(ends) < 2 else float(np.max(np.abs(np.diff(ends))))
         self._timed: dict[int, TangentEngine] = {}
         breaks = [Cut(t) for t in self.detection.breaks_after(self.t0, True)]
-        crossings = [Cut(t, k, side) for t, k, side in self.detection.crossings]
+        crossings = [Cut(*crossing) for crossing in self.detection.crossings]
         self.cuts = [*crossings, *breaks]
 
     def timed_engine(self, engine: TangentEngine) -> TangentEngine:
@@ -222,53 +224,20 @@ class Passage:
             state, change = taking.carry(state, change, times[row:until], states[row:until], changes[row:until])
             row, begin = until, np.zeros(len(part))
             for cut in leg.cuts:
+                acts = cut.acts
                 if cut.crossing >= 0:
                     begin = taking.crossing(cut, state, change)
                     change = change + np.outer(taking.rate, begin)
-                else:
-                    state, change = self._fired(cut.time, state, change, part)
+                elif cut.time != self.t0 or not self.detection.over:
+                    acts = [one for one in self.system.impulses if one.time == cut.time]
+                for act in acts[:: 1 if self.direction > 0.0 else -1]:
+                    state, change = taking.acted(act, cut.time, state, change, begin)
             while row < len(times) and taking.at_end(float(times[row])):
                 states[row], changes[row] = state, change
                 row += 1
             if row == len(times):
                 break
         return states, changes
-
-    def _fired(self, t: float, state: Any, change: Any, part: range) -> tuple[Any, Any]:
-        """State and derivatives after the impulses of a time."""
-        system, columns = self.system, self.columns
-        if t == self.t0 and self.detection.over:
-            return state, change
-        behind = np.cumsum([0, *(len(impulse.delta_v) for impulse in system.impulses)])
-        impulses = [(impulse, slice(a, b)) for impulse, (a, b) in zip(system.impulses, pairwise(behind), strict=True)]
-        for impulse, own in impulses[:: 1 if self.direction > 0.0 else -1]:
-            if impulse.time != t:
-                continue
-            mass, size = float(system.mass[0]), np.array(impulse.delta_v, dtype=float)
-            by_mass, by_size = np.zeros(len(part)), np.zeros((len(size), len(part)))
-            if columns.varied is not None and columns.changing is not None:
-                by_mass = columns.varied[0][0, L.MASS, part.start : part.stop]
-                by_size = columns.changing[own, part.start : part.stop]
-            work = L.BODY * system.N + impulse.auxiliary
-            at = [*range(L.POSITION, L.POSITION + 3), *range(L.MOMENTUM, L.MOMENTUM + 3)]
-
-            def jump(numbers: Any, impulse: Any = impulse) -> Any:
-                r, v, mass = numbers[:3], numbers[3:6] / numbers[6], numbers[6]
-                one = replace(impulse, delta_v=tuple(numbers[7:]))
-                new = (one.after if self.direction > 0.0 else one.before)(r, v)
-                return np.array([*(mass * new), mass * float((new - v) @ (v + 0.5 * (new - v)))])
-
-            here = np.array([*state[at], mass, *size])
-            slopes = np.vstack([change[at], by_mass[None], by_size])
-            sizes = np.repeat([_size(here[:3]), _size(here[3:6]), mass, _size(size)], [3, 3, 1, len(size)])
-            moved = _along(jump, here, slopes, sizes)
-            state, change = state.copy(), change.copy()
-            momentum = slice(L.MOMENTUM, L.MOMENTUM + 3)
-            after = jump(here)
-            state[momentum], change[momentum] = after[:3], moved[:3]
-            state[work] += after[3]
-            change[work] += moved[3]
-        return state, change
 
 
 class _Taking:
@@ -354,11 +323,13 @@ class _Taking:
             return self.timed(state, change, end, 0.0 * self.begin, 0.0 * self.begin)
         return self.timed(state, change, end, self.begin, -self.begin)
 
-    def timed(self, state: Any, change: Any, end: float, by_begin: Any, by_size: Any) -> tuple[Any, Any]:
-        """State and derivatives after one step whose begin and size vary."""
+    def timed(
+        self, state: Any, change: Any, end: float, by_begin: Any, by_size: Any, constants: Constants | None = None
+    ) -> tuple[Any, Any]:
+        """State and derivatives after one step whose begin and size vary; perhaps with other constants."""
         engine, begin = self.passage.timed_engine(self.engine), self.leg.first
         schedule = Schedule.one(begin, end - begin, end)
-        marched = engine.march(state[None], change[None], schedule, constants=self.constants,
+        marched = engine.march(state[None], change[None], schedule, constants=constants or self.constants,
                                moving=(by_begin[None], by_size[None]))  # fmt: skip
         check_steps(marched, schedule)
         return marched.states[0, -1], marched.derivatives[0, -1]
@@ -372,56 +343,89 @@ class _Taking:
         StepFailed
             The motion only touches what it should cross.
         """
-        k, leg, detection = cut.crossing, self.leg, self.passage.detection
+        k, passage, detection = cut.crossing, self.passage, self.passage.detection
         along_first = np.eye(len(self.part))[0]
-        self.rate = self.timed(self.before, 0.0 * change, leg.last, 0.0 * along_first, along_first)[1][:, 0]
-        read, _ = self.passage.columns.read_by_loads  # such functions read positions, or momenta of wheels
-        seen = [*range(L.POSITION, L.POSITION + 3), *read]
+        still = replace(self.constants, varied=None)
+        last = self.leg.last
+        self.rate = self.timed(self.before, 0.0 * change, last, 0.0 * along_first, along_first, still)[1][:, 0]
+        watch, y, table = detection.watches[k], state.copy(), detection.table.copy()
+        seen, sizes = self.seen((0,) if watch.of is None else bodies_of_event(watch.of, passage.system), state)
+        first = int(table[2 * k + 1])
+        own = slice(first, first + len(watch.numbers))
 
-        def value(t: float, x: Any, table: Any = None) -> float:
-            y = state.copy()
-            y[seen] = x
-            return float(detection.evaluate(t, y, table)[k])
+        def value(t: float, x: Any, bodies: Any, parameters: Any, numbers: Any) -> Any:
+            y[seen], table[own] = x, numbers
+            return detection.evaluate(t, y, bodies, parameters, table)[k : k + 1]
 
-        x = state[seen].copy()
-        sizes = [_size(x[:3])] * 3 + [_size(one) for one in x[3:]]
-        units = np.eye(len(seen))
-        gradient = np.array(
-            [_best(lambda s, e=e: value(cut.time, x + s * e), size) for e, size in zip(units, sizes, strict=True)]
-        )
-        by_time = float(_best(lambda s: value(cut.time + s, x), self.passage.step))
-        along = by_time + float(gradient @ self.rate[seen])
-        found = gradient @ change[seen]
-        found += self._by_numbers(k, lambda table: value(cut.time, x, table))
-        scale = abs(by_time) + float(np.abs(gradient) @ np.abs(self.rate[seen]))
+        before = [*passage.system.sudden, *detection.watches[:k]]
+        by_time, by_state, found = self.slopes(value, cut.time, (state[seen], sizes), table[own].copy(), before)
+        along = by_time[0] + float(by_state[0] @ self.rate[seen])
+        scale = abs(by_time[0]) + float(np.abs(by_state[0]) @ np.abs(self.rate[seen]))
         if not abs(along) > GRAZING * scale:
             raise StepFailed(
-                f"the edge of a shadow, or of saturation, is only touched at t = {cut.time:.9g}, so that its time has "
-                "no derivative; leave tangent out, or start elsewhere", step=0, time=cut.time,
+                f"what cuts a step (the edge of a shadow, saturation, an event) is only touched at t = {cut.time:.9g}, "
+                "so that its time has no derivative; leave tangent out, or start elsewhere", step=0, time=cut.time,
             )  # fmt: skip
-        return -found / along
+        return -(by_state[0] @ change[seen] + found[0]) / along
 
-    def _by_numbers(self, k: int, value: Any) -> Any:
-        """The derivatives of a function of an event by the numbers of its own."""
-        passage = self.passage
-        columns, detection, found = passage.columns, passage.detection, np.zeros(len(self.part))
-        if columns.changing is None:
-            return found
-        at = sum(len(impulse.delta_v) for impulse in passage.system.impulses)
-        at += sum(len(watch.numbers) for watch in detection.watches[:k])
-        own = columns.changing[at : at + len(detection.watches[k].numbers), self.part.start : self.part.stop]
-        begin = int(detection.table[2 * k + 1])
-        for n, slopes in enumerate(own):
-            if not slopes.any():
-                continue
+    def acted(self, act: Any, t: float, state: Any, change: Any, begin: Any) -> tuple[Any, Any]:
+        """State and derivatives after an impulse or a setting at a time that has the derivatives ``begin``."""
+        system, direction = self.passage.system, self.passage.direction
+        places, (seen, sizes) = act.places(system.N), self.seen(act.reads, state)
+        works = L.BODY * system.N + np.arange(system.read_from)  # which it adds to
+        still = state.copy()
+        still[works] = 0.0
 
-            def shifted(s: float, n: int = n) -> Any:
-                table = detection.table.copy()
-                table[begin + n] += s
-                return value(table)
+        def after(t: float, x: Any, bodies: Any, parameters: Any, numbers: Any) -> Any:
+            y = still.copy()
+            y[seen] = x
+            act.with_numbers(numbers).apply(t, y, bodies, parameters, direction)
+            return y[places]
 
-            found += _best(shifted, _size(detection.table[begin + n])) * slopes
-        return found
+        own, sudden = np.array(act.numbers), system.sudden
+        before = sudden[: next(k for k, one in enumerate(sudden) if one is act)]
+        by_time, by_state, found = self.slopes(after, t, (still[seen], sizes), own, before)
+        new, moved = state.copy(), change.copy()
+        constants = self.constants
+        new[places] = after(t, still[seen], constants.bodies[0], constants.parameters[0], own)
+        moved[places] = by_state @ change[seen] + np.outer(by_time, begin) + found
+        new[works] += np.isin(works, places) * state[works]
+        moved[works] += np.isin(works, places)[:, None] * change[works]
+        return new, moved
+
+    def seen(self, bodies: Sequence[int] | None, state: Any) -> tuple[list[int], list[float]]:
+        """Places in the state of bodies, and of all that loads read beside these, and the sizes of what is there."""
+        read, _ = self.passage.columns.read_by_loads
+        places, sizes = [], []
+        for i in bodies or ():
+            for first, count in ((L.POSITION, 3), (L.MOMENTUM, 3), (L.ATTITUDE, 4), (L.ANGULAR, 3)):
+                own = range(L.BODY * i + first, L.BODY * i + first + count)
+                places, sizes = [*places, *own], sizes + [_size(state[own])] * count
+        if bodies is None:
+            return [], []
+        return [*places, *read], sizes + [_size(x) for x in state[read]]
+
+    def slopes(self, function: Any, t: float, state: tuple[Any, Any], own: Any, before: Sequence[Any]) -> Any:
+        """The derivatives of a function of a time, numbers of the state (they and their sizes), constants of bodies,
+        parameters, and numbers of its own, which stand behind those of ``before``: by the time, by the state, and by
+        what varies for each column."""
+        columns, (x, sizes) = self.passage.columns, state
+        constants = [self.constants.bodies[0], self.constants.parameters[0], own]
+        by_time = _best(lambda s: function(t + s, x, *constants), self.passage.step)
+        by_state, found = np.zeros((len(by_time), len(x))), np.zeros((len(by_time), len(self.part)))
+        for n, (e, size) in enumerate(zip(np.eye(len(x)), sizes, strict=True)):
+            by_state[:, n] = _best(lambda s, e=e: function(t, x + s * e, *constants), size)
+        if columns.varied is None or columns.changing is None or self.constants.varied is None:
+            return by_time, by_state, found
+        first = sum(len(one.numbers) for one in before)
+        changing = columns.changing[first : first + len(own), self.part.start : self.part.stop]
+        for n, slopes in enumerate((self.constants.varied[0][0], self.constants.varied[2][0], changing)):
+
+            def moved(numbers: Any, n: int = n) -> Any:
+                return function(t, x, *constants[:n], numbers, *constants[n + 1 :])
+
+            found += _along(moved, constants[n], slopes, [_size(one) for one in constants[n]])
+        return by_time, by_state, found
 
 
 def _split(schedule: Schedule, first: bool, last: bool) -> Iterator[tuple[Schedule, tuple[bool, bool]]]:
@@ -437,8 +441,9 @@ def _split(schedule: Schedule, first: bool, last: bool) -> Iterator[tuple[Schedu
 
 
 def _size(numbers: Any) -> float:
-    """The length of a vector; 1 of nothing."""
-    return float(np.linalg.norm(numbers)) or 1.0
+    """The length of a vector; 1 of nothing, and of what is pinned."""
+    found = float(np.linalg.norm(numbers))
+    return found if 0.0 < found < np.inf else 1.0
 
 
 def _best(function: Any, size: float) -> Any:
@@ -456,7 +461,7 @@ def _along(function: Any, here: Any, slopes: Any, sizes: Any) -> Any:
     """The derivatives of a function of numbers along columns (numbers, columns)."""
     found = []
     for column in slopes.T:
-        largest = float(np.max(np.abs(column) / sizes))
+        largest = float(np.max(np.abs(column) / sizes, initial=0.0))
         if largest == 0.0:
             found.append(np.zeros(len(function(here))))
             continue

@@ -121,9 +121,6 @@ class Transition:
 
     def __init__(self, request: Request) -> None:
         self.request, system = request, request.system
-        if system.one_way:
-            raise InvalidInput(f"{system.one_way}, of which the derivatives are not known; leave it out, or give an "
-                               "impulse its time")  # fmt: skip
         self.changes = bool(request.breaks or system.switches or system.watched or system.impulses)
         if isinstance(request.steps, FixedStep):
             self.changes |= bool(cut_by(system.sampled, request.t0, request.steps.h, request.final))

@@ -1,0 +1,201 @@
+"""State transition matrices past events that end loads, set states and push bodies: against differences of DOP853."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.errors import InvalidInput, StepFailed
+from tests.systems import test_sums_sudden as sudden
+
+STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
+
+
+def differences(run, offset=2e-3):
+    """The derivative of what a function returns by its argument at 0."""
+    return sum(weight * (run(k * offset) - run(-k * offset)) for k, weight in STENCIL) / offset
+
+
+def column(ds, name, rows):
+    """Some rows of a column at the end."""
+    return ds.state_transition.sel(column=name, row=list(rows)).values[-1]
+
+
+TETHER = ["cable.until.most", "cable.stiffness", "cable.length"]
+PLACES = [f"position_{axis}.{i}" for i in range(2) for axis in "xyz"]
+
+
+def of_tether(name, s):
+    """Positions at the end by DOP853, with one number changed."""
+    y = np.concatenate([*map(np.ravel, (sudden.PAIR["position"], sudden.PAIR["velocity"])), [1, 0, 0, 0],
+                        sudden.PAIR["angular_velocity"][0], [0.0]])  # fmt: skip
+    stiffness, length, most = 4.0, 1.0, 1.3
+    if name in TETHER:
+        by = {"cable.until.most": (0, 0, s), "cable.stiffness": (s, 0, 0), "cable.length": (0, s, 0)}[name]
+        stiffness, length, most = np.add((stiffness, length, most), by)
+    else:
+        i = int(name[-1])
+        at = (6 if name.startswith("momentum") else 0) + 3 * i + "xyz".index(name[-3])
+        y[at] += s / sudden.MASS[i] if at > 5 else s
+
+    def rates(t, y, broken):
+        found, d = sudden.of_pair(t, y, True), sudden.reach(y)
+        if not broken:
+            size = np.sqrt(d @ d)
+            F, q = stiffness * (size - length) * d / size, y[12:16]
+            found[6:9] += F / sudden.MASS[0]
+            found[9:12] -= F / sudden.MASS[1]
+            back = np.concatenate([q[:1], -q[1:]])
+            found[16:19] += np.cross(sudden.POINT, sudden.turned(back, F)) / sudden.MOMENTS
+        return found
+
+    return sudden.exact(rates, y, sudden.END, lambda t, y: np.linalg.norm(sudden.reach(y)) - most)[0][:6]
+
+
+@pytest.mark.parametrize("method", ["s6_10", "mkrk:cv8", "mkrk:gauss6", "rkn6_14a", "mkrk:dp8"])
+def test_the_time_at_which_a_tether_breaks_moves_with_start_and_numbers(method):
+    ds = ph.integrate(sudden.tethered(), method, t_end=sudden.END, tangent=TETHER, **sudden.steps_of(method),
+                      **sudden.PAIR)  # fmt: skip
+    for name in ("position_x.1", "position_y.0", "momentum_x.1", "momentum_z.0", *TETHER):
+        wanted = differences(lambda s, name=name: of_tether(name, s))
+        np.testing.assert_allclose(column(ds, name, PLACES), wanted, rtol=0, atol=2e-9 * max(1.0, np.abs(wanted).max()))
+    assert (ds.state_transition.sel(row="cable_on").values[-1] == 0.0).all()
+
+
+def test_a_parameter_may_be_the_first_of_the_columns_that_are_carried_together():
+    """The 25th: derivatives by the time at which an edge is met are of the motion alone."""
+    many = ["cable.until.most", "a.mass", "a.inertia", "cable.length", "cable.stiffness"]
+    words = {"step": 0.05, "t_end": sudden.END, **sudden.PAIR}
+    ds = ph.integrate(sudden.tethered(), "s6_10", tangent=many, **words)
+    assert str(ds.column.values[24]) == "cable.length"
+    alone = ph.integrate(sudden.tethered(), "s6_10", tangent=many[-2:], **words).state_transition
+    np.testing.assert_allclose(ds.state_transition.sel(column=many[-2:]), alone.sel(column=many[-2:]), rtol=0, atol=1e-9)
+
+
+ROCKET = ["next_stage.share", "next_stage.at.height", "weight.gravity"]
+
+
+def of_rocket(name, s):
+    """Position and states at the end by DOP853."""
+    y, (share, height, gravity) = np.array([0, 0, 0, 0.1, 0, 0, 0, 0, 0, 4.0]), (0.7, 0.5, 1.0)
+    if name in ROCKET:
+        share, height, gravity = np.add((share, height, gravity), [s * (name == one) for one in ROCKET])
+    else:
+        at = {"position_z": 2, "momentum_x": 3, "momentum_z": 5, "thrust.2": 9}[name]
+        y[at] += s / 2.0 if at in (3, 5) else s
+
+    def rates(t, y, since):
+        found = sudden.of_rocket(t, y, since)
+        found[5] += 1.0 - gravity
+        return found
+
+    found = sudden.exact(rates, y, 2.0, lambda t, y: y[2] - height,
+                         lambda t, y: [*y[:6], y[6] - 1.0, 0.0, share * y[5], 0.1 * t])[0]  # fmt: skip
+    return found[[0, 1, 2, 6, 7, 8, 9]]
+
+
+@pytest.mark.parametrize("method", ["mkrk:cv8", "taylor14", "s6_10"])
+def test_what_a_function_sets_at_an_event_follows_state_and_time(method):
+    at = ph.events.of(sudden.high, height=0.5, direction=1).on("rocket")
+    rocket = ph.system(
+        ph.body("rocket", 2.0), ph.loads.weight(gravity=1.0),
+        ph.loads.of(sudden.staged).states(thrust=(0.0, 0.0, 4.0), burnt=0.0),
+        ph.controller(sudden.next_stage, at=at, parameters={"share": 0.7}).on("rocket"),
+    )  # fmt: skip
+    ds = ph.integrate(rocket, method, step=0.02, t_end=2.0, velocity=(0.1, 0, 0), tangent=ROCKET)
+    rows = ["position_x", "position_y", "position_z", "burnt", *(f"thrust.{k}" for k in range(3))]
+    for name in ("position_z", "momentum_x", "momentum_z", "thrust.2", *ROCKET):
+        wanted = differences(lambda s, name=name: of_rocket(name, s))
+        np.testing.assert_allclose(column(ds, name, rows), wanted, rtol=0, atol=2e-9 * max(1.0, np.abs(wanted).max()))
+
+
+def floor(ball):
+    return ball.position[2]
+
+
+def bounced(z, v, up, gravity=9.81):
+    """Height and velocity at t = 2.5 of what is pushed up wherever it meets the floor, in closed form."""
+    t = 2.5
+    while True:
+        fall = (v + np.sqrt(v * v + 2.0 * gravity * z)) / gravity
+        if fall > t:
+            return np.array([z + v * t - 0.5 * gravity * t * t, v - gravity * t])
+        t, z, v = t - fall, 0.0, v - gravity * fall + up
+
+
+@pytest.mark.parametrize("method", ["v2", "mkrk:cv8", "rkn6_14a", "mkrk:dp8"])
+def test_each_bounce_of_the_second_body_is_differentiated(method):
+    touch = ph.events.of(floor, direction=-1).on("ball")
+    kick = ph.loads.impulse((0.0, 0.0, 8.0), at=touch).on("ball")
+    pair = ph.system(ph.body("other", 3.0), ph.body("ball", 2.0), ph.loads.weight().on("ball"), kick)
+    words = {"steps": ph.Tolerance(1e-12)} if method == "mkrk:dp8" else {"step": 0.01}
+    start = {"position": [(0, 0, 0), (0, 0, 1.0)], "velocity": [(0, 0, 0), (0.3, 0, 0.5)]}
+    ds = ph.integrate(pair, method, t_end=2.5, tangent=["impulse.delta_v", "weight.gravity"], **words, **start)
+    assert len(ds.event_time) == 3
+    runs = {
+        "position_z.1": lambda s: bounced(1.0 + s, 0.5, 8.0), "momentum_z.1": lambda s: bounced(1.0, 0.5 + s / 2.0, 8.0),
+        "impulse.delta_v.2": lambda s: bounced(1.0, 0.5, 8.0 + s),
+        "weight.gravity": lambda s: bounced(1.0, 0.5, 8.0, 9.81 + s),
+    }  # fmt: skip
+    for name, run in runs.items():
+        found = column(ds, name, ["position_z.1", "momentum_z.1"])
+        wanted = differences(run) * (1.0, 2.0)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.abs(wanted).max(), err_msg=name)
+    np.testing.assert_allclose(column(ds, "momentum_x.1", ["position_x.1"]), [2.5 / 2.0], rtol=1e-12)
+
+
+def bond(a, b, stiffness):
+    d = b.position - a.position
+    return 0.5 * stiffness * (np.sqrt(d @ d) - 1.0) ** 2
+
+
+def test_impulses_and_settings_at_times_are_those_of_their_bodies():
+    """Of the second body; that of the first alone was differentiated before."""
+
+    def system(**more):
+        return ph.system(ph.body("a", 2.0), ph.body("b", 1.0), ph.loads.of(bond, stiffness=3.0).on("a", "b"),
+                         ph.loads.of(sudden.staged).on("a").states(thrust=(0.1, 0, 0), burnt=0.0),
+                         ph.loads.impulse((0.0, 0.2, 0.1), at=0.505, frame="rtn").on("b"),
+                         ph.controller(sudden.next_stage, at=0.7, parameters={"share": 0.4}).on("b"))  # fmt: skip
+
+    place, speed = np.array([(0.5, 0, 0), (1.7, 0.2, 0)]), [(0, 0.1, 0), (0, 0.1, 0.2)]
+    words = {"step": 0.02, "t_end": 1.0, "velocity": speed}
+    ds = ph.integrate(system(), "s6_10", position=place, tangent=["next_stage.share"], **words)
+
+    def moved(i, s):
+        return ph.integrate(system(), "s6_10", position=place + s * np.eye(6)[i].reshape(2, 3), **words)
+
+    for i, name in enumerate(PLACES):
+        wanted = differences(lambda s, i=i: moved(i, s).position.values[-1].ravel())
+        np.testing.assert_allclose(column(ds, name, PLACES), wanted, rtol=0, atol=1e-9)
+    share = differences(lambda s: ph.integrate(system(), "s6_10", position=place, **words,
+                                               parameters={"next_stage.share": 0.4 + s}).position.values[-1].ravel())
+    np.testing.assert_allclose(column(ds, "next_stage.share", PLACES), share, rtol=0, atol=1e-9)
+
+
+def test_the_edge_of_a_shadow_moves_with_the_numbers_of_the_sunlight():
+    """These are parameters of the system, as those of loads are."""
+    mu, radius, r = 3.986e14, 6.378e6, 6.878e6
+    light = ph.surroundings.sunlight(4.56e-3, direction=(0, 1.0, 0.1), shadow="cylinder", radius=radius)
+    craft = ph.system(ph.body("bus", 120.0), ph.loads.central(mu), ph.loads.radiation(1.3, 4.0),
+                      surroundings={"sunlight": light})  # fmt: skip
+    words = {"step": 30.0, "t_end": 4020.0, "position": (r, 0, 0), "velocity": (0, 5000.0, 5600.0)}
+    ds = ph.integrate(craft, "rkn6_14a", tangent=["sunlight.radius"], **words)
+    wanted = differences(lambda s: ph.integrate(craft, "rkn6_14a", parameters={"sunlight.radius": radius + s},
+                                                **words).position.values[-1], 2e3)  # fmt: skip
+    found = column(ds, "sunlight.radius", [f"position_{axis}" for axis in "xyz"])
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())
+    assert np.abs(wanted).max() > 1e-8
+
+
+def test_what_has_no_derivative_there_is_said():
+    def top(ball, height):
+        return ball.position[2] - height
+
+    touched = ph.events.of(top, height=0.0).on("ball")
+    ball = ph.system(ph.body("ball", 2.0), ph.loads.weight().until(touched))
+    with pytest.raises(StepFailed, match="only touched"):  # at rest where it begins to fall
+        ph.integrate(ball, "v2", step=0.1, steps=5, position=(0, 0, 1e-300), tangent=True)
+    with pytest.raises(InvalidInput, match="tangent=True"):
+        ph.gradient(lambda ds: ds.position[-1, 0, 0], sudden.tethered(), "s6_10", step=0.02, steps=3, **sudden.PAIR)
