@@ -78,22 +78,45 @@ def test_steps_are_cut_at_the_edges_of_a_shadow():
     assert abs(ds.position.values[-1] - y[:3]).max() < 1e-9 * 6878e3
 
 
-def test_two_bodies_are_lit_where_they_are():
-    around = {"sun": ph.surroundings.path(position=SUN), "sunlight": ph.surroundings.sunlight(PRESSURE, **CONE)}
-    both = ph.system(ph.bodies(2, 120.0), ph.loads.central(EARTH.mu), ph.loads.radiation(CR, AREA), surroundings=around)
-    alone = ph.system(
-        ph.body("a", 120.0), ph.loads.central(EARTH.mu), ph.loads.radiation(CR, AREA), surroundings=around
-    )
-    starts = [LOW, {"position": (-6878e3, 0.0, 0.0), "velocity": (0.0, -5383.0, 5383.0)}]
-    start = {name: [one[name] for one in starts] for name in LOW}
-    ds = ph.integrate(both, "mkrk:cv8", **RUN, **start)
+@pytest.mark.parametrize("shadow", ["cone", "cylinder"])
+@pytest.mark.parametrize("count", [2, 5])
+def test_bodies_are_lit_where_they_are(count, shadow):
+    """As each of them alone, also where their loads are a loop; a cylinder switches the light of each of them."""
+    light = ph.surroundings.sunlight(PRESSURE, **{"cone": CONE, "cylinder": CYLINDER}[shadow])
+    around = {"sun": ph.surroundings.path(position=SUN), "sunlight": light}
+    loads = [ph.loads.central(EARTH.mu), ph.loads.radiation(CR, AREA)]
+    both = ph.system(ph.bodies(count, 120.0), loads, surroundings=around)
+    alone = ph.system(ph.body("a", 120.0), loads, surroundings=around)
+    angles = np.arange(count) * 2.3
+    starts = [{"position": 6878e3 * np.array([np.cos(a), np.sin(a), 0.1 * k]), "velocity": 7400.0 * np.array(
+        [-np.sin(a), np.cos(a), 0.05 * k])} for k, a in enumerate(angles)]  # fmt: skip
+    words = {"step": 60.0, "t_end": 6000.0, "every": 10}
+    ds = ph.integrate(both, "mkrk:cv8", **words, **{name: [one[name] for one in starts] for name in LOW})
+    dark = 0
     for i, one in enumerate(starts):
-        apart = ph.integrate(alone, "mkrk:cv8", **RUN, **one)
+        apart = ph.integrate(alone, "mkrk:cv8", **words, **one)
         assert abs(ds.position.values[:, i] - apart.position.values).max() < 1e-10 * 6878e3
         assert float(apart.work.values[-1, 0]) != 0.0
-    with pytest.raises(PolhodeError, match="systems of one body; take shadow='cone'"):
-        around["sunlight"] = ph.surroundings.sunlight(PRESSURE, **CYLINDER)
-        ph.system(ph.bodies(2, 120.0), ph.loads.radiation(CR, AREA), surroundings=around)
+        everywhere = ph.integrate(lit(), "mkrk:cv8", **words, **one)
+        dark += abs(everywhere.position.values[-1] - apart.position.values[-1]).max() > 1e-6
+    assert dark > 1 and float(abs(ds.energy_error).max()) < 1e-12
+    assert np.array_equal(ph.rerun(ds).position, ds.position)
+    assert ph.system(**both.arguments).arguments == both.arguments
+
+
+def test_an_edge_of_one_of_two_bodies_moves_with_its_start():
+    """The transition matrix past the edges that both meet, against that of each alone."""
+    around = {"sunlight": ph.surroundings.sunlight(10.0 * PRESSURE, direction=TOWARDS, **CYLINDER)}
+    loads = [ph.loads.central(EARTH.mu), ph.loads.radiation(CR, AREA)]
+    both = ph.system(ph.bodies(2, 120.0), loads, surroundings=around)
+    alone = ph.system(ph.body("a", 120.0), loads, surroundings=around)
+    starts = [LOW, {"position": (-6878e3, 0.0, 0.0), "velocity": (0.0, -5383.0, 5383.0)}]
+    words = {"step": 60.0, "t_end": 6000.0, "tangent": True}
+    ds = ph.integrate(both, "mkrk:cv8", **words, **{name: [one[name] for one in starts] for name in LOW})
+    for i, one in enumerate(starts):
+        wanted = ph.integrate(alone, "mkrk:cv8", **words, **one).state_transition.values[-1]
+        found = ds.state_transition.values[-1, 6 * i : 6 * i + 6, 6 * i : 6 * i + 6]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * abs(wanted).max())
 
 
 def refused():

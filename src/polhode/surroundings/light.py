@@ -133,8 +133,8 @@ def sunlight(
         Distance (m) from the Sun at which the pressure holds; elsewhere it follows the inverse square. Without it the
         pressure is the same everywhere.
     shadow : {"none", "cylinder", "cone"}
-        "cylinder": on or off, as behind a body lit from infinity; of systems of one body. "cone": the fraction of the
-        Sun's disc that is not covered, with the discs taken as flat.
+        "cylinder": on or off, as behind a body lit from infinity. "cone": the fraction of the Sun's disc that is not
+        covered, with the discs taken as flat.
     radius : float, optional
         Radius (m) of the body at the origin that casts the shadow.
     sun_radius : float, optional

@@ -47,8 +47,8 @@ class Surrounding:
     recorded : mapping or None
         What that function takes, in JSON types, where it is not the numbers themselves.
     edges : tuple of (function, str)
-        Functions of a body, of the same arguments, at whose zeros it jumps or kinks; and of each a parameter that is 1
-        where it is positive and else 0, or "".
+        Functions of a body, of the same arguments, at whose zeros it jumps or kinks; and of each a parameter, one for
+        each body, that is 1 where it is positive and else 0, or "".
     """
 
     function: Callable[..., Any]

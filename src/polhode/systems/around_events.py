@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from polhode.errors import InvalidInput
 from polhode.loads import Load
 from polhode.surroundings import Surrounding
 from polhode.systems.event_record import Watch
@@ -21,10 +20,7 @@ def edges_of(sum: Sum) -> tuple[Watch, ...]:
         quantity = one.load
         assert isinstance(quantity, Surrounding)
         for k, (_, flag) in enumerate(quantity.edges):
-            if flag and len(sum.names) > 1:
-                raise InvalidInput(f"surroundings {quantity.name!r} jump where a body enters a shadow, which is for "
-                                   "systems of one body; take shadow='cone'")  # fmt: skip
-            at, reads = one.parameters[flag][0] if flag else -1, {"edge": quantity.name_of_edge(k)}
+            first, reads = one.each[flag][0] if flag else -1, {"edge": quantity.name_of_edge(k)}
             loads = (Load(value, "edge", bodies=(body,), kind="edge", reads=reads) for body in sum.names)
-            found += [Watch(cuts=True, flag=at, of=load) for load in loads]
+            found += [Watch(cuts=True, flag=first + i if flag else -1, of=load) for i, load in enumerate(loads)]
     return tuple(found)

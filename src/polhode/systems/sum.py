@@ -28,7 +28,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.neighbours import FIRST_PARAMETER
 from polhode.loads import LOADS, Load
 from polhode.loads.added import makes_loads
-from polhode.loads.load import PAIRS, RETURNS, bodies_of, of_user
+from polhode.loads.load import PAIRS, RETURNS, bodies_of, names_of, of_user
 from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.surrounding import OWN, Table
 from polhode.systems.around import places as places_of
@@ -378,11 +378,15 @@ def sum_of(
     mu_at = 0 if core is not None and "central_gravity" in core.provides else mu_at
     numbers, quantities = numbers or [0.0], list[Summand]()
     for one in around:
-        places, more = places_of(one.parameters, len(numbers))
-        quantities.append(Summand(one, (), places))
-        quantities += [Summand(replace(one, function=edge, name=one.name_of_edge(k), edges=()), (), places)
-                       for k, (edge, _) in enumerate(one.edges)]  # fmt: skip
+        flags = {flag for _, flag in one.edges if flag}  # of which each body has its own
+        places, more = places_of({key: x for key, x in one.parameters.items() if key not in flags}, len(numbers))
         numbers += more
+        each = {flag: (len(numbers) + k * len(bodies), ()) for k, flag in enumerate(sorted(flags))}
+        numbers += [1.0] * (len(flags) * len(bodies))
+        quantities.append(Summand(one, (), places, each))
+        quantities += [Summand(replace(one, function=edge, name=one.name_of_edge(k), edges=()), (), places, each)
+                       for k, (edge, _) in enumerate(one.edges)]  # fmt: skip
+        summands = [_reading(load, one.name, each, nearby) for load in summands] if each else summands
     return Sum(
         tuple(at), tuple(isfinite(one.mass) for one in bodies),
         tuple((isfinite(x), isfinite(y), isfinite(z)) for x, y, z in (one.moments for one in bodies)),
@@ -393,6 +397,14 @@ def sum_of(
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
         in_turn=in_turn, mu_at=mu_at, remembers=remembers,
     )  # fmt: skip
+
+
+def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], around: Collection[str]) -> Summand:
+    """A summand with the flags of the quantity of this name, if it asks for surroundings: in a loop each row has its
+    own."""
+    asked = {summand.load.reads.get(one, one) for one in names_of(summand.load.function)}
+    own = {f"{name} {flag}": place for flag, place in flags.items()} if asked & {*around} else {}
+    return replace(summand, each={**summand.each, **own}) if own else summand
 
 
 def roles_of(

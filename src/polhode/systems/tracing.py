@@ -238,6 +238,8 @@ class Tracing:
                     continue
                 rows = [Tracer(g, g.input(f"p{first + j}")) for j in range(int(np.prod(shape)))]
                 found[name] = array_of(rows).reshape(shape) if shape else rows[0]
+            elif name in one.each:  # a flag of the surroundings of this body
+                found[name] = getattr(self._body(one, on[0]), name)
             elif load.reads.get(name, name) in self.states:
                 found[name] = self.states[load.reads.get(name, name)]
             elif load.reads.get(name, name) in around:

@@ -396,14 +396,14 @@ class _Taking:
     def seen(self, bodies: Sequence[int] | None, state: Any) -> tuple[list[int], list[float]]:
         """Places in the state of bodies, and of all that loads read beside these, and the sizes of what is there."""
         read, _ = self.passage.columns.read_by_loads
-        places, sizes = [], []
+        places, sizes = list[int](), list[float]()
         for i in bodies or ():
             for first, count in ((L.POSITION, 3), (L.MOMENTUM, 3), (L.ATTITUDE, 4), (L.ANGULAR, 3)):
                 own = range(L.BODY * i + first, L.BODY * i + first + count)
                 places, sizes = [*places, *own], sizes + [_size(state[own])] * count
         if bodies is None:
             return [], []
-        return [*places, *read], sizes + [_size(x) for x in state[read]]
+        return [*places, *read], [*sizes, *_sizes(state[read])]
 
     def slopes(self, function: Any, t: float, state: tuple[Any, Any], own: Any, before: Sequence[Any]) -> Any:
         """The derivatives of a function of a time, numbers of the state (they and their sizes), constants of bodies,
@@ -424,7 +424,7 @@ class _Taking:
             def moved(numbers: Any, n: int = n) -> Any:
                 return function(t, x, *constants[:n], numbers, *constants[n + 1 :])
 
-            found += _along(moved, constants[n], slopes, [_size(one) for one in constants[n]])
+            found += _along(moved, constants[n], slopes, _sizes(constants[n]))
         return by_time, by_state, found
 
 
@@ -441,9 +441,14 @@ def _split(schedule: Schedule, first: bool, last: bool) -> Iterator[tuple[Schedu
 
 
 def _size(numbers: Any) -> float:
-    """The length of a vector; 1 of nothing, and of what is pinned."""
-    found = float(np.linalg.norm(numbers))
-    return found if 0.0 < found < np.inf else 1.0
+    """The length of a vector; 1 of nothing."""
+    return float(np.linalg.norm(numbers)) or 1.0
+
+
+def _sizes(numbers: Any) -> Any:
+    """Those of numbers; 1 of nothing, and of the mass of what is pinned."""
+    sizes = np.abs(numbers)
+    return np.where((sizes > 0.0) & (sizes < np.inf), sizes, 1.0)
 
 
 def _best(function: Any, size: float) -> Any:
