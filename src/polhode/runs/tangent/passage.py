@@ -350,7 +350,7 @@ class _Taking:
         self.rate = self.timed(self.before, 0.0 * change, last, 0.0 * along_first, along_first, still)[1][:, 0]
         watch, y, table = detection.watches[k], state.copy(), detection.table.copy()
         seen, sizes = self.seen((0,) if watch.of is None else bodies_of_event(watch.of, passage.system), state)
-        first = int(table[2 * k + 1])
+        first = int(table[k])
         own = slice(first, first + len(watch.numbers))
 
         def value(t: float, x: Any, bodies: Any, parameters: Any, numbers: Any) -> Any:
