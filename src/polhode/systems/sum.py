@@ -403,7 +403,7 @@ def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], 
     """A summand with the flags of the quantity of this name, if it asks for surroundings: in a loop each row has its
     own."""
     asked = {summand.load.reads.get(one, one) for one in names_of(summand.load.function)}
-    own = {f"{name} {flag}": place for flag, place in flags.items()} if asked & {*around} else {}
+    own = {f"{name} {flag}": slots for flag, slots in flags.items()} if asked & {*around} else {}
     return replace(summand, each={**summand.each, **own}) if own else summand
 
 

@@ -372,9 +372,9 @@ class _Taking:
         """State and derivatives after an impulse or a setting at a time that has the derivatives ``begin``."""
         system, direction = self.passage.system, self.passage.direction
         places, (seen, sizes) = act.places(system.N), self.seen(act.reads, state)
-        works = L.BODY * system.N + np.arange(system.read_from)  # which it adds to
+        work = L.BODY * system.N + np.arange(system.read_from)  # which it adds to
         still = state.copy()
-        still[works] = 0.0
+        still[work] = 0.0
 
         def after(t: float, x: Any, bodies: Any, parameters: Any, numbers: Any) -> Any:
             y = still.copy()
@@ -389,8 +389,8 @@ class _Taking:
         constants = self.constants
         new[places] = after(t, still[seen], constants.bodies[0], constants.parameters[0], own)
         moved[places] = by_state @ change[seen] + np.outer(by_time, begin) + found
-        new[works] += np.isin(works, places) * state[works]
-        moved[works] += np.isin(works, places)[:, None] * change[works]
+        new[work] += np.isin(work, places) * state[work]
+        moved[work] += np.isin(work, places)[:, None] * change[work]
         return new, moved
 
     def seen(self, bodies: Sequence[int] | None, state: Any) -> tuple[list[int], list[float]]:
