@@ -21,7 +21,7 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 inertia, energy, vertical, members = np.array((1.0, 1.5, 0.7)), 1.9, 1.0, 90
-top = ph.heavy_top(inertia, center_of_mass=(0, 0, 1), weight=1.0)
+top = ph.system(ph.body("top", inertia=inertia, pinned=True), ph.loads.weight(1.0, at=(0, 0, 1)))
 
 # %% [markdown]
 # Starts of that energy and momentum: the vertical $u$, seen from the body, is drawn at random, and so is a direction

@@ -20,8 +20,8 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 saturn, year = 3.7931208e16, 365.25 * 86400.0
-mu = np.array([saturn, 1.2666e8, 3.515e7])  # Saturn, Janus, Epimetheus, m3/s2
-system = ph.gravitating_bodies(mu=mu)
+masses = {"saturn": saturn, "janus": 1.2666e8, "epimetheus": 3.515e7}  # times G, m3/s2
+system = ph.system([ph.body(name, mass) for name, mass in masses.items()], ph.loads.gravitation(G=1.0))
 size = np.array([151.44e6 - 11e3, 151.44e6 + 39e3])
 inner, outer = (
     ph.kepler.state(saturn, semi_major_axis=a, true_anomaly=w) for a, w in zip(size, (0, np.pi), strict=True)

@@ -34,7 +34,7 @@ def fourth(ds):
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), width_ratios=(1, 1.15))
 for k, (name, inertia) in enumerate(tops.items()):
-    top = ph.heavy_top(inertia, center_of_mass=(1, 0, 0), weight=1.0)
+    top = ph.system(ph.body("top", inertia=inertia, pinned=True), ph.loads.weight(1.0, at=(1, 0, 0)))
     ds = ph.integrate(top, "rkn6_14a", step=0.05, t_end=300, **start)
     constant = fourth(ds)
     print(

@@ -18,7 +18,7 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-top = ph.heavy_top(inertia=(5, 4, 1), center_of_mass=(0, 0, 1), weight=20)
+top = ph.system(ph.body("top", inertia=(5, 4, 1), pinned=True), ph.loads.weight(20, at=(0, 0, 1)))
 start = {"rotation_vector": (0.3, 0, 0), "angular_velocity": (0, 0, 30)}
 run = dict(step=0.01, steps=2_000_000, every=1000, start=start)
 

@@ -20,7 +20,7 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 along, tilt, spin = 0.4, np.radians(40), 8.0
-top = ph.heavy_top(inertia=(1, 1, along), center_of_mass=(0, 0, 1), weight=1.0)
+top = ph.system(ph.body("top", inertia=(1, 1, along), pinned=True), ph.loads.weight(1.0, at=(0, 0, 1)))
 let_go = {"loops": -0.35, "cusps": 0.0, "waves": 0.75}  # rate of precession at the start
 
 # %%

@@ -19,7 +19,7 @@ import numpy as np
 import polhode as ph
 
 plt.style.use("polhode.plots.style")
-top = ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), weight=8.0)
+top = ph.system(ph.body("top", inertia=(1.0, 1.5, 2.2), pinned=True), ph.loads.weight(8.0, at=(0.1, 0.2, 0.9)))
 start = {"rotation_vector": (0.3, 0.1, 0.2), "angular_momentum": (0.6, 1.0, 0.5)}
 methods = {"v2": 2, "ruth3": 3, "s4_6": 4, "rkn6_14a": 6, "rkn8_17": 8}
 steps = 0.4 / 2 ** np.arange(7)

@@ -20,7 +20,7 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 across, along, weight, tilt = 1.0, 0.4, 1.0, np.radians(50)
-top = ph.heavy_top(inertia=(across, across, along), center_of_mass=(0, 0, 1), weight=weight)
+top = ph.system(ph.body("top", inertia=(across, across, along), pinned=True), ph.loads.weight(weight, at=(0, 0, 1)))
 least = np.sqrt(4 * across * weight * np.cos(tilt)) / along
 spin = np.linspace(least, 3 * least, 400)
 root = np.sqrt(np.maximum((along * spin) ** 2 - 4 * across * weight * np.cos(tilt), 0))

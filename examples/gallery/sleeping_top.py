@@ -20,7 +20,7 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 across, along, weight = 5.0, 1.0, 20.0
-top = ph.heavy_top(inertia=(across, across, along), center_of_mass=(0, 0, 1), weight=weight)
+top = ph.system(ph.body("top", inertia=(across, across, along), pinned=True), ph.loads.weight(weight, at=(0, 0, 1)))
 threshold = np.sqrt(4 * across * weight) / along
 spins = np.linspace(0.02, 1.6, 80) * threshold
 
