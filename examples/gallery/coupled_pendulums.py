@@ -12,7 +12,7 @@
 # Two rods hang from pins a metre apart, and a spring with a damper joins them half-way down. **One is let go: how does
 # it end?** Swinging together they do not stretch the spring, so nothing damps that; swinging against each other they
 # do, and that dies out. The damper takes half of the energy and no more. A body that is pinned has its pin at the
-# origin: where the pins are is a number of the spring.
+# origin unless it says where: its points are found from there.
 
 # %%
 import matplotlib.pyplot as plt
@@ -22,21 +22,21 @@ import polhode as ph
 
 plt.style.use("polhode.plots.style")
 mass, length, gravity, stiffness, damping = 2.0, 1.2, 9.81, 3.0, 0.1
-at, apart, about_pin = (0, 0, -length / 2), (1.0, 0, 0), mass * length**2 / 3
+at, apart, about_pin = (0, 0, -length / 2), 1.0, mass * length**2 / 3
 rod = (about_pin, about_pin, 1e-3)
 
 
 def strut(a, b, stiffness, damping, at, apart):
-    """Spring and damper between points of two bodies, whose pins are apart: torques about the pins."""
-    d = apart + b.point(at) - a.point(at)
+    """Spring, as long as the pins are apart, and damper between points of two bodies: torques about the pins."""
+    d = b.point(at) - a.point(at)
     u = d / np.sqrt(d @ d)
     speed = b.in_space(np.cross(b.angular_velocity, at)) - a.in_space(np.cross(a.angular_velocity, at))
-    pull = (stiffness * (np.sqrt(d @ d) - np.sqrt(apart @ apart)) + damping * (u @ speed)) * u
+    pull = (stiffness * (np.sqrt(d @ d) - apart) + damping * (u @ speed)) * u
     return {"torque": [np.cross(at, a.in_body(pull)), np.cross(at, b.in_body(-pull))]}
 
 
 pendulums = ph.system(
-    ph.body("left", inertia=rod, pinned=True), ph.body("right", inertia=rod, pinned=True),
+    ph.body("left", inertia=rod, pinned=True), ph.body("right", inertia=rod, pinned=True, at=(apart, 0, 0)),
     ph.loads.weight(mass * gravity, at=at),
     ph.loads.of(strut, stiffness=stiffness, damping=damping, at=at, apart=apart).on("left", "right"),
 )  # fmt: skip

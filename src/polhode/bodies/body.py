@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.arguments import identifier, in_unit, number, truth, whole
+from polhode.arguments import identifier, in_unit, number, truth, vector, whole
 from polhode.arguments.recorded import called, plain
-from polhode.arguments.words import Inertia, Mass, TableOf
+from polhode.arguments.words import Inertia, Mass, Position, TableOf
 from polhode.bodies.gyros import Gyros, control_moment_gyros
 from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal
 from polhode.bodies.wheels import Wheels, reaction_wheels, rest_of
@@ -33,6 +33,7 @@ class Body:
     arguments: Mapping[str, Any] = field(default_factory=dict)  # what it was made from, in JSON types
     wheels: Wheels | None = None  # wheels, gyros: the rotors in it
     gyros: Gyros | None = None
+    pin: tuple[float, ...] = (0.0, 0.0, 0.0)  # the place in space where it is pinned
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
@@ -41,7 +42,8 @@ class Body:
 
 @answering
 def body(
-    name: str, mass: Mass | None = None, inertia: Inertia | None = None, *, pinned: bool = False, physical: bool = True,
+    name: str, mass: Mass | None = None, inertia: Inertia | None = None, *, pinned: bool = False,
+    at: Position | None = None, physical: bool = True,
     wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
     gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
 ) -> Body:  # fmt: skip
@@ -58,6 +60,8 @@ def body(
         for a pinned body about the point at which it is pinned. Without, the body is a point, which does not rotate.
     pinned : bool
         Whether it only rotates, about the origin of its axes.
+    at : array_like (3,), optional
+        The place in space (m) of the pin, by default the origin: the ``position`` that loads read of a pinned body.
     physical : bool
         Whether moments that no body can have are refused, as for ``rigid_body``.
     wheels : Wheels, optional
@@ -72,13 +76,15 @@ def body(
     Raises
     ------
     InvalidInput
-        No identifier, no mass where one is needed, a pinned point, invalid moments; wheels in a point, or with more
-        inertia than the body.
+        No identifier, no mass where one is needed, a pinned point, the place of a pin without one, invalid moments;
+        wheels in a point, or with more inertia than the body.
 
     Examples
     --------
     >>> body("top", inertia=(5, 5, 1), pinned=True)
     body('top', inertia=[5.0, 5.0, 1.0], pinned=True)
+    >>> body("right", inertia=(1.0, 1.0, 0.1), pinned=True, at=(1.0, 0, 0)).pin
+    (1.0, 0.0, 0.0)
     >>> from polhode import reaction_wheels
     >>> body("bus", 4.0, (0.05, 0.04, 0.03), wheels=reaction_wheels([(0, 0, 1)], 1e-5)).wheels.count
     1
@@ -96,6 +102,10 @@ def body(
         mass = mass_of(inertia, mass)
     elif mass is None:
         raise InvalidInput(f"body {name!r} has no mass; give it, or pinned=True for a body that only rotates")
+    if at is not None and not pinned:
+        raise InvalidInput(f"body {name!r} has at, the place of a pin, but is not pinned; give pinned=True, or a run "
+                           "its position at the start")  # fmt: skip
+    pin = (0.0, 0.0, 0.0) if at is None else tuple(vector(at, f"at of body {name!r}", unit="m").tolist())
     if not pinned:
         given["mass"] = mass = number(mass, f"mass of body {name!r}", "kg", positive=True)
     spun = _rotors(wheels, reaction_wheels, Wheels, f"wheels of body {name!r}")
@@ -109,10 +119,10 @@ def body(
         parts = principal(inertia, triangle=truth(physical, "physical"), name=f"inertia of body {name!r}")
         moments, frame = parts if spun is None else rest_of(parts, spun)
         given["inertia"] = plain(inertia.inertia if isinstance(inertia, MassProperties) else inertia)
-    given |= {"pinned": True} if pinned else {}
+    given |= ({"pinned": True} if pinned else {}) | ({} if at is None else {"at": list(pin)})
     given |= {} if physical else {"physical": False}
     given |= {key: dict(one.arguments) for key, one in (("wheels", spun), ("gyros", turned)) if one is not None}
-    return Body(name, float(mass), tuple(map(float, moments)), tuple(map(float, frame)), given, spun, turned)
+    return Body(name, float(mass), tuple(map(float, moments)), tuple(map(float, frame)), given, spun, turned, pin)
 
 
 def _rotors(given: Any, make: Any, kind: type, name: str) -> Any:

@@ -15,12 +15,14 @@ from polhode.systems.summands import Sum
 
 
 class Seen:
-    """A body as a load sees it; one that is pinned stays at the origin, a point does not turn."""
+    """A body as a load sees it; one that is pinned stays at its pin, a point does not turn."""
 
     def __init__(self, g: Graph, i: int, sum: Sum) -> None:
         self.g, self.i, self.turned, self._name = g, i, sum.turned[i], sum.names[i]
         self.asked: set[str] = set()  # shared by copies
         self.moves, self.turns = sum.moves[i], any(sum.turns[i])
+        pinned = sum.pins_at >= 0 and not self.moves
+        self.pin_at = sum.pins_at + 3 * (sum.index[i] if sum.index else i) if pinned else -1
         self.rotors = next((Rotors(g, one) for one in sum.carried if one.body == i), None)
 
     def __getattr__(self, name: str) -> Any:
@@ -50,8 +52,8 @@ class Seen:
 
     @cached_property
     def position(self) -> Any:
-        """Place of the centre of mass, in space."""
-        return self._vector("r", self.moves)
+        """Place of the centre of mass, or of the pin, in space."""
+        return vector(self.g, "p", 3, self.pin_at) if self.pin_at >= 0 else self._vector("r", self.moves)
 
     @cached_property
     def velocity(self) -> Any:

@@ -60,7 +60,7 @@ def _keys(*summands: Summand) -> Iterable[Any]:
 def structure_of(sum: Sum) -> Structure:
     """The structure that the functions make at present."""
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.noises, sum.centred, sum.carried, sum.beside,
-           sum.within.edges is None, sum.in_turn, sum.remembers, sum.mu_at)  # fmt: skip
+           sum.within.edges is None, sum.in_turn, sum.remembers, sum.pins_at, sum.mu_at)  # fmt: skip
 
     def make() -> tuple[Mapping[str, float], Structure]:
         commanded = traced(sum)
@@ -122,7 +122,8 @@ def lines_of(load: Load, system: Any) -> tuple[str, ...]:
     ``table[at]`` on, its own numbers and those of its bodies; the same for all events that differ in these alone,
     unless bodies have rotors."""
     own, names = len(system.parameters), system.names or ("body",)
-    around = getattr(getattr(system.made_again, "sum", None), "around", ())
+    made_from = getattr(system.made_again, "sum", None)
+    around, pins_at = getattr(made_from, "around", ()), getattr(made_from, "pins_at", -1)
     known = {at + j for one in around for at, shape in one.parameters.values() for j in range(int(np.prod(shape)))}
     positions, values = places_of(load.parameters, own)
     on, carried = bodies_of_event(load, system), carried_in(system)
@@ -134,10 +135,11 @@ def lines_of(load: Load, system: Any) -> tuple[str, ...]:
     whole = Sum(
         tuple(names), tuple(np.isfinite(system.mass).tolist()), tuple(map(tuple, np.isfinite(system.moments).tolist())),
         frames, (Summand(load, (on,), positions),), tuple((key, (n,) if n else ()) for key, n in sizes.items()),
-        False, numbers, carried, around,
+        False, numbers, carried, around, pins_at=pins_at,
     )  # fmt: skip
     within, n = (whole, len(names)) if carried else (whole.of(on, whole.summands), len(on))
-    key = ("event", tuple(names), whole.moves, whole.turns, frames, whole.states, carried, own, system.read_from)
+    key = ("event", tuple(names), whole.moves, whole.turns, frames, whole.states, carried, own, system.read_from,
+           pins_at)  # fmt: skip
 
     def make() -> tuple[Mapping[str, float], tuple[str, ...]]:
         tracing, here = Tracing(within), on if carried else tuple(range(n))

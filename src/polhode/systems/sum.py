@@ -189,11 +189,12 @@ def composed(
     whole = sum_of(bodies, traced, states, around, core, within_of_loads(loads, **within))
     structure = structure_of(whole)
     roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
+    kept = functions or around or whole.pins_at >= 0
     made = System(
         name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
         moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
         names=() if alone else whole.names, functions=functions,
-        made_again=Again(whole, structure, states, tuple(bodies), core) if functions or around else None, **roles,
+        made_again=Again(whole, structure, states, tuple(bodies), core) if kept else None, **roles,
     )  # fmt: skip
     return measured(made, structure)
 
@@ -355,6 +356,8 @@ def sum_of(
     numbers = [0.0] * FIRST_PARAMETER if pairs else numbers
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
+    pins_at = len(numbers) if any(any(one.pin) for one in bodies) else -1
+    numbers += [x for one in bodies for x in one.pin] if pins_at >= 0 else []
     summands, late = list[Summand](), list[tuple[bool, int, int, str, Any]]()
     known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
     for load in loads:
@@ -370,6 +373,7 @@ def sum_of(
             on = (tuple(range(bodies_read(load, len(at), known, nearby))),)
         each, more = numbers_of_each(load, len(bodies), len(numbers)) if load.own else ({}, [])
         numbers += more
+        each = each if pins_at < 0 else {**each, "pin": (pins_at, (3,))}  # which rows of a loop read
         summands.append(Summand(load, on, places, each))
     for _, size, k, key, table in sorted(late):  # the longest last, so that its length moves no others
         summands[k].parameters[key] = (len(numbers), (size,))
@@ -395,7 +399,7 @@ def sum_of(
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
-        in_turn=in_turn, mu_at=mu_at, remembers=remembers,
+        in_turn=in_turn, pins_at=pins_at, mu_at=mu_at, remembers=remembers,
     )  # fmt: skip
 
 

@@ -178,6 +178,7 @@ class Sum:
     beside: int | None = None
     in_turn: bool = False  # whether loads on each body are a loop for any number of bodies
     remembers: bool = True  # whether loads may keep behind the parameters what is needed again
+    pins_at: int = -1  # where the places of pins begin in the parameters, 3 a body; -1 where all are at the origin
     mu_at: int = -1  # which parameter is the gravity parameter of the centre of all bodies, -1 without one
     index: tuple[int, ...] = ()  # numbers of the bodies in the sum that this is a part of; empty for all
     within: Within = OPEN  # the box and the cut-off of loads on pairs
@@ -259,7 +260,7 @@ class Sum:
         same = all(len(set(one)) == 1 for one in (self.moves, self.turns, self.turned))
         apart = all(not one.load.bodies for one in self.summands)  # pairs are bodies, too
         several = len(self.names) > (1 if self.in_turn else MOST_WRITTEN_OUT)
-        own = self.states or self.carried or any(one.each for one in self.summands)
+        own = self.states or self.carried or self.pins_at >= 0 or any(one.each for one in self.summands)
         return several and same and apart and not own
 
     def of(self, bodies: Sequence[int], summands: Sequence[Summand]) -> Sum:
