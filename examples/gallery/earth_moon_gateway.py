@@ -10,7 +10,7 @@
 #
 # In the frame that turns with Earth and Moon one number stays constant, Jacobi's. It closes a region to a
 # spacecraft; with a little more energy than that of the point L1 a neck opens between the two. Gravity and
-# the centrifugal force follow from the potential that is drawn, so that its energy is Jacobi's constant.
+# the centrifugal force follow from the potential that is drawn, so that the energy is Jacobi's constant.
 
 # %%
 import matplotlib.pyplot as plt
