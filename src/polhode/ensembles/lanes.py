@@ -32,7 +32,7 @@ from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.runs.integrator import extended
 from polhode.systems import System
-from polhode.systems.loads_roles import either_loads, no_series
+from polhode.systems.loads_roles import parted_loads
 
 IN_LANES = tuple(
     (function, helper)
@@ -216,7 +216,7 @@ def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[
     commutes = prepared.modified and system.commutator is not None
     if commutes:
         loads = jit.bind(  # type: ignore[no-untyped-call]
-            either_loads, plain_loads=loads, commutator_loads=system.commutator, series_loads=no_series
+            parted_loads, plain_loads=loads, commutator_loads=system.commutator
         )  # fmt: skip
     return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
         march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),

@@ -4,55 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from polhode.errors import InvalidInput
-from polhode.kernel import jit
-from polhode.kernel import layout as L
-from polhode.kernel.jit import bind, hole
 from polhode.systems.from_potential import is_derived
-from polhode.systems.loads_roles import no_loads
+from polhode.systems.loads_roles import no_loads, roles_of_both
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.summands import Structure
-
-own = hole("own(part, t, N, y, bodies, parameters, out)", "The loads of the core, which follow from a potential.")
-others = hole("others(part, t, N, y, bodies, parameters, out)", "Adds the loads beside them.")
-own_level = hole("own_level(t, N, y, bodies, parameters)", "The potential of the core.")
-others_level = hole("others_level(t, N, y, bodies, parameters)", "That of the loads beside it.")
-
-
-def loads_of_both(part, t, N, y, bodies, parameters, out):
-    """The parts that are asked for of the loads of the core and of the others."""
-    own(part, t, N, y, bodies, parameters, out)
-    others(part, t, N, y, bodies, parameters, out)
-
-
-def loads_beside_potential(part, t, N, y, bodies, parameters, out):
-    """The same where the core knows no parts: its loads, which have a potential, with the part that has one."""
-    if part & L.POTENTIAL_PART != 0:
-        own((part & L.ALL) | L.RESTING | L.MOVING, t, N, y, bodies, parameters, out)
-    else:
-        for k in range(L.LOAD * N):
-            out[k] = 0.0
-    others(part, t, N, y, bodies, parameters, out)
-
-
-def potential_of_both(t, N, y, bodies, parameters):
-    """The sum of the potentials."""
-    return own_level(t, N, y, bodies, parameters) + others_level(t, N, y, bodies, parameters)
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def roles_of_both(split: bool, *roles: Any) -> tuple[Any, Any]:
-    """The roles LOADS and POTENTIAL of a core, perhaps in parts, and of what is beside it."""
-    loads, potential, others_loads, others_potential = roles
-    both = bind(loads_of_both if split else loads_beside_potential, own=loads, others=others_loads)
-    if potential is None or others_potential is None:
-        return both, potential or others_potential
-    return both, bind(potential_of_both, own_level=potential, others_level=others_potential)
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,19 @@ def no_series(part, t, k, u, bodies, parameters, out):
     out[0] = out[1] = out[2] = 0.0
 
 
-plain_loads = jit.hole("plain_loads(part, t, N, y, bodies, parameters, out)", "The loads.")
-commutator_loads = jit.hole("commutator_loads(part, t, N, y, bodies, parameters, out)", "The commutator load.")
-series_loads = jit.hole("series_loads(part, t, k, u, bodies, parameters, out)", "A coefficient of the torque's series.")
+@jit.inlined
+def unasked(part, t, N, y, bodies, parameters, out):
+    """A part that nobody asks for."""
+
+
+ARGUMENTS = "(part, t, N, y, bodies, parameters, out)"
+plain_loads = jit.hole(f"plain_loads{ARGUMENTS}", "The loads.", default=unasked)
+commutator_loads = jit.hole(f"commutator_loads{ARGUMENTS}", "The commutator load.", default=unasked)
+slopes = jit.hole(f"slopes{ARGUMENTS}", "The loads and their slopes.", default=unasked)
+series = jit.hole(
+    "series(part, t, k, u, bodies, parameters, out)", "A coefficient of the torque's series.", default=unasked
+)
+thin = jit.hole("thin", "Whether some body does not rotate about an axis.", default=False)
 
 
 @jit.inlined
@@ -41,35 +51,60 @@ def effective_torque(T, bodies, i):
     return (T[0] if j[0] > 0.0 else 0.0, T[1] if j[1] > 0.0 else 0.0, T[2] if j[2] > 0.0 else 0.0)
 
 
-def felt_loads(part, t, N, y, bodies, parameters, out):
-    """The loads, with zero torque about every axis that a body does not rotate about."""
-    plain_loads(part, t, N, y, bodies, parameters, out)
+def parted_loads(part, t, N, y, bodies, parameters, out):
+    """The loads; under the part COMMUTATOR the commutator, under SERIES a Taylor coefficient of the torque, under
+    SLOPES loads with their slopes. Torques are zero about every axis that a body does not rotate about."""
     if part == L.SERIES:
-        put3(out, 0, effective_torque(get3(out, 0), bodies, 0))
-    else:
-        for i in range(N):
-            put3(out, L.LOAD * i + 3, effective_torque(get3(out, L.LOAD * i + 3), bodies, i))
-
-
-def either_loads(part, t, N, y, bodies, parameters, out):
-    """The loads; under the part COMMUTATOR the commutator, under SERIES a Taylor coefficient of the torque."""
-    if part == L.SERIES:
-        series_loads(part, t, N, y, bodies, parameters, out)
+        series(part, t, N, y, bodies, parameters, out)
+    elif part == L.SLOPES:
+        slopes(part, t, N, y, bodies, parameters, out)
     elif part & L.COMMUTATOR != 0:
         commutator_loads(part, t, N, y, bodies, parameters, out)
     else:
         plain_loads(part, t, N, y, bodies, parameters, out)
+    if thin:
+        for i in range(1 if part == L.SERIES else N):
+            put3(
+                out,
+                L.LOAD * i + 3 * (part != L.SERIES),
+                effective_torque(get3(out, L.LOAD * i + 3 * (part != L.SERIES)), bodies, i),
+            )
 
 
-slopes = jit.hole("slopes(part, t, N, y, bodies, parameters, out)", "The loads and their slopes.")
+first = jit.hole(f"first{ARGUMENTS}", "Loads that have a potential.")
+others = jit.hole(f"others{ARGUMENTS}", "Adds the loads beside them.")
+first_level = jit.hole("first_level(t, N, y, bodies, parameters)", "The potential of the first.")
+others_level = jit.hole("others_level(t, N, y, bodies, parameters)", "That of the others.")
 
 
-def sloping_loads(part, t, N, y, bodies, parameters, out):
-    """The loads; under the part SLOPES with their slopes."""
-    if part == L.SLOPES:
-        slopes(part, t, N, y, bodies, parameters, out)
+def both(part, t, N, y, bodies, parameters, out):
+    """Parts of loads and of others."""
+    first(part, t, N, y, bodies, parameters, out)
+    others(part, t, N, y, bodies, parameters, out)
+
+
+def beside_potential(part, t, N, y, bodies, parameters, out):
+    """The same where the first know no parts: they come with the part that has a potential."""
+    if part & L.POTENTIAL_PART != 0:
+        first((part & L.ALL) | L.RESTING | L.MOVING, t, N, y, bodies, parameters, out)
     else:
-        plain_loads(part, t, N, y, bodies, parameters, out)
+        for k in range(L.LOAD * N):
+            out[k] = 0.0
+    others(part, t, N, y, bodies, parameters, out)
+
+
+def both_levels(t, N, y, bodies, parameters):
+    """The sum of the potentials."""
+    return first_level(t, N, y, bodies, parameters) + others_level(t, N, y, bodies, parameters)
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def roles_of_both(split: bool, loads: Any, potential: Any, others: Any, others_level: Any) -> tuple[Any, Any]:
+    """The roles LOADS and POTENTIAL of loads, perhaps in parts, and of what is beside them."""
+    role = jit.bind(both if split else beside_potential, first=loads, others=others)
+    if potential is None or others_level is None:
+        return role, potential or others_level
+    return role, jit.bind(both_levels, first_level=potential, others_level=others_level)
 
 
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
@@ -85,12 +120,9 @@ def loads_between(part, t, N, y, bodies, parameters, out):
 def kernel_of(role: Any, commutator: Any, series: Any, thin: bool, loads: bool) -> Callable[..., Any]:
     """The compiled role of all systems of one kind: of loads, with commutator and series where these are not None, and
     without torques about axes that a body does not turn about where one is ``thin``; or of a potential."""
-    if series or commutator not in (None, role):
-        role = jit.bind(
-            either_loads, plain_loads=role, commutator_loads=commutator or role, series_loads=series or no_series
-        )
-    if thin:
-        role = jit.bind(felt_loads, plain_loads=role)
+    if series or thin or commutator not in (None, role):
+        role = jit.bind(parted_loads, plain_loads=role, commutator_loads=commutator or role, series=series or no_series,
+                        thin=thin)  # fmt: skip
     return jit.compile_kernel(role, LOADS if loads else POTENTIAL)
 
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import InvalidInput
-from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.jit import inlined
 from polhode.kernel.pairs import WITHOUT_THREADS, bound
@@ -26,6 +25,7 @@ from polhode.programs.roles import of_flat_memory
 from polhode.programs.text import HEAD, HEAD_OF_LANES, Lines
 from polhode.programs.written import module_of
 from polhode.systems.conserved import Acting, conserved
+from polhode.systems.loads_roles import roles_of_both
 from polhode.systems.molecules import edges_of, thermodynamics, within_of
 from polhode.systems.record import System
 from polhode.systems.seen import OFFERED, Seen
@@ -44,27 +44,6 @@ IMPORTS_OF_BODIES = (
 )
 
 
-of_pairs = jit.hole("of_pairs(part, t, N, y, bodies, parameters, out)", "The loads of pairs.")
-others = jit.hole("others(part, t, N, y, bodies, parameters, out)", "Adds all other loads.")
-of_pairs_energy = jit.hole("of_pairs_energy(t, N, y, bodies, parameters) -> float", "The potential of pairs.")
-others_energy = jit.hole("others_energy(t, N, y, bodies, parameters) -> float", "The other potentials.")
-
-
-def all_loads(part, t, N, y, bodies, parameters, out):
-    """The loads of pairs, where loads that have a potential are asked for, and all others."""
-    if part & L.POTENTIAL_PART != 0:
-        of_pairs(part, t, N, y, bodies, parameters, out)
-    else:
-        for k in range(L.LOAD * N):
-            out[k] = 0.0
-    others(part, t, N, y, bodies, parameters, out)
-
-
-def all_energy(t, N, y, bodies, parameters):
-    """The sum of the potentials."""
-    return of_pairs_energy(t, N, y, bodies, parameters) + others_energy(t, N, y, bodies, parameters)
-
-
 class Pairs(NamedTuple):
     """The roles of loads on pairs."""
 
@@ -75,11 +54,10 @@ class Pairs(NamedTuple):
 
     def beside(self, loads: Any, potential: Any) -> tuple[Any, Any]:
         """Loads and potential with those of others, which add their loads."""
-        both = jit.bind(all_loads, of_pairs=self.loads, others=loads)
-        WITHOUT_THREADS[both] = jit.bind(all_loads, of_pairs=WITHOUT_THREADS[self.loads], others=loads)
-        if potential is None:
-            return both, self.potential
-        return both, jit.bind(all_energy, of_pairs_energy=self.potential, others_energy=potential)
+        WITHOUT_THREADS[roles_of_both(False, self.loads, None, loads, None)[0]] = roles_of_both(
+            False, WITHOUT_THREADS[self.loads], None, loads, None
+        )[0]
+        return roles_of_both(False, self.loads, self.potential, loads, potential)
 
 
 def _outputs(two: OfTwo) -> tuple[list[int], list[int], bool]:

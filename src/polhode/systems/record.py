@@ -26,7 +26,7 @@ from polhode.programs.slopes import slopes_role
 from polhode.surroundings.planets import Ground
 from polhode.systems.event_record import Watch
 from polhode.systems.from_potential import Derived, from_potential, is_derived
-from polhode.systems.loads_roles import either_loads, felt_loads, kernel_of, no_loads, no_series, sloping_loads
+from polhode.systems.loads_roles import kernel_of, no_loads, no_series, parted_loads
 from polhode.systems.registry import builder, built, handed_in
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
 from polhode.systems.shown import system_html, system_text
@@ -517,11 +517,9 @@ class System:
             return role
         roles, key = self.__dict__["_compiled"], ("commutator", id(role))
         if key not in roles:
-            both = jit.bind(
-                either_loads, plain_loads=role, commutator_loads=self._from_program("commutator"),
-                series_loads=no_series,
-            )  # fmt: skip
-            roles[key] = jit.compile_kernel(self._felt(both), LOADS), role  # kept, so that no other gets its id
+            both = jit.bind(parted_loads, plain_loads=role, commutator_loads=self._from_program("commutator"),
+                            thin=bool(self.without_thickness.any()))  # fmt: skip
+            roles[key] = jit.compile_kernel(both, LOADS), role  # kept, so that no other gets its id
         return roles[key][0]  # type: ignore[no-any-return]
 
     def with_commands(self, role: Callable[..., Any], t: float, y: Any) -> Callable[..., Any]:
@@ -530,10 +528,6 @@ class System:
             return role
         told = self.__dict__.setdefault("_told", set())
         return compiled_with_commands(role, self.sampled, t, y, self.bodies, told)
-
-    def _felt(self, role: Any) -> Any:
-        """A role of loads without torques about axes that a body does not turn about."""
-        return jit.bind(felt_loads, plain_loads=role) if self.without_thickness.any() else role
 
     def compiled_slopes(self, t: float, y: Any) -> Callable[..., Any] | None:
         """The LOADS role that also answers the part SLOPES (``programs.slopes``), or None."""
@@ -544,12 +538,13 @@ class System:
         if kept["role"] is None:
             return None
         plain = self.compiled_loads(t, y)
-        return jit.compile_kernel(jit.bind(sloping_loads, plain_loads=plain, slopes=kept["role"]), LOADS)
+        return jit.compile_kernel(jit.bind(parted_loads, plain_loads=plain, slopes=kept["role"]), LOADS)
 
     @property
     def series_role(self) -> Callable[..., Any]:
         """The role ``series`` as a step calls it, without torque about axes that a body does not rotate about."""
-        return self._felt(self.series or no_series)  # type: ignore[no-any-return]
+        role = self.series or no_series
+        return jit.bind(parted_loads, series=role, thin=True) if self.without_thickness.any() else role
 
     def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
         """The POTENTIAL role for a compiled loop, or None."""

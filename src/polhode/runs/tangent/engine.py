@@ -32,7 +32,7 @@ from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.runs.integrator import extended
 from polhode.systems import System
-from polhode.systems.loads_roles import either_loads, loads_between, no_loads, no_series
+from polhode.systems.loads_roles import loads_between, no_loads, parted_loads
 from polhode.systems.sampling import loads_for_derivatives
 
 MOST_STEPS = 10**10
@@ -335,7 +335,7 @@ def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Call
                 "only; take a splitting without it, such as 'rkn6_14a'"
             )
         loads = jit.bind(  # type: ignore[no-untyped-call]
-            either_loads, plain_loads=loads, commutator_loads=commutator, series_loads=no_series
+            parted_loads, plain_loads=loads, commutator_loads=commutator
         )
     return loads  # type: ignore[no-any-return]
 
