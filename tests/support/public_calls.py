@@ -354,7 +354,7 @@ CALLS = {
     "loads.of": [{"function": lambda body, k: 0.5 * k * body.position @ body.position, "k": 3.0}],
     "loads.acceleration": [{"function": lambda body, k: k * body.velocity, "k": 3.0}],
     "loads.weight": [{"newtons": 20.0, "at": LENGTH}, {"gravity": 9.81}],
-    "loads.central": [{"mu": MU}],
+    "loads.central": [{"mu": MU, "surface": 6.4e6}],
     "loads.zonal": [{"mu": MU, "radius": 6.378e6, "J2": 1.08e-3, "J3": -2.5e-6, "J4": -1.6e-6, "J5": -2e-7,
                      "J6": 5e-7}],
     "loads.third_body": [{"of": "moon", "mu": 4.9e12}],

@@ -111,3 +111,35 @@ def test_what_is_none_is_said():
         ph.events.distance("a", "b", 1.0, "nearer")
     with pytest.raises(InvalidInput, match="distance"):
         ph.events.distance("a", "b", -1.0)
+
+
+# ------------------------------------------------------------------ the ground
+LOW = {"position": (7e6, 0, 0), "velocity": (0, 6e3, 1e3)}
+HIGH = {"position": (8e6, 0, 0), "velocity": (0, 7e3, 0)}
+MU = ph.planets.EARTH.mu
+
+
+def falling(*bodies, start, **surface):
+    system = ph.system(*(ph.body(name, 2.0) for name in bodies), ph.loads.central(MU, **surface))
+    return ph.integrate(system, step=10.0, t_end=2000.0, **start)
+
+
+def test_a_run_of_a_sum_ends_at_the_surface_of_its_centre():
+    usual = falling("a", start=LOW)
+    of_builder = ph.integrate(ph.orbit(MU, 2.0), step=10.0, t_end=2000.0, **LOW)
+    assert usual.time[-1] == of_builder.time[-1] and usual.attrs["stopped"] == of_builder.attrs["stopped"]
+    assert np.linalg.norm(usual.position[-1]) == pytest.approx(ph.planets.EARTH.mean_radius, rel=1e-14)
+    assert "stopped" not in falling("a", start=LOW, surface=0.0).attrs
+    deep = falling("a", start=LOW, surface=6.5e6)
+    assert np.linalg.norm(deep.position[-1]) == pytest.approx(6.5e6, rel=1e-14)
+
+
+def test_each_of_several_bodies_may_meet_the_surface():
+    start = {"start": {"high": HIGH, "low": LOW}}
+    assert "stopped" not in falling("high", "low", start=start).attrs
+    for names in (("high", "low"), ("low", "high")):
+        ds = falling(*names, start=start, surface=6.5e6)
+        assert np.linalg.norm(ds.position.sel(body="low")[-1]) == pytest.approx(6.5e6, rel=1e-14)
+        assert ds.event_kind.values.tolist() == ["impact"] and "impact" in ds.attrs["stopped"]
+        assert ds.time[-1] == pytest.approx(float(falling("a", start=LOW, surface=6.5e6).time[-1]), rel=1e-13)
+        np.testing.assert_array_equal(ph.rerun(ds).position, ds.position)

@@ -100,7 +100,7 @@ def weight(newtons: Newtons | None = None, *, gravity: Acceleration | None = Non
 
 
 @answering
-def central(mu: GravitationalParameter) -> Load:
+def central(mu: GravitationalParameter, surface: Length | None = None) -> Load:
     """The gravity of a centre at the origin.
 
     On every body it is what methods with ``/kepler`` solve exactly.
@@ -109,6 +109,10 @@ def central(mu: GravitationalParameter) -> Load:
     ----------
     mu : float
         Gravity parameter of the centre (m3/s2).
+    surface : float, optional
+        Radius (m) of the centre: a run ends where a body descends to it, with the event "impact". By default, for one
+        body, the mean radius of the body of ``polhode.planets`` whose ``mu`` this is (within 1e-4, in metres or
+        kilometres); a run that starts below that radius does not look for it. 0 for no surface.
 
     Returns
     -------
@@ -117,14 +121,18 @@ def central(mu: GravitationalParameter) -> Load:
     Raises
     ------
     InvalidInput
-        No positive number.
+        No positive number, or a negative surface.
 
     Examples
     --------
-    >>> central(3.986004415e14).name
-    'central'
+    >>> central(3.986004415e14, surface=6.458e6)
+    load central(mu=398600441500000.0, surface=6458000.0)
     """
-    return made(attraction, "central", mu=number(mu, "mu", "m**3 / s**2", positive=True))
+    strength = number(mu, "mu", "m**3 / s**2", positive=True)
+    if surface is None:
+        return made(attraction, "central", mu=strength)
+    radius = number(surface, "surface", "m", positive=True, zero=True)
+    return made(attraction, "central", {"mu": strength, "surface": radius}, mu=strength)
 
 
 @answering

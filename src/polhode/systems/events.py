@@ -448,9 +448,9 @@ def watched(load: Load, rising: str, falling: str, terminal: bool = False) -> Wa
     return Watch(tuple(places(load.parameters, 0)[1]), rising, falling, terminal, of=load)
 
 
-def impact(radius: float) -> Watch:
+def impact(radius: float, *body: str) -> Watch:
     """The ground of a centre at the origin, where a run ends."""
-    return watched(made(higher, "impact", radius=radius), "", "impact", True)
+    return watched(made(higher, "impact", radius=radius).on(*body), "", "impact", True)
 
 
 def edges_of_shadow(path: Path, body: float, sun: float, shadow: str, flag: int = -1) -> tuple[Watch, ...]:

@@ -30,6 +30,7 @@ from polhode.loads import LOADS, Load
 from polhode.loads.added import makes_loads
 from polhode.loads.load import PAIRS, RETURNS, bodies_of, names_of, of_user
 from polhode.surroundings import SURROUNDINGS, Surrounding
+from polhode.surroundings.planets import ground_of
 from polhode.surroundings.surrounding import OWN, Table
 from polhode.systems.around import places as places_of
 from polhode.systems.around import surrounding_of, surroundings_of
@@ -40,6 +41,7 @@ from polhode.systems.commands import bodies_read, sampled_by
 from polhode.systems.controllers import SAMPLING, Controller, controller
 from polhode.systems.core import Core
 from polhode.systems.event_record import Watch
+from polhode.systems.events import impact
 from polhode.systems.gravitation import gravitation
 from polhode.systems.loads_roles import no_loads, no_series
 from polhode.systems.pairs import measured, numbers_of_each, within_of_loads
@@ -190,10 +192,12 @@ def composed(
     structure = structure_of(whole)
     roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
     kept = functions or around or whole.pins_at >= 0
+    centre = next((one for one in loads if is_centre(one) and len(bodies) == 1 and whole.moves[0]), None)
     made = System(
         name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
         moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
         names=() if alone else whole.names, functions=functions,
+        ground=None if centre is None else ground_of(surface_of(centre), float(centre.parameters["mu"]), 1),
         made_again=Again(whole, structure, states, tuple(bodies), core) if kept else None, **roles,
     )  # fmt: skip
     return measured(made, structure)
@@ -333,6 +337,11 @@ def is_centre(load: Load) -> bool:
     return load.kind == "central" and not load.bodies and not load.gate
 
 
+def surface_of(centre: Load) -> float | None:
+    """The radius at which runs about a centre end; 0 for none, None for the usual one."""
+    return None if centre.recorded is None else centre.recorded.get("surface")
+
+
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
     core: Core | None = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
@@ -425,6 +434,9 @@ def roles_of(
     sudden = [own for one in sum.summands for own in changes(one, structure, sum)]
     sudden += settings(sampled.pop("programs"), sum)
     at_events = [own for own in sudden if isinstance(own, Watch)]
+    grounds = [surface_of(one.load) for one in sum.summands if isinstance(one.load, Load) and is_centre(one.load)]
+    grounds = grounds if len(bodies) > 1 else []  # of one body it is the system's
+    at_events += [impact(radius, one.name) for radius in grounds if radius for one in bodies if isfinite(one.mass)]
     found: dict[str, Any] = {
         "potential": structure.potential,
         "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum),
