@@ -200,66 +200,36 @@ def loads(g: Graph, potential: int, r: str = "", q: str = "") -> tuple[list[int]
     return force, torque
 
 
-TENSOR = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
-"""Where the entries of a symmetric tensor are among xx, xy, xz, yy, yz, zz."""
-
-
 def commutator(
-    g: Graph, force: Rows, torque: Rows, r: str, q: str, inverse_mass: int | None, inverse_inertia: Rows
-) -> tuple[list[int], list[int]]:
-    """Load of [V, [T, V]], the gradient of F . F / m + T . J T with the inverse moments J of a body.
+    g: Graph, force: Rows, torque: Rows, rates: Rows, turns: Sequence[Sequence[bool]] | None = None
+) -> tuple[list[int], list[int], list[int]]:
+    """The load of [V, [T, V]], the gradient of F . F / m + T . J T summed over bodies, with their inverse moments J.
 
-    For loads F, T of a potential it is ``2 D F`` and ``2 (D T + w x T)``, where D is the derivative along the
-    displacement F / m and the turn w = J T.
+    And what it adds to rates of works, the partial time derivatives of potentials, so that works keep the order of
+    schemes with modified kicks.
 
-    Parameters
-    ----------
-    g : Graph
-    force, torque : list of int
-        Rows of the loads; empty where the body does not move or turn.
-    r, q : str
-        Names of position and attitude.
-    inverse_mass : int or None
-        Row of 1 / m.
-    inverse_inertia : list of int
-        Rows of the inverse moments, or of the inverse tensor: xx, xy, xz, yy, yz, zz.
+    For loads F, T (3 N rows each) of a potential it is ``2 D F`` and ``2 (D T + w x T)``, where D is the derivative
+    along the displacements F / m and the turns w = J T, and ``2 D`` of the rates. ``turns``
+    (N, 3) says about which axes bodies turn, without it about all.
     """
-    seeds, w = _displacement(g, force, torque, r, q, inverse_mass, inverse_inertia)
-    rates = forward(g, [*force, *torque], seeds)
-    twist = cross(g, w, torque) if torque else []
-    n = len(force)
-    return (
-        [g.sum((a, 2.0)) for a in rates[:n]],
-        [g.sum((a, 2.0), (b, 2.0)) for a, b in zip(rates[n:], twist, strict=True)],
-    )
-
-
-def commutator_of_works(
-    g: Graph, rates: Rows, force: Rows, torque: Rows, r: str, q: str, inverse_mass: int | None, inverse_inertia: Rows
-) -> list[int]:
-    """What ``commutator`` adds to the rates of works, the partial time derivatives of potentials: ``2 D`` of them.
-
-    With it works keep the order of schemes with modified kicks. Arguments as of ``commutator``.
-    """
-    seeds, _ = _displacement(g, force, torque, r, q, inverse_mass, inverse_inertia)
-    return [g.sum((a, 2.0)) for a in forward(g, rates, seeds)]
-
-
-def _displacement(
-    g: Graph, force: Rows, torque: Rows, r: str, q: str, inverse_mass: int | None, inverse_inertia: Rows
-) -> tuple[dict[int, int], list[int]]:
-    """Seeds of the derivative along the displacement F / m and the turn J T, and that turn."""
     seeds: dict[int, int] = {}
-    w: list[int] = []
-    if torque and len(inverse_inertia) == 3:
-        w = [g.mul(a, b) for a, b in zip(inverse_inertia, torque, strict=True)]
-    elif torque:
-        w = [g.sum(*((g.mul(inverse_inertia[k], b), 1.0) for k, b in zip(row, torque, strict=True))) for row in TENSOR]
-    if force and inverse_mass is not None:
-        seeds |= dict(zip(g.inputs(r, 3), [g.mul(inverse_mass, a) for a in force], strict=True))
-    if torque:
-        seeds |= turned(g, q, w)
-    return seeds, w
+    twist: list[int] = []
+    for i in range(len(force) // 3):
+        F, T = force[3 * i : 3 * i + 3], torque[3 * i : 3 * i + 3]
+        lightness = g.power(g.input(f"mass{i}"), -1.0)
+        w = [g.mul(g.input(f"j{3 * i + k}"), T[k]) for k in range(3)]
+        if any(g.value(a) != 0.0 for a in F):
+            seeds |= {g.input(f"r{3 * i + k}"): g.mul(lightness, F[k]) for k in range(3)}
+        if any(g.value(a) != 0.0 for a in T):
+            seeds |= turned(g, "q", w, i)
+        about = cross(g, w, T)
+        twist += [about[k] if turns is None or turns[i][k] else g.const(0.0) for k in range(3)]
+    n, changes = len(force), forward(g, [*force, *torque, *rates], seeds)
+    return (
+        [g.sum((a, 2.0)) for a in changes[:n]],
+        [g.sum((a, 2.0), (b, 2.0)) for a, b in zip(changes[n : 2 * n], twist, strict=True)],
+        [g.sum((a, 2.0)) for a in changes[2 * n :]],
+    )
 
 
 def slopes(g: Graph, outputs: Rows, r: str = "", q: str = "") -> list[list[int]]:

@@ -19,6 +19,8 @@ from polhode.programs.graph import Graph
 from polhode.programs.roles import behind, of_flat_memory
 from polhode.programs.text import Lines, matrix_rows
 
+Turns = Sequence[Sequence[bool]]
+"""About which of its axes each body turns."""
 PARTS = (L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING)
 FEW_LINES = 40
 """Fewest lines that are worth a memory."""
@@ -59,15 +61,11 @@ def added(g: Graph, loads: Sequence[Loads]) -> Loads:
     return Loads(*(total([one[k] for one in loads]) for k in range(3)))
 
 
-def commutator_of(g: Graph, loads: Loads) -> Loads:
+def commutator_of(g: Graph, loads: Loads, turns: Turns | None) -> Loads:
     """The commutator load of loads, and how the rates of auxiliary variables change along it."""
-    rows = factored(g, loads.rows)
-    F, T, rates = rows[:3], rows[3:6], rows[6:]
-    turns = any(g.value(a) != 0.0 for a in T)
-    lightness, j = g.power(g.input("mass0"), -1.0), g.inputs("j", 3)
-    inside = (F, T if turns else [], "r", "q", lightness, j)
-    pushed, twisted = derive.commutator(g, *inside)
-    return Loads(tuple(pushed), tuple(twisted or T), tuple(derive.commutator_of_works(g, rates, *inside)))
+    # Common factors first: the derivative of a factored load has fewer terms, and differences of moments stay such.
+    rows, n = factored(g, loads.rows), len(loads.force)
+    return Loads(*map(tuple, derive.commutator(g, rows[:n], rows[n : 2 * n], rows[2 * n :], turns)))
 
 
 # ------------------------------------------------------------------ text
@@ -228,12 +226,12 @@ def loads_text(g: Graph, parts: Mapping[int, Loads], count: int, several: bool) 
     return text(g, {f"part & {part} != 0": loads for part, loads in parts.items()}, count, several)
 
 
-def commutator_text(g: Graph, parts: Mapping[int, Loads], count: int, several: bool) -> str:
+def commutator_text(g: Graph, parts: Mapping[int, Loads], count: int, several: bool, turns: Turns | None = None) -> str:
     """The text of the commutator of all loads, and of those without the attraction."""
     rest = [loads for part, loads in parts.items() if part != L.ATTRACTION]
     branches = {}
     if parts:
-        branches[f"part == {L.COMMUTATOR}"] = commutator_of(g, added(g, list(parts.values())))
+        branches[f"part == {L.COMMUTATOR}"] = commutator_of(g, added(g, list(parts.values())), turns)
     if rest:
-        branches[f"part == {L.COMMUTATOR_OF_REST}"] = commutator_of(g, added(g, rest))
-    return text(g, branches, count, several, "commutator")
+        branches[f"part == {L.COMMUTATOR_OF_REST}"] = commutator_of(g, added(g, rest), turns)
+    return text(g, branches, count, several, "commutator", len(turns or "1"))

@@ -74,26 +74,12 @@ def loads_of(g: Graph, potential: int, moves: Sequence[bool], turns: Turns) -> L
     return Loads(force, torque, derive.rate_in_time(g, [potential])[0])
 
 
-def commutator_of(g: Graph, loads: Loads, moves: Sequence[bool], turns: Turns) -> Loads:
+def commutator_of(g: Graph, loads: Loads, turns: Turns) -> Loads:
     """The load of [V, [T, V]], and what it adds to the rate of the work; see ``derive.commutator``."""
     # Common factors first: the derivative of a factored load has fewer terms, and differences of moments stay such.
     rows, n = factored(g, [*loads.force, *loads.torque, loads.rate]), len(loads.force)
-    loads = Loads(rows[:n], rows[n:-1], rows[-1])
-    seeds: dict[int, int] = {}
-    twist: list[int] = []
-    for i in range(len(moves)):
-        F, T = loads.force[3 * i : 3 * i + 3], loads.torque[3 * i : 3 * i + 3]
-        lightness = g.power(g.input(f"mass{i}"), -1.0)
-        w = [g.mul(g.input(f"j{3 * i + k}"), T[k]) if turns[i][k] else g.const(0.0) for k in range(3)]
-        if moves[i]:
-            seeds |= dict(zip(inputs_of(g, i)[0], [g.mul(lightness, a) for a in F], strict=True))
-        if any(turns[i]):
-            seeds |= derive.turned(g, "q", w, i)
-        about = derive.cross(g, w, T)
-        twist += [about[k] if turns[i][k] else g.const(0.0) for k in range(3)]
-    changes = derive.forward(g, rows, seeds)
-    torque = [g.sum((a, 2.0), (b, 2.0)) for a, b in zip(changes[n : 2 * n], twist, strict=True)]
-    return Loads([g.sum((a, 2.0)) for a in changes[:n]], torque, g.sum((changes[-1], 2.0)))
+    pushed, twisted, (rate,) = derive.commutator(g, rows[:n], rows[n:-1], rows[-1:], turns)
+    return Loads(pushed, twisted, rate)
 
 
 def moving_inputs(names: Sequence[str]) -> list[str]:

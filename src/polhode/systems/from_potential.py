@@ -86,7 +86,7 @@ def derived(name: str, made: Dynamics, moves: Sequence[bool], turns: Sequence[Se
     if jumps(g, [row]):
         raise _refused(name, "it decides by the time, and may jump")
     loads = loads_of(g, row, moves, turns)
-    changes = commutator_of(g, loads, moves, turns)
+    changes = commutator_of(g, loads, turns)
     if len(g.needed([*loads.rows, *changes.rows])) > MOST_ROWS:
         raise _refused(name, f"written out they have more than {MOST_ROWS} operations")
     rates = (loads.rate,) if g.value(loads.rate) is None else ()

@@ -316,11 +316,14 @@ class System:
     @property
     def commutator_by_parts(self) -> bool:
         """Whether the commutator is derived, so that it is also that of the loads without the attraction."""
-        derived = self.commutator is None and self.each_alone and self.all_potential
-        return derived and (self.program is not None or bool(self._from_program("by parts")))
+        if self.commutator is not None or not self.all_potential or self.read_from < len(self.auxiliary):
+            return False
+        return hasattr(self.program, "commutator") or bool(self._from_program("by parts"))
 
     def _from_program(self, what: str) -> Any:
         """A role of the loads as it is written from the program; None without. For "by parts" whether there is one."""
+        if what == "commutator" and hasattr(self.program, "commutator"):
+            return self.program.commutator  # type: ignore[union-attr]
         if not self.each_alone:
             return None
         write = {"loads": loads_role, "commutator": commutator_role, "by parts": by_parts}[what]

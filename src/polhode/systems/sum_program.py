@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from polhode.kernel import layout as L
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
-from polhode.programs.parts import Loads, added
+from polhode.programs.parts import Loads, Turns, added, commutator_text
+from polhode.programs.written import module_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +24,19 @@ class Program:
     potential: int | None  # row of the potential energy
     before: int  # how many auxiliary variables stand before the states
     fixed: Mapping[str, float]  # parameters by which functions decide
+    turns: Turns  # about which axes each body turns
     _kept: dict[int, Dynamics] = field(default_factory=dict)
 
     @cached_property
     def of_loads(self) -> Program:
         """The same of loads that have no potential."""
         return replace(self, potential=None, _kept={})
+
+    @cached_property
+    def commutator(self) -> Any:
+        """The commutator of loads that all have a potential, by parts; a template."""
+        written = commutator_text(self.graph, self.loads, len(self.coupling.rates), False, self.turns)
+        return module_of(written).commutator
 
     def __call__(self, part: int) -> Dynamics:
         """The loads of a part."""

@@ -158,7 +158,8 @@ class Tracing:
         )  # fmt: skip
 
     def _program(self, acting: Mapping[int, Loads], coupling: Loads, fixed: Mapping[str, float]) -> Program:
-        return Program(self.g, frozen(acting), coupling, self._energy, len(self.work), frozen(fixed))
+        return Program(self.g, frozen(acting), coupling, self._energy, len(self.work), frozen(fixed),
+                       self.sum.turns)  # fmt: skip
 
     @property
     def _energy(self) -> int:
