@@ -23,7 +23,7 @@ import polhode as ph
 plt.style.use("polhode.plots.style")
 earth, epoch, day = ph.planets.EARTH, "2026-03-20T12:00:00 UTC", 86400.0
 around = {
-    **{name: ph.surroundings.path(ephemeris=ph.surroundings.ephemeris(name, epoch, day)) for name in ("sun", "moon")},
+    **{name: ph.surroundings.ephemeris(name, epoch, day) for name in ("sun", "moon")},
     "field": ph.surroundings.dipole_field(epoch=2026.2, orientation=epoch),
     "air_density": ph.surroundings.exponential_air(7e-13, radius=6.878e6, scale=6.4e4),
     "sunlight": ph.surroundings.sunlight(ph.planets.SOLAR_PRESSURE, distance=ph.planets.ASTRONOMICAL_UNIT,

@@ -34,7 +34,7 @@ def pairs():
         "on a circle": (craft(body("moon"), moon=path(circle=CIRCLE)), force(ph.planets.MOON.mu, circle=CIRCLE)),
         "along a table": (craft(body("moon", 5e13), moon=path(times=TIMES, positions=TABLE)),
                           force(5e13, times=TIMES, positions=TABLE)),
-        "by an ephemeris": (craft(body("moon"), moon=path(ephemeris=moon)), force(ephemeris=moon)),
+        "by an ephemeris": (craft(body("moon"), moon=moon), force(ephemeris=moon)),
     }  # fmt: skip
 
 

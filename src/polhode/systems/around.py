@@ -12,6 +12,8 @@ from polhode.programs.graph import Graph
 from polhode.programs.trace import flat, shape_of
 from polhode.programs.tracer import Tracer, array_of, row_of
 from polhode.surroundings import SURROUNDINGS, Surrounding
+from polhode.surroundings.ephemerides import Ephemeris
+from polhode.surroundings.other_bodies import path
 from polhode.surroundings.surrounding import OWN, Table, of
 from polhode.systems.summands import Shape, Summand
 
@@ -23,7 +25,8 @@ def surroundings_of(given: Any) -> list[Surrounding]:
 
 
 def surrounding_of(name: str, given: Any) -> Surrounding:
-    """One of them."""
+    """One of them; an ephemeris is the path by it."""
+    given = path(ephemeris=given) if isinstance(given, Ephemeris) else given  # type: ignore[arg-type]
     if isinstance(given, Surrounding):
         return given.named(name)
     if callable(given):

@@ -83,7 +83,8 @@ def system(
         says by ``.on`` which bodies it is on; without, it is on every body in turn.
     surroundings : mapping, optional
         What loads, controllers and events read of the surroundings of a body, by the names by which they ask for it:
-        from ``polhode.surroundings``, or mappings of its arguments with a ``kind``.
+        from ``polhode.surroundings`` (an ephemeris is the place of its body), or mappings of their arguments with a
+        ``kind``.
     box : float or array_like (3,), optional
         Of loads on ``polhode.pairs``: edges of the periodic box, each at least twice the cut-off; free space without
         it. Bodies feel the nearest images of others. Where there are no other loads, runs have ``temperature`` and
