@@ -255,8 +255,7 @@ KNOWN = """
     from polhode.algebra import vectorised
     from polhode.kernel import drive, jit, pairs, reach
     from polhode.methods import method
-    from polhode.programs.written import module_of
-    from polhode.systems.event_roles import WHEEL, either_value, written
+    from polhode.systems.core import potential_of_both
     from polhode.systems.gravitating_bodies import gravity_potential
     from polhode.systems.gravity_gradient import gradient_series
     from polhode.systems.heavy_top import top_series
@@ -268,8 +267,7 @@ KNOWN = """
         drive.loop_for(method(name).prepare().step)
     names = dict(zip(methods, asked, strict=True))
     names |= {one.__name__: one for one in (top_series, no_loads, gradient_series, gravity_potential)}
-    others = module_of(written([WHEEL])).value
-    names["bound"] = jit.bind(either_value, user_event=gravity_potential, others=others, which=0)
+    names["bound"] = jit.bind(potential_of_both, own_level=gravity_potential, others_level=gravity_potential)
     rows = {"first": vectorised.read3, "second": vectorised.number, "write": vectorised.write1}
     names["lanes"] = jit.bind(vectorised.each_2, formula=pairs.load4, **rows)
     print(json.dumps({name: reach.digest_of(one, {}).hex() for name, one in names.items()}))

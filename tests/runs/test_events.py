@@ -629,3 +629,22 @@ def test_an_event_may_read_states():
 
     with pytest.raises(UserFunctionError, match="as the value at t = 0; it must be one number"):
         ph.integrate(body, "s6_10", step=0.5, t_end=1.0, events=[events.user(both)])
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
+def test_functions_that_are_no_programs_are_watched_each_by_itself():
+    class Above:
+        def __init__(self, height):
+            self.height = height
+
+        def __call__(self, t, position, velocity, q, omega, parameters):
+            return float(position[2]) - self.height
+
+    def sorted_above(t, position, velocity, q, omega, parameters):  # no program: it decides by what it sorts
+        return sorted([float(position[2]), -100.0])[1] - parameters[0]
+
+    ball = ph.particle(1.0, force=lambda t, position, velocity, p: (0.0, 0.0, 0.0 * p[0]), parameters=[1.5])
+    watched = [events.user(Above(h), name=f"above {h:g}") for h in (0.5, 2.5)] + [events.user(sorted_above)]
+    ds = ph.integrate(ball, "v2", step=0.2, t_end=4.0, velocity=(0, 0, 1.0), events=watched)
+    assert ds.event_kind.values.tolist() == ["above 0.5", "sorted_above", "above 2.5"]
+    np.testing.assert_allclose(ds.event_time, [0.5, 1.5, 2.5], rtol=1e-12)

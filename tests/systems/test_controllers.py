@@ -267,3 +267,24 @@ def test_functions_that_see_one_body_are_refused_for_several():
     with pytest.raises(InvalidInput, match="load is a function of one body, but there are 2"):
         ph.spacecraft([(1, 2, 2.5)] * 2, 1.0, [1.0, 2.0], load=lambda t, r, v, q, w, p, s: ((0, 0, 0), s.command),
                       states={"command": 3}, controllers=[ph.controller(pd, 0.1, "command")])  # fmt: skip
+
+
+def test_a_controller_sees_what_that_of_a_sum_sees():
+    tensor, wheels = ((10.0, 0.5, 0.2), (0.5, 12.0, -0.3), (0.2, -0.3, 14.0)), ph.reaction_wheels(np.eye(3), 1e-2)
+
+    def steering(t, position, velocity, q, omega, parameters, states):
+        return 0.5 * np.array([q[1], q[2], q[3]]) + parameters[0] * omega + 0.1 * states.wheel_momentum
+
+    def steered(bus, rate):
+        q = bus.attitude
+        return {"wheel_command": 0.5 * q[1:] + rate * bus.angular_velocity + 0.1 * bus.wheel_momentum}
+
+    mu, there = 3.986e14, {"position": (7e6, 0, 0), "velocity": (0, 7546.0, 0), **START}
+    old = ph.spacecraft(tensor, mu, 1.0, wheels=wheels, parameters=[5.0],
+                        controllers=[ph.controller(steering, 0.2, "wheel_command", delay=0.3)])  # fmt: skip
+    new = ph.system(ph.body("bus", 1.0, tensor, wheels=wheels), ph.loads.central(mu), ph.loads.gravity_gradient(),
+                    ph.controller(steered, every=0.2, parameters={"rate": 5.0}, delay=0.3))  # fmt: skip
+    a, b = (ph.integrate(one, "s6_10", step=0.1, steps=100, **there).squeeze() for one in (old, new))
+    assert float(abs(a.wheel_command).max()) > 0.1
+    assert_allclose(a.wheel_command, b.wheel_command, atol=1e-12)
+    assert_allclose(final(a), final(b), atol=1e-12)

@@ -118,3 +118,4 @@ ENERGIES_OF_MEMBERS = types.void(A1, A2, i8, A2, A2, types.FunctionType(POTENTIA
 QUANTITIES = types.void(A2, i8, *[A2] * 9)
 REPEATED_LOADS = types.void(types.FunctionType(LOADS), i8, f8, A1, A1, A1, A1)
 REPEATED_POTENTIAL = types.void(types.FunctionType(POTENTIAL), i8, f8, A1, A1, A1, A1)
+REPEATED_EVENTS = types.void(types.FunctionType(EVENT), i8, f8, A1, A1, A1, A1, A1)

@@ -653,7 +653,7 @@ class Run:
         """
         if self.system.sampled and problem is None:
             try:
-                check_commands(self.system.sampled, where["time"], y, self.integrator.bodies)
+                check_commands(self.system, where["time"], y, self.integrator.bodies)
             except UserFunctionError as told:
                 problem = told
         plain = isinstance(problem, UserFunctionError) or self.integrator.prepared.role is not None

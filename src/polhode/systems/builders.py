@@ -18,23 +18,22 @@ from polhode.arguments.frozen import frozen
 from polhode.bodies.body import Body
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.kernel import jit
-from polhode.kernel import layout as L
 from polhode.loads import Load
 from polhode.programs.parts import REMEMBERED
 from polhode.surroundings.surrounding import Table
-from polhode.systems.controllers import Controller, commanded, controllers_of, parted
+from polhode.systems.controllers import HELD, Controller, Steered, controllers_of, parted
 from polhode.systems.record import System
-from polhode.systems.registry import built, handed_in
+from polhode.systems.registry import built, handed_in, key_of
 from polhode.systems.rotors import sizes_of
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
-from polhode.systems.sum import HANDED, NO_PARTS, NO_STATES, in_pairs, loads_of, parts_of, roles_of, sum_of
+from polhode.systems.sum import NO_PARTS, NO_STATES, in_pairs, loads_of, parts_of, roles_of, sum_of
 from polhode.systems.sum_program import Program
 from polhode.systems.summands import Structure, Sum
-from polhode.systems.user.acting import load_of
+from polhode.systems.user.acting import HANDED, load_of, of_function
 from polhode.systems.user.chosen import Called
+from polhode.systems.user.forms import ACTS, ENERGIES, FORMS, Form, Sizes
 from polhode.systems.user.function import UserFunction, record_of
-from polhode.systems.user.roles import ACTS, ENERGIES, FORMS
 from polhode.systems.user.traced import program_of
 
 _no_programs: dict[Any, set[str]] = {}
@@ -53,6 +52,7 @@ class Given:
     moved: Sequence[Any]  # torquers and pulsed thrusters
     worked: bool  # whether the work of functions is recorded; beside a ``reported_energy`` it is not
     arguments: Mapping[str, Any]  # the records of all of it but further loads
+    of_rotors: Sizes = ()  # the states of rotors, which stand before others
 
     @property
     def acts(self) -> bool:
@@ -79,7 +79,8 @@ def given_of(
     held, rated = parted(of_user, steered, tuple(command for one in equipment for command in one.commands))
     variables = tuple(variable for one in moved for variable in one.variables)
     sizes = sizes_of(variables)
-    others = (*(() if rotors is None else sizes_of(rotors.variables)), *sizes, *held.sizes)
+    of_rotors = () if rotors is None else sizes_of(rotors.variables)
+    others = (*of_rotors, *sizes, *held.sizes)
     missed = bool(rated.sizes or (held.sizes and not equipment))
     check_together(functions, parameters, missed, bool(steered))
     users, (w, x, y, z) = dict[str, UserFunction](), map(float, frame)
@@ -90,7 +91,7 @@ def given_of(
         if name not in ENERGIES and (missed or (others and form.takes_states(function))):
             form = form.with_states((*others, *rated.sizes), len(others))
         same = users["potential"].looked if name == "reported_energy" and "potential" in users else None
-        users[name] = UserFunction(form, function, None, (w, x, y, z), values, looked=same)
+        users[name] = UserFunction(form, function, (w, x, y, z), values, looked=same)
     there = States((*sizes, *held.sizes, *rated.sizes),
                    (*variables, *held.auxiliary, *rated.auxiliary), {}, of_user.noises)  # fmt: skip
     records = {} if parameters is None else {"parameters": values.tolist()}
@@ -98,7 +99,18 @@ def given_of(
     records |= records_of(users)
     if steered:
         records["controllers"] = [one.sampling | {"command": record_of(one.function)} for one in steered]
-    return Given(users, values, steered, there, tuple(loads_of(loads)), moved, worked, records)
+    return Given(users, values, steered, there, tuple(loads_of(loads)), moved, worked, records, of_rotors)
+
+
+def commands_of(given: Given, states: States, frame: Any) -> dict[str, UserFunction]:
+    """The functions of controllers, by the names by which they are handed in again, in a body with this frame."""
+    sizes, found = (*given.of_rotors, *states.sizes), dict[str, UserFunction]()
+    for n, one in enumerate(given.steered):
+        names = one.sets + one.keeps
+        returns = f"the new value of {names[0]}" if len(names) == 1 else f"a tuple of new values: {', '.join(names)}"
+        form = Form("command", f"{FORMS['load'].arguments}, states", returns, (), sizes, sets=names)
+        found[key_of(n, len(given.steered))] = UserFunction(form, one.function, frame, given.values)
+    return found
 
 
 def assembled(
@@ -124,31 +136,28 @@ def assembled(
                    for one in more.loads]  # fmt: skip
     states = given.states.and_those(more.states) if given.more else given.states
     books = given.worked and "reported_energy" not in users
+    commands = commands_of(given, states, bodies[0].frame) if given.steered else {}
+    every = {**users, **commands}
 
     def made(called: Collection[str]) -> tuple[Sum, Structure]:
-        acting = [*loads, *acting_of(users, books, called), *further]
+        steered = steered_by(given, commands, called, bodies[0].name) if commands else ()
+        acting = [*loads, *acting_of(users, books, called), *further, *steered]
         whole = sum_of(bodies, acting, states, **how)
-        if len(users) > 1:  # all of them read the numbers of the first one
-            first, n = whole.summands[len(loads)], len(loads) + len(users)
-            shared = [replace(one, parameters=first.parameters) for one in whole.summands[len(loads) : n]]
-            whole = replace(whole, summands=(*whole.summands[: len(loads)], *shared, *whole.summands[n:]))
-        if not users and len(given.values):  # which controllers read
-            whole = replace(whole, parameters=np.concatenate([whole.parameters, given.values]))
+        if len(every) > 1:  # all of them read the numbers of the first one
+            whole = sharing(whole)
         return whole, structure_of(whole)
 
-    whole, structure, called = _of_programs(made, users)
-    setters = {name: k for k, one in enumerate(given.steered) for name in one.sets + one.keeps}
-    for one, made_of in zip(whole.controllers, structure.commands, strict=True):
-        for state in (*made_of.sets, *made_of.keeps):
-            if state in setters:
-                raise InvalidInput(f"controllers[{setters[state]}] and {one.load.described} both set the state "
-                                   f"{state!r}; let one of them set it")  # fmt: skip
-    roles = roles_of(whole, structure, states, bodies, beside=commanded(given, bodies[0].frame))
-    functions = {**more.functions, **users, **roles.get("functions", {})}
+    def as_they_are() -> Structure:
+        return made({*every})[1]
+
+    whole, structure, called = _of_programs(made, every)
+    valves = [one for one in given.moved if hasattr(one, "sampled")]
+    calls = _called_of(commands, as_they_are, called) if commands else {}
+    roles = roles_of(whole, structure, states, bodies, called=calls, valves=valves)
     worked = given.worked or "energy" in roles["conserves"]
     worked = worked or (not loads and (len(users) < 2 or "reported_energy" in users))
     if users:
-        roles |= _called(roles, whole, structure, given, loads, made, called)
+        roles |= _called(roles, whole, structure, given, loads, as_they_are, called)
     if not (users or further):
         about = ("axial_angular_momentum",) * (axis is not None)
         roles |= {"axis": axis, "conserves": roles["conserves"] + about, **alone}
@@ -159,7 +168,8 @@ def assembled(
         name=name, arguments={**arguments, **given.arguments, **({"loads": record} if record else {})},
         mass=np.array([one.mass for one in bodies]), moments=np.array([one.moments for one in bodies]),
         frames=np.array([one.frame for one in bodies]), names=whole.names if further else (), records_work=worked,
-        **attributes | roles | {"functions": functions, "made_again": Anew.of({**users, **more.functions})},
+        **attributes | roles | {"functions": {**more.functions, **every},
+                                "made_again": Anew.of({**every, **more.functions})},
     )  # fmt: skip
 
 
@@ -169,8 +179,7 @@ def _of_programs(
     """The sum in which functions are programs so far as they can be, and the names of the others."""
     if not users:
         return *made(()), ()
-    key = (*((name, one.looked, one.form, one.parameters.tobytes()) for name, one in users.items()),)
-    called = _no_programs.get(key) or {
+    called = (_no_programs and _no_programs.get(_key_of(users))) or {
         name for name, one in users.items() if one.logs or type(jit.python_of(one.function)) is not FunctionType
     }
     for attempt in range(3):
@@ -183,23 +192,27 @@ def _of_programs(
             found = {name for name, one in users.items() if program_of(one).program is None}
             called = {*users} if attempt or found <= called else called | found
     if called and not any(one.looked.opaque for one in users.values()):  # type: ignore[union-attr]
-        _no_programs[key] = called
+        _no_programs[_key_of(users)] = called
         while len(_no_programs) > jit.KEPT_KERNELS:
             _no_programs.pop(next(iter(_no_programs)), None)
     return whole, structure, called
 
 
+def _key_of(users: Mapping[str, UserFunction]) -> Any:
+    """The functions and their numbers as a key."""
+    return (*((name, one.looked, one.form, one.parameters.tobytes()) for name, one in users.items()),)
+
+
 def _called(
     roles: dict[str, Any], whole: Sum, structure: Structure, given: Given, loads: Sequence[Load],
-    made: Callable[[Collection[str]], tuple[Sum, Structure]], called: Collection[str],
+    as_they_are: Callable[[], Structure], called: Collection[str],
 ) -> dict[str, Any]:  # fmt: skip
-    """What the attributes of a system with functions are otherwise."""
-    reading = len(structure.work)
-    users = {name: replace(one, states_at=reading) if one.form.states else one for name, one in given.users.items()}
+    """What the attributes of a system with functions are otherwise, whose structure with all called ``as_they_are``."""
+    users = given.users
 
-    def as_they_are() -> tuple[Any, Any]:
-        every = made({*users})[1]
-        return every.loads, every.potential
+    def both() -> tuple[Any, Any]:
+        there = as_they_are()
+        return there.loads, there.potential
 
     steady = not {*users} - {"potential"} and all(one.autonomous for one in users.values())
     bare = not (loads or given.more or whole.carried)
@@ -212,12 +225,25 @@ def _called(
         found["program"] = (isinstance(structure.program, Program) and structure.program.of_loads) or None
     if bare and moving:  # some splittings step otherwise
         found["provides"] = roles["provides"] - {"split_loads"}
-    size = L.LOAD + len(roles["auxiliary"])
     return found | {
-        "called": Called(MappingProxyType(users), tuple(called), as_they_are, size, at_rest),
+        "called": Called(MappingProxyType(users), tuple(one for one in called if one in users), both, at_rest),
         "conserves": tuple(name for name in roles["conserves"] if steady or name != "energy"),
         "memory": REMEMBERED if at_rest else structure.memory,
     }
+
+
+def _called_of(
+    commands: Mapping[str, UserFunction], as_they_are: Callable[[], Structure], called: Collection[str]
+) -> dict[str, Called]:
+    """How the functions of controllers are called, by the names of these, which are the last ones."""
+    found = {}
+    for n, (name, user) in enumerate(commands.items()):
+
+        def role(k: int = n - len(commands)) -> tuple[Any, Any]:
+            return as_they_are().commands[k].role, None
+
+        found[f"controllers[{n}]"] = Called({name: user}, (name,) if name in called else (), role)
+    return found
 
 
 def records_of(functions: Mapping[str, UserFunction]) -> dict[str, Any]:
@@ -255,10 +281,36 @@ def acting_of(users: Mapping[str, UserFunction], books: bool, called: Collection
     found = []
     for k, (name, user) in enumerate(sorted(users.items(), key=lambda one: one[0] != "potential")):
         as_it_is, values = name in called, () if k else user.parameters.tolist()
-        given = {HANDED: Table(values) if as_it_is else np.array(values)}
         booked = (books and (name != "potential" or user.drives)) or (name == "potential" and user.autonomous)
-        found.append(load_of(user, name, given, booked, as_it_is))
+        found.append(load_of(user, name, handed(values, as_it_is), booked, as_it_is))
     return found
+
+
+def steered_by(given: Given, commands: Mapping[str, UserFunction], called: Collection[str], body: str) -> list[Steered]:
+    """Controllers as those of a sum, on this body, some of whose functions are called as they are; the numbers are
+    those of the first function that there is."""
+    found = []
+    for n, (one, (name, user)) in enumerate(zip(given.steered, commands.items(), strict=True)):
+        as_it_is, values = name in called, () if n or given.users else user.parameters.tolist()
+        asked = {word: getattr(one, word) for word in ("every", "sets", "keeps", *HELD)}
+        found.append(Steered(name=f"controllers[{n}]", bodies=(body,), parameters=handed(values, as_it_is), **asked,
+                             **of_function(user, as_it_is)))  # fmt: skip
+    return found
+
+
+def handed(values: Sequence[float], as_it_is: bool) -> dict[str, Any]:
+    """Numbers as the parameter of a function that is handed them."""
+    return {HANDED: Table(tuple(values)) if as_it_is else np.array(values)}
+
+
+def sharing(whole: Sum) -> Sum:
+    """A sum of whose functions all that are handed numbers read those of the first one."""
+    first = next(one.parameters for one in (*whole.summands, *whole.controllers) if HANDED in one.parameters)
+    summands, controllers = (
+        tuple(replace(one, parameters=first) if HANDED in one.parameters else one for one in some)
+        for some in (whole.summands, whole.controllers)
+    )
+    return replace(whole, summands=summands, controllers=controllers)
 
 
 @dataclass(frozen=True)

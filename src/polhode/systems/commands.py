@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,13 +22,13 @@ from polhode.programs.trace import flat
 from polhode.programs.tracer import row_of
 from polhode.programs.written import module_of
 from polhode.systems.carried import fitted
-from polhode.systems.controllers import Controller
-from polhode.systems.record import AuxiliaryVariable
+from polhode.systems.controllers import Controller, Steered
+from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.sample_table import controller_rows, noise_rows, register_of, registers, with_table
-from polhode.systems.sampling import Command
 from polhode.systems.states import Noise
 from polhode.systems.summands import COMMANDS, Commands, Structure, Sum, Summand
 from polhode.systems.tracing import Tracing, check
+from polhode.systems.user.chosen import Called
 from polhode.systems.user.function import repeated
 
 Values = dict[str, list[int]]
@@ -36,36 +36,38 @@ Values = dict[str, list[int]]
 
 
 @dataclass(frozen=True, eq=False)
-class CommandProgram(Command):
-    """A controller of a sum, as runs ask for it."""
+class CommandProgram:
+    """A controller, as runs ask for it. Its role is called as loads, and writes the new values behind the 6 N numbers
+    of the loads, where the rates of these states would stand."""
 
     controller: Controller  # it, with what it sets
     role: Any  # its program
     sizes: tuple[int, int]  # how many bodies and auxiliary variables there are
     at: Mapping[str, Sequence[int]]  # numbers of the auxiliary variables that it sets
     parameters: Any  # parameters of the system
-    cached: ClassVar[bool] = True
+    called: Called | None = None  # the function of one that is handed to a builder
 
-    @property
-    def function(self) -> Any:
-        """The function that the user wrote."""
-        return self.controller.function
-
-    def compile(self, t: float, y: Any, bodies: Any, warn: bool) -> Any:
-        """Its program."""
-        return self.role
+    def compiled(self, t: float, y: Any, system: System) -> Any:
+        """The role for a compiled loop, a function of a builder's tried out at this time and state."""
+        return (self.called and self.called.compiled(self.role, LOADS, t, y, system)) or self.role
 
     def bridge(self) -> Any:
-        """Its program."""
-        return self.role
+        """The role with a function of a builder's as plain Python."""
+        return self.called.bridge(LOADS) if self.called else self.role
 
     def for_derivatives(self, name: str) -> Any:
-        """Its program."""
+        """The role for kernels with derivatives; InvalidInput where the system ``name`` has none."""
+        if self.called and self.called.no_programs:
+            (user,) = self.called.users.values()
+            raise InvalidInput(f"runs of {name!r} have no derivatives, because its {user.untraced}")
         return self.role
 
-    def check(self, t: float, y: Any, bodies: Any) -> None:
-        """Say which value is not finite."""
-        self.values(t, y, bodies, self.parameters)
+    def check(self, t: float, y: Any, system: System, bodies: Any) -> None:
+        """Say by a UserFunctionError what is wrong with what it sets at this time and state."""
+        if self.called:
+            self.called.check(t, y, system)
+        else:
+            self.values(t, y, bodies, self.parameters)
 
     def values(self, t: float, y: Any, bodies: Any, parameters: Any) -> dict[int, float]:
         """What it sets at a state, by places in the state."""
@@ -164,7 +166,8 @@ def traced(sum: Sum) -> Commanded:
     """The programs of the controllers of a sum."""
     held, registers = {name: "is noise" for name in sum.noises}, 0
     held |= {one.load.gate: f"says whether {one.load.described} acts" for one in sum.summands if one.load.gate}
-    tracing, programs = Tracing(replace(sum, summands=())), list[tuple[Controller, Values]]()
+    tracing = Tracing(replace(sum, summands=(), turned=sum.seen_turned or sum.turned))
+    programs = list[tuple[Controller, Values]]()
     decisions = Decisions(memory.Values(sum.parameters, [k for one in sum.carried for k in one.flags]))
     for one in sum.controllers:
         controller: Any = one.load
@@ -180,11 +183,13 @@ def traced(sum: Sum) -> Commanded:
                                    "another one")  # fmt: skip
             if not controller.when:
                 held[name] = f"{controller.described} sets"
-        whole, beyond = controller.late
+        whole, beyond = (0, 0.0) if isinstance(controller, Steered) else controller.late
         late = [rows for name, rows in parts.items() if name not in controller.keeps]
         registers += len([a for rows in late for a in rows]) * (whole + (beyond > 0.0))
         programs.append((controller, parts))
     fixed = {name: decisions.values[name] for name in sorted(decisions.asked)}
+    of_builder = {name for one, parts in programs if isinstance(one, Steered) for name in parts}  # split as ever
+    held = {name: why for name, why in held.items() if name not in of_builder}
     return Commanded(replace(sum, held=held, registers=registers), tracing, tuple(programs), fixed)
 
 
@@ -213,21 +218,24 @@ def _role(commanded: Commanded, parts: Values, before: int) -> Any:
 # ------------------------------------------------------------------ in a system
 def sampled_by(
     whole: Sum, structure: Structure, auxiliary: Sequence[AuxiliaryVariable], noises: Sequence[tuple[str, Noise]],
-    beside: Callable[..., Any] | None = None,
+    called: Mapping[str, Called], valves: Sequence[Any],
 ) -> dict[str, Any]:  # fmt: skip
-    """The attributes of a system with controllers and noise, that has these auxiliary variables without the registers
-    of delays; and the ``programs`` of controllers at events."""
+    """The attributes of a system with controllers, noise and valves, that has these auxiliary variables without the
+    registers of delays; and the ``programs`` of controllers at events. Functions that are handed to builders are
+    ``called`` so, by the names of their controllers."""
     numbers, before = fitted(whole.numbers(structure), whole.carried, len(structure.work)), len(structure.work)
-    if not (whole.controllers or noises or beside):
+    if not (whole.controllers or noises or valves):
         return {"auxiliary": tuple(auxiliary), "parameters": numbers, "programs": []}
     at = {name: [before + first + n for n in range(count)] for name, (first, count) in whole.places.items()}
     k = len(auxiliary)
     asked: Any = [one.load for one in whole.controllers]
-    steered: list[Controller] = [replace(one, sets=made.sets, keeps=made.keeps)
-                                 for one, made in zip(asked, structure.commands, strict=True)]  # fmt: skip
+    steered: list[Controller] = [
+        one if isinstance(one, Steered) else replace(one, sets=made.sets, keeps=made.keeps)
+        for one, made in zip(asked, structure.commands, strict=True)
+    ]
     held: list[AuxiliaryVariable] = []
     for one in steered:
-        for name in one.sets:
+        for name in () if isinstance(one, Steered) else one.sets:
             own = registers(one, name, [auxiliary[n].start for n in at[name]])
             if own and register_of(name) in at:
                 raise InvalidInput(f"{one.described} sets {name!r} with a delay, for which there are states "
@@ -236,15 +244,12 @@ def sampled_by(
                 at[register_of(name)], k = list(range(k, k + len(own))), k + len(own)
             held += own
     rows, programs = noise_rows(noises, at), [
-        CommandProgram(one, made.role, (len(whole.names), k), at, numbers)
+        CommandProgram(one, made.role, (len(whole.names), k), at, numbers, called.get(one.name))
         for one, made in zip(steered, structure.commands, strict=True)
     ]  # fmt: skip
-    sampling = [own for own in programs if not own.controller.when]
-    for n, program in enumerate(sampling):
-        rows += controller_rows(program.controller, n, program, at, program.controller.described)
-    found: dict[str, Any] = {"auxiliary": (*auxiliary, *held)}
-    if beside is not None:
-        others, found["functions"] = beside(numbers, len(sampling), found["auxiliary"])
-        rows += others
-    found |= with_table(numbers, rows) if rows else {"parameters": numbers}
-    return found | {"programs": [own for own in programs if own.controller.when]}
+    for n, program in enumerate(own for own in programs if not own.controller.when):
+        rows += controller_rows(program.controller, n, program, at)
+    rows += [one.sampled(at) for one in valves]
+    found = with_table(numbers, rows) if rows else {"parameters": numbers}
+    at_events = [own for own in programs if own.controller.when]
+    return found | {"auxiliary": (*auxiliary, *held), "programs": at_events}

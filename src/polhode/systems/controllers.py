@@ -7,7 +7,7 @@ there; a row of a trajectory at that time shows what was held until then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
 from types import FunctionType
@@ -17,18 +17,12 @@ from polhode.arguments import UNKNOWN, array, identifier, in_unit, mapping, numb
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, ListOf, NumberOrNumbers, Time, Unit
 from polhode.errors import InvalidInput, answering, shown, unknown_name
-from polhode.kernel import layout as L
 from polhode.loads.load import RESERVED, Load, numbers_of, time_or_event
 from polhode.programs.written import module_of
 from polhode.systems.record import AuxiliaryVariable
-from polhode.systems.registry import key_of
-from polhode.systems.sample_table import Row, controller_rows, register_of, registers
-from polhode.systems.sampling import CommandFunction
+from polhode.systems.sample_table import register_of, registers
 from polhode.systems.states import States
-from polhode.systems.user import FORMS, UserFunction
-from polhode.systems.user.roles import Form as FunctionForm
-from polhode.systems.user.roles import states_set
-from polhode.systems.user.states import Sizes, sizes_read
+from polhode.systems.user.forms import Sizes
 
 MOST_DELAY = 1000
 """Longest delay in samples."""
@@ -97,6 +91,17 @@ class Controller(Load):
     def arguments(self) -> dict[str, Any]:
         """What it is made from as part of a sum, in JSON types, but the function."""
         return {"kind": "controller"} | self.sampling | super().arguments
+
+
+@dataclass(frozen=True, repr=False)
+class Steered(Controller):
+    """A controller that a user hands to a builder, its function made one of bodies (``user.acting``); the registers of
+    its delay are among the states."""
+
+    @property
+    def described(self) -> str:
+        """The controller for messages."""
+        return self.name
 
 
 @answering
@@ -351,31 +356,3 @@ def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()
         States(tuple(held[0]), tuple(held[1]), states.arguments),
         States(tuple(rated[0]), tuple(rated[1]), states.arguments),
     )
-
-
-def commanded(given: Any, frame: Any) -> Callable[..., Any] | None:
-    """What ``roles_of`` takes ``beside``, for the controllers and valves that a user hands to a builder (``builders``),
-    in a body with this frame; None without."""
-    valves = [one for one in given.moved if hasattr(one, "sampled")]
-    if not (given.steered or valves):
-        return None
-
-    def beside(numbers: Any, k: int, auxiliary: Sequence[AuxiliaryVariable]) -> tuple[list[Row], dict[str, Any]]:
-        """Rows behind those of ``k`` others, and functions by the names by which they are handed in again."""
-        reading = next(n for n, one in enumerate(auxiliary) if one.read)
-        sizes, at = sizes_read(auxiliary[reading:]), dict[str, list[int]]()
-        for n, one in enumerate(auxiliary[reading:], reading):
-            at.setdefault(one.quantity, []).append(n)
-        load, functions, rows = FORMS["load"], dict[str, UserFunction](), list[Row]()
-        for n, one in enumerate(given.steered):
-            names = one.sets + one.keeps
-            returns = (f"the new value of {names[0]}" if len(names) == 1
-                       else f"a tuple of new values: {', '.join(names)}")  # fmt: skip
-            form = FunctionForm("command", f"{load.arguments}, states", returns, 6, sizes, sets=names)
-            user = UserFunction(form, one.function, states_set, frame, numbers, len(numbers) - len(given.values),
-                                L.LOAD + len(auxiliary), reading)  # fmt: skip
-            functions[key_of(n, len(given.steered))] = user
-            rows += controller_rows(one, k + n, CommandFunction(user), at, f"controllers[{n}]")
-        return rows + [one.sampled(at) for one in valves], functions
-
-    return beside

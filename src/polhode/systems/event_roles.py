@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, UserFunctionError
 from polhode.kernel import jit
 from polhode.kernel.signatures import EVENT
+from polhode.loads import Load
 from polhode.programs.written import module_of
+from polhode.surroundings.surrounding import Table
 from polhode.systems.event_record import Watch
 from polhode.systems.record import System
 from polhode.systems.structure import bodies_of_event, lines_of
-from polhode.systems.user.states import sizes_read
+from polhode.systems.user.acting import HANDED, of_function
+from polhode.systems.user.chosen import Called
+from polhode.systems.user.forms import sizes_read
+from polhode.systems.user.function import UserFunction
+from polhode.systems.user.traced import program_of
 
 RELEASED = 1e-9
 """Part of its largest momentum by which that of a saturated wheel must fall until its motor is free again."""
@@ -29,31 +34,15 @@ WHEEL = (
 """The limit of a wheel: its largest momentum, less a little once it is saturated, minus what it has. Numbers: index of
 the momentum in the state, its limit, index of the flag in the parameters."""
 
-user_event = jit.hole("user_event(t, N, y, bodies, parameters) -> float", "The user's function.")
-others = jit.hole("others(k, t, N, y, bodies, parameters, table) -> float", "The role of all other events.")
-which = jit.hole("which", "Number of the user's event.")
-
-
-def either_value(k, t, N, y, bodies, parameters, table):
-    """The EVENT role with a user's function for event number ``which``."""
-    if k == which:
-        return user_event(t, N, y, bodies, parameters)
-    return others(k, t, N, y, bodies, parameters, table)
-
 
 def table_of(watches: Sequence[Watch], system: System) -> Any:
     """The table that the EVENT role reads (see ``written``), with the numbers of bodies behind those of events."""
     if not watches:
         return np.zeros(1)
-    every = [(*one.numbers, *(() if one.of is None else bodies_of_event(one.of, system))) for one in watches]
+    on = [bodies_of_event(one.of, system) if one.of else (0,) if one.function else () for one in watches]
+    every = [(*one.numbers, *bodies) for one, bodies in zip(watches, on, strict=True)]
     at = np.cumsum([len(watches), *map(len, every)])
     return np.array([*at[:-1], *(x for numbers in every for x in numbers), 0.0], dtype=float)
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def _with_function(function: Any, others: Any, which: int) -> Any:
-    """The EVENT role ``others`` with a function for event ``which``: (role, "") or (None, reason)."""
-    return jit.compile_uncached(jit.bind(either_value, user_event=function, others=others, which=which), EVENT)
 
 
 def written(every: Sequence[Sequence[str]]) -> str:
@@ -67,21 +56,39 @@ def written(every: Sequence[Sequence[str]]) -> str:
 
 
 def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) -> Callable[..., Any]:
-    """The EVENT role of these events; a user's function is tried out at this time and state."""
-    every = [WHEEL if watch.of is None else lines_of(watch.of, system) for watch in watches]
-    role = jit.compile_kernel(module_of(written(every)).value, EVENT)
-    w, x, y3, z = (float(q) for q in system.frames[0])
-    for k, watch in enumerate(watches):
-        if watch.function is not None:
-            event = replace(watch.function, frame=(w, x, y3, z), parameters=system.parameters)
-            if event.form.states:
-                sizes = sizes_read(system.auxiliary[system.read_from :])
-                if not sizes:
-                    raise InvalidInput(f"{event.described} takes states, but {system.name!r} has none; leave the "
-                                       "argument out")  # fmt: skip
-                event = replace(event, form=replace(event.form, states=sizes), states_at=system.read_from)
-            made, reason = _with_function(event.compile(t, y, system.bodies), role, k)
-            if made is None:
-                raise InvalidInput(f"{event.described} cannot be watched: {reason}")
-            role = made
-    return role
+    """The EVENT role of these events; users' functions are tried out at this time and state."""
+    users = {str(k): _of_system(watch.function, system, str(k))
+             for k, watch in enumerate(watches) if watch.function is not None}  # fmt: skip
+
+    def role(called: Collection[str]) -> Any:
+        loads = {name: of_event(one, name in called) for name, one in users.items()}
+        every = (loads.get(str(k), watch.of) for k, watch in enumerate(watches))
+        return module_of(written([WHEEL if one is None else lines_of(one, system) for one in every])).value
+
+    if not users:
+        return jit.compile_kernel(role(()), EVENT)
+    called = {name for name, one in users.items() if one.logs or program_of(one).program is None}
+    try:
+        made = role(called)
+    except (InvalidInput, UserFunctionError):  # it decides by what a run changes
+        made = role(called := {*users})
+    of_users = Called(users, tuple(called), lambda: (role({*users}), None), table=table_of(watches, system))
+    return of_users.compiled(made, EVENT, t, y, system) or jit.compile_kernel(made, EVENT)
+
+
+def of_event(user: UserFunction, as_it_is: bool) -> Load:
+    """The function of an event, of the one body of a system, as one of a sum; its numbers are those of the system."""
+    numbers = Table(user.parameters.tolist()) if as_it_is else user.parameters
+    return Load(name=user.name, parameters={HANDED: numbers}, bodies=("body",), **of_function(user, as_it_is))
+
+
+def _of_system(user: UserFunction, system: System, which: str) -> UserFunction:
+    """The function of event number ``which`` in a system."""
+    w, x, y, z = (float(q) for q in system.frames[0])
+    form = replace(user.form, which=which)
+    if form.states:
+        sizes = sizes_read(system.auxiliary[system.read_from :])
+        if not sizes:
+            raise InvalidInput(f"{user.described} takes states, but {system.name!r} has none; leave the argument out")
+        form = replace(form, states=sizes, held=len(sizes))
+    return replace(user, form=form, frame=(w, x, y, z), parameters=system.parameters)

@@ -53,10 +53,9 @@ from polhode.surroundings.surrounding import Table
 from polhode.systems.around import places
 from polhode.systems.event_record import Event, Watch
 from polhode.systems.record import System
+from polhode.systems.user.forms import FORMS
 from polhode.systems.user.function import UserFunction, record_of
 from polhode.systems.user.remembering import refusal
-from polhode.systems.user.roles import FORMS, event_function, event_with_states
-from polhode.systems.user.states import VALUE
 
 __all__ = [
     "Event", "add_event", "altitude", "apsis", "closest_approach", "distance", "eclipse", "node", "of", "transit",
@@ -496,11 +495,10 @@ def user(
         Naming the argument that is wrong.
     """
     _direction(direction)
-    form, role = FORMS["event"], event_function
+    form = FORMS["event"]
     if form.takes_states(function):
-        form = replace(form, arguments=f"{form.arguments}, states", states=((VALUE, 0),), sets=(VALUE,))
-        role = event_with_states
-    taken = UserFunction(form, function, role, (1.0, 0.0, 0.0, 0.0), np.zeros(0))
+        form = form.with_states((("any", 0),), 1)
+    taken = UserFunction(form, function, (1.0, 0.0, 0.0, 0.0), np.zeros(0))
     label = taken.name if name is None else name
     if not isinstance(label, str) or not label:
         raise InvalidInput(f"name must be text, not {shown(name)}")

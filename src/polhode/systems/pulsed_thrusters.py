@@ -26,7 +26,7 @@ from polhode.loads import Load
 from polhode.loads.thrust import pulsed
 from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.sampling import Sampled
-from polhode.systems.user.states import Sizes
+from polhode.systems.user.forms import Sizes
 
 COMMAND, OPEN, CLOSES, FIRED = "thruster_command", "thruster_open", "thruster_closes", "thruster_fired"
 

@@ -527,10 +527,7 @@ class System:
 
     def with_commands(self, role: Callable[..., Any], t: float, y: Any) -> Callable[..., Any]:
         """A compiled role of loads, or what a method calls in its place, that answers for the controllers, too."""
-        if not self.sampled:
-            return role
-        told = self.__dict__.setdefault("_told", set())
-        return compiled_with_commands(role, self.sampled, t, y, self.bodies, told)
+        return compiled_with_commands(role, self, t, y) if self.sampled else role
 
     def compiled_slopes(self, t: float, y: Any) -> Callable[..., Any] | None:
         """The LOADS role that also answers the part SLOPES (``programs.slopes``), or None."""

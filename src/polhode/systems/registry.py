@@ -10,7 +10,7 @@ from polhode.arguments.words import arguments_of, sample_value
 from polhode.capabilities import known
 from polhode.errors import InvalidInput, shown
 from polhode.plugins import Registry
-from polhode.systems.user.roles import ACTS
+from polhode.systems.user.forms import ACTS
 
 if TYPE_CHECKING:
     from polhode.systems.record import System

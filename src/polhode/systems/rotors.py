@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from polhode.bodies.inertia import principal
 from polhode.bodies.wheels import Wheels, reaction_wheels, rest_of
 from polhode.errors import InvalidInput
 from polhode.systems.record import AuxiliaryVariable
-from polhode.systems.user.states import Sizes
+from polhode.systems.user.forms import Sizes
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Rotors:
         both = {"wheels": self.wheels, "gyros": self.gyros}
         return {name: dict(one.arguments) for name, one in both.items() if one is not None}
 
-    @property
+    @cached_property
     def variables(self) -> tuple[AuxiliaryVariable, ...]:
         """Their auxiliary variables."""
         return (*variables_of(self.wheels, "wheel"), *variables_of(self.gyros, "gimbal"))

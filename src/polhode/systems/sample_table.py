@@ -10,10 +10,11 @@ import numpy as np
 from polhode.errors import InvalidInput
 from polhode.kernel.sampling import COPY, NOISE
 from polhode.systems.record import AuxiliaryVariable
-from polhode.systems.sampling import Command, Sampled
+from polhode.systems.sampling import Sampled
 from polhode.systems.states import Noise
 
 if TYPE_CHECKING:
+    from polhode.systems.commands import CommandProgram
     from polhode.systems.controllers import Controller
 
 UNLIMITED = 1e300
@@ -35,11 +36,11 @@ def noise_rows(noises: Sequence[tuple[str, Noise]], at: Places) -> list[Row]:
     return found
 
 
-def controller_rows(one: Controller, k: int, command: Command, at: Places, described: str) -> list[Row]:
+def controller_rows(one: Controller, k: int, command: CommandProgram, at: Places) -> list[Row]:
     """The rows of a controller whose function is number ``k``: what it sets now, and what it sets between samples."""
     whole, beyond = one.late
     own = [index for name in one.sets for index in at[name]]
-    limits, steps = (_each(value, len(own), f"{described}: {word}") for value, word in (
+    limits, steps = (_each(value, len(own), f"{one.described}: {word}") for value, word in (
         (one.limit, "limit"), (one.resolution, "resolution")))  # fmt: skip
     now, later = [], []
     slot = 0

@@ -16,7 +16,7 @@ import numpy as np
 from polhode.arguments import UNKNOWN, array, in_unit, mapping, number, text, truth, whole
 from polhode.errors import InvalidInput, shown
 from polhode.systems.record import AuxiliaryVariable
-from polhode.systems.user.states import Sizes
+from polhode.systems.user.forms import Sizes
 
 MOST = 256
 """Most numbers of states."""

@@ -32,6 +32,7 @@ from polhode.systems.loops import looped, loops_of
 from polhode.systems.pairs import Untraced, numbers_of_each, of_two
 from polhode.systems.summands import Structure, Sum, Summand, Within, functions_of
 from polhode.systems.tracing import Tracing
+from polhode.systems.user.acting import HANDED
 
 _kept: OrderedDict[Any, list[tuple[Mapping[str, float], Any]]] = OrderedDict()
 
@@ -59,8 +60,9 @@ def _keys(*summands: Summand) -> Iterable[Any]:
 
 def structure_of(sum: Sum) -> Structure:
     """The structure that the functions make at present."""
-    key = (sum.names, sum.moves, sum.turns, sum.turned, sum.states, sum.noises, sum.centred, sum.carried, sum.beside,
-           sum.within.edges is None, sum.in_turn, sum.remembers, sum.pins_at, sum.mu_at)  # fmt: skip
+    key = (sum.names, sum.moves, sum.turns, sum.turned, sum.seen_turned, sum.states, sum.noises, sum.centred,
+           sum.carried, sum.beside, sum.within.edges is None, sum.in_turn, sum.remembers, sum.pins_at,
+           sum.mu_at)  # fmt: skip
 
     def make() -> tuple[Mapping[str, float], Structure]:
         commanded = traced(sum)
@@ -121,12 +123,12 @@ def lines_of(load: Load, system: Any) -> tuple[str, ...]:
     """Lines that return what the function of an event does, from ``t, y, bodies, parameters`` of a system and, from
     ``table[at]`` on, its own numbers and those of its bodies; the same for all events that differ in these alone,
     unless bodies have rotors."""
-    own, names = len(system.parameters), system.names or ("body",)
+    own, names, handed = len(system.parameters), system.names or ("body",), HANDED in load.parameters
     made_from = getattr(system.made_again, "sum", None)
     around, pins_at = getattr(made_from, "around", ()), getattr(made_from, "pins_at", -1)
     known = {at + j for one in around for at, shape in one.parameters.values() for j in range(int(np.prod(shape)))}
-    positions, values = places_of(load.parameters, own)
-    on, carried = bodies_of_event(load, system), carried_in(system)
+    positions, values = ({HANDED: (0, (own,))}, []) if handed else places_of(load.parameters, own)
+    on, carried = (0,) if handed else bodies_of_event(load, system), carried_in(system)
     sizes: dict[str, int] = {}
     for variable in system.auxiliary[system.read_from + sum(one.size for one in carried) :]:
         sizes[variable.quantity] = sizes.get(variable.quantity, 0) + bool(variable.label)
@@ -143,7 +145,8 @@ def lines_of(load: Load, system: Any) -> tuple[str, ...]:
 
     def make() -> tuple[Mapping[str, float], tuple[str, ...]]:
         tracing, here = Tracing(within), on if carried else tuple(range(n))
-        decisions = Decisions(Values(numbers.tolist(), {*range(own)} - known))
+        changing = system._changing if handed else {*range(own)} - known
+        decisions = Decisions(Values(numbers.tolist(), changing))
         with tracing.g.asking(decisions):
             parts = tracing.rows(whole.summands[0], here, decisions)
         if [*parts] != [""]:
@@ -163,7 +166,7 @@ def lines_of(load: Load, system: Any) -> tuple[str, ...]:
             return f"{array}[{at if of_frame >= 0 else f'{size} * i{k // size} + {k % size}'}]"
 
         lines, given = of_flat_memory(inputs, n, slot)
-        if any(isinstance(one, Table) for one in load.parameters.values()):  # read by index; none around is, then
+        if not handed and any(isinstance(one, Table) for one in load.parameters.values()):  # none around is, then
             given |= {MEMORY: "table", FIRST: f"at - {own} + "}
         body = Lines(tracing.g, [row], given | behind(inputs, N, system.read_from))
         lines = [*head, *lines, *body.lines, f"return {body.names[row]}"]

@@ -9,10 +9,11 @@ forces and torques; loads that are potentials act by their derivatives, and a po
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, isfinite
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +52,8 @@ from polhode.systems.structure import structure_of
 from polhode.systems.sudden import WHEN, changes, events_of_load, gated, settings
 from polhode.systems.sudden import functions_of as functions_at
 from polhode.systems.summands import OPEN, Structure, Sum, Summand, Within
+from polhode.systems.user.acting import HANDED
+from polhode.systems.user.chosen import Called
 from polhode.systems.user.function import findings_of, record_of
 from polhode.systems.user.remembering import refusal
 
@@ -58,9 +61,6 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 ARGUMENTS = ("surroundings", "box", "cutoff", "switch", "skin")
 """Arguments of a system, as which no summand is called."""
 NO_BOX = dict.fromkeys(ARGUMENTS[1:])
-HANDED = "_handed"
-"""Of a load that is a function of a builder's: the numbers of the user's, which stand behind all others; no number of a
-load of one's own can be called so."""
 
 
 @answering
@@ -350,7 +350,7 @@ def sum_of(
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
-    pass over pairs, if loads are on pairs; a centre is then as other loads. With ``principal`` functions see the
+    pass over pairs, if loads are on pairs; a centre is then as other loads. With ``principal`` loads see the
     principal axes of bodies as the bodies' own."""
     centres = [load for load in loads if is_centre(load) and core is None]
     if len(centres) > 1:
@@ -391,6 +391,7 @@ def sum_of(
     mu_at = next((one.parameters["mu"][0] for one, load in zip(summands, loads, strict=True) if is_centre(load)), -1)
     mu_at = 0 if core is not None and "central_gravity" in core.provides else mu_at
     numbers, quantities = numbers or [0.0], list[Summand]()
+    turned = tuple(one.frame != IDENTITY for one in bodies)
     for one in around:
         flags = {flag for _, flag in one.edges if flag}  # of which each body has its own
         places, more = places_of({key: x for key, x in one.parameters.items() if key not in flags}, len(numbers))
@@ -404,12 +405,12 @@ def sum_of(
     return Sum(
         tuple(at), tuple(isfinite(one.mass) for one in bodies),
         tuple((isfinite(x), isfinite(y), isfinite(z)) for x, y, z in (one.moments for one in bodies)),
-        tuple(not principal and one.frame != IDENTITY for one in bodies),
+        (False,) * len(bodies) if principal else turned,
         tuple(one for one in summands if not isinstance(one.load, Controller)),
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
-        in_turn=in_turn, pins_at=pins_at, mu_at=mu_at, remembers=remembers,
+        in_turn=in_turn, pins_at=pins_at, mu_at=mu_at, remembers=remembers, seen_turned=turned,
     )  # fmt: skip
 
 
@@ -423,15 +424,15 @@ def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], 
 
 def roles_of(
     sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None,
-    beside: Callable[..., Any] | None = None,
+    called: Mapping[str, Called] = MappingProxyType({}), valves: Sequence[Any] = (),
 ) -> dict[str, Any]:  # fmt: skip
-    """The attributes of a system that follow from its structure, beside a core. ``beside`` as of
+    """The attributes of a system that follow from its structure, beside a core. ``called`` and ``valves`` as of
     ``commands.sampled_by``."""
     kept = structure.conserves
     auxiliary = [AuxiliaryVariable("work", name, name not in structure.timed) for name in structure.work]
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
-    sampled = sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises, beside)
+    sampled = sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises, called, valves)
     sudden = [own for one in sum.summands for own in changes(one, structure, sum)]
     sudden += settings(sampled.pop("programs"), sum)
     at_events = [own for own in sudden if isinstance(own, Watch)]

@@ -180,6 +180,7 @@ class Sum:
     remembers: bool = True  # whether loads may keep behind the parameters what is needed again
     pins_at: int = -1  # where the places of pins begin in the parameters, 3 a body; -1 where all are at the origin
     mu_at: int = -1  # which parameter is the gravity parameter of the centre of all bodies, -1 without one
+    seen_turned: tuple[bool, ...] = ()  # the same as ``turned`` for controllers, which see the body's own axes
     index: tuple[int, ...] = ()  # numbers of the bodies in the sum that this is a part of; empty for all
     within: Within = OPEN  # the box and the cut-off of loads on pairs
 

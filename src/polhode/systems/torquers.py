@@ -24,7 +24,7 @@ from polhode.errors import InvalidInput, answering, shown
 from polhode.loads import Load
 from polhode.loads.magnetism import of_commands, within_limits
 from polhode.systems.record import AuxiliaryVariable
-from polhode.systems.user.states import Sizes
+from polhode.systems.user.forms import Sizes
 
 COMMAND = "dipole_command"
 

@@ -1,7 +1,7 @@
-"""Functions of users as functions of loads: of a body, by what it offers.
+"""Functions of users as functions of bodies, as loads, controllers and events of a sum are.
 
-``acting(user)`` is traced as any other load. Where a function is no program, ``called(user)`` calls it as it is, by a
-kernel that is bound where a run starts (``user.chosen``).
+``acting(function, form)`` is traced as any other. Where a function is no program, ``called(form)`` calls it as it is,
+by a kernel that is bound where a run starts (``user.chosen``).
 """
 
 from __future__ import annotations
@@ -16,79 +16,92 @@ from polhode.kernel import jit
 from polhode.kernel.holes import Hole
 from polhode.loads import Load
 from polhode.programs.opaque import CALLED, Opaque
+from polhode.systems.user.adapters import named
+from polhode.systems.user.forms import ENERGIES, OFFERED, Form
 from polhode.systems.user.function import UserFunction
-from polhode.systems.user.roles import Form
-from polhode.systems.user.states import named
 
-OFFERED = {"position": 3, "velocity": 3, "q": 4, "omega": 3}
-"""What a body offers to functions, by the names of their arguments, and how many numbers each is."""
 STATE = "state_"
-"""What names of states begin with among the arguments of a load."""
+"""What names of states begin with among the arguments of a load, and its rates."""
+HANDED = "_handed"
+"""Of a function that is handed numbers: these, which stand behind all others; no number of a load of one's own can be
+called so."""
 
 
 def load_of(user: UserFunction, name: str, parameters: Any, books: bool = True, as_it_is: bool = False) -> Load:
     """The load that a function is, under this name."""
-    form = user.form
-    act = called(form, user.velocity_dependent) if as_it_is else acting(user)
+    returns = "reported" if name == "reported_energy" else ""
+    return Load(name=name, parameters=parameters, books=books, returns=returns, **of_function(user, as_it_is))
+
+
+def of_function(user: UserFunction, as_it_is: bool) -> dict[str, Any]:
+    """What a load, controller or event has of a function."""
     known = user.looked if user.looked and not user.looked.opaque else None
-    return Load(
-        act, name, parameters, kind="called" if as_it_is else "", books=books,
-        returns="reported" if name == "reported_energy" else "",
-        reads={STATE + one: one for one, _ in form.states}, made=known and (known.made, form),
-    )  # fmt: skip
+    return {
+        "function": (called(user.form, user.velocity_dependent) if as_it_is else
+                     acting(jit.python_of(user.function), user.form)),
+        "kind": "called" if as_it_is else "", "made": known and (known.made, user.form),
+        "reads": {STATE + one: one for one, _ in user.form.states},
+    }  # fmt: skip
 
 
-def acting(user: UserFunction) -> Callable[..., Any]:
-    """The function of a load that this function is."""
-    function, form = jit.python_of(user.function), user.form
-    names, rated = tuple(form.arguments.split(", ")), tuple(name for name, _ in form.rated)
-    states, number = tuple(name for name, _ in form.states), form.numbers == 1
+@lru_cache(jit.KEPT_KERNELS)
+def acting(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
+    """The function of bodies that a function of this form is."""
+    names, states, number, keys = form.arguments.split(", "), [one for one, _ in form.states], form.number, _keys(form)
 
     def act(body: Any, t: Any, _handed: Any, **others: Any) -> Any:
-        seen = {"t": t, "parameters": _handed} | {name: seen_by(body, name) for name in names if name in OFFERED}
+        seen = {"t": t, "parameters": _handed} | {name: seen_by(body, name) for name in form.taken}
         if states:
-            seen["states"] = named(states)(*(others[STATE + one] for one in states))
+            seen["states"] = named(tuple(states))(*(others[STATE + one] for one in states))
         result = function(*(seen[name] for name in names))
-        return result if number else by_name(result, names, rated)
+        if number:
+            return result
+        items = result if len(keys) > 1 else (result,)
+        if len(items) != len(keys):
+            raise UserFunctionError("it returns another count of things")
+        return dict(zip(keys, items, strict=True))
 
-    return _taking(act, states)
+    return _taking(act, form)
 
 
 @lru_cache(jit.KEPT_KERNELS)
 def called(form: Form, moving: bool) -> Callable[..., Any]:
-    """The function of a load that calls a function of this form; at rest, unless it is ``moving``."""
-    given, states = taken(form), tuple(name for name, _ in form.states)
-    kernel, number, sizes = opaque_of(form), form.numbers == 1, form.rated
+    """The function of bodies that calls a function of this form; at rest, unless it is ``moving``."""
+    kernel, keys = opaque_of(form), _keys(form)
 
     def act(body: Any, t: Any, _handed: Any, **others: Any) -> Any:
-        vectors = [seen_by(body, name) if moving or name in ("position", "q") else [0.0] * 3 for name in given]
-        if states:
-            every = [others[STATE + one] for one in states]
+        vectors = [seen_by(body, name) if moving or name in ("position", "q") else [0.0] * 3 for name in form.taken]
+        if form.states:
+            every = [others[STATE + one] for one, _ in form.states]
             vectors.append([x for one in every for x in (one if getattr(one, "ndim", 0) else [one])])
         found = kernel(_handed, *vectors, t)
-        if number:
+        if form.number:
             return found
-        at = 6 if form.states or form.numbers == 6 else 3
-        parts = {"force": found[:3]} if "position" in form.arguments else {}
-        if ", q," in form.arguments:
-            parts["torque"] = found[at - 3 : at]
-        for name, size in sizes:
-            parts[STATE + name] = found[at : at + size] if size else found[at]
+        numbers = found if form.count_wanted > 1 else [found]
+        parts, at = dict[str, Any](), 0
+        for key, (_, size) in zip(keys, form.wanted, strict=True):
+            parts[key] = numbers[at : at + size] if size else numbers[at]
             at += size or 1
         return parts
 
-    return _taking(act, states)
+    return _taking(act, form)
 
 
-def _taking(act: Any, states: tuple[str, ...]) -> Any:
-    """The function of a load with these states among its arguments."""
-    act.__signature__ = _signature(states)
+def _keys(form: Form) -> tuple[str, ...]:
+    """By what a function of bodies returns what this one does."""
+    names, acts = (name for name, _ in form.wanted), len(form.acts)
+    return tuple(name if k < acts or form.sets else STATE + name for k, name in enumerate(names))
+
+
+def _taking(act: Any, form: Form) -> Any:
+    """The function of bodies with the states of a form among its arguments."""
+    act.__signature__ = _signature(tuple(name for name, _ in form.states))
     return act
 
 
 @lru_cache(jit.KEPT_KERNELS)
 def _signature(states: tuple[str, ...]) -> Signature:
-    names = ("body", "t", "_handed", *(STATE + one for one in states))
+    names = ("body", "t", HANDED, *(STATE + one for one in states))
     return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
 
@@ -98,33 +111,17 @@ def seen_by(body: Any, name: str) -> Any:
     return getattr(body, of_body.get(name, name))
 
 
-def by_name(result: Any, names: tuple[str, ...], rated: tuple[str, ...]) -> dict[str, Any]:
-    """Force, torque and rates by their names, from what a function of these arguments returns."""
-    wanted = ["force"] * ("position" in names) + ["torque"] * ("q" in names) + [STATE + one for one in rated]
-    items = result if len(wanted) > 1 else (result,)
-    if len(items) != len(wanted):
-        raise UserFunctionError("it returns another count of things")
-    return dict(zip(wanted, items, strict=True))
-
-
 # ------------------------------------------------------------------ called as it is
-def taken(form: Form) -> tuple[str, ...]:
-    """The vectors that the kernel of a form takes, but for states; with states it takes all of them."""
-    return tuple(OFFERED) if form.states else tuple(name for name in form.arguments.split(", ") if name in OFFERED)
-
-
 @lru_cache(jit.KEPT_KERNELS)
 def opaque_of(form: Form) -> Opaque:
     """The kernel that functions of a form are called by, a hole named by what it takes and returns."""
-    given = taken(form)
-    sizes = [OFFERED[name] for name in given] + [form.count] * bool(form.states)
-    count = form.numbers if not form.states else 6 + form.count_rated
-    name = f"called_{'_'.join(map(str, (form.what, *given, form.count, count)))}"
+    sizes, count = [OFFERED[name] for name in form.taken] + [form.count] * bool(form.states), form.count_wanted
+    name = f"called_{'_'.join(map(str, (form.what + form.which, *form.taken, form.count, count)))}"
     if name in CALLED:
         return CALLED[name]
     words, takes = f"a {form.what} that is called as it is", (*sizes, 0)
     one = f"{name}_slopes"
-    slopes = Opaque(_hole(one), sum(sizes), words, None, one, takes) if form.numbers == 1 else None
+    slopes = Opaque(_hole(one), sum(sizes), words, None, one, takes) if form.what in ENERGIES else None
     return Opaque(_hole(name), count, words, slopes, name, takes)
 
 

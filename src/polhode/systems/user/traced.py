@@ -1,10 +1,9 @@
-"""Users' functions as programs, where they can be traced; the text of one stands for it in compiled code, which is then
-cached on disk."""
+"""Users' functions as programs, where they can be traced."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -12,12 +11,13 @@ from typing import Any
 from polhode.errors import UserFunctionError
 from polhode.kernel import jit
 from polhode.programs.graph import Graph
-from polhode.programs.text import function as text_of
 from polhode.programs.trace import NotTraceable, Program, trace
-from polhode.programs.written import module_of
-from polhode.systems.user.roles import Form
+from polhode.systems.user.adapters import adapters
+from polhode.systems.user.forms import Form
 
-INPUTS = {"t": ("t", 0), "position": ("r", 3), "velocity": ("v", 3), "q": ("q", "attitude"), "omega": ("w", 3)}
+INPUTS: dict[str, tuple[str, Any]] = {
+    "t": ("t", 0), "position": ("r", 3), "velocity": ("v", 3), "q": ("q", "attitude"), "omega": ("w", 3),
+}  # fmt: skip
 """Names and sizes of the inputs of a program, by the names of the arguments of a user's function."""
 SHAPES = {1: (), 3: (3,), 6: (2, 3)}
 
@@ -33,10 +33,8 @@ class Traced:
 
 def arguments_of(form: Form, size: int) -> dict[str, Any]:
     """Names and sizes of the inputs of a program, for a function of a form with a number of parameters."""
-    if form.states:  # as ``systems.states`` calls it
-        names = ["t", "position", "velocity", "q", "omega", "parameters"]
-        return dict(INPUTS.get(name, ("p", size if size else ())) for name in names) | {"s": form.count}
-    return dict(INPUTS.get(name, ("p", size if size else ())) for name in form.arguments.split(", "))
+    inputs = INPUTS | {"parameters": ("p", size or ()), "states": ("s", form.count)}
+    return dict(inputs[name] for name in form.arguments.split(", "))
 
 
 Arguments = tuple[tuple[str, Any], ...]
@@ -75,23 +73,13 @@ def program_of(user: Any) -> Traced:
     made = user.made
     if not isinstance(made, jit.Made) or not isinstance(made.function, FunctionType):
         return Traced(None, f"it is no plain function but of type {type(user.function).__name__!r}")
-    values, form = user.parameters[user.first :], user.form
-    if form.states:
-        calling = form.adapters.plain
-        adapter = jit.in_python(calling, {"user": made.function})
-        adapter.__module__ = made.function.__module__  # so that it is known by the function that it calls
-        called = jit.Made(adapter)
-        return traced(
-            called, tuple(arguments_of(form, len(values)).items()), (6 + form.count_rated,), form.what, values
-        )
-    return traced(made, tuple(arguments_of(form, len(values)).items()), SHAPES[form.numbers], form.what, values)
-
-
-def call_of(user: Any, program: Program) -> Callable[..., Any]:
-    """What stands for a ``UserFunction`` with a program in compiled code."""
-    arguments = arguments_of(user.form, len(user.parameters) - user.first)
-    text = text_of(program.graph, program.guarded(list(program.outputs)), "call", arguments)
-    return module_of(text).call  # type: ignore[no-any-return]
+    values, form = user.parameters, user.form
+    arguments, count = tuple(arguments_of(form, len(values)).items()), form.count_wanted
+    if not form.states:
+        return traced(made, arguments, SHAPES[count], form.what, values)
+    adapter = jit.in_python(adapters(form).plain, {"user": made.function})
+    adapter.__module__ = made.function.__module__  # so that it is known by the function that it calls
+    return traced(jit.Made(adapter), arguments, (count,) if count > 1 else (), form.what, values)
 
 
 def jumps(g: Graph, outputs: Sequence[int]) -> bool:
@@ -100,19 +88,3 @@ def jumps(g: Graph, outputs: Sequence[int]) -> bool:
     ends = {row[2][0] for _, row in rows if row[1] == "choose" and g.nan() in row[2]}  # where a table ends
     steps = (row for a, row in rows if row[1] in ("less", "at_most", "floor", "floordiv", "sign") and a not in ends)
     return any("t" in g.names(row[2]) for row in steps)
-
-
-def role_of(user: Any, program: Program, signature: Any, bound: Mapping[str, Any]) -> Callable[..., Any]:
-    """The role of a ``UserFunction`` with a program, compiled or loaded from disk."""
-    key = (id(program), user.template, user.form, user.first, len(user.parameters), tuple(bound.items()))
-    kept = _roles.get(key)
-    if kept is not None:
-        return kept[1]  # type: ignore[no-any-return]
-    role = jit.compile_kernel(jit.bind(user.template, **bound, call=call_of(user, program)), signature)
-    _roles[key] = program, role  # which keeps the program, so that no other gets its address
-    while len(_roles) > jit.KEPT_KERNELS:
-        _roles.pop(next(iter(_roles)), None)
-    return role
-
-
-_roles: dict[Any, tuple[Program, Any]] = {}
