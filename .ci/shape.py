@@ -31,7 +31,7 @@ FRONT_DOORS = {
     "gradients/reverse.py: gradient", "bodies/wheels.py: reaction_wheels", "systems/rigid_body.py: rigid_body",
     "surroundings/magnetic.py: magnetic_field",
     "systems/controllers.py: controller", "systems/devices.py: sunlight", "systems/events.py: eclipse",
-    "systems/forces/radiation.py: radiation_pressure",
+    "systems/forces/surfaces.py: radiation_pressure",
 }  # fmt: skip
 """What users call, with an argument for everything they may say."""
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.systems.forces.air import STANDARD
+from acting import acting
+from polhode.surroundings.air import STANDARD
 
 
 def test_scale_heights_lead_from_row_to_row():
@@ -19,7 +20,7 @@ def test_it_is_a_table_of_drag():
     assert table.shape == (29, 2) and table[0].tolist() == [6.4e6, 1.225]
     force = ph.forces.drag(coefficient=2.0, table=table)
     r, v = (6.8e6, 0.0, 0.0), (0.0, 7e3, 0.0)
-    at = force.acceleration(np.array(force.numbers), 0, 1.0, 0.0, r, v)
+    at = acting(force, r, v)["force"]
     np.testing.assert_allclose(at, (0.0, -3.725e-12 * 7e3**2, 0.0), rtol=1e-12)
 
 

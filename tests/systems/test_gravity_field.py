@@ -10,9 +10,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import polhode as ph
+from acting import acting
 from polhode.errors import InvalidInput
 from polhode.surroundings.gravity_fields import GravityField
-from polhode.surroundings.harmonics import gravity_field_acceleration, gravity_field_potential, gravity_field_rate
+from polhode.surroundings.harmonics import gravity_of_harmonics, pulled, slopes_of_harmonics
 
 MU = 3.986004415e14
 EGM = ph.surroundings.gravity_field("egm2008")
@@ -85,31 +86,35 @@ CASES = [(2, name) for name in PLACES] + [(20, name) for name in PLACES] + [
 def test_it_is_the_gradient_of_the_sum(degree, place):
     field = EGM if degree <= 20 else random_field(degree)
     force, x = ph.forces.gravity_field(field, degree=degree, rotation=1e-4, angle=0.3), PLACES[place]
-    p, t = np.array([7.0, *force.numbers]), 1234.5
-    found = np.array(gravity_field_acceleration(p, 1, MU, t, x, x))
+    p, t = np.array([7.0, *force.load.parameters["numbers"]]), 1234.5
+    found = np.array(pulled(p, 1, t, x))
     expected = pull(field, x, 0.3 + 1e-4 * t, degree)
     assert_allclose(found, expected, atol=3e-15 * degree * np.abs(expected).max())
     with mp.workdps(degree + 40):
         V = float(level(field, [mp.mpf(one) for one in x], mp.mpf(0.3 + 1e-4 * t), degree))
-    assert gravity_field_potential(p, 1, MU, t, x) == pytest.approx(V, rel=1e-13)
+    assert gravity_of_harmonics(p, 1, t, x) == pytest.approx(V, rel=1e-13)
     h = 1e-2  # of time
-    slopes = [gravity_field_potential(p, 1, MU, t + k * h, x) for k in (-2, -1, 1, 2)]
+    slopes = [gravity_of_harmonics(p, 1, t + k * h, x) for k in (-2, -1, 1, 2)]
     rate = (slopes[0] - 8 * slopes[1] + 8 * slopes[2] - slopes[3]) / (12 * h)
-    assert gravity_field_rate(p, 1, MU, t, x) == pytest.approx(rate, rel=1e-5, abs=abs(V) * 1e-12)
+    assert slopes_of_harmonics(p, 1, t, x)[0] == pytest.approx(rate, rel=1e-5, abs=abs(V) * 1e-12)
+
+
+def of_field(force, r):
+    """Its acceleration at time 0."""
+    return np.array(pulled(np.array(force.load.parameters["numbers"]), 0, 0.0, r))
 
 
 def test_zonal_terms_are_those_of_zonal():
     J = {f"J{n}": -np.sqrt(2 * n + 1) * EGM.C[n, 0] for n in range(2, 7)}
     r = (7e6, 1e6, 3e6)
     one, other = ph.forces.zonal(radius=EGM.radius, **J), ph.forces.gravity_field(EGM, degree=6, order=0)
-    found = np.array(other.acceleration(np.array(other.numbers), 0, MU, 0.0, r, r))
-    expected = np.array(one.acceleration(np.array(one.numbers), 0, MU, 0.0, r, r))
+    found = of_field(other, r)
+    expected = acting(one, r, mu=MU)["force"]
     assert_allclose(found, expected, atol=1e-15 * np.abs(expected).max())
-    assert other.autonomous and other.axial
+    assert other.autonomous and ph.orbit(MU, forces=[other]).conserves == ("energy", "vertical_angular_momentum")
     tilted = ph.forces.gravity_field(EGM, degree=6, order=0, axis=(1, 2, 3))
     zonal = ph.forces.zonal(radius=EGM.radius, axis=(1, 2, 3), **J)
-    assert_allclose(np.array(tilted.acceleration(np.array(tilted.numbers), 0, MU, 0.0, r, r)),
-                    np.array(zonal.acceleration(np.array(zonal.numbers), 0, MU, 0.0, r, r)), rtol=1e-12)  # fmt: skip
+    assert_allclose(of_field(tilted, r), acting(zonal, r, mu=MU)["force"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["rkn6_14a/kepler", "s6_10", "mkrk:cv8"])

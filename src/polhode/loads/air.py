@@ -11,14 +11,38 @@ from polhode.arguments.recorded import plain
 from polhode.arguments.words import Rate, Unit, Vector
 from polhode.errors import answering
 from polhode.loads.load import Load, made
+from polhode.loads.thrust import lightened
+from polhode.surroundings.air import between_rows
+from polhode.surroundings.nrlmsis import ANGLE, log_density
 
 Area = Annotated[float, Unit("m2")]
 
 
 def against(body, air_density, Cd, area, rotation, axis):
     """-rho Cd A |u| u / 2, u = v - rotation axis x r."""
-    u = body.velocity - np.cross(rotation * axis, body.position)
-    return {"force": -0.5 * air_density * Cd * area * (u @ u) ** 0.5 * u}
+    return slowed(through_air(body, rotation * axis), 0.5 * air_density * Cd * area)
+
+
+def through_air(body, spin):
+    """The velocity u = v - spin x r against the air."""
+    return body.velocity - np.cross(spin, body.position)
+
+
+def slowed(u, k):
+    """-k |u| u."""
+    return {"force": -k * (u @ u) ** 0.5 * u}
+
+
+def in_layers(body, t, air, spin, burns=None):
+    """Drag with m k between the rows of a table."""
+    u = through_air(body, spin)
+    return slowed(u, lightened(body, t, burns) * between_rows(body, air))
+
+
+def in_model(body, t, air, half, spin, burns=None):
+    """Drag with m k = m C rho / 2 by NRLMSIS."""
+    u, density = through_air(body, spin), np.exp(log_density(air.p, air.at - ANGLE, t, tuple(body.position)))
+    return slowed(u, lightened(body, t, burns) * half * density)
 
 
 @answering

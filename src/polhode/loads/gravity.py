@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from polhode.arguments import number, vector
 from polhode.arguments.words import Acceleration, GravitationalParameter, Length, Newtons, Position
 from polhode.errors import InvalidInput, answering
+from polhode.kernel.access import get3
 from polhode.loads.load import Load, made
 
 
@@ -26,10 +29,13 @@ def attraction(body, mu):
     return -body.mass * mu * (body.position @ body.position) ** -0.5
 
 
-def oblate(body, mu, radius, J2, J3=0.0, J4=0.0, J5=0.0, J6=0.0):
-    """m mu / r sum J_n (R/r)^n P_n, n P_n = u P'_n - P'_n-1; m mu / r^2 sum J_n (R/r)^n (P'_n+1 r/|r| - P'_n z)."""
+def oblate(body, mu, radius, J2, J3=0.0, J4=0.0, J5=0.0, J6=0.0, axis=None):
+    """m mu / r sum J_n (R/r)^n P_n, n P_n = u P'_n - P'_n-1; m mu / r^2 sum J_n (R/r)^n (P'_n+1 r/|r| - P'_n k), k the
+    axis, or z."""
+    upright = axis is None or (axis[0] == 0.0 and axis[1] == 0.0)
+    k = np.array([0.0, 0.0, 1.0 if axis is None else axis[2]]) if upright else axis
     r, size = body.position, (body.position @ body.position) ** 0.5
-    u, ratio = r[2] / size, radius / size
+    u, ratio = (r @ k) / size, radius / size
     power, before, now = ratio * ratio, 1.0, 3.0 * u  # derivatives of Legendre's polynomials, P'_n-1 and P'_n
     level = along = across = 0.0
     for n, J in ((2, J2), (3, J3), (4, J4), (5, J5), (6, J6)):
@@ -38,8 +44,13 @@ def oblate(body, mu, radius, J2, J3=0.0, J4=0.0, J5=0.0, J6=0.0):
         along, across = along + J * power * after, across + J * power * now
         before, now, power = now, after, power * ratio
     w = body.mass * mu / (size * size)
-    force = [w * along * r[0] / size, w * along * r[1] / size, w * (along * r[2] / size - across)]
-    return {"potential": body.mass * mu / size * level, "force": force}
+    return {"potential": body.mass * mu / size * level, "force": w * along / size * r - w * across * k}
+
+
+def uniform_pull(body, acceleration):
+    """-m a . r."""
+    force = body.mass * np.array(get3(acceleration.p, acceleration.at))
+    return {"potential": -(force @ body.position), "force": force}
 
 
 def on_extent(body, mu):

@@ -1,12 +1,25 @@
-"""Gravity of a centre by spherical harmonics, which programs call as it is."""
+"""Gravity of a centre by spherical harmonics; of many degrees programs call it as it is."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from polhode.arguments.words import Angle, Rate, Vector
 from polhode.errors import answering
+from polhode.kernel.access import get3
 from polhode.loads.load import Load, made
+from polhode.programs.memory import MOST_TERMS
 from polhode.programs.opaque import Opaque
-from polhode.surroundings.harmonics import gravity_of_harmonics, harmonics_of, slopes_of_harmonics
+from polhode.surroundings.harmonics import (
+    DEGREE,
+    POLE,
+    RATE,
+    Harmonics,
+    gravity_of_harmonics,
+    harmonics_of,
+    pulled,
+    slopes_of_harmonics,
+)
 from polhode.surroundings.orientation import Orientation
 from polhode.surroundings.surrounding import Table
 
@@ -14,14 +27,31 @@ SLOPES = Opaque(slopes_of_harmonics, 4, "the gravity of a field")
 LEVEL = Opaque(gravity_of_harmonics, 1, "the potential of a field", SLOPES)
 
 
-def turning(body, t, numbers):
-    """m times the potential of a body that turns."""
-    return body.mass * LEVEL(numbers, t, body.position)
+def of_field(body, numbers, t):
+    """m times the potential, of few degrees with its force."""
+    if numbers.p[numbers.at + DEGREE] > MOST_TERMS:
+        return body.mass * LEVEL(numbers, t, body.position)
+    at = (numbers.p, numbers.at, t, tuple(body.position))
+    return {"potential": body.mass * gravity_of_harmonics(*at), "force": body.mass * np.array(pulled(*at))}
 
 
 def still(body, numbers):
-    """m times the potential of a body that rests, or is symmetric about its axis of rotation."""
-    return body.mass * LEVEL(numbers, 0.0, body.position)
+    """Of a body that rests, or is symmetric about its axis of rotation."""
+    return of_field(body, numbers, 0.0)
+
+
+def turning(body, t, numbers):
+    """Of a body that turns."""
+    found, p, at = of_field(body, numbers, t), numbers.p, numbers.at
+    if not isinstance(found, dict):
+        return found
+    ahead = np.cross(np.array(get3(p, at + POLE)), body.position)
+    return {**found, "potential_rate": p[at + RATE] * (found["force"] @ ahead)}
+
+
+def of_harmonics(field: Harmonics) -> Load:
+    """The load of a field."""
+    return made(still if field.still else turning, "harmonics", field.arguments, numbers=Table(field.numbers))
 
 
 @answering
@@ -72,5 +102,4 @@ def harmonics(
     >>> harmonics("egm2008", degree=8).name
     'harmonics'
     """
-    found = harmonics_of(field, degree, order, rotation, angle, axis, orientation, digest)
-    return made(still if found.still else turning, "harmonics", found.arguments, numbers=Table(found.numbers))
+    return of_harmonics(harmonics_of(field, degree, order, rotation, angle, axis, orientation, digest))

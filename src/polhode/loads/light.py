@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from polhode.arguments import number
 from polhode.errors import answering
 from polhode.loads.air import Area
 from polhode.loads.load import Load, made
+from polhode.loads.thrust import lightened
+from polhode.surroundings.light import beam, visible
+from polhode.surroundings.paths import place_at
 
 
 def on_ball(body, sunlight, Cr, area):
     """Cr A times the pressure."""
     return {"force": Cr * area * sunlight}
+
+
+def in_light(body, t, sun, acceleration, far, distance=None, burns=None):
+    """m times an acceleration away from the Sun, which is a direction if far; without shadow it has a potential, zero
+    at the origin: m A n . r, m A D^2 / |d| or -m A |d|."""
+    r, s = body.position, np.array(place_at(sun.p, sun.at + 1, t))
+    d = s if far == 1.0 else s - r
+    force = lightened(body, t, burns) * beam(d, acceleration, distance)
+    if burns is not None:
+        return {"force": force}
+    if far == 1.0:
+        return {"potential": -(force @ r), "force": force}
+    near, away = (d @ d) ** 0.5, (s @ s) ** 0.5
+    change = (r @ (r - 2.0 * s)) / (away + near)  # |d| - |s|
+    level = -acceleration * (change if distance is None else distance * distance * change / (away * near))
+    return {"potential": body.mass * level, "force": force}
+
+
+def in_shade(body, t, sun, acceleration, far, distance=None, radius=None, sun_radius=None, burns=None):
+    """The same, on or off behind a cylinder, or of the part of the disc that is visible."""
+    r, s = body.position, np.array(place_at(sun.p, sun.at + 1, t))
+    d = s if far == 1.0 else s - r
+    share = sun.p[sun.at] if radius is None else visible(radius, sun_radius, tuple(r), tuple(d))
+    return {"force": lightened(body, t, burns) * share * beam(d, acceleration, distance)}
 
 
 @answering

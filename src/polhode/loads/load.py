@@ -12,10 +12,9 @@ are the parameters given to ``of``, and the states of the system. What a body of
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from inspect import CO_VARARGS, CO_VARKEYWORDS
+from inspect import CO_VARARGS, CO_VARKEYWORDS, Parameter, Signature, signature
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Self
 
@@ -413,7 +412,15 @@ def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
     code = getattr(function, "__code__", None)
     if isinstance(code, CodeType) and not vars(function) and not code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
         return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return tuple(inspect.signature(function).parameters)
+    return tuple(signature(function).parameters)
+
+
+def around(acting: Callable[..., Any], act: Callable[..., Any]) -> Callable[..., Any]:
+    """A function ``acting(body, ..., **given)`` that is also given what another function of a body takes, by name."""
+    (body, *own), (_, *others) = (signature(one).parameters.values() for one in (acting, act))
+    named = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*others, *own[:-1])]
+    acting.__signature__ = Signature([body, *named])  # type: ignore[attr-defined]
+    return acting
 
 
 def bodies_of(given: Any) -> tuple[str, ...]:

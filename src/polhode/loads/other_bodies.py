@@ -4,27 +4,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from polhode.arguments import identifier, number
 from polhode.arguments.words import GravitationalParameter
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
 from polhode.surroundings.ephemerides import BODIES
+from polhode.surroundings.paths import place_at, receding_at, square_at, velocity_at
 
 
 def tide(body, other, mu):
-    """-m mu (1/|d| - 1/|s| - r . s/|s|^3), d = s - r, and its force -m mu/|d|^3 (r + f s), f of q = r . (r - 2 s)/s^2;
-    both without cancellation [battin1999]."""
-    r, s = body.position, other
-    square, near = s @ s, (s - r) @ (s - r)
+    """-m mu (1/|d| - 1/|s| - r . s/|s|^3), d = s - r, of a body at s, and its force -m mu/|d|^3 (r + f s), f of
+    q = r . (r - 2 s)/s^2; both without cancellation [battin1999]."""
+    level, force, *_ = from_body(body, other, other @ other, mu)
+    return {"potential": level, "force": force}
+
+
+def tide_along(body, t, path, mu):
+    """The same of a body on a path, and its rate in time, which has fewer products than if it is derived,
+
+    m mu / |s|^3 (r . s' f / (1 + f) - s . s' (f / (1 + f) + 3 r . s / s^2)), the bracket without cancellation."""
+    at = path.p, path.at, t
+    s, ds, square = np.array(place_at(*at)), np.array(velocity_at(*at)), square_at(*at)
+    level, force, q, w, f, cube = from_body(body, s, square, mu)
+    rest = 1.5 * q * q * (1.0 + q / 1.5 - (1.0 + q) / (1.0 + w)) / (1.0 + cube)  # f - 3 q / 2
+    bracket = (rest - 1.5 * q * f) / cube + 1.5 * (body.position @ body.position) / square
+    slope = (body.position @ ds) * f / cube - receding_at(*at) * bracket
+    return {"potential": level, "force": force, "potential_rate": body.mass * mu / (square * square**0.5) * slope}
+
+
+def from_body(body, s, square, mu):
+    """Potential and force for a square s^2, and q, sqrt(1 + q), f and 1 + f."""
+    r, near, far = body.position, (s - body.position) @ (s - body.position), square * square**0.5
     q = (r @ (r - 2.0 * s)) / square
-    w = (1.0 + q) ** 0.5
+    w, cube = (1.0 + q) ** 0.5, near * near**0.5
+    f = q * (3.0 + q * (3.0 + q)) / (1.0 + cube / far)
     direct = q * q * (w + 2.0) / (2.0 * w * (1.0 + w) * (1.0 + w))
-    cube = near * near**0.5
-    f = q * (3.0 + q * (3.0 + q)) / (1.0 + cube / (square * square**0.5))
-    return {
-        "potential": -body.mass * mu * square**-0.5 * (direct - 0.5 * (r @ r) / square),
-        "force": -body.mass * mu / cube * (r + f * s),
-    }
+    level = -body.mass * mu * square**-0.5 * (direct - 0.5 * (r @ r) / square)
+    return level, -body.mass * mu / cube * (r + f * s), q, w, f, cube / far
 
 
 @answering

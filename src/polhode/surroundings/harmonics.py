@@ -100,11 +100,6 @@ def pulled(p, at, t, r):
     return of_space(p, at, t, scale(p[at + MU] / (size * size), axpy(a4, e, (a1, a2, a3))))
 
 
-def gravity_field_acceleration(p, at, mu, t, r, v):
-    """The negative gradient of the potential."""
-    return pulled(p, at, t, r)
-
-
 @helper
 def gravity_of_harmonics(p, at, t, r):
     """-mu / r sum (R/r)^n P_nm (C cos m lambda + S sin m lambda) from degree 2 on, per unit mass."""
@@ -112,16 +107,6 @@ def gravity_of_harmonics(p, at, t, r):
     e = scale(1.0 / size, of_the_body(p, at, t, r))
     level, _, _, _, _ = columns(p, at, e, p[at + RADIUS] / size)
     return -p[at + MU] / size * level
-
-
-def gravity_field_potential(p, at, mu, t, r):
-    """The potential of the field, per unit mass."""
-    return gravity_of_harmonics(p, at, t, r)
-
-
-def gravity_field_rate(p, at, mu, t, r):
-    """Partial time derivative of the potential: rotation times acceleration . (pole x r)."""
-    return p[at + RATE] * dot(pulled(p, at, t, r), cross(get3(p, at + POLE), r))
 
 
 @helper
@@ -148,9 +133,7 @@ class Harmonics(NamedTuple):
     arguments: dict[str, Any]  # what it is made from, in JSON types
     numbers: tuple[float, ...]  # what the kernels read
     mu: float  # gravity parameter
-    zonal: bool  # zonal, still: whether it is symmetric about the pole, and whether it stays as it is
-    still: bool
-    pole: Any  # (3,): of the body
+    still: bool  # whether it stays as it is
 
 
 def harmonics_of(
@@ -189,4 +172,4 @@ def harmonics_of(
                  "axis": plain(axis) if orientation is None else plain(k)}  # fmt: skip
     named = arguments | ({"digest": given.recorded} if given.recorded else {})
     still = zonal or rate == 0.0
-    return Harmonics(given.name, named, tuple(map(float, numbers)), given.mu, zonal, still, k)
+    return Harmonics(given.name, named, tuple(map(float, numbers)), given.mu, still)

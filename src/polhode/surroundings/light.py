@@ -109,6 +109,20 @@ SHADOWS: dict[str, tuple[tuple[Callable[..., Any], str], ...]] = {
 """Functions of a body where light jumps or kinks, and the parameter that is 1 where they are positive, else 0."""
 
 
+def sizes_of(shadow: Any, distance: Any, radius: Any, sun_radius: Any) -> dict[str, float]:
+    """The lengths that light of a shadow has: those that are given, which must be those that it needs."""
+    choice(shadow, "shadow", SHADOWS)
+    given = {"distance": distance, "radius": radius, "sun_radius": sun_radius}
+    sizes = {name: number(value, name, "m", positive=True) for name, value in given.items() if value is not None}
+    for name, needed in (("radius", shadow != "none"), ("sun_radius", shadow == "cone")):
+        if needed and name not in sizes:
+            raise InvalidInput(f"{name} is missing; a shadow of the kind {shadow!r} needs it"
+                               + " and a place of the Sun" * (name == "sun_radius"))  # fmt: skip
+        if not needed and name in sizes:
+            raise InvalidInput(f"{name} is given, but shadow is {shadow!r}; leave it out or choose another shadow")
+    return sizes
+
+
 @answering
 def sunlight(
     pressure: Annotated[float, Unit("N_m2")],
@@ -156,19 +170,11 @@ def sunlight(
     >>> sunlight(4.56e-6, distance=1.496e11, shadow="cone", radius=6.378e6, sun_radius=6.957e8).kind
     'sunlight'
     """
-    choice(shadow, "shadow", SHADOWS)
     far = None if direction is None else unit_vector(direction, "direction")
     for name, value in (("distance", distance), ("sun_radius", sun_radius)):
         if far is not None and value is not None:
             raise InvalidInput(f"{name} is given beside direction; leave one of them out")
-    given = {"distance": distance, "radius": radius, "sun_radius": sun_radius}
-    sizes = {name: number(value, name, "m", positive=True) for name, value in given.items() if value is not None}
-    for name, needed in (("radius", shadow != "none"), ("sun_radius", shadow == "cone")):
-        if needed and name not in sizes:
-            raise InvalidInput(f"{name} is missing; a shadow of the kind {shadow!r} needs it"
-                               + " and the place of the Sun" * (name == "sun_radius"))  # fmt: skip
-        if not needed and name in sizes:
-            raise InvalidInput(f"{name} is given, but shadow is {shadow!r}; leave it out or choose another shadow")
+    sizes = sizes_of(shadow, distance, radius, sun_radius)
     numbers: dict[str, Any] = {"pressure": number(pressure, "pressure", "Pa", positive=True), **sizes}
     recorded = {**numbers, "shadow": shadow} | ({} if far is None else {"direction": plain(direction)})
     numbers |= {} if far is None else {"direction": far}

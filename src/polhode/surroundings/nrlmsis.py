@@ -20,15 +20,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.algebra.so3 import axpy, cross, dot
-from polhode.algebra.so3 import scale as times
+from polhode.algebra.so3 import dot
 from polhode.arguments import array, number
 from polhode.arguments.frozen import AsMade, frozen
 from polhode.arguments.recorded import called
 from polhode.arguments.words import TableOf, Time
 from polhode.epochs import epoch_of, instants, texts, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
-from polhode.kernel.access import get3, segment
+from polhode.kernel.access import segment
 from polhode.surroundings.planets import earth_rotation_angle
 
 SPIN, ANGLE, RATE, SCALE, BELOW, ABOVE, TOP, COUNT, ROWS = 0, 3, 4, 5, 6, 7, 8, 9, 10
@@ -81,13 +80,6 @@ def log_density(p, at, t, r):
             total += w1 * (p[k + 4] + d * (p[k + 5] + d * (p[k + 6] + d * p[k + 7])))
             k += TERM
     return total
-
-
-def drag_in_air(p, at, mu, t, r, v):
-    """-k |u| u with u = v - rotation x r and k half the coefficient times the density."""
-    u = axpy(-1.0, cross(get3(p, at), r), v)
-    k = p[at + SCALE] * np.exp(log_density(p, at, t, r))
-    return times(-k * np.sqrt(dot(u, u)), u)
 
 
 # ------------------------------------------------------------------ the samples

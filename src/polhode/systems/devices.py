@@ -4,9 +4,10 @@ those of ``polhode.forces``, with a pressure for the acceleration."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
+from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -17,42 +18,45 @@ from polhode.arguments.words import Form, Length, Position, Positions, Rate, Row
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.loads import Load
+from polhode.loads.load import around
 from polhode.loads.magnetism import of_moment
 from polhode.loads.plates import lit, struck
-from polhode.loads.thrust import pushed_by
+from polhode.loads.thrust import pushed_by, times_of
 from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.nrlmsis import AirByModel
 from polhode.surroundings.paths import Circle
-from polhode.surroundings.surrounding import Table
 from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.record import Switch
 
 
 # ------------------------------------------------------------------ devices as loads
 @lru_cache(jit.KEPT_KERNELS)
-def in_air(acceleration: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of a load of air on plates, of which a force with this acceleration is the pressure."""
+def in_air(act: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a load of air on plates, whose pressure is the force of another load on a unit of mass."""
 
-    def acting(body, t, numbers, mu, area, normal, position):
-        stream = np.array(acceleration(numbers.p, numbers.at, mu, t, tuple(body.position), tuple(body.velocity)))
-        return struck(body, stream, area, normal, position)
+    def acting(body, area, normal, position, **given):
+        return struck(body, pressure(act, body, given), area, normal, position)
 
-    return acting
+    return around(acting, act)
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def in_light(acceleration: Callable[..., Any]) -> Callable[..., Any]:
+def in_light(act: Callable[..., Any]) -> Callable[..., Any]:
     """The same of light."""
 
-    def acting(body, t, numbers, mu, along, mirrored, scattered, normal, position):
-        light = np.array(acceleration(numbers.p, numbers.at, mu, t, tuple(body.position), (0.0, 0.0, 0.0)))
-        return lit(body, light, along, mirrored, scattered, normal, position)
+    def acting(body, along, mirrored, scattered, normal, position, **given):
+        return lit(body, pressure(act, body, given), along, mirrored, scattered, normal, position)
 
-    return acting
+    return around(acting, act)
+
+
+def pressure(act, body, given):
+    """The force on a unit of mass."""
+    return act(SimpleNamespace(position=body.position, velocity=body.velocity, mass=1.0), **given)["force"]
 
 
 def loads_of_devices(
-    thrusters: Sequence[Device], plates: Sequence[Device], around: Sequence[Force], moment: Any,
+    thrusters: Sequence[Device], plates: Sequence[Device], meets: Sequence[Force], moment: Any,
     turned: Callable[..., Any],
 ) -> list[Load]:  # fmt: skip
     """The loads of thrusters, of plates in air and light, and of a magnetic moment."""
@@ -65,18 +69,19 @@ def loads_of_devices(
         force, torque = (turned([one.vectors[k] for one in thrusters]) for k in range(2))
         given = {"firing": np.ones(len(thrusters)), "force": force, "torque": torque}
         found.append(Load(pushed_by, "thrusters", given, kind="thrust", flagged=switches))
-    if around:
+    if meets:
         normal, position = (turned([one.vectors[k] for one in plates]) for k in range(2))
         sizes = np.array([one.numbers for one in plates]).T
-    for force in around:
-        numbers: dict[str, Any] = {"numbers": Table(force.numbers)}
+    for force in meets:
+        load: Any = force.load
+        numbers = {"normal": normal, "position": position}
         if force.kind == "drag":
-            act, numbers["area"] = in_air(force.acceleration), sizes[0]
+            act, numbers["area"] = in_air(load.function), sizes[0]
         else:
-            act = in_light(force.acceleration)
+            act = in_light(load.function)
             numbers |= dict(zip(("along", "mirrored", "scattered"), sizes[1:], strict=True))
-        numbers |= {"normal": normal, "position": position}
-        found.append(Load(act, f"{force.kind} on plates", numbers, kind="plates", watches=force.watches))
+        found.append(replace(load, function=act, name=f"{force.kind} on plates", watches=force.watches,
+                             parameters={**load.parameters, **numbers}))  # fmt: skip
     if moment is not None:
         found.append(Load(of_moment, "dipoles", {"moment": turned(moment)}, kind="magnet"))
     return found
@@ -139,10 +144,7 @@ def thruster(
         torque = np.cross(x, F)
     if not np.isfinite(torque).all():
         raise InvalidInput("position times force is a torque beyond 1e308; check their units")
-    given = {"start": start, "stop": stop}
-    when = {name: number(value, name, "s") for name, value in given.items() if value is not None}
-    if when.get("start", -inf) >= when.get("stop", inf):
-        raise InvalidInput(f"stop is {when['stop']:g}, not after start, {when['start']:g}; exchange them")
+    when = times_of(start, stop)
     arguments = {"force": plain(force), "direction": plain(direction), "position": plain(x), **when}
     return Device(
         {name: value for name, value in arguments.items() if value is not None},

@@ -50,17 +50,13 @@ from polhode.arguments import choice
 from polhode.arguments.recorded import called
 from polhode.arguments.words import arguments_of
 from polhode.errors import InvalidInput, shown
+from polhode.loads.impulse import Impulse
 from polhode.plugins import Registry
-from polhode.systems.forces.air import standard_air
-from polhode.systems.forces.drag import drag
-from polhode.systems.forces.gravity_field import gravity_field
-from polhode.systems.forces.impulse import Impulse, impulse
-from polhode.systems.forces.radiation import radiation_pressure
+from polhode.surroundings.air import standard_air
+from polhode.systems.forces.firing import impulse, thrust
+from polhode.systems.forces.gravity import gravity_field, third_body, uniform, zonal
 from polhode.systems.forces.record import Force
-from polhode.systems.forces.third_body import third_body
-from polhode.systems.forces.thrust import thrust
-from polhode.systems.forces.uniform import uniform
-from polhode.systems.forces.zonal import zonal
+from polhode.systems.forces.surfaces import drag, radiation_pressure
 
 __all__ = [
     "Force",

@@ -14,119 +14,63 @@ from polhode.errors import InvalidInput, shown
 from polhode.kernel import jit
 from polhode.kernel.jit import helper, hole
 from polhode.loads import Load
-from polhode.loads.harmonics import still as unmoved
-from polhode.loads.harmonics import turning
 from polhode.loads.impulse import nothing
-from polhode.programs.memory import MOST_TERMS
+from polhode.loads.thrust import left, lightened
 from polhode.programs.opaque import CALLED, Opaque
-from polhode.surroundings.harmonics import DEGREE, gravity_field_potential
 from polhode.surroundings.planets import ALIKE
 from polhode.surroundings.surrounding import Table
 from polhode.systems.forces import FORCES, force_of
-from polhode.systems.forces.record import Force, is_own
-from polhode.systems.user.traced import traced
+from polhode.systems.forces.record import ARGUMENTS, Force
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def by_functions(acceleration: Callable[..., Any], potential: Any, rate: Any, moving: bool) -> Callable[..., Any]:
-    """The function of a load with this acceleration, perhaps that of this potential per unit mass and of its rate in
-    time; without ``moving`` it does not depend on the velocity."""
+def by_functions(acceleration: Any, potential: Any, rate: Any, moving: bool, still: bool) -> Callable[..., Any]:
+    """The function of a load with these functions of a force, some of them called as they are; at rest, unless it is
+    ``moving``, and at time 0, if it is ``still``."""
 
-    def acting(body, t, numbers, mu):
-        r, v = tuple(body.position), tuple(body.velocity) if moving else (0.0, 0.0, 0.0)
-        a = acceleration(numbers.p, numbers.at, mu, t, r, v)
-        force = {"force": [body.mass * x for x in a]}
-        if potential is None:
-            return force
-        level = {"potential": body.mass * potential(numbers.p, numbers.at, mu, t, r)}
-        change = {"potential_rate": body.mass * rate(numbers.p, numbers.at, mu, t, r)} if rate is not None else {}
-        return force | level | change
+    def acting(body, t, numbers, mu, burns=None):
+        def value(one, *given):
+            at = (numbers,) if isinstance(one, Opaque) else (numbers.p, numbers.at)
+            return one(*at, mu, 0.0 if still else t, tuple(body.position), *given)
+
+        mass, found = lightened(body, t, burns), {}
+        if potential is not None:
+            found["potential"] = mass * value(potential)
+        if rate is not None:
+            found["potential_rate"] = mass * value(rate)
+        if acceleration is not None:
+            v = tuple(body.velocity) if moving else (0.0, 0.0, 0.0)
+            found["force"] = mass * np.array(value(acceleration, v))
+        return found
 
     return acting
 
 
-@lru_cache(jit.KEPT_KERNELS)
-def of_falling_mass(acceleration: Callable[..., Any]) -> Callable[..., Any]:
-    """The same where the mass falls: by the share of it that is left."""
-
-    def acting(body, t, numbers, mu, burns):
-        a = acceleration(numbers.p, numbers.at, mu, t, tuple(body.position), tuple(body.velocity))
-        left = 1.0
-        for k in range(len(burns) // 3):
-            begin, end, used = burns[3 * k], burns[3 * k + 1], burns[3 * k + 2]
-            left = left - (min(max(t, begin), end) - begin) * used
-        return {"force": [body.mass / left * x for x in a]}
-
-    return acting
-
-
-# ------------------------------------------------------------------ what cannot be traced
 pull = hole("pull(p, at, mu, t, r, v) -> vector", "The acceleration.")
-depth = hole("depth(p, at, mu, t, r) -> float", "The potential.")
-rate = hole("rate(p, at, mu, t, r) -> float", "Its partial time derivative.")
+rate = hole("rate(p, at, mu, t, r) -> float", "Partial time derivative of the potential.")
 
 
-def pulled(p, at, t, r, v, mu):
-    """The acceleration, as floats."""
-    a = pull(p, at, mu, t, r, v)
-    return (float(a[0]), float(a[1]), float(a[2]))
-
-
-def level(p, at, t, r, mu):
-    """The potential."""
-    return float(depth(p, at, mu, t, r))
-
-
-def slopes(p, at, t, r, mu):
-    """The derivatives of the potential by the time and by the coordinates."""
+def slopes(p, at, mu, t, r):
+    """The derivatives of the potential, but that by mu, which nobody asks for."""
     a = pull(p, at, mu, t, r, (0.0, 0.0, 0.0))
-    return (float(rate(p, at, mu, t, r)), -float(a[0]), -float(a[1]), -float(a[2]))
+    return (0.0, float(rate(p, at, mu, t, r)), -float(a[0]), -float(a[1]), -float(a[2]))
 
 
-def still(p, at, mu, t, r):
+def steady(p, at, mu, t, r):
     """The rate of a potential that does not read the time."""
     return 0.0
 
 
-def called(force: Force) -> Opaque:
-    """A force that is called as it is: its acceleration, or its potential with that as its derivative."""
-    acceleration, potential, change = force.compiled
+def called(acceleration: Any, potential: Any, change: Any, words: str) -> tuple[Any, Any, Any]:
+    """The functions of a force that is called as it is: its acceleration, or its potential with that as derivative."""
     name = f"force_{jit.fingerprint((acceleration, potential, change))}"
-    if name in CALLED:
-        return CALLED[name]
-    words = f"force {force.kind!r}"
-    if potential is None:
-        return Opaque(helper(jit.bind(pulled, pull=acceleration)), 3, words, name=name, takes=(0, 3, 3, 0))
-    sloping = helper(jit.bind(slopes, pull=acceleration, rate=change or still))
-    derivative = Opaque(sloping, 4, words, name=f"{name}_slopes", takes=(0, 3, 0))
-    return Opaque(helper(jit.bind(level, depth=potential)), 1, words, derivative, name=name, takes=(0, 3, 0))
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def by_call(kernel: Opaque, conservative: bool, moving: bool) -> Callable[..., Any]:
-    """The function of a load with a force that is called as it is."""
-
-    def acting(body, t, numbers, mu):
-        if conservative:
-            return body.mass * kernel(numbers, t, body.position, mu)
-        v = body.velocity if moving else (0.0, 0.0, 0.0)
-        return {"force": body.mass * kernel(numbers, t, body.position, v, mu)}
-
-    return acting
-
-
-def is_traceable(force: Force) -> bool:
-    """Whether the functions of a force of the user's are programs."""
-    changing = frozenset({one.index for one in force.switches} | {one.flag for one in force.watches if one.flag >= 0})
-    inputs = (("p", range(len(force.numbers))), ("at", None), ("mu", 0), ("t", 0), ("r", 3))
-    for function, more, shape, what in (
-        (force.compiled[0], (("v", 3),), (3,), "acceleration"), (force.compiled[1], (), (), "potential"),
-    ):  # fmt: skip
-        if function is not None:
-            found = traced(jit.Made(function), (*inputs, *more), shape, what, force.numbers, changing)
-            if found.program is None:
-                return False
-    return True
+    if name not in CALLED and potential is None:
+        Opaque(helper(acceleration), 3, words, name=name, takes=(0, 0, 3, 3))
+    elif name not in CALLED:
+        sloping = helper(jit.bind(slopes, pull=acceleration, rate=change or steady))
+        derivative = Opaque(sloping, 5, words, name=f"{name}_slopes", takes=(0, 0, 3))
+        Opaque(helper(potential), 1, words, derivative, name=name, takes=(0, 0, 3))
+    return (CALLED[name], None, None) if potential is None else (None, CALLED[name], None)
 
 
 def loads_of(forces: Sequence[Force], mass: float, burns: Sequence[tuple[float, float, float]]) -> list[Load]:
@@ -136,29 +80,30 @@ def loads_of(forces: Sequence[Force], mass: float, burns: Sequence[tuple[float, 
     for k, force in enumerate(forces):
         label = f"{force.kind} {kinds[:k].count(force.kind) + 1}" if kinds.count(force.kind) > 1 else force.kind
         what = f"forces[{k}], {force.description}"
-        if force.impulse is not None:
-            found.append(Load(nothing, label, kind="impulse", impulse=replace(force.impulse, what=what)))
-            continue
         falls = bool(burns) and (force.surface or force.flow > 0.0)
-        numbers = (force.numbers[0] / mass, *force.numbers[1:]) if force.flow > 0.0 else force.numbers
-        given: dict[str, Any] = {"numbers": Table(numbers)}
-        acceleration, potential, rate = force.compiled
-        shipped = all(is_own(one) for one in force.compiled if one is not None)
-        moving = bool(force.velocity_dependent)
-        if falls:
-            act = of_falling_mass(acceleration)
-            given["burns"] = np.array([x for burn in burns for x in burn])
-        elif potential is gravity_field_potential and force.numbers[DEGREE] > MOST_TERMS:
-            act = unmoved if force.autonomous else turning
-        elif not shipped and not is_traceable(force):
-            act = by_call(called(force), force.conservative, moving)
-        else:
-            act = by_functions(acceleration, potential if force.conservative else None, rate, moving)
-        found.append(Load(
-            act, label, given, kind="force" if shipped else "",
-            flagged=tuple(replace(one, what=what) for one in force.switches), watches=force.watches,
+        load = force.load or users_load(force, mass, falls)
+        found.append(replace(
+            load, name=label, flagged=tuple(replace(one, what=what) for one in force.switches), watches=force.watches,
+            parameters={**load.parameters, "burns": np.array(burns)} if falls else load.parameters,
+            impulse=load.impulse and replace(load.impulse, what=what),
         ))  # fmt: skip
     return found
+
+
+def users_load(force: Force, mass: float, falls: bool) -> Load:
+    """The load of a force with functions of its own; where its body's mass ``falls``, one without potential."""
+    if force.impulse is not None:
+        return Load(nothing, "impulse", kind="impulse", impulse=force.impulse)
+    numbers = Table((force.numbers[0] / mass, *force.numbers[1:]) if force.flow > 0.0 else force.numbers)
+    functions = (force.acceleration, force.potential, force.potential_rate)
+    if falls and force.acceleration:
+        functions = (force.acceleration, None, None)
+    if any(force.traced(name).program is None for name, one in zip(ARGUMENTS, functions[:2], strict=False) if one):
+        functions = called(*functions, f"force {force.kind!r}")
+    act = by_functions(*functions, bool(force.velocity_dependent), bool(force.autonomous))
+    if falls and functions[1]:
+        return Load(act, force.kind, {"numbers": numbers, "acts": np.array(1.0)}, gate="acts")
+    return Load(act, force.kind, {"numbers": numbers})
 
 
 # ------------------------------------------------------------------ burning mass
@@ -195,9 +140,7 @@ def mass_at(mass: Any, burns: Sequence[tuple[float, float, float]]) -> Callable[
 
 
 def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -> Any:
-    t = np.asarray(t, dtype=float)
-    used = sum((np.clip(t, begin, end) - begin) * share for begin, end, share in burns)
-    return (mass * (1.0 - used))[:, None]
+    return (mass * left(np.asarray(t, dtype=float), burns))[:, None]
 
 
 # ------------------------------------------------------------------ arguments of systems
@@ -230,9 +173,6 @@ def forces_of(forces: Any) -> list[Force]:
 
 def _check_kind(force: Force) -> None:
     """Refuse a force of one's own under the name of another kind, which a file of a run would be read as."""
-    functions = (force.acceleration, force.potential, force.potential_rate)
-    if all(one is None or is_own(one) for one in functions) or force.kind not in FORCES:
-        return
-    if force_of(force.arguments).made != force.made:
+    if force.load is None and force.kind in FORCES and force_of(force.arguments).made != force.made:
         raise InvalidInput(f"force {force.kind!r} has other functions than polhode.forces.{force.kind} gives it; "
                            "change its kind")  # fmt: skip

@@ -5,24 +5,24 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.errors import InvalidInput, shown
 from polhode.kernel import jit
 from polhode.kernel.jit import python_of
+from polhode.loads import Load
+from polhode.loads.impulse import Impulse
 from polhode.programs.purity import findings
 from polhode.programs.rewire import user_line
+from polhode.programs.trace import Program
 from polhode.systems.event_record import Watch
-from polhode.systems.forces.derived import is_derived, of_potential
 from polhode.systems.record import Switch
 from polhode.systems.user.function import HERE, may_read
-
-if TYPE_CHECKING:
-    from polhode.systems.forces.impulse import Impulse
+from polhode.systems.user.traced import Traced, jumps, traced
 
 ARGUMENTS = {
     "acceleration": ("p", "at", "mu", "t", "r", "v"),
@@ -52,22 +52,9 @@ def takes(function: Any, names: tuple[str, ...]) -> bool:
     return True
 
 
-def is_own(function: Any) -> bool:
-    """Whether a function is one of polhode's."""
-    return str(function.__module__).startswith("polhode.")
-
-
-made_once = lru_cache(jit.KEPT_KERNELS)(jit.Made)
-
-
-def _made(function: Any) -> jit.Made:
-    """A function as a key; of one that may read what changes, as it is at present."""
-    return made_once(function) if is_own(function) and function.__closure__ is None else jit.Made(function)
-
-
 @dataclass(frozen=True)
 class Force:
-    """One force: its compiled functions, the numbers they read, and what a run switches.
+    """One force: its functions, the numbers they read, and what a run switches.
 
     The functions are plain Python that numba can compile. ``p[at]``, ``p[at + 1]``, ... are the ``numbers``; position
     ``r`` and velocity ``v`` are tuples of 3 numbers, relative to the centre and in the axes of space; ``mu`` is the
@@ -84,8 +71,7 @@ class Force:
     numbers : tuple of float
         Its parameters in the compiled loads.
     acceleration : function
-        ``acceleration(p, at, mu, t, r, v) -> (x, y, z)``; derived from a potential where it is not given, None for an
-        impulse only.
+        ``acceleration(p, at, mu, t, r, v) -> (x, y, z)``; what acts is derived from a potential where it is not given.
     potential : function or None
         ``potential(p, at, mu, t, r) -> float``, per unit mass, of which the acceleration is the negative gradient. None
         where there is none: the work of the force is then recorded.
@@ -97,7 +83,7 @@ class Force:
     autonomous : bool
         Whether it does not depend explicitly on time; by default whether no function reads the time.
     axial : bool
-        Whether it conserves the angular momentum about z.
+        Whether it conserves the angular momentum about z; no longer read, as what a system conserves is found.
     flow : float
         Mass flow rate while its switch is on; if positive, ``numbers[0]`` is a force, not an acceleration.
     surface : bool
@@ -110,6 +96,11 @@ class Force:
         A sudden change of velocity, instead of an acceleration.
     centre : float
         Gravity parameter of the centre it belongs to; 0 if it may act about any.
+    load : Load or None
+        What acts, in the place of numbers and functions, of those that polhode has; indices of switches and watches are
+        then those from its first number on.
+    conservative : bool
+        Whether it has a potential, which may depend on time.
 
     Raises
     ------
@@ -134,9 +125,16 @@ class Force:
     watches: tuple[Watch, ...] = ()
     impulse: Impulse | None = None
     centre: float = 0.0
+    load: Load | None = field(default=None, compare=False)
+    conservative: bool = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", {"kind": self.kind, **self.arguments})
+        if self.load is not None:
+            for name, default in (("velocity_dependent", False), ("autonomous", True), ("conservative", False)):
+                object.__setattr__(self, name, default if getattr(self, name) is None else getattr(self, name))
+            return
+        object.__setattr__(self, "conservative", self.potential is not None)
         object.__setattr__(self, "numbers", self._checked_numbers())
         if self.impulse is None and self.acceleration is None and self.potential is None:
             raise self._wrong(f"has no acceleration; give acceleration({', '.join(ARGUMENTS['acceleration'])}), or the "
@@ -145,11 +143,13 @@ class Force:
             raise self._wrong("is an impulse; leave out acceleration and potential")
         for name in ARGUMENTS:
             object.__setattr__(self, name, self._checked_function(name))
-        self._derive()
-        functions = [one for one in (self.acceleration, self.potential) if one is not None]
+        if self.potential is not None:
+            self._check_derived()
         if self.velocity_dependent is None:
-            object.__setattr__(self, "velocity_dependent", any(reads(one, VELOCITY) for one in functions[:1]))
+            moving = self.acceleration is not None and reads(self.acceleration, VELOCITY)
+            object.__setattr__(self, "velocity_dependent", moving)
         if self.autonomous is None:
+            functions = [one for one in (self.acceleration, self.potential) if one is not None]
             object.__setattr__(self, "autonomous", not any(reads(one, TIME) for one in functions))
         if self.flow > 0.0 and not (self.numbers and any(math.isfinite(one.stop - one.start) for one in self.switches)):
             raise self._wrong("uses up mass, but no switch says from when to when; give one with both times")
@@ -158,48 +158,46 @@ class Force:
         if self.potential_rate is not None and self.potential is None:
             raise self._wrong("has a potential_rate without a potential; give both, or leave it out")
 
-    def _derive(self) -> None:
-        """Fill in what follows from the potential: the acceleration, and the rate of one that depends on time.
-
-        What was derived for another ``Force`` and handed on by ``replace`` is derived again, as numbers may be others.
-        """
-        object.__setattr__(self, "_level", self.potential)
-        for name in ("acceleration", "potential_rate"):
-            if is_derived(getattr(self, name)):
-                object.__setattr__(self, name, None)
-        if self.potential is None:
-            return
+    def _check_derived(self) -> None:
+        """Refuse a potential from which its acceleration, or its rate in time, must follow and does not."""
+        assert self.potential is not None
         rate = self.potential_rate is None and self.autonomous is not True and reads(self.potential, TIME)
         if self.acceleration is not None and not rate:
             return
-        if not is_own(self.potential):
-            self._called("potential", 1, 0, *PLACE)
-        changing = {one.index for one in self.switches} | {one.flag for one in self.watches if one.flag >= 0}
-        found = of_potential(self.potential, self.numbers, frozenset(changing))
-        lacks = "acceleration" if self.acceleration is None and found.acceleration is None else "potential_rate"
-        if found.reason and (rate or lacks == "acceleration"):
+        self._called("potential", 1, 0, *PLACE)
+        found, lacks = self.traced("potential"), "acceleration" if self.acceleration is None else "potential_rate"
+        reason = found.reason
+        if found.program is not None and not self._agrees(found.program):
+            reason = "it computes something else from arrays than from tuples"
+        elif found.program is not None and rate and jumps(found.program.graph, found.program.outputs):
+            reason, lacks = "it decides by the time, and may jump", "potential_rate"
+        if reason:
             raise self._wrong(f"has the potential {self.potential.__name__!r}, from which its {lacks} does not follow: "
-                              f"{found.reason}; or give {lacks}({', '.join(ARGUMENTS[lacks])})")  # fmt: skip
-        if self.acceleration is None:
-            object.__setattr__(self, "acceleration", found.acceleration)
-            object.__setattr__(self, "_level", found.potential)
-        if rate:
-            object.__setattr__(self, "potential_rate", found.potential_rate)
+                              f"{reason}; or give {lacks}({', '.join(ARGUMENTS[lacks])})")  # fmt: skip
+
+    def traced(self, name: str) -> Traced:
+        """One of its functions as a program, for all values of its numbers that a run changes."""
+        changing = frozenset({one.index for one in self.switches} | {one.flag for one in self.watches if one.flag >= 0})
+        inputs = (("p", range(len(self.numbers))), ("at", None), ("mu", 0), ("t", 0), ("r", 3))
+        more, shape = ((("v", 3),), (3,)) if name == "acceleration" else ((), ())
+        return traced(jit.Made(getattr(self, name)), (*inputs, *more), shape, name, self.numbers, changing)
+
+    def _agrees(self, program: Program) -> bool:
+        """Whether a program gives what the potential gives, at a place where it gives a number."""
+        r, t, mu = (0.8, 0.5, 0.3), 0.4, 1.3
+        try:
+            with np.errstate(all="ignore"):
+                expected = float(self.potential(np.array(self.numbers), 0, mu, t, tuple(np.array(r))))  # type: ignore[misc]
+                (value,) = program(t=t, mu=mu, r=r, p=self.numbers)
+        except Exception:  # told by ``tried``
+            return True
+        return not abs(value - expected) > 1e-12 * abs(expected)
 
     @property
-    def compiled(self) -> tuple[Any, Any, Any]:
-        """Acceleration, potential and its rate as they are compiled; a potential that was traced, as it was written."""
-        return self.acceleration, self._level, self.potential_rate  # type: ignore[attr-defined]
-
-    @property
-    def made(self) -> tuple[jit.Made | None, ...]:
-        """The same, equal to those of other forces that come to the same code at present."""
-        return tuple(one and _made(one) for one in self.compiled)
-
-    @property
-    def conservative(self) -> bool:
-        """Whether it has a potential, which may depend on time."""
-        return self.potential is not None
+    def made(self) -> tuple[Any, ...]:
+        """What acts, equal to that of other forces that come to the same code at present."""
+        functions = (self.acceleration, self.potential, self.potential_rate)
+        return (*(one and jit.Made(one) for one in functions), self.load and self.load.function)
 
     def _wrong(self, problem: str) -> InvalidInput:
         return InvalidInput(f"force {self.kind!r} {problem}")
@@ -239,7 +237,7 @@ class Force:
         """
         for name, count in (("acceleration", 3), ("potential", 1), ("potential_rate", 1)):
             function = getattr(self, name)
-            if function is not None and not is_own(function):
+            if function is not None:
                 first, other = (self._called(name, count, lead, *PLACE) for lead in (0, 2))
                 if first is not None and not np.array_equal(first, other, equal_nan=True):
                     raise self._wrong(f"has the {name} {function.__name__!r}, whose result changes with at; its "

@@ -1,58 +1,29 @@
-"""Thrust: a constant acceleration, or a force that uses up mass."""
+"""Thrust: a constant acceleration, a force that uses up mass, or an impulse."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import numpy as np
-
-from polhode.algebra.so3 import dot, scale
 from polhode.arguments import choice, number, unit_vector
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Acceleration, Newtons, Speed, Time, Vector
+from polhode.arguments.words import Acceleration, Form, Newtons, Speed, Time, Unit, Vector
 from polhode.errors import InvalidInput, answering
-from polhode.kernel.access import get3
-from polhode.kernel.jit import helper
+from polhode.loads.impulse import FRAMES, changed_by
+from polhode.loads.load import made
+from polhode.loads.thrust import pushed_along, pushed_forwards, pushed_outwards, times_of
 from polhode.systems.forces.record import Force
 from polhode.systems.record import Switch
 
 STANDARD_GRAVITY = 9.80665
 """m/s^2, by definition: exhaust velocity in m/s over specific impulse in s."""
-FIRING, ALONG = 1, 2
-"""Indices among the numbers, behind the size: 1 while it is on, else 0, set by the run; a fixed direction."""
-
-
-@helper
-def push(p, at, e):
-    """Thrust along e while it is on."""
-    if p[at + FIRING] == 0.0:
-        return (0.0, 0.0, 0.0)
-    size = np.sqrt(dot(e, e))
-    return (0.0, 0.0, 0.0) if size == 0.0 else scale(p[at] / size, e)
-
-
-def thrust_inertial(p, at, mu, t, r, v):
-    """Thrust in a fixed direction."""
-    return push(p, at, get3(p, at + ALONG))
-
-
-def thrust_along_velocity(p, at, mu, t, r, v):
-    """Thrust along the velocity."""
-    return push(p, at, v)
-
-
-def thrust_radial(p, at, mu, t, r, v):
-    """Thrust outwards."""
-    return push(p, at, r)
-
-
-DIRECTIONS = {
-    "inertial": (thrust_inertial, "thrust in a fixed direction"),
-    "velocity": (thrust_along_velocity, "thrust along the velocity"),
-    "radial": (thrust_radial, "radial thrust"),
+DIRECTIONS: dict[str, tuple[Callable[..., Any], str]] = {
+    "inertial": (pushed_along, "thrust in a fixed direction"),
+    "velocity": (pushed_forwards, "thrust along the velocity"),
+    "radial": (pushed_outwards, "radial thrust"),
 }
-"""Acceleration and description, by the direction."""
+"""Function of the load and description, by the direction."""
 
 
 @answering
@@ -118,11 +89,7 @@ def thrust(
             f"is given, but direction is {direction!r}; leave it out or choose direction 'inertial'"
         )  # fmt: skip
         raise InvalidInput(f"vector {problem}")
-    along = (0.0, 0.0, 0.0) if vector is None else unit_vector(vector, "vector")
-    given = {"start": start, "stop": stop}
-    times = {name: number(value, name, "s") for name, value in given.items() if value is not None}
-    if times.get("start", -inf) >= times.get("stop", inf):
-        raise InvalidInput(f"stop is {times['stop']:g}, not after start, {times['start']:g}; exchange them")
+    times = times_of(start, stop)
     for name in ("start", "stop"):
         if burn and name not in times:
             raise InvalidInput(f"{name} is missing; a force uses up mass and needs both times")
@@ -131,13 +98,44 @@ def thrust(
     arguments |= {"direction": direction} | ({} if vector is None else {"vector": plain(vector)}) | times | burn
     pushing, words = DIRECTIONS[direction]
     what = words + ", using up mass" * bool(burn)
+    along = {} if vector is None else {"direction": unit_vector(vector, "vector")}
     return Force(
-        "thrust",
-        what,
-        arguments,
-        (size, 1.0, *along),
-        pushing,
-        autonomous=not times,
-        flow=abs(size) / speed,
-        switches=(Switch(FIRING, times.get("start", -inf), times.get("stop", inf), what),) if times else (),
-    )
+        "thrust", what, arguments, load=made(pushing, "thrust", firing=1.0, size=size, **along),
+        velocity_dependent=direction == "velocity", autonomous=not times, flow=abs(size) / speed,
+        switches=(Switch(0, times.get("start", -inf), times.get("stop", inf), what),) if times else (),
+    )  # fmt: skip
+
+
+@answering
+def impulse(
+    time: Time,
+    delta_v: Annotated[Any, Form.NUMBER_OR_VECTOR, Unit("m_s")],
+    frame: Literal["inertial", "rtn", "velocity"] = "inertial",
+) -> Force:
+    """An instantaneous change of velocity at exactly this time, between two steps.
+
+    Parameters
+    ----------
+    time : float
+        Time at which it is applied, also at the first and last time of a run; rows at that time are after it.
+    delta_v : array_like (3,), or float
+        Change of velocity, length / time. For frame "velocity" one number, negative to brake.
+    frame : {"inertial", "rtn", "velocity"}
+        Axes of ``delta_v``: those of space; radial, transverse (in the plane of motion, forward) and normal to that
+        plane just before the impulse; or along the velocity.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    sudden = changed_by(number(time, "time", "s"), delta_v, frame)
+    shown = sudden.delta_v[0] if frame == "velocity" else list(sudden.delta_v)
+    return Force(
+        "impulse", FRAMES[frame], {"time": sudden.time, "delta_v": shown, "frame": frame}, velocity_dependent=False,
+        autonomous=False, impulse=sudden,
+    )  # fmt: skip
