@@ -10,7 +10,7 @@ from polhode.loads.air import Area
 from polhode.loads.load import Load, made
 from polhode.loads.thrust import lightened
 from polhode.surroundings.light import beam, visible
-from polhode.surroundings.paths import place_at
+from polhode.surroundings.paths import place_at, velocity_at
 
 
 def on_ball(body, sunlight, Cr, area):
@@ -20,7 +20,7 @@ def on_ball(body, sunlight, Cr, area):
 
 def in_light(body, t, sun, acceleration, far, distance=None, burns=None):
     """m times an acceleration away from the Sun, which is a direction if far; without shadow it has a potential, zero
-    at the origin: m A n . r, m A D^2 / |d| or -m A |d|."""
+    at the origin: m A n . r, m A D^2 / |d| or -m A |d|, and its rate in time, all without cancellation."""
     r, s = body.position, np.array(place_at(sun.p, sun.at + 1, t))
     d = s if far == 1.0 else s - r
     force = lightened(body, t, burns) * beam(d, acceleration, distance)
@@ -30,8 +30,16 @@ def in_light(body, t, sun, acceleration, far, distance=None, burns=None):
         return {"potential": -(force @ r), "force": force}
     near, away = (d @ d) ** 0.5, (s @ s) ** 0.5
     change = (r @ (r - 2.0 * s)) / (away + near)  # |d| - |s|
-    level = -acceleration * (change if distance is None else distance * distance * change / (away * near))
-    return {"potential": body.mass * level, "force": force}
+    ds = np.array(velocity_at(sun.p, sun.at + 1, t))
+    if distance is None:
+        level, rate = -change, ((r @ ds) + (s @ ds) * change / away) / near
+    else:
+        square = distance * distance
+        level = -square * change / (away * near)
+        cubes = change * (near * near + near * away + away * away) / (near * away) ** 3
+        rate = square * ((r @ ds) / near**3 + (s @ ds) * cubes)
+    strength = body.mass * acceleration
+    return {"potential": strength * level, "potential_rate": strength * rate, "force": force}
 
 
 def in_shade(body, t, sun, acceleration, far, distance=None, radius=None, sun_radius=None, burns=None):

@@ -42,7 +42,8 @@ def from_body(body, s, square, mu):
     f = q * (3.0 + q * (3.0 + q)) / (1.0 + cube / far)
     direct = q * q * (w + 2.0) / (2.0 * w * (1.0 + w) * (1.0 + w))
     level = -body.mass * mu * square**-0.5 * (direct - 0.5 * (r @ r) / square)
-    return level, -body.mass * mu / cube * (r + f * s), q, w, f, cube / far
+    k = -body.mass * mu / cube
+    return level, k * f * s + k * r, q, w, f, cube / far
 
 
 @answering

@@ -98,9 +98,12 @@ def users_load(force: Force, mass: float, falls: bool) -> Load:
     functions = (force.acceleration, force.potential, force.potential_rate)
     if falls and force.acceleration:
         functions = (force.acceleration, None, None)
-    if any(force.traced(name).program is None for name, one in zip(ARGUMENTS, functions[:2], strict=False) if one):
+    as_it_is = any(
+        force.traced(name).program is None for name, one in zip(ARGUMENTS, functions[:2], strict=False) if one
+    )
+    if as_it_is:
         functions = called(*functions, f"force {force.kind!r}")
-    act = by_functions(*functions, bool(force.velocity_dependent), bool(force.autonomous))
+    act = by_functions(*functions, bool(force.velocity_dependent), as_it_is and bool(force.autonomous))
     if falls and functions[1]:
         return Load(act, force.kind, {"numbers": numbers, "acts": np.array(1.0)}, gate="acts")
     return Load(act, force.kind, {"numbers": numbers})
