@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from acting import compiled
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.access import segment
@@ -99,12 +100,13 @@ def test_a_force_whose_potential_follows_a_table():
         return r[0] * s[0] + r[1] * s[1] * s[2]
 
     force = ph.forces.Force("mine", "follows a table", {}, NUMBERS, potential=potential)
-    p, r, v = np.array(NUMBERS), (0.3, 0.4, 0.5), (0.0, 0.0, 0.0)
+    p, r = np.array(NUMBERS), (0.3, 0.4, 0.5)
+    acceleration, slope = compiled(force, r, 1.7)
     s, ds = place_at(p, 0, 1.7), velocity_at(p, 0, 1.7)
-    np.testing.assert_allclose(force.acceleration(p, 0, 1.0, 1.7, r, v), (-s[0], -s[1] * s[2], 0.0), rtol=1e-14)
+    np.testing.assert_allclose(acceleration, (-s[0], -s[1] * s[2], 0.0), rtol=1e-14)
     rate = r[0] * ds[0] + r[1] * (ds[1] * s[2] + s[1] * ds[2])
-    assert force.potential_rate(p, 0, 1.0, 1.7, r) == pytest.approx(rate, rel=1e-14)
-    assert math.isnan(force.acceleration(p, 0, 1.0, 5.0, r, v)[0])
+    assert slope == pytest.approx(rate, rel=1e-14)
+    assert math.isnan(compiled(force, r, 5.0)[0][0])
 
 
 def test_a_primitive_may_have_slopes_of_its_own(monkeypatch):

@@ -149,7 +149,7 @@ def test_a_force_with_its_own_acceleration_and_potential(tmp_path):
     assert out.splitlines() == [
         "m True",
         '{"kind": "yukawa", "strength": 0.3, "reach": 50.0}',
-        "True False ('energy', 'vertical_angular_momentum')",
+        "True False ('energy', 'angular_momentum_space')",
         "True True",
         "True",
         "['friction'] True",

@@ -23,9 +23,10 @@ def acting(force, r, v=(0.0, 0.0, 0.0), t=0.0, mu=1.0):
     return force.load.function(body, **{name: given[name] for name in names if name in given})
 
 
-def rate(force, r, t):
-    """The rate in time of its potential."""
+def compiled(force, r, t):
+    """Its force at rest, and the rate in time of its potential, as a run has them."""
     system = ph.orbit(1.0, forces=[force])
     y, out = np.array([*r, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), np.zeros(L.LOAD + 1)
-    load_caller(L.ALL)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.with_memory, out)
-    return out[L.LOAD]
+    role = system.compiled_loads(t, y)
+    load_caller(L.WITHOUT_SOLVED)(role, t, 1, y, system.bodies, system.with_memory, out)
+    return out[:3], out[L.LOAD]

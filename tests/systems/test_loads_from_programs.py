@@ -12,7 +12,7 @@ import pytest
 import mp_program
 import polhode as ph
 import written_loads as by_hand
-from acting import acting, rate
+from acting import acting, compiled
 from polhode.algebra import rotation
 from polhode.checks import load_caller
 from polhode.kernel import jit
@@ -173,14 +173,14 @@ def test_a_third_body_has_all_digits(path, r):
     force = F.third_body(m, **(CIRCLE if path is MOON else TABLE))
     assert force.load.parameters["path"] == path
     place, speed = by_hand.at(path, t)
-    found, slipped = acting(force, r, t=t)["force"], rate(force, r, t)
+    found, rate = acting(force, r, t=t)["force"], compiled(force, r, t)[1]
     with mp.workdps(50):
         s, ds, x = (tuple(map(mp.mpf, map(float, one))) for one in (place, speed, r))
         expected = np.array([float(a) for a in by_hand.third_body_acceleration(mp.mpf(m), s, x)])
         slope = float(by_hand.third_body_rate(mp.mpf(m), s, ds, x))
     size = m * np.linalg.norm(r) / min(np.linalg.norm(place), np.linalg.norm(np.subtract(place, r))) ** 3
     assert np.abs(np.array(found) - expected).max() <= 2e-15 * size
-    assert abs(slipped - slope) <= 4e-15 * size * np.linalg.norm(r) / np.linalg.norm(place) * np.linalg.norm(speed)
+    assert abs(rate - slope) <= 4e-15 * size * np.linalg.norm(r) / np.linalg.norm(place) * np.linalg.norm(speed)
 
 
 @pytest.mark.parametrize("distance", [None, 1e11])
@@ -188,7 +188,7 @@ def test_light_does_its_work(distance):
     A, t, r = 1e-7, 3e5, (7e6, 1e5, -5e4)
     force = F.radiation_pressure(A, **TABLE, **({} if distance is None else {"distance": distance}))
     place, speed = by_hand.at(path_of(None, *TABLE.values(), None).numbers, t)
-    found = rate(force, r, t)
+    _, found = compiled(force, r, t)
     with mp.workdps(50):
         s, ds, x = (tuple(map(mp.mpf, map(float, one))) for one in (place, speed, r))
         expected = float(by_hand.light_rate(mp.mpf(A), distance, s, ds, x))
