@@ -120,3 +120,29 @@ def test_what_is_missing_is_said_in_a_sentence(said):
     with pytest.raises(PolhodeError) as told:
         refused()[said]()
     assert said in str(told.value) and "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_some_bodies_attract_each_other(count):
+    """Those that are named, among others that do not; each pair once."""
+    named, G = [f"body{i}" for i in range(1, count + 1)], 0.3
+    some = ph.system(ph.bodies(count + 2, 2.0), ph.loads.gravitation(G).on(*named))
+    position = np.random.default_rng(3).normal(size=(count + 2, 3))
+    velocity = 0.3 * np.random.default_rng(4).normal(size=(count + 2, 3))
+
+    def rates(t, y):
+        r, v = y.reshape(2, -1, 3)
+        found = np.zeros_like(r)
+        for i in range(1, count + 1):
+            d = np.delete(r[1:-1], i - 1, axis=0) - r[i]
+            found[i] = (2.0 * G * d / np.linalg.norm(d, axis=1, keepdims=True) ** 3).sum(axis=0)
+        return np.concatenate([v.ravel(), found.ravel()])
+
+    start = np.concatenate([position.ravel(), velocity.ravel()])
+    end = solve_ivp(rates, (0.0, 0.5), start, "DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+    ds = ph.integrate(some, "mkrk:cv8", step=5e-3, t_end=0.5, position=position, velocity=velocity)
+    np.testing.assert_allclose(ds.position.values[-1].ravel(), end[: 3 * count + 6], rtol=0, atol=1e-9)
+    assert set(some.conserves) == {"energy", "total_momentum", "total_angular_momentum"}
+    assert float(abs(ds.energy_error).max()) < 1e-9 and np.array_equal(ph.rerun(ds).position, ds.position)
+    with pytest.raises(PolhodeError, match="is on 'body0' alone"):
+        ph.loads.gravitation(G).on("body0")

@@ -265,7 +265,7 @@ def gravitation(G: float = 6.6743e-11) -> Load:
     Returns
     -------
     Load
-        On all bodies; say ``.on`` for two of them.
+        On all bodies; say ``.on`` for some of them, which then attract each other.
 
     Raises
     ------

@@ -355,7 +355,11 @@ class Load:
                                    f"{', '.join(names_of(self.function))}")  # fmt: skip
         if self.of_pairs and len(places) < 2:
             raise InvalidInput(f"{self.described} is on all pairs, but takes one body; it must take two")
-        if self.bodies and not self.of_pairs and len(self.bodies) > len(places):
+        among = self.kind == "gravitation"  # each other, however many they are
+        if among and len(self.bodies) == 1 and not self.of_pairs:
+            raise InvalidInput(f"{self.described} is the attraction of bodies on each other, but is on "
+                               f"{self.bodies[0]!r} alone; name two or more, or none for all")  # fmt: skip
+        if self.bodies and not (self.of_pairs or among) and len(self.bodies) > len(places):
             raise InvalidInput(f"{self.described} takes {len(places)} bodies, but is on {', '.join(self.bodies)}")
         return self
 

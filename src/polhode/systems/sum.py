@@ -541,5 +541,6 @@ def _places(load: Load, at: Mapping[str, int], passes: bool) -> tuple[tuple[int,
         if one not in at:
             raise unknown_name(f"body that {load.what} {load.name!r} is on", one, at)
     if load.bodies:
-        return (tuple(at[one] for one in load.bodies),)
+        on = tuple(at[one] for one in load.bodies)
+        return tuple(combinations(on, 2)) if load.kind == "gravitation" else (on,)
     return tuple((i,) for i in at.values())
