@@ -1,16 +1,4 @@
-"""Molecules of rigid water: where their sites are, and what these carry.
-
-============ ======= ========= =========== ========= ================= ===================== ========================
-model        r_OH/nm H-O-H     q_H / e     sigma/nm  epsilon/(kJ/mol)  negative charge       source
-============ ======= ========= =========== ========= ================= ===================== ========================
-spc/e        0.1     109.4712  0.4238      0.3166    0.650             on the oxygen         [berendsen1987]
-tip3p        0.09572 104.52    0.417       0.315061  0.636386          on the oxygen         [jorgensen1983]
-tip4p/2005   0.09572 104.52    0.5564      0.31589   0.774907          0.01546 nm from it    [abascal2005]
-============ ======= ========= =========== ========= ================= ===================== ========================
-
-The origin of the body frame is the centre of mass; z points from the oxygen to the midpoint of the hydrogens, which lie
-in the plane of x and z. The molecule is planar: the moment about y is the sum of the two others.
-"""
+"""Molecules of rigid water: where their sites are, and what these carry; nm, ps, u and elementary charges."""
 
 from __future__ import annotations
 
@@ -20,6 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+COULOMB = 138.935457644
+"""1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
+BOLTZMANN = 0.00831446261815324
+"""Boltzmann's constant in kJ / (mol K)."""
+DALTON = 1.66053906660
+"""kg / m^3 per u / nm^3: 1 u is 1.66053906660e-27 kg."""
 MASSES = np.array([15.9994, 1.008, 1.008, 0.0])
 """Masses of oxygen, both hydrogens and a charge beside them, u."""
 

@@ -30,7 +30,7 @@ from polhode.arguments.words import (
     States,
 )  # fmt: skip
 from polhode.bodies.body import Body
-from polhode.bodies.inertia import RELATIVE_TOLERANCE, principal
+from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.bodies.inertia.fixed_points import STANDARD_GRAVITY, held_at_a_point, symmetry_axis
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
@@ -119,8 +119,7 @@ def heavy_top(
     array([[2.5, 2.5, 1. ]])
     """
     held = held_at_a_point(inertia, center_of_mass, weight, mass, gravity, inertia_about, truth(physical, "physical"))
-    center, weight = held.center, held.weight
-    moments, frame = principal(held.inertia, triangle=physical)
+    moments, frame, center = held.moments, held.frame, held.center
     axis = symmetry_axis(held.inertia, center)
     inside = np.array(rotate_inverse(tuple(frame), tuple(center)))
     if (moments == 0.0).any() and np.abs(inside[moments > 0.0]).max() > RELATIVE_TOLERANCE * np.abs(inside).max():
@@ -130,7 +129,7 @@ def heavy_top(
     given = given_of({"torque": (torque, "torque")}, parameters, states, controllers, loads, work, frame)
     return assembled(
         "heavy_top", [Body("top", np.inf, tuple(moments), tuple(frame))],
-        [weight_load(weight, at=center if given.acts else inside)],
+        [weight_load(held.weight, at=center if given.acts else inside)],
         {**held.recorded, **({} if physical else {"physical": False})},
         given, how={"principal": not given.acts}, direct={} if mass is not None else {"weight": (0, False)},
         axis=axis, alone={"series": top_series, "recommended": "fg6_5"},

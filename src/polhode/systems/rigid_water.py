@@ -12,8 +12,16 @@ Units: nm, ps, atomic mass units u, elementary charges e. So energies are in u n
 with k_B = 0.00831446261815324 kJ / (mol K), pressures in kJ / (mol nm^3) = 1.66053907 MPa, and k is 138.935457644
 kJ nm / (mol e^2).
 
-The models are those of ``polhode.bodies.water``; z of the body frame points from the oxygen to the midpoint of the
-hydrogens, which lie in the plane of x and z.
+============ ======= ========= =========== ========= ================= ===================== ========================
+model        r_OH/nm H-O-H     q_H / e     sigma/nm  epsilon/(kJ/mol)  negative charge       source
+============ ======= ========= =========== ========= ================= ===================== ========================
+spc/e        0.1     109.4712  0.4238      0.3166    0.650             on the oxygen         [berendsen1987]
+tip3p        0.09572 104.52    0.417       0.315061  0.636386          on the oxygen         [jorgensen1983]
+tip4p/2005   0.09572 104.52    0.5564      0.31589   0.774907          0.01546 nm from it    [abascal2005]
+============ ======= ========= =========== ========= ================= ===================== ========================
+
+The origin of the body frame is the centre of mass; z points from the oxygen to the midpoint of the hydrogens, which lie
+in the plane of x and z. The molecule is planar: the moment about y is the sum of the two others.
 
 Conserved: energy, total momentum; in free space the total angular momentum about the origin.
 """
@@ -29,7 +37,7 @@ import numpy as np
 from polhode.arguments import choice, in_unit, number
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Loads, NumberOrNumbers, Permittivity
-from polhode.bodies.water import MASSES, MODELS, Model, geometry
+from polhode.bodies.water import BOLTZMANN, COULOMB, DALTON, MASSES, MODELS, Model, geometry
 from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, sites
 from polhode.loads.load import PAIRS
@@ -37,12 +45,6 @@ from polhode.systems.liquids import Molecules, liquid, reaction
 from polhode.systems.molecules import count, edges_of, within_of
 from polhode.systems.record import System
 
-COULOMB = 138.935457644
-"""1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
-BOLTZMANN = 0.00831446261815324
-"""Boltzmann's constant in kJ / (mol K)."""
-DALTON = 1.66053906660
-"""kg / m^3 per u / nm^3: 1 u is 1.66053906660e-27 kg."""
 CUTOFF, SHORTEST = 0.9, 0.5
 """The default cut-off, and the shortest one chosen for a small box; nm."""
 

@@ -67,6 +67,8 @@ class Held(NamedTuple):
     """A body with a fixed point."""
 
     inertia: Any  # about that point
+    moments: Any  # moments, frame: its principal moments, (3,), and axes, (4,)
+    frame: Any
     center: Any  # (3,): the centre of mass from it
     weight: float
     recorded: dict[str, Any]  # what it was made from, in JSON types
@@ -102,4 +104,12 @@ def held_at_a_point(
         weight = mass * gravity
         tensor = about_fixed_point(inertia, center, mass, inertia_about, physical)
         recorded = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
-    return Held(tensor, center, weight, {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded})
+    moments, frame = principal(tensor, triangle=physical)
+    return Held(
+        tensor,
+        moments,
+        frame,
+        center,
+        weight,
+        {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded},
+    )
