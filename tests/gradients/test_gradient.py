@@ -241,3 +241,38 @@ def test_wheels_of_a_run_that_goes_on_keep_their_momenta():
 
     found = ph.gradient(lambda s: seen_of_wheels(s), body, "v2", wrt=["inertia"], start=before, **run)
     assert_allclose(found["inertia"], by_differences(value, moments, 0.05), rtol=1e-7)
+
+
+def lorenz(x, y, z, sigma, rho, beta):
+    return {"x": sigma * (y - x), "y": x * (rho - z) - y, "z": x * y - beta * z}
+
+
+def warmed(body, heat, power):
+    return {"force": heat * body.in_space(np.array([1.0, 0.0, 0.5])), "heat": power - 0.1 * heat[::-1]}
+
+
+def test_states_of_the_systems_own_are_seen_by_objectives():
+    """One number or several, alone, of a body and of wheels; against the transition matrix."""
+    weather = ph.system(ph.states.of(lorenz, {"sigma": 10.0, "rho": 28.0, "beta": 8 / 3}, x=1.0, y=1.0, z=1.0))
+    wheels = ph.reaction_wheels(np.eye(3), 0.01, speed=20.0, viscous=1e-3)
+    warm = ph.system(ph.body("a", 2.0, (1.0, 2.0, 2.5), wheels=wheels),
+                     ph.loads.of(warmed, power=[1.0, 0.2, -0.3]).states(heat=(0.5, 0.1, 0.2)))  # fmt: skip
+    cases = [
+        (weather, ["lorenz.rho", "lorenz.states.x"], {}, lambda s: (s.z**2 + s.x).sum(),
+         lambda ds: {"z": 2.0 * ds.z.values, "x": np.ones(ds.time.size)}),
+        (warm, ["warmed.power.1", "a.wheels.viscous"], {"angular_velocity": (0.1, 0.3, -0.2)},
+         lambda s: (s.heat[:, 1] * s.wheel_momentum[:, 2] + s.position[:, 0]).sum(),
+         lambda ds: {"heat.1": ds.wheel_momentum.values[:, 2], "wheel_momentum.2": ds.heat.values[:, 1],
+                     "position_x": np.ones(ds.time.size)}),
+    ]  # fmt: skip
+    for system, names, start, objective, slopes_of in cases:
+        run = {"step": 0.01, "steps": 100, **start}
+        found = ph.gradient(objective, system, "mkrk:cv8", wrt=names, every=25, **run)
+        ds = ph.integrate(system, "mkrk:cv8", tangent=names, every=25, **run)
+        for name in names:
+            column = ds.state_transition.sel(column=name)
+            wanted = sum(float(w @ column.sel(row=row).values) for row, w in slopes_of(ds).items())
+            assert_allclose(found[name], wanted, rtol=1e-11)
+    with pytest.raises(InvalidInput, match=r"by heat must be an array of shape \(3,\)"):
+        ph.gradient(lambda s: s.heat[0], warm, "mkrk:cv8", wrt=["warmed.power.1"], step=0.01, steps=3,
+                    slopes=lambda s: {"heat": 1.0})  # fmt: skip

@@ -226,7 +226,7 @@ def gradient(
         Of the states, returns one number: ``lambda s: (s.position**2).sum()``. It sees the end of the run, with arrays
         (3,), of attitudes (4,); with ``every`` or ``t_eval`` all rows, (rows, 3). Names: ``time``, ``position``,
         ``momentum``, ``velocity`` (space frame), ``attitude`` (w, x, y, z, body to space), ``angular_momentum``,
-        ``angular_velocity`` (body frame); with several bodies (N, 3).
+        ``angular_velocity`` (body frame); with several bodies (N, 3); and states that loads read, by their names.
     system, method, step, steps, t_end, every, t_eval, start, parameters, settings, **options
         As for ``polhode.integrate``.
     wrt : str or sequence of str, optional

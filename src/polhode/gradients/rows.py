@@ -32,6 +32,8 @@ class States:
         Unit quaternions (w, x, y, z), body to space.
     angular_momentum, angular_velocity : array
         In the body frame of the user.
+
+    States of its own, which loads read, have their names: arrays (rows,), or (rows, k) of several numbers.
     """
 
     def __init__(self, time: Any, arrays: Mapping[str, Any]) -> None:
@@ -39,7 +41,7 @@ class States:
         self.__dict__.update(arrays)
 
     def __repr__(self) -> str:
-        return f"States({', '.join(name for name in ('time', *NAMES) if name in self.__dict__)})"
+        return f"States({', '.join(self.__dict__)})"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -64,7 +66,11 @@ class Rows:
         start, system, N = run.columns.start, self.system, self.system.N
         self.moving = [i for i in range(N) if np.isfinite(system.mass[i])]
         self.turning = [i for i in range(N) if np.isfinite(system.moments[i]).any()]
-        self.names = [*TRANSLATION * bool(self.moving), *ROTATION * bool(self.turning)]
+        self.own: dict[str, list[int]] = {}  # where the states of the system's own stand, which loads read
+        self.single = {one.quantity for one in system.auxiliary[system.read_from :] if not one.label}
+        for k, one in enumerate(system.auxiliary[system.read_from :], L.BODY * N + system.read_from):
+            self.own.setdefault(one.quantity, []).append(k)
+        self.names = [*TRANSLATION * bool(self.moving), *ROTATION * bool(self.turning), *self.own]
         constants = start.bodies[: L.CONSTANTS * N].reshape(N, L.CONSTANTS)
         self.inverse_mass = constants[:, L.INVERSE_MASS]
         self.inverse = constants[:, L.INVERSE_INERTIA : L.INVERSE_INERTIA + 3]
@@ -98,6 +104,7 @@ class Rows:
                 "angular_velocity": np.einsum("ijk,nik->nij", self.turns, m * self.inverse),
             }
         found = {name: np.array(a[:, 0] if N == 1 else a) for name, a in found.items()}
+        found |= {name: states[:, at[0] if name in self.single else at] for name, at in self.own.items()}
         return {name: a[-1] for name, a in found.items()} if self.final else found
 
     @property
@@ -121,6 +128,8 @@ class Rows:
         into = found[:, : L.BODY * N].reshape(n, N, L.BODY)
         r, p = into[..., L.POSITION : L.POSITION + 3], into[..., L.MOMENTUM : L.MOMENTUM + 3]
         at_q, at_m = into[..., L.ATTITUDE : L.ATTITUDE + 4], into[..., L.ANGULAR : L.ANGULAR + 3]
+        for name in given.keys() & self.own.keys():
+            found[:, self.own[name]] += given[name]
         turned = np.zeros((N, 3))  # by small rotations of the principal frames
         if "position" in given:
             r += given["position"]
@@ -150,8 +159,10 @@ class Rows:
         """A derivative as an array (rows, N, 3 or 4); of the end alone in the last row."""
         if name not in self.names:
             raise unknown_name("name in the derivative of the objective", name, self.names)
-        size, N = 4 if name == "attitude" else 3, self.system.N
-        shape = (*(() if self.final else (n,)), *(() if N == 1 else (N,)), size)
+        N, at = self.system.N, self.own.get(name)
+        row: tuple[int, ...] = (N, 4 if name == "attitude" else 3) if at is None else (len(at),)
+        shape = (*(() if self.final else (n,)), *(row[1:] if N == 1 and at is None else row))
+        shape = shape[:-1] if name in self.single else shape
         try:
             array = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
@@ -162,9 +173,6 @@ class Rows:
         if not np.isfinite(array).all():
             raise InvalidInput(f"the derivative of the objective by {name} is not finite; mend the objective where its "
                                "slope is infinite or undefined, such as a square root of 0")  # fmt: skip
-        whole = np.zeros((n, N, size))
-        if self.final:
-            whole[-1] = array.reshape(N, size)
-        else:
-            whole[:] = array.reshape(n, N, size)
+        whole = np.zeros((n, *row))
+        whole[-1 if self.final else slice(None)] = array.reshape(row if self.final else whole.shape)
         return whole
