@@ -162,3 +162,65 @@ def test_other_things_are_no_thrusters():
         ph.spacecraft(**GIVEN, pulsed_thrusters=[ONE])
     with pytest.raises(InvalidInput, match="pulsed_thrusters are those of one spacecraft, but there are 2"):
         ph.spacecraft([(4, 5, 6)] * 2, MU, [1.0, 2.0], pulsed_thrusters=ONE)
+
+
+# ------------------------------------------------------------------ in a sum
+JETS = {"force": 0.5, "directions": [(1, 0, 0), (-1, 0, 0)], "every": 1.0, "positions": [(0, 0.5, 0)] * 2,
+        "min_on_time": 0.02, "resolution": 0.01}  # fmt: skip
+MOMENTS, EARTH = (90.0, 70.0, 60.0), ph.planets.EARTH.mu
+LOW = {"position": (7e6, 0, 0), "velocity": (0, 7.5e3, 0), "angular_velocity": (0.01, 0.0, 0.05)}
+LATER = {"position": (7.1e6, 0, 0), "velocity": (0, 7.4e3, 0), "angular_velocity": (0.0, 0.02, -0.03)}
+
+
+def damped(bus, gain):
+    w = gain * bus.angular_velocity[2]
+    return {"thruster_command": np.array([np.maximum(0.0, w), np.maximum(0.0, -w)])}
+
+
+def damped_too(bus, gain):
+    return {"jets": damped(bus, gain)["thruster_command"]}
+
+
+def craft():
+    steering = ph.controller(damped, every=1.0, parameters={"gain": 20.0})
+    return ph.system(ph.body("bus", 100.0, MOMENTS), ph.loads.central(EARTH), ph.loads.gravity_gradient(),
+                     ph.loads.pulsed_thrusters(**JETS), steering)  # fmt: skip
+
+
+def test_a_sum_has_the_thrusters_of_a_spacecraft():
+    def command(t, position, velocity, q, omega, parameters, states):
+        w = parameters[0] * omega[2]
+        return np.array([max(0.0, w), max(0.0, -w)])
+
+    steered = ph.controller(command, every=1.0, sets="thruster_command")
+    built = ph.spacecraft(MOMENTS, EARTH, 100.0, pulsed_thrusters=JETS, controllers=[steered], parameters=[20.0])
+    run = {"step": 0.1, "t_end": 60.0}
+    a, b = (ph.integrate(one, "v2/kepler", **run, **LOW) for one in (built, craft()))
+    fired = b.thruster_fired[-1].values
+    assert fired[0] > 10.0 and np.array_equal(fired, a.thruster_fired[-1])
+    np.testing.assert_allclose(b.position, a.position, rtol=1e-15)
+    np.testing.assert_allclose(b.angular_velocity, a.angular_velocity, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(ph.rerun(b, damped=damped).position, b.position)
+
+
+def test_each_of_two_bodies_fires_its_own():
+    of_other = {"thruster_command": "jets", "thruster_open": "valves", "thruster_closes": "closing",
+                "thruster_fired": "fired"}  # fmt: skip
+    pair = ph.system(
+        ph.body("a", 100.0, MOMENTS), ph.body("b", 100.0, MOMENTS),
+        ph.loads.central(EARTH), ph.loads.gravity_gradient(),
+        ph.loads.pulsed_thrusters(**JETS).on("a"),
+        ph.loads.pulsed_thrusters(**JETS).named("others").renamed(**of_other).on("b"),
+        ph.controller(damped, every=1.0, parameters={"gain": 20.0}).on("a"),
+        ph.controller(damped_too, every=1.0, parameters={"gain": 20.0}).on("b"),
+    )  # fmt: skip
+    run = {"step": 0.1, "t_end": 60.0}
+    ds = ph.integrate(pair, "v2/kepler", **run, start={"a": LOW, "b": LATER})
+    for name, fired, start in (("a", "thruster_fired", LOW), ("b", "fired", LATER)):
+        alone = ph.integrate(craft(), "v2/kepler", **run, **start)
+        # Steps are cut where the other's valves close, too, which changes the error of the method.
+        np.testing.assert_allclose(ds.position.sel(body=name), alone.position, rtol=0, atol=1e-4)
+        np.testing.assert_allclose(ds.angular_velocity.sel(body=name), alone.angular_velocity, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(ds[fired][-1], alone.thruster_fired[-1], rtol=0, atol=1e-12)
+        assert ds[fired][-1].max() > 5.0
+    assert np.abs(ds.energy_error).max() < 1e-13

@@ -20,7 +20,7 @@ from polhode.loads.other_bodies import third_body
 from polhode.loads.plates import plates_in_air, plates_in_light
 from polhode.loads.sites import sites
 from polhode.loads.springs import tether
-from polhode.loads.thrust import thrust
+from polhode.loads.thrust import pulsed_thrusters, thrust
 
 __all__ = [
     "Load",
@@ -37,6 +37,7 @@ __all__ = [
     "of",
     "plates_in_air",
     "plates_in_light",
+    "pulsed_thrusters",
     "radiation",
     "sites",
     "tether",
@@ -51,7 +52,19 @@ LOADS |= {
     build.__name__: build
     for build in (
         *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity, harmonics, third_body),
-        *(sites, tether, drag, magnet, torquers, thrust, impulse, radiation, plates_in_air, plates_in_light),
+        *(
+            sites,
+            tether,
+            drag,
+            magnet,
+            torquers,
+            thrust,
+            pulsed_thrusters,
+            impulse,
+            radiation,
+            plates_in_air,
+            plates_in_light,
+        ),
     )
 }
 

@@ -74,6 +74,8 @@ class Load:
         Whether its work is recorded.
     made : object
         What its function is equal to, if that is known: other functions that come to the same program are, too.
+    valves : polhode.loads.thrust.Valves, optional
+        How thrusters among its states fire in pulses.
     """
 
     function: Callable[..., Any]
@@ -94,6 +96,7 @@ class Load:
     gate: str = ""
     books: bool = True
     made: Any = None
+    valves: Any = None
     what: ClassVar[str] = "load"
     reserved: ClassVar[tuple[str, ...]] = RESERVED
 

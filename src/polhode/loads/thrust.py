@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import number, vector
+from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vectors, vector
+from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Position, Time, Unit
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
@@ -110,3 +112,111 @@ def thrust(
         return made(pushed, "thrust", force=F, position=x)
     load = made(pushed, "thrust", {"force": F, "position": x, **when}, force=F, position=x, firing=1.0)
     return load.switched("firing", when.get("start", -inf), when.get("stop", inf))
+
+
+# ------------------------------------------------------------------ valves
+COMMAND, OPEN, CLOSES, FIRED = "thruster_command", "thruster_open", "thruster_closes", "thruster_fired"
+
+
+class Valves(NamedTuple):
+    """How so many thrusters fire in pulses."""
+
+    thrusters: int
+    every: float  # every, phase: the period, and a time at which one begins
+    phase: float
+    min_on_time: float  # min_on_time, resolution: shortest pulse, and that of the valves' times; 0 without
+    resolution: float
+
+
+@answering
+def pulsed_thrusters(
+    force: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N")],
+    directions: Annotated[Any, Form.VECTORS],
+    every: Time,
+    *,
+    positions: Annotated[Any, Form.VECTORS, Unit("m")] | None = None,
+    min_on_time: Time = 0.0,
+    resolution: Time = 0.0,
+    phase: Time = 0.0,
+    command: Annotated[Any, Form.NUMBER_OR_NUMBERS] = 0.0,
+) -> Load:
+    """Thrusters fixed in a body whose valves open at the beginning of each period, for a commanded share of it.
+
+    At the beginning of each period a thruster is opened for the share of the period that it is commanded, rounded to
+    the resolution of its valve; a pulse shorter than the shortest possible one is left out. Steps are cut, within the
+    compiled loop, where a valve closes. The states ``thruster_command``, ``thruster_open`` (1 or 0),
+    ``thruster_closes`` (times) and ``thruster_fired`` (seconds of thrust so far, for the propellant) are recorded.
+
+    Parameters
+    ----------
+    force : float or array_like (n,)
+        Thrust of each while it fires.
+    directions : array_like (n, 3)
+        Directions of the forces on the body, in body axes; any length.
+    every : float
+        Period of the modulation.
+    positions : array_like (n, 3), optional
+        Points of action relative to the centre of mass, in body axes; there by default, so that there is no torque.
+    min_on_time : float
+        Shortest pulse; shorter ones are left out.
+    resolution : float
+        Pulses are whole multiples of it; 0 for any length.
+    phase : float
+        A time at which a period begins; the others are whole multiples of ``every`` from it.
+    command : float or array_like (n,)
+        Shares of the period at the start, from 0 to 1. They stay until a controller sets the state
+        ``thruster_command``; values beyond 0 and 1 count as these. The mean thrust is force times command.
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        Names the invalid argument.
+
+    Examples
+    --------
+    >>> pulsed_thrusters(0.5, [(1, 0, 0), (-1, 0, 0)], 1.0, min_on_time=0.02).valves.thrusters
+    2
+    """
+    e = unit_vectors(directions, "directions")
+    n = len(e)
+
+    def each(value: Any, name: str, unit: Any) -> Any:
+        values = array(in_unit(value, unit, name), name)
+        if values.shape not in ((), (n,)):
+            raise InvalidInput(f"{name} must be one number or one for each of {n} thrusters, but has shape "
+                               f"{values.shape}")  # fmt: skip
+        given[name] = plain(values if values.ndim else float(values))
+        return np.broadcast_to(values, (n,)).copy()
+
+    given: dict[str, Any] = {}
+    size = each(force, "force", "N")
+    if (size <= 0.0).any():
+        raise InvalidInput(f"force is {float(size.min()):g}; give a positive number, and the sign by the direction")
+    given["directions"] = plain(directions)
+    given["every"] = period = number(every, "every", "s", positive=True)
+    x = np.zeros((n, 3))
+    if positions is not None:
+        x = np.atleast_2d(array(in_unit(positions, "m", "positions"), "positions"))
+        if x.shape != (n, 3):
+            raise InvalidInput(f"positions must be one row of 3 numbers for each of {n} thrusters, but has shape "
+                               f"{x.shape}")  # fmt: skip
+        given["positions"] = plain(x)
+    times_given = {}
+    for name, value in (("min_on_time", min_on_time), ("resolution", resolution)):
+        times_given[name] = given[name] = number(value, name, "s")
+        if not 0.0 <= given[name] <= period:
+            raise InvalidInput(f"{name} is {given[name]:g}; give 0, or a time up to the period, {period:g}")
+    given["phase"] = begun = number(phase, "phase", "s")
+    shares = each(command, "command", UNKNOWN)
+    if not ((shares >= 0.0) & (shares <= 1.0)).all():
+        k = int(np.argmax((shares < 0.0) | (shares > 1.0)))
+        raise InvalidInput(f"the command of thruster {k} is {shares[k]:g} at the start; it is a share of the period, "
+                           "so give a number from 0 to 1")  # fmt: skip
+    F = size[:, None] * e
+    load = made(pulsed, "pulsed_thrusters", given, force=F, torque=np.cross(x, F))
+    starts = {COMMAND: shares.tolist()} | {name: [0.0] * n for name in (OPEN, CLOSES, FIRED)}
+    return replace(load, starts=starts, valves=Valves(n, period, begun, **times_given))

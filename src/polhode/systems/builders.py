@@ -151,9 +151,8 @@ def assembled(
         return made({*every})[1]
 
     whole, structure, called = _of_programs(made, every)
-    valves = [one for one in given.moved if hasattr(one, "sampled")]
     calls = _called_of(commands, as_they_are, called) if commands else {}
-    roles = roles_of(whole, structure, states, bodies, called=calls, valves=valves)
+    roles = roles_of(whole, structure, states, bodies, called=calls)
     worked = given.worked or "energy" in roles["conserves"]
     worked = worked or (not loads and (len(users) < 2 or "reported_energy" in users))
     if users:

@@ -12,6 +12,7 @@ from polhode.errors import InvalidInput, UserFunctionError
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS
+from polhode.loads import Load
 from polhode.programs import memory
 from polhode.programs.decisions import Decisions
 from polhode.programs.factor import factored
@@ -24,7 +25,7 @@ from polhode.programs.written import module_of
 from polhode.systems.carried import fitted
 from polhode.systems.controllers import Controller, Steered
 from polhode.systems.record import AuxiliaryVariable, System
-from polhode.systems.sample_table import controller_rows, noise_rows, register_of, registers, with_table
+from polhode.systems.sample_table import controller_rows, noise_rows, register_of, registers, valve_row, with_table
 from polhode.systems.states import Noise
 from polhode.systems.summands import COMMANDS, Commands, Structure, Sum, Summand
 from polhode.systems.tracing import Tracing, check
@@ -218,12 +219,13 @@ def _role(commanded: Commanded, parts: Values, before: int) -> Any:
 # ------------------------------------------------------------------ in a system
 def sampled_by(
     whole: Sum, structure: Structure, auxiliary: Sequence[AuxiliaryVariable], noises: Sequence[tuple[str, Noise]],
-    called: Mapping[str, Called], valves: Sequence[Any],
+    called: Mapping[str, Called],
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a system with controllers, noise and valves, that has these auxiliary variables without the
     registers of delays; and the ``programs`` of controllers at events. Functions that are handed to builders are
     ``called`` so, by the names of their controllers."""
     numbers, before = fitted(whole.numbers(structure), whole.carried, len(structure.work)), len(structure.work)
+    valves = [one.load for one in whole.summands if isinstance(one.load, Load) and one.load.valves is not None]
     if not (whole.controllers or noises or valves):
         return {"auxiliary": tuple(auxiliary), "parameters": numbers, "programs": []}
     at = {name: [before + first + n for n in range(count)] for name, (first, count) in whole.places.items()}
@@ -249,7 +251,7 @@ def sampled_by(
     ]  # fmt: skip
     for n, program in enumerate(own for own in programs if not own.controller.when):
         rows += controller_rows(program.controller, n, program, at)
-    rows += [one.sampled(at) for one in valves]
+    rows += [valve_row(one, at) for one in valves]
     found = with_table(numbers, rows) if rows else {"parameters": numbers}
     at_events = [own for own in programs if own.controller.when]
     return found | {"auxiliary": (*auxiliary, *held), "programs": at_events}

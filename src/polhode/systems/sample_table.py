@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InvalidInput
-from polhode.kernel.sampling import COPY, NOISE
+from polhode.kernel.sampling import COPY, NOISE, PULSE
+from polhode.loads import Load
+from polhode.loads.thrust import CLOSES, COMMAND, OPEN
 from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.sampling import Sampled
 from polhode.systems.states import Noise
@@ -34,6 +36,15 @@ def noise_rows(noises: Sequence[tuple[str, Noise]], at: Places) -> list[Row]:
         row = [noise.every, noise.phase, NOISE, len(drawn), *np.ravel(drawn)]
         found.append((row, Sampled(noise.every, noise.phase, None)))
     return found
+
+
+def valve_row(load: Load, at: Places) -> Row:
+    """The row of thrusters that fire in pulses."""
+    every, (count, period, phase, shortest, resolution) = [], load.valves
+    places = (at[load.reads.get(name, name)] for name in (COMMAND, OPEN, CLOSES))
+    for command, valve, closes in zip(*places, strict=True):
+        every += [command, valve, shortest, resolution, 0, closes]
+    return [period, phase, PULSE, count, *every], Sampled(period, phase, None, True)
 
 
 def controller_rows(one: Controller, k: int, command: CommandProgram, at: Places) -> list[Row]:

@@ -424,15 +424,15 @@ def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], 
 
 def roles_of(
     sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None,
-    called: Mapping[str, Called] = MappingProxyType({}), valves: Sequence[Any] = (),
+    called: Mapping[str, Called] = MappingProxyType({}),
 ) -> dict[str, Any]:  # fmt: skip
-    """The attributes of a system that follow from its structure, beside a core. ``called`` and ``valves`` as of
+    """The attributes of a system that follow from its structure, beside a core. ``called`` as of
     ``commands.sampled_by``."""
     kept = structure.conserves
     auxiliary = [AuxiliaryVariable("work", name, name not in structure.timed) for name in structure.work]
     first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
-    sampled = sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises, called, valves)
+    sampled = sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises, called)
     sudden = [own for one in sum.summands for own in changes(one, structure, sum)]
     sudden += settings(sampled.pop("programs"), sum)
     at_events = [own for own in sudden if isinstance(own, Watch)]

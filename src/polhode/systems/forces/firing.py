@@ -89,6 +89,7 @@ def thrust(
             f"is given, but direction is {direction!r}; leave it out or choose direction 'inertial'"
         )  # fmt: skip
         raise InvalidInput(f"vector {problem}")
+    along = {} if vector is None else {"direction": unit_vector(vector, "vector")}
     times = times_of(start, stop)
     for name in ("start", "stop"):
         if burn and name not in times:
@@ -98,7 +99,6 @@ def thrust(
     arguments |= {"direction": direction} | ({} if vector is None else {"vector": plain(vector)}) | times | burn
     pushing, words = DIRECTIONS[direction]
     what = words + ", using up mass" * bool(burn)
-    along = {} if vector is None else {"direction": unit_vector(vector, "vector")}
     return Force(
         "thrust", what, arguments, load=made(pushing, "thrust", firing=1.0, size=size, **along),
         velocity_dependent=direction == "velocity", autonomous=not times, flow=abs(size) / speed,
