@@ -123,3 +123,18 @@ def test_an_object_that_has_any_attribute_is_read_by_those_it_was_given():
     assert drift(system) == pytest.approx(1.0, rel=1e-14)
     thing.gain = 2.0
     assert drift(system) == pytest.approx(2.0, rel=1e-14)
+
+
+HEIGHT = 0.5
+
+
+def above(t, position, velocity, q, omega, parameters):
+    return position[2] - HEIGHT
+
+
+def test_one_event_reads_a_global_anew_in_every_run(monkeypatch):
+    ball, event = ph.particle(1.0), ph.events.user(above)
+    for height in (0.5, 1.5, 0.5):
+        monkeypatch.setitem(globals(), "HEIGHT", height)
+        ds = ph.integrate(ball, "v2", step=0.2, t_end=2.0, velocity=(0, 0, 1.0), events=[event])
+        np.testing.assert_allclose(ds.event_time, [height], rtol=1e-12)

@@ -83,7 +83,7 @@ def of_event(user: UserFunction, as_it_is: bool) -> Load:
 
 
 def _of_system(user: UserFunction, system: System, which: str) -> UserFunction:
-    """The function of event number ``which`` in a system."""
+    """The function of event number ``which`` in a system, as it is at present."""
     w, x, y, z = (float(q) for q in system.frames[0])
     form = replace(user.form, which=which)
     if form.states:
@@ -91,4 +91,4 @@ def _of_system(user: UserFunction, system: System, which: str) -> UserFunction:
         if not sizes:
             raise InvalidInput(f"{user.described} takes states, but {system.name!r} has none; leave the argument out")
         form = replace(form, states=sizes, held=len(sizes))
-    return replace(user, form=form, frame=(w, x, y, z), parameters=system.parameters)
+    return replace(user.anew, form=form, frame=(w, x, y, z), parameters=system.parameters)

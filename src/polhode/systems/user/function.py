@@ -9,7 +9,7 @@ import inspect
 import os
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -42,6 +42,11 @@ class Looked(NamedTuple):
     logs: bool
     opaque: bool
     made: Any = None
+
+    @classmethod
+    def of(cls, made: Any) -> Looked:
+        """What is found of a function that compiles to this."""
+        return cls(any(one.kind == "log" for one in findings_of(made)), getattr(made, "opaque", True), made)
 
 
 @dataclass(frozen=True)
@@ -81,10 +86,8 @@ class UserFunction:
     def _check_memory(self) -> None:
         """Refuse a function that remembers: it would be called in another order, and more often, than a run has
         steps."""
-        made = self.made
-        found = findings_of(made)
-        looked = Looked(any(one.kind == "log" for one in found), getattr(made, "opaque", True), made)
-        object.__setattr__(self, "looked", looked)
+        found = findings_of(made := self.made)
+        object.__setattr__(self, "looked", Looked.of(made))
         if found and found[0].kind in ("memory", "outside"):
             raise InvalidInput(refusal(self.described, found[0], self.form.what == "command"))
 
@@ -153,6 +156,11 @@ class UserFunction:
         """What the function compiles to at present, for comparison; the object itself if it is no plain function."""
         function = python_of(self.function)
         return jit.Made(function) if isinstance(function, FunctionType) else _Same(function)
+
+    @property
+    def anew(self) -> UserFunction:
+        """The function as it is at present, where it has read other things before."""
+        return replace(self, looked=Looked.of(self.made))
 
     @property
     def untraced(self) -> str:
