@@ -22,7 +22,7 @@ from polhode.systems.structure import bodies_of_event, lines_of
 from polhode.systems.user.acting import HANDED, of_function
 from polhode.systems.user.chosen import Called
 from polhode.systems.user.forms import sizes_read
-from polhode.systems.user.function import UserFunction
+from polhode.systems.user.function import Looked, UserFunction
 from polhode.systems.user.traced import program_of
 
 RELEASED = 1e-9
@@ -91,4 +91,5 @@ def _of_system(user: UserFunction, system: System, which: str) -> UserFunction:
         if not sizes:
             raise InvalidInput(f"{user.described} takes states, but {system.name!r} has none; leave the argument out")
         form = replace(form, states=sizes, held=len(sizes))
-    return replace(user.anew, form=form, frame=(w, x, y, z), parameters=system.parameters)
+    found = Looked.of(user.made)
+    return replace(user, form=form, frame=(w, x, y, z), parameters=system.parameters, looked=found)

@@ -242,23 +242,20 @@ class Called:
                             SlowFunctionWarning)  # fmt: skip
         if any(one.logs for one in users):  # nothing calls these but the run
             return self.bridge(signature)
-        others = near(t, y, system.bodies, len(system.auxiliary))
-        tried = []
-        for one in users:
-            program = program_of(one).program
-            known = (
-                program is not None and _tried.get(id(program)) is program and not (one.looked and one.looked.opaque)
-            )
-            tried.append((one, program, known, _trial(one, [(t, y), *([] if known else others)], system)))
+        programs, states = [program_of(one).program for one in users], [(t, y)]
+        known = [_is_known(one, program) for one, program in zip(users, programs, strict=True)]
+        states += [] if all(known) else near(t, y, system.bodies, len(system.auxiliary))
+        trials = [_trial(one, states[:1] if tried else states, system) for one, tried in zip(users, known, strict=True)]
         if jit.disabled():
             return None if not self._open(role) else self.bridge(signature)
-        agree = all(known or _agrees(one, program, trial)
-                    for one, program, known, trial in tried if not self._open(role, one))  # fmt: skip
+        agree = all(tried or _agrees(one, program, trial)
+                    for one, program, tried, trial in zip(users, programs, known, trials, strict=True)
+                    if not self._open(role, one))  # fmt: skip
         role = role if agree else self.as_they_are()[signature is POTENTIAL]
         if not self._open(role):
             return None
-        open_ones = [one for one in users if self._open(role, one)]
-        return self._as_it_is(role, signature, open_ones, [(t, y), *others], system, fresh)
+        states = states if len(states) > 1 else [*states, *near(t, y, system.bodies, len(system.auxiliary))]
+        return self._as_it_is(role, signature, [one for one in users if self._open(role, one)], states, system, fresh)
 
     def _open(self, role: Any, user: UserFunction | None = None) -> bool:
         """Whether a role calls functions, or this one, as they are."""
@@ -395,6 +392,12 @@ def seen_at(user: UserFunction, y: Any, system: Any) -> dict[str, Any]:
         "position": y[L.POSITION : L.POSITION + 3], "q": np.array(q), "omega": np.array(omega),
         "velocity": bodies[L.INVERSE_MASS] * y[L.MOMENTUM : L.MOMENTUM + 3], "states": y[at : at + user.form.count],
     }  # fmt: skip
+
+
+def _is_known(user: UserFunction, program: Any) -> bool:
+    """Whether the program of a function has given its numbers before."""
+    opaque = user.looked is None or user.looked.opaque
+    return program is not None and _tried.get(id(program)) is program and not opaque
 
 
 def _agrees(user: UserFunction, program: Any, trial: list[tuple[float, dict[str, Any], Any]]) -> bool:

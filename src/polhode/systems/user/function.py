@@ -9,7 +9,7 @@ import inspect
 import os
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -156,11 +156,6 @@ class UserFunction:
         """What the function compiles to at present, for comparison; the object itself if it is no plain function."""
         function = python_of(self.function)
         return jit.Made(function) if isinstance(function, FunctionType) else _Same(function)
-
-    @property
-    def anew(self) -> UserFunction:
-        """The function as it is at present, where it has read other things before."""
-        return replace(self, looked=Looked.of(self.made))
 
     @property
     def untraced(self) -> str:

@@ -69,8 +69,8 @@ def traced(
 
 
 def program_of(user: Any) -> Traced:
-    """The program of a ``UserFunction``; only of a plain function, whose changes are seen by its code."""
-    made = user.made
+    """The program of a ``UserFunction`` as it was looked at; only of a plain function."""
+    made = user.looked.made
     if not isinstance(made, jit.Made) or not isinstance(made.function, FunctionType):
         return Traced(None, f"it is no plain function but of type {type(user.function).__name__!r}")
     values, form = user.parameters, user.form
