@@ -187,9 +187,6 @@ def _grown(
     if request.breaks or system.switches or system.watched or system.impulses:
         raise InvalidInput(f"{system.name!r} changes its loads during a run (burns, shadows, impulses); indicators of "
                            "chaos are for loads that are the same all the run")  # fmt: skip
-    if "nothing_read" not in system.provides:
-        raise InvalidInput(f"the loads of {system.name!r} read numbers of its own, such as states or wheels; indicators"
-                           " of chaos are for bodies alone: build it without them")  # fmt: skip
     kind, states = plan.together(request)
     if kind.alone:
         raise InvalidInput(f"these members cannot be run together: {kind.alone}")
@@ -256,9 +253,15 @@ def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Any, k: i
 
 
 def _quantities(system: Any) -> list[tuple[int, str]]:
-    """Body and quantity of each three coordinates."""
+    """Body and quantity of each three coordinates of bodies."""
     names = state_names(system)
+    names = names[: len(names) - len(_read(system))]
     return [(int(name.partition(".")[2] or 0), name.partition(".")[0][:-2]) for name in names[::3]]
+
+
+def _read(system: Any) -> range:
+    """Where the states that loads read stand, whose coordinates are the last ones."""
+    return range(L.BODY * system.N + system.read_from, L.BODY * system.N + len(system.auxiliary))
 
 
 SLOTS = {"position": L.POSITION, "momentum": L.MOMENTUM, "rotation": L.ATTITUDE, "angular_momentum": L.ANGULAR}
@@ -266,7 +269,8 @@ SLOTS = {"position": L.POSITION, "momentum": L.MOMENTUM, "rotation": L.ATTITUDE,
 
 def _seeds(system: Any, y: Any, frames: Any, vectors: Any) -> Any:
     """Derivatives of a state along vectors in minimal coordinates (width, vectors)."""
-    found = np.zeros((len(y), len(vectors)))
+    found, read = np.zeros((len(y), len(vectors))), _read(system)
+    found[read] = vectors[:, vectors.shape[1] - len(read) :].T
     for n, (i, quantity) in enumerate(_quantities(system)):
         part = vectors[:, 3 * n : 3 * n + 3].T
         at = L.BODY * i + SLOTS[quantity]
@@ -311,7 +315,7 @@ def _scales(engine: TangentEngine, kind: Kind, states: Any, h: float) -> tuple[A
 
     Rotations are in rad. Angular momenta are over moment times rate, the rate that of the bodies, or the speed over the
     distance of orbits, or that of the loads at the start; positions over the distance from their mean, momenta over
-    their size.
+    their size, states that loads read over theirs at the start.
     """
     system = engine.system
     weights, scales = np.zeros(engine.width), np.ones(len(state_names(system)))
@@ -335,6 +339,13 @@ def _scales(engine: TangentEngine, kind: Kind, states: Any, h: float) -> tuple[A
         at = L.BODY * i + SLOTS[quantity]
         weights[at : at + (4 if quantity == "rotation" else 3)] = 1.0 / (size * size)
         scales[3 * n : 3 * n + 3] = 1.0 if quantity == "rotation" else size
+    read, own = _read(system), [one.quantity for one in system.auxiliary[system.read_from :]]
+    for k, slot in enumerate(read):
+        size = (
+            float(np.sqrt(np.mean(states[:, [at for at, one in zip(read, own, strict=True) if one == own[k]]] ** 2)))
+            or 1.0
+        )
+        weights[slot], scales[len(scales) - len(read) + k] = 1.0 / (size * size), size
     return scales, weights
 
 
