@@ -26,22 +26,23 @@ forces = [(1, 0, 0), (-1, 0, 0)] * 2  # two couples about z
 places = [(0, -arm, 0), (0, -arm, 0), (0, arm, 0), (0, arm, 0)]
 
 
-def keep(t, position, velocity, q, omega, parameters, states):
+def keep(craft, shortest):
     """Shares of the period in which the couples fire: at an edge, the pulse that turns the drift round."""
-    angle, rate, shortest = 2.0 * q[3] * np.sign(q[0]), omega[2], parameters[0]
+    angle, rate = 2.0 * craft.attitude[3] * np.sign(craft.attitude[0]), craft.angular_velocity[2]
     per_second = 2.0 * thrust * arm / J
-    pulse = max(shortest, min(every, (abs(rate) + 0.5 * shortest * per_second) / per_second)) / every
-    up = pulse if angle < -band and rate < 0.2 * shortest * per_second else 0.0
-    down = pulse if angle > band and rate > -0.2 * shortest * per_second else 0.0
-    return (up, down, down, up)
+    pulse = np.clip((abs(rate) + 0.5 * shortest * per_second) / per_second, shortest, every) / every
+    up = pulse * (angle < -band) * (rate < 0.2 * shortest * per_second)
+    down = pulse * (angle > band) * (rate > -0.2 * shortest * per_second)
+    return {"thruster_command": (up, down, down, up)}
 
 
 def held(shortest):
     """An hour of holding the attitude with this shortest pulse."""
-    jets = ph.systems.pulsed_thrusters(thrust, forces, every, positions=places, min_on_time=shortest)
-    law = ph.controller(keep, every, "thruster_command")
-    craft = ph.spacecraft((30, 35, J), ph.planets.EARTH.mu, 100.0, gravity_gradient=False, pulsed_thrusters=jets,
-                          controllers=[law], parameters=[shortest])  # fmt: skip
+    craft = ph.system(
+        ph.body("craft", 100.0, (30, 35, J)), ph.loads.central(ph.planets.EARTH.mu),
+        ph.loads.pulsed_thrusters(thrust, forces, every, positions=places, min_on_time=shortest),
+        ph.controller(keep, every, parameters={"shortest": shortest}),
+    )  # fmt: skip
     return ph.integrate(craft, "s4_6/kepler", step=every, t_end=7200.0, position=(7e6, 0, 0), velocity=(0, 7546.0, 0),
                         angular_velocity=(0, 0, 4e-4))  # fmt: skip
 
@@ -52,7 +53,7 @@ for shortest in (0.02, 0.04):
     angle = 2.0 * ds.attitude[:, 3] * np.sign(ds.attitude[:, 0])
     plane.plot(np.degrees(angle), 1e3 * np.degrees(ds.angular_velocity[:, 2]), label=f"{1e3 * shortest:g} ms")
 pulses = np.array([0.02, 0.04, 0.06, 0.08, 0.1])
-fired = [held(x).thruster_fired.sum("pulsed_thruster") for x in pulses]
+fired = [held(x).thruster_fired.sum("thruster_fired_component") for x in pulses]
 spent = [float(total.sel(time=7200) - total.sel(time=3600)) for total in fired]
 theory = 2 * 3600.0 * pulses * (thrust * arm * pulses / J) / (2.0 * band)
 for shortest, ours, told in zip(pulses, spent, theory, strict=True):

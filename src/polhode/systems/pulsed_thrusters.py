@@ -57,7 +57,7 @@ class PulsedThrusters:
         return f"pulsed_thrusters({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 
 
-@functools.wraps(of_load)
+@functools.wraps(of_load, assigned=("__doc__", "__annotations__"))
 def pulsed_thrusters(*arguments: Any, **given: Any) -> PulsedThrusters:
     return PulsedThrusters(of_load(*arguments, **given))
 
