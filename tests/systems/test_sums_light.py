@@ -88,7 +88,7 @@ def test_bodies_are_lit_where_they_are(count, shadow):
     both = ph.system(ph.bodies(count, 120.0), loads, surroundings=around)
     alone = ph.system(ph.body("a", 120.0), loads, surroundings=around)
     angles = np.arange(count) * 2.3
-    starts = [{"position": 6878e3 * np.array([np.cos(a), np.sin(a), 0.1 * k]), "velocity": 7400.0 * np.array(
+    starts = [{"position": 6878e3 * np.array([np.cos(a), np.sin(a), 0.1 * k]), "velocity": 7700.0 * np.array(
         [-np.sin(a), np.cos(a), 0.05 * k])} for k, a in enumerate(angles)]  # fmt: skip
     words = {"step": 60.0, "t_end": 6000.0, "every": 10}
     ds = ph.integrate(both, "mkrk:cv8", **words, **{name: [one[name] for one in starts] for name in LOW})
