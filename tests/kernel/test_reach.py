@@ -255,11 +255,10 @@ KNOWN = """
     from polhode.algebra import vectorised
     from polhode.kernel import drive, jit, pairs, reach
     from polhode.methods import method
-    from polhode.systems.core import potential_of_both
     from polhode.systems.gravitating_bodies import gravity_potential
     from polhode.systems.gravity_gradient import gradient_series
     from polhode.systems.heavy_top import top_series
-    from polhode.systems.loads_roles import no_loads
+    from polhode.systems.loads_roles import both_levels, no_loads
 
     asked = []
     jit.compile_kernel = lambda function, signature: asked.append(function)
@@ -267,7 +266,7 @@ KNOWN = """
         drive.loop_for(method(name).prepare().step)
     names = dict(zip(methods, asked, strict=True))
     names |= {one.__name__: one for one in (top_series, no_loads, gradient_series, gravity_potential)}
-    names["bound"] = jit.bind(potential_of_both, own_level=gravity_potential, others_level=gravity_potential)
+    names["bound"] = jit.bind(both_levels, first_level=gravity_potential, others_level=gravity_potential)
     rows = {"first": vectorised.read3, "second": vectorised.number, "write": vectorised.write1}
     names["lanes"] = jit.bind(vectorised.each_2, formula=pairs.load4, **rows)
     print(json.dumps({name: reach.digest_of(one, {}).hex() for name, one in names.items()}))

@@ -1,4 +1,13 @@
-"""Gravity: of a uniform field, of a centre, of its oblateness, and on the extent of a body."""
+"""Gravity: of a uniform field, of a centre, of its oblateness, and on the extent of a body.
+
+That of a centre on the extent of a body acts on orbit and attitude, with force F and torque T from one potential
+[hughes1986, ch. 8], n the direction of the body from the centre,
+
+    V = -mu / (2 r^3) (tr I - 3 n . I n)
+    F = -3 mu / (2 r^4) ((tr I - 5 n . I n) n + 2 I n),        T = 3 mu / r^3 n x I n
+
+the leading terms in size over distance: the neglected ones are smaller by that ratio.
+"""
 
 from __future__ import annotations
 
