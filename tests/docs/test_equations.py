@@ -38,7 +38,9 @@ def test_every_formula_of_a_system_is_set_as_one(extension, name):
 
 def test_every_entry_is_used(extension):
     equations = extension("equations")
-    docs = [inspect.getdoc(importlib.import_module(name)) for name in modules()]
+    from polhode.loads import LOADS
+
+    docs = [inspect.getdoc(one) for one in (*map(importlib.import_module, modules()), *LOADS.values())]
     said = [equations.plain(doc) for doc in docs]
     for kind in ("block", "words"):
         for text in equations.table(kind):

@@ -1,13 +1,4 @@
-"""Gravity: of a uniform field, of a centre, of its oblateness, and on the extent of a body.
-
-That of a centre on the extent of a body acts on orbit and attitude, with force F and torque T from one potential
-[hughes1986, ch. 8], n the direction of the body from the centre,
-
-    V = -mu / (2 r^3) (tr I - 3 n . I n)
-    F = -3 mu / (2 r^4) ((tr I - 5 n . I n) n + 2 I n),        T = 3 mu / r^3 n x I n
-
-the leading terms in size over distance: the neglected ones are smaller by that ratio.
-"""
+"""Gravity: of a uniform field, of a centre, of its oblateness, and on the extent of a body."""
 
 from __future__ import annotations
 
@@ -199,8 +190,12 @@ def zonal(
 def gravity_gradient(mu: GravitationalParameter | None = None) -> Load:
     """The gravity gradient of a centre at the origin: a torque on the extent of bodies, and the force of that.
 
-    Both follow from ``-mu (tr I - 3 n . I n) / (2 r^3)``, n the direction of the body from the centre
-    [hughes1986, ch. 8], the leading term in size over distance.
+    Force and torque follow from one potential [hughes1986, ch. 8], n the direction of the body from the centre,
+
+        V = -mu / (2 r^3) (tr I - 3 n . I n)
+        F = -3 mu / (2 r^4) ((tr I - 5 n . I n) n + 2 I n),        T = 3 mu / r^3 n x I n
+
+    the leading terms in size over distance: the neglected ones are smaller by that ratio.
 
     Parameters
     ----------

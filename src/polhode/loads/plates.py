@@ -1,12 +1,4 @@
-"""Flat plates fixed in bodies, in air and in sunlight; they read both from the surroundings.
-
-With the direction u of the motion through the air, the direction s to the Sun, the normal e of the active side,
-positive cosines c of either with e, and specular and diffuse fractions s_s and s_d [wertz1978, ch. 17],
-
-    F_air = -(1/2) rho |v_air|^2 C_D A c u,      F_light = -P A c ((1 - s_s) s + 2 (s_s c + s_d / 3) e)
-
-Where air or light comes edge-on to a plate the load has a kink, which limits methods to order 2 there.
-"""
+"""Flat plates fixed in bodies, in air and in sunlight; they read both from the surroundings."""
 
 from __future__ import annotations
 
@@ -93,7 +85,12 @@ def plates_in_air(
 ) -> Load:  # fmt: skip
     """Drag on flat plates fixed in a body, each with one side exposed: force and torque.
 
-    They read ``air_density`` (kg/m3) from the surroundings; the velocity is that of the centre of mass.
+    With the direction u of the motion through the air, and its positive cosine c with the normal,
+
+        F_air = -(1/2) rho |v_air|^2 C_D A c u
+
+    They read ``air_density`` (kg/m3) from the surroundings; the velocity is that of the centre of mass. Where air comes
+    edge-on to a plate the load has a kink, which limits methods to order 2 there.
 
     Parameters
     ----------
@@ -137,7 +134,13 @@ def plates_in_light(
 ) -> Load:  # fmt: skip
     """Pressure of sunlight on flat plates fixed in a body, each with one side exposed: force and torque.
 
-    They read ``sunlight`` (N/m2, space) from the surroundings. Plates do not shade each other.
+    With the direction s to the Sun, its positive cosine c with the normal e, and specular and diffuse fractions s_s and
+    s_d [wertz1978, ch. 17],
+
+        F_light = -P A c ((1 - s_s) s + 2 (s_s c + s_d / 3) e)
+
+    They read ``sunlight`` (N/m2, space) from the surroundings. Plates do not shade each other. Where light comes edge-on
+    to a plate the load has a kink, which limits methods to order 2 there.
 
     Parameters
     ----------
