@@ -139,8 +139,8 @@ def plates_in_light(
 
         F_light = -P A c ((1 - s_s) s + 2 (s_s c + s_d / 3) e)
 
-    They read ``sunlight`` (N/m2, space) from the surroundings. Plates do not shade each other. Where light comes edge-on
-    to a plate the load has a kink, which limits methods to order 2 there.
+    They read ``sunlight`` (N/m2, space) from the surroundings. Plates do not shade each other. Where light comes
+    edge-on to a plate the load has a kink, which limits methods to order 2 there.
 
     Parameters
     ----------

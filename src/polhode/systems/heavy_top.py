@@ -7,6 +7,9 @@ torque of the user's is added, and its work recorded beside the energy.
 
 Conserved, without such a torque: energy; the vertical component of the spatial angular momentum; for a symmetric top
 with its centre of mass on the axis, also the angular momentum about that axis.
+
+The inertia about the fixed point follows from ``J`` about the centre of mass by the parallel-axis theorem,
+``I = J + mass (|c|^2 - c c^T)`` [holzinger2021, eq. 75].
 """
 
 from __future__ import annotations
