@@ -465,9 +465,13 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     """
     M, system, constants = varied.count, kind.system, kind.constants
     first = request.state.values
-    if not names and len(constants.mass) == 1 and len(constants.moments) == 1 and len(constants.frames) == 1:
+    N, pins = system.N, system.pins
+    alike = len(constants.mass) == 1 and len(constants.moments) == 1 and len(constants.frames) == 1 and pins is None
+    if not names and alike:
         return np.tile(first, (M, 1))
-    N = system.N
+    if pins is not None:
+        at = system.made_again.sum.pins_at  # type: ignore[union-attr]
+        pins = np.broadcast_to(constants.parameters[:, at : at + 3 * N], (M, 3 * N)).reshape(M * N, 3)
     given: dict[str, Any] = {}
     for name in (*FORMS, *STATE_WORDS[3:]):
         if name in names:
@@ -482,7 +486,7 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     turns = np.isfinite(moments)
     all_bodies = SimpleNamespace(
         N=M * N, alone=None, name=system.name, rotates=system.rotates, translates=system.translates, mass=mass,
-        moments=moments,
+        moments=moments, pins=pins,
         frames=frames, provides=system.provides, without_thickness=any_of(turns) & ~all_of(turns),
     )  # fmt: skip
     moved = {name: given.get(name) for name in STATE_WORDS[3:]}

@@ -291,6 +291,12 @@ class System:
         return system_html(self)
 
     @property
+    def pins(self) -> Any:
+        """Where the bodies are pinned that do not move, (N, 3); None where that is the origin."""
+        first = getattr(getattr(self.made_again, "sum", None), "pins_at", -1)
+        return None if first < 0 else self.parameters[first : first + 3 * self.N].reshape(-1, 3)
+
+    @property
     def balanced(self) -> bool:
         """Whether every change of the energy is recorded as work. False with a user's potential that reads the time and
         cannot be traced, or with an energy that is only reported, as the load need not derive from it."""
