@@ -583,3 +583,11 @@ def test_a_sum_that_is_a_top_is_drawn_as_one():
     )
     ds = ph.integrate(two, "v2", step=0.01, steps=3)
     assert "pivot" not in ph.view(ds).scene["runs"][0]
+
+
+def test_pinned_bodies_stand_where_they_are_pinned():
+    of_rod = {"inertia": (0.1, 0.1, 0.01), "pinned": True}
+    rods = ph.system(ph.body("a", **of_rod), ph.body("b", **of_rod, at=(1, 0, 0)), ph.loads.weight(9.81, at=(0, 0, -1)))
+    view = ph.view(ph.integrate(rods, step=0.01, steps=20))
+    r = numbers(view, view.scene["runs"][0]["bodies"]["position"]).reshape(-1, 2, 3)
+    assert (r == [[0, 0, 0], [1, 0, 0]]).all()

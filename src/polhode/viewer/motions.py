@@ -73,13 +73,21 @@ def positions(run: Recorded) -> Any:
     """Positions (F, B, 3) as they are shown: wrapped into the box; of gravitating bodies about their barycentre."""
     r = run.of("position")
     if r is None:
-        return None
+        return pins(run)
     box = cell(run)
     if box is not None:
         return np.mod(r, box)
     if barycentric(run):
         r = r - barycentre(run, r)
     return r
+
+
+def pins(run: Recorded) -> Any:
+    """Where bodies are pinned, (F, B, 3), if not all at the origin."""
+    places = [run.arguments.get(name, {}).get("at") for name in names_of(run)]
+    if not any(places):
+        return None
+    return np.tile([one or (0.0, 0.0, 0.0) for one in places], (run.ds.sizes["time"], 1, 1))
 
 
 def barycentric(run: Recorded) -> bool:
