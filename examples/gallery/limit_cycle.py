@@ -38,11 +38,9 @@ def keep(craft, shortest):
 
 def held(shortest):
     """An hour of holding the attitude with this shortest pulse."""
-    craft = ph.system(
-        ph.body("craft", 100.0, (30, 35, J)), ph.loads.central(ph.planets.EARTH.mu),
-        ph.loads.pulsed_thrusters(thrust, forces, every, positions=places, min_on_time=shortest),
-        ph.controller(keep, every, parameters={"shortest": shortest}),
-    )  # fmt: skip
+    craft = ph.system(ph.body("craft", 100.0, (30, 35, J)), ph.loads.central(ph.planets.EARTH.mu),
+                      ph.loads.pulsed_thrusters(thrust, forces, every, positions=places, min_on_time=shortest),
+                      ph.controller(keep, every, parameters={"shortest": shortest}))  # fmt: skip
     return ph.integrate(craft, "s4_6/kepler", step=every, t_end=7200.0, position=(7e6, 0, 0), velocity=(0, 7546.0, 0),
                         angular_velocity=(0, 0, 4e-4))  # fmt: skip
 
