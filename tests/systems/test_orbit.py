@@ -69,6 +69,22 @@ def settled(system, t, y):
     return parameters
 
 
+def test_runs_watch_the_edges_of_the_cone():
+    """The angle between the centres less that at which the discs touch, and less that at which one covers the other."""
+    sun, body, size = np.array((-9.0, 9.0, -6.0)), 0.5, 3.0
+    given = {"position": sun, "shadow": "cone", "radius": body, "sun_radius": size}
+    system = ph.orbit(1.0, forces=[forces.radiation_pressure(0.3, **given)])
+    y, values = state(system), np.zeros(2)
+    role = compiled_events(system.watches, system, 0.3, y)
+    table = table_of(system.watches, system)
+    drive.event_loop()(role, 0.3, y, system.bodies, system.with_memory, table, values)
+    d = sun - R
+    a, b = np.arcsin(size / np.linalg.norm(d)), np.arcsin(body / np.linalg.norm(R))
+    c = np.arccos(-(d @ R) / np.linalg.norm(d) / np.linalg.norm(R))
+    np.testing.assert_allclose(values, (c - (a + b), c - abs(b - a)), rtol=1e-13)
+    assert all(watch.cuts and watch.flag == -1 for watch in system.watches)
+
+
 def load(system, r=R, v=V, t=0.3, part=L.ALL):
     """Acceleration by the compiled loads."""
     y, out = state(system, r, v), np.full(6 + len(system.auxiliary), np.nan)
