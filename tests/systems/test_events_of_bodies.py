@@ -143,3 +143,12 @@ def test_each_of_several_bodies_may_meet_the_surface():
         assert ds.event_kind.values.tolist() == ["impact"] and "impact" in ds.attrs["stopped"]
         assert ds.time[-1] == pytest.approx(float(falling("a", start=LOW, surface=6.5e6).time[-1]), rel=1e-13)
         np.testing.assert_array_equal(ph.rerun(ds).position, ds.position)
+
+
+@pytest.mark.parametrize("build", [
+    lambda load: ph.particle(2.0, loads=[load]), lambda load: ph.rigid_body((1.0, 2.0, 2.5), mass=2.0, loads=[load]),
+    lambda load: ph.system(ph.body("a", 2.0), load.on("a")), lambda load: ph.system(ph.body("a", 2.0), load.until(1e4)),
+])  # fmt: skip
+def test_a_surface_is_met_wherever_its_load_stands(build):
+    ds = ph.integrate(build(ph.loads.central(MU, surface=6.5e6)), "mkrk:cv8", step=10.0, t_end=2000.0, **LOW)
+    assert np.linalg.norm(ds.position[-1]) == pytest.approx(6.5e6, rel=1e-13) and "impact" in ds.attrs["stopped"]

@@ -52,19 +52,8 @@ LOADS |= {
     build.__name__: build
     for build in (
         *(weight, central, zonal, gravity_gradient, gravitation, mutual_gravity, harmonics, third_body),
-        *(
-            sites,
-            tether,
-            drag,
-            magnet,
-            torquers,
-            thrust,
-            pulsed_thrusters,
-            impulse,
-            radiation,
-            plates_in_air,
-            plates_in_light,
-        ),
+        *(sites, tether, drag, magnet, torquers, thrust, pulsed_thrusters, impulse, radiation),
+        *(plates_in_air, plates_in_light),
     )
 }
 

@@ -77,6 +77,7 @@ def torquers(axes: Annotated[Any, Form.VECTORS], max_dipole: Moments | None = No
     Returns
     -------
     Load
+        For a ``spacecraft`` take ``polhode.systems.magnetic_torquers``, which has the same arguments.
 
     Raises
     ------

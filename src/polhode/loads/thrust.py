@@ -170,6 +170,7 @@ def pulsed_thrusters(
     Returns
     -------
     Load
+        For a ``spacecraft`` take ``polhode.systems.pulsed_thrusters``, which has the same arguments.
 
     Raises
     ------

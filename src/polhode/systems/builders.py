@@ -27,7 +27,7 @@ from polhode.systems.registry import built, handed_in, key_of
 from polhode.systems.rotors import sizes_of
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
-from polhode.systems.sum import NO_PARTS, NO_STATES, in_pairs, loads_of, parts_of, roles_of, sum_of
+from polhode.systems.sum import NO_PARTS, NO_STATES, ground_about, in_pairs, loads_of, parts_of, roles_of, sum_of
 from polhode.systems.sum_program import Program
 from polhode.systems.summands import Structure, Sum
 from polhode.systems.user.acting import HANDED, load_of, of_function
@@ -121,8 +121,8 @@ def assembled(
     """The system of bodies under loads and what a user hands in, whose numbers are its last parameters.
 
     About the ``axis`` of symmetry angular momentum is conserved where the user hands in no functions and no loads;
-    ``alone`` are attributes then; ``how`` goes to ``sum_of``, ``quantities`` makes
-    them from those of rotors, and all others are attributes of the system.
+    ``alone`` are attributes then; ``how`` goes to ``sum_of``, ``quantities`` makes them from those of rotors, and all
+    others are attributes of the system.
     """
     users = given.users
     if users and len(bodies) > 1:
@@ -153,6 +153,7 @@ def assembled(
     whole, structure, called = _of_programs(made, every)
     calls = _called_of(commands, as_they_are, called) if commands else {}
     roles = roles_of(whole, structure, states, bodies, called=calls)
+    attributes = {"ground": ground_about(further, bodies)} | attributes
     worked = given.worked or "energy" in roles["conserves"]
     worked = worked or (not loads and (len(users) < 2 or "reported_energy" in users))
     if users:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from polhode.arguments.recorded import called
-from polhode.errors import InvalidInput, shown
+from polhode.errors import InvalidInput, answering, shown
 from polhode.loads import Load
 from polhode.loads.thrust import CLOSES, COMMAND, FIRED, OPEN
 from polhode.loads.thrust import pulsed_thrusters as of_load
@@ -57,6 +57,7 @@ class PulsedThrusters:
         return f"pulsed_thrusters({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 
 
+@answering
 @functools.wraps(of_load, assigned=("__doc__", "__annotations__"))
 def pulsed_thrusters(*arguments: Any, **given: Any) -> PulsedThrusters:
     return PulsedThrusters(of_load(*arguments, **given))

@@ -9,7 +9,7 @@ forces and torques; loads that are potentials act by their derivatives, and a po
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, isfinite
@@ -31,7 +31,7 @@ from polhode.loads import LOADS, Load
 from polhode.loads.added import makes_loads
 from polhode.loads.load import PAIRS, RETURNS, bodies_of, names_of, of_user
 from polhode.surroundings import SURROUNDINGS, Surrounding
-from polhode.surroundings.planets import ground_of
+from polhode.surroundings.planets import Ground, ground_of
 from polhode.surroundings.surrounding import OWN, Table
 from polhode.systems.around import places as places_of
 from polhode.systems.around import surrounding_of, surroundings_of
@@ -193,12 +193,11 @@ def composed(
     structure = structure_of(whole)
     roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
     kept = functions or around or whole.pins_at >= 0
-    centre = next((one for one in loads if is_centre(one) and len(bodies) == 1 and whole.moves[0]), None)
     made = System(
         name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
         moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
         names=() if alone else whole.names, functions=functions,
-        ground=None if centre is None else ground_of(surface_of(centre), float(centre.parameters["mu"]), 1),
+        ground=ground_about(loads, bodies),
         made_again=Again(whole, structure, states, tuple(bodies), core) if kept else None, **roles,
     )  # fmt: skip
     return measured(made, structure)
@@ -343,6 +342,23 @@ def surface_of(centre: Load) -> float | None:
     return None if centre.recorded is None else centre.recorded.get("surface")
 
 
+def ground_about(loads: Sequence[Load], bodies: Sequence[Body]) -> Ground | None:
+    """The ground of one body that moves about a centre."""
+    centre = next((one for one in loads if is_centre(one)), None)
+    if centre is None or len(bodies) > 1 or not isfinite(bodies[0].mass):
+        return None
+    return ground_of(surface_of(centre), float(centre.parameters["mu"]), 1)
+
+
+def surfaces(sum: Sum) -> Iterator[tuple[float, int]]:
+    """Radii of centres that other bodies meet, and which."""
+    for one in sum.summands:
+        load = one.load
+        if isinstance(load, Load) and load.kind == "central" and not (len(sum.names) == 1 and is_centre(load)):
+            radius = surface_of(load)
+            yield from ((radius, i) for (i,) in one.on if radius)
+
+
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
     core: Core | None = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
@@ -436,9 +452,7 @@ def roles_of(
     sudden = [own for one in sum.summands for own in changes(one, structure, sum)]
     sudden += settings(sampled.pop("programs"), sum)
     at_events = [own for own in sudden if isinstance(own, Watch)]
-    grounds = [surface_of(one.load) for one in sum.summands if isinstance(one.load, Load) and is_centre(one.load)]
-    grounds = grounds if len(bodies) > 1 else []  # of one body it is the system's
-    at_events += [impact(radius, one.name) for radius in grounds if radius for one in bodies if isfinite(one.mass)]
+    at_events += [impact(radius, bodies[i].name) for radius, i in surfaces(sum) if isfinite(bodies[i].mass)]
     found: dict[str, Any] = {
         "potential": structure.potential,
         "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum),

@@ -12,7 +12,7 @@ from typing import Any
 
 from polhode.arguments import in_unit
 from polhode.arguments.recorded import called, plain
-from polhode.errors import InvalidInput, shown
+from polhode.errors import InvalidInput, answering, shown
 from polhode.loads import Load
 from polhode.loads.magnetism import torquers as of_load
 from polhode.systems.record import AuxiliaryVariable
@@ -54,6 +54,7 @@ class Torquers:
         return f"magnetic_torquers({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 
 
+@answering
 @functools.wraps(of_load, assigned=("__doc__", "__annotations__"))
 def magnetic_torquers(axes: Any, max_dipole: Any = None, *, command: Any = 0.0) -> Torquers:
     acting = of_load(axes, max_dipole, command=command)
