@@ -152,3 +152,13 @@ def test_each_of_several_bodies_may_meet_the_surface():
 def test_a_surface_is_met_wherever_its_load_stands(build):
     ds = ph.integrate(build(ph.loads.central(MU, surface=6.5e6)), "mkrk:cv8", step=10.0, t_end=2000.0, **LOW)
     assert np.linalg.norm(ds.position[-1]) == pytest.approx(6.5e6, rel=1e-13) and "impact" in ds.attrs["stopped"]
+
+
+def test_planes_and_apsides_go_through_the_other_body():
+    """Two free bodies, one at rest at z = 1 beside the path of the other: met at t = 1, nearest at t = 1."""
+    two = ph.system(ph.body("mark", 1.0), ph.body("probe", 1.0))
+    start = {"mark": {"position": (1.0, 0, 1.0)}, "probe": {"velocity": (1.0, 0, 1.0), "position": (0, 2.0, 0)}}
+    kinds = [ph.events.node(body="probe", about="mark"), ph.events.apsis(body="probe", about="mark")]
+    ds = ph.integrate(two, step=0.3, t_end=2.4, events=kinds, start=start)
+    assert sorted(ds.event_kind.values.tolist()) == ["ascending_node", "periapsis"]
+    np.testing.assert_allclose(ds.event_time, 1.0, rtol=1e-14)

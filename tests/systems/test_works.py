@@ -408,3 +408,15 @@ def test_of_an_orbit_without_works_impulses_and_conserved_energies_stay():
     assert [own.label for own in pushed.auxiliary] == ["impulse"] and not pushed.balanced
     ds = ph.integrate(pushed, step=0.01, t_end=2.0, position=(1.5, 0.0, 0.0), velocity=(0.0, 1.1, 0.0))
     assert float(ds.work[-1, 0]) > 0.1
+
+
+@pytest.mark.parametrize("distance", [None, 3.0])
+def test_light_of_a_sun_that_moves_does_the_work_of_its_potential(distance):
+    """A Sun so near, and whose distance changes so fast, that each term of the potential's rate is in the balance."""
+    times = np.linspace(-0.5, 20.5, 211)
+    towards = np.column_stack([np.cos(0.7 * times), np.sin(0.7 * times), 0.2 + 0.0 * times])
+    way = (4.0 + np.sin(0.8 * times))[:, None] * towards
+    sun = {"times": times, "positions": way} | ({} if distance is None else {"distance": distance})
+    system = ph.orbit(1.0, forces=[forces.radiation_pressure(0.05, **sun)])
+    ds = ph.integrate(system, "mkrk:cv8", step=0.02, t_end=20.0, position=(1.0, 0, 0.2), velocity=(0, 0.9, 0.3))
+    assert np.abs(ds.work.values).max() > 1e-2 and np.abs(ds.energy_error.values).max() < 1e-9
