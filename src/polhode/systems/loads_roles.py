@@ -63,12 +63,10 @@ def parted_loads(part, t, N, y, bodies, parameters, out):
     else:
         plain_loads(part, t, N, y, bodies, parameters, out)
     if thin:
-        for i in range(1 if part == L.SERIES else N):
-            put3(
-                out,
-                L.LOAD * i + 3 * (part != L.SERIES),
-                effective_torque(get3(out, L.LOAD * i + 3 * (part != L.SERIES)), bodies, i),
-            )
+        alone = part == L.SERIES
+        for i in range(1 if alone else N):
+            at = 0 if alone else L.LOAD * i + 3
+            put3(out, at, effective_torque(get3(out, at), bodies, i))
 
 
 first = jit.hole(f"first{ARGUMENTS}", "Loads that have a potential.")
