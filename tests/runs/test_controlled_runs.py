@@ -152,7 +152,7 @@ def test_a_scenario_names_its_controllers(tmp_path):
     )
     scenario = ph.runs.read_scenario(tmp_path / "loop.toml", allow_code=True)
     ds = scenario.integrate()
-    assert_allclose(ds.command[1], [-0.05, -0.1, 0.1])
+    assert_allclose(ds.command[0], [-0.05, -0.1, 0.1])
     assert sorted(scenario.functions) == ["command", "torque"]
     path = tmp_path / "wrong.toml"
     path.write_text((tmp_path / "loop.toml").read_text().replace("loop.py:damper", "loop.py:dampr"))

@@ -13,7 +13,7 @@ from typing import Any
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.jit import integers_at, numbers_at, pointer
-from polhode.kernel.sampling import next_sample, next_sample_or_closing, sample, sample_valves
+from polhode.kernel.sampling import held, next_sample, next_sample_or_closing, sample, sample_valves, show_set
 from polhode.kernel.signatures import (
     DENSE,
     ENERGIES,
@@ -37,6 +37,7 @@ RESOLVED = 16.0 * 2.0**-52
 """Smallest step relative to the time."""
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
+SAMPLES = jit.hole("SAMPLES", "Whether the system has controllers.", default=False)
 rotate_free = jit.hole("rotate_free(i, h, p) -> status", "The flow that is repeated.")
 choose = jit.hole("choose(q, t, direction, longest, spare, p) -> float", "The size of the first step.")
 shorter = jit.hole("shorter(error, q, again) -> float", "The next step over the rejected one.")
@@ -62,6 +63,13 @@ def convert(task, t, h, p):
 @jit.inlined
 def dense(begin, theta, t, h, out, p):
     """Dense output: write the state at ``t + theta h`` of the last step to ``out``; by default nothing."""
+    return L.OK
+
+
+@jit.replaceable
+@jit.inlined
+def held_step(t, h, row, recorded, over, p):
+    """The step of a system with controllers, see ``sampling``; by default there is none."""
     return L.OK
 
 
@@ -181,7 +189,8 @@ def march(
     Parameters
     ----------
     task : int
-        MARCHING; or PREPARING or PRESENTING, which only convert the state at ``t0``, for steps of size ``h``.
+        MARCHING; or PREPARING or PRESENTING, which only convert the state at ``t0``, for steps of size ``h``; or
+        SHOWING, which only sets states in ``y`` at ``t0``, with ``n`` = 0.
     first : int
         Number of the first step to take.
     n : int
@@ -220,27 +229,35 @@ def march(
     """
     p = workspace_at(N, B, y, addresses)
     step_info = p.step_info
-    if task != L.MARCHING:
+    if task == L.PREPARING or task == L.PRESENTING:
         return convert(task, t0, h, p)
     allowed = limit / abs(h)
     allowed = allowed * allowed
     step_info[L.STEPS_DONE] = 0.0
-    row = 0
+    row, recorded, changes = 0, task == L.SHOWING, 0
     events = sides.size // 2
     event, event_numbers = event_at(watch), numbers_at(watch, 2)
     ground = ground_of(sides)
-    if squared_speed(N, p.S, p.y, p.bodies) > allowed:
+    if task == L.MARCHING and squared_speed(N, p.S, p.y, p.bodies) > allowed:
         return L.TOO_LARGE
-    for k in range(first, first + n):
-        step_info[L.ITERATIONS] = 0.0
-        step_info[L.RESIDUAL] = 0.0
-        step_info[L.NEXT_TIME] = t0 + (k + 1) * h
-        if events > 0:
-            for j in range(y.size):
-                kept[j] = y[j]
-        status = step(t0 + k * h, h, p)
+    for k in range(first, first + n + int(SAMPLES)):
+        over = SAMPLES and (changes > 0 or k == first + n)
+        if not over:
+            step_info[L.ITERATIONS] = 0.0
+            step_info[L.RESIDUAL] = 0.0
+            step_info[L.NEXT_TIME] = t0 + (k + 1) * h
+            if events > 0:
+                for j in range(y.size):
+                    kept[j] = y[j]
+        if SAMPLES:
+            status = held_step(t0 + k * h, h, pointer(rows[row - 1]) if row > 0 else p.y, recorded, over, p)
+        else:
+            status = step(t0 + k * h, h, p)
         if status != L.OK:
             return status
+        if over:
+            break
+        recorded = (k + 1) % every == 0
         speed = squared_speed(N, p.S, p.y, p.bodies)
         if not speed < inf:
             return L.NOT_FINITE
@@ -251,7 +268,7 @@ def march(
         step_info[L.STEPS_DONE] += 1.0
         step_info[L.TOTAL_ITERATIONS] += step_info[L.ITERATIONS]
         step_info[L.ROW_ITERATIONS] = max(step_info[L.ROW_ITERATIONS], step_info[L.ITERATIONS])
-        if (k + 1) % every == 0:
+        if recorded:
             for j in range(y.size):
                 rows[row, j] = y[j]
             if processed(p):
@@ -278,9 +295,9 @@ def march(
                     return status
             else:
                 changes = crossed(0, events, t, event, event_numbers, sides, p)
-            if changes > 0:
-                return L.CROSSED
-    return L.OK
+        if changes > 0 and not SAMPLES:
+            break
+    return L.CROSSED if changes > 0 else L.OK
 
 
 @jit.inlined
@@ -325,7 +342,7 @@ def march_adaptive(
     Parameters
     ----------
     attempts : int
-        Most steps to try.
+        Most steps to try; with -1 states are set in ``y`` alone, at the present time.
     every : int
         The state is recorded after accepted steps whose number is a multiple of ``every``; with 0, at the samples.
     q : int
@@ -378,16 +395,22 @@ def march_adaptive(
         controller_state[L.NEXT] = direction * choose(q, controller_state[L.TIME], direction, span, before, p)
         if controller_state[L.NEXT] == 0.0:
             return L.NOT_FINITE
-    speed = sqrt(squared_speed(N, p.S, p.y, p.bodies))
-    for _attempt in range(attempts):
+    speed, changes = sqrt(squared_speed(N, p.S, p.y, p.bodies)), 0
+    for attempt in range(max(attempts, 0) + 1):
         t = controller_state[L.TIME]
-        if t == end:
-            return L.OK
-        if controller_state[L.SAMPLED] != t:
+        over = changes > 0 or t == end or attempt >= attempts
+        row = int(controller_state[L.ROWS]) - 1
+        recorded = row >= 0 and times[row] == t
+        if controller_state[L.SAMPLED] != t and (recorded or not over or attempts < 0):
             status = set_states(t, p)
             if status != L.OK:
                 return status
-            controller_state[L.SAMPLED] = t
+            if recorded:
+                show_set(N, p.S, p.y, pointer(rows[row]), over)
+            if not over:
+                controller_state[L.SAMPLED] = t
+        if over:
+            break
         proposed = abs(controller_state[L.NEXT])
         size = min(proposed, longest)
         if not speed < inf:
@@ -475,9 +498,7 @@ def march_adaptive(
                     controller_state[L.ROWS] -= 1.0
                     return status
             controller_state[L.SAMPLE] += 1.0
-        if changes > 0:
-            return L.CROSSED
-    return L.OK
+    return L.CROSSED if changes > 0 else L.OK
 
 
 def march_time_transformed(
@@ -628,28 +649,31 @@ def event_values(event, t, y, bodies, parameters, event_numbers, out):
 
 
 @functools.cache
-def loop_for(step_function, converter=None):
+def loop_for(step_function, converter=None, samples=False, valves=False):
     """The compiled ``march`` of ``step_function(t, h, p) -> status``.
 
-    ``converter`` is None, or the functions (processed, convert) of a family with processed methods.
+    ``converter`` is None, or the functions (processed, convert) of a family with processed methods. ``samples`` says
+    whether controllers set states before steps, ``valves`` whether they open and close some.
     """
     bound = {"step": step_function}
+    if samples:
+        bound |= {"SAMPLES": True, "held_step": held(step_function, valves)}
     if converter is not None:
         bound |= {"processed": converter[0], "convert": converter[1]}
     return jit.compile_kernel(jit.bind(march, **bound), MARCH)
 
 
 @functools.cache
-def adaptive_loop_for(step_function, dense_function=None, controller="", samples=False, pulsed=False):
+def adaptive_loop_for(step_function, dense_function=None, controller="", samples=False, valves=False):
     """The compiled ``march_adaptive`` of ``step_function(t, h, p) -> status``, which estimates its error.
 
     ``dense_function(begin, theta, t, h, out, p) -> status`` is its dense output, if any; ``controller`` is a name in
-    CONTROLLERS; ``samples`` says whether controllers set states before steps, ``pulsed`` whether valves open and close.
+    CONTROLLERS; ``samples`` and ``valves`` are as for ``loop_for``.
     """
     bound = {"step": step_function, **CONTROLLERS[controller]}
     if samples:
-        bound["set_states"] = sample_valves if pulsed else sample
-        bound["next_cut"] = next_sample_or_closing if pulsed else next_sample
+        bound["set_states"] = sample_valves if valves else sample
+        bound["next_cut"] = next_sample_or_closing if valves else next_sample
     if dense_function is not None:
         bound["dense"] = dense_function
     return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE)

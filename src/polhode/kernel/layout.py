@@ -84,7 +84,8 @@ READ_FROM = 22  # run: the first auxiliary variable that loads read, all behind 
 WHEELS_AT = 23  # run: where the table of wheels begins in the parameters, of a system that has some
 SAMPLES_AT = 24  # run: where the table of controllers begins in the parameters, of a system that has some
 SAMPLED_FROM = 25  # run: size of its first time, to which the round-off of times is relative
-STEP_INFO = 26  # length
+COMMANDED = 26  # run: time at which controllers have set states before it begins; infinite for none
+STEP_INFO = 27  # length
 
 # ------------------------------------------------------------------ time transformation: last numbers of the state
 TIME_VARIABLES = 4  # time; what rounding cut off it; step density (0: unset, will be 1); its rate, or its unit
@@ -98,6 +99,7 @@ EVENT_DISABLED = 3.0  # never reported
 MARCHING = 0  # take steps
 PREPARING = 1  # convert the state to the one a processed method works on
 PRESENTING = 2  # convert it back
+SHOWING = 3  # set states as controllers do at its time
 
 # ------------------------------------------------------------------ controller state: all an adaptive loop remembers
 TIME = 0  # of the state

@@ -91,8 +91,12 @@ def march_members(
                 rows[k, 0, j] = y[j]
             iterations[k, 0] = 0
             done[k] = 0
-            status[k] = L.OK
-            if processed != 0:
+            status[k] = march(
+                L.SHOWING, 0, 0, 1, t0, h, limit, N, B, rows[k, 0], addresses, rows[k], iterations[k], no_events,
+                nothing, nothing,
+            )  # fmt: skip
+            step_info[L.LOADED] = 0.0
+            if processed != 0 and status[k] == L.OK:
                 status[k] = march(
                     L.PREPARING, 0, 0, 1, t0, h, limit, N, B, y, addresses, rows[k], iterations[k], no_events, nothing,
                     nothing,
@@ -115,6 +119,11 @@ def march_members(
                 )  # fmt: skip
             for j in range(width):
                 rows[k, end, j] = y[j]
+            if status[k] == L.OK:
+                status[k] = march(
+                    L.SHOWING, 0, 0, 1, t0 + steps * h, h, limit, N, B, rows[k, end], addresses, rows[k], iterations[k],
+                    no_events, nothing, nothing,
+                )  # fmt: skip
 
 
 def adapt_members(

@@ -4,6 +4,9 @@ A sampling time is phase + k every for a whole k. States that are set have no ra
 next one. The table in the parameters of a system, from ``step_info[SAMPLES_AT]`` on: how many rows there are; of each
 row ``EVERY`` to ``OF_ROW``, then of each number that it sets ``INDEX`` to ``OF_NUMBER``.
 
+A recorded state has the commands that act from its time on: what is set at the begin of a step is copied into the state
+recorded there.
+
 The value a row sets is what its function returns, in steps of a resolution and within limits; with a delay it goes into
 the last of some registers, auxiliary variables too, and what was in the first one is set. A row without a function
 copies variables, or draws noise: each number becomes KEPT times itself plus FRESH times a normal number, which follows
@@ -41,6 +44,7 @@ SLACK = 64.0 * 2.0**-52
 """Distance of two times, relative to their size, that counts as none: round-off of times of steps, and of samples."""
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
+set_states = jit.hole("set_states(t, p) -> status", "Sets states whose sampling time it is.")
 
 
 @jit.helper
@@ -135,6 +139,8 @@ def next_sample_or_closing(t, end, p):
 @jit.helper
 def sample(t, p):
     """Set the states whose sampling time it is; the status is not OK where a value is not finite."""
+    if t == p.step_info[L.COMMANDED]:
+        return L.OK
     q = p.parameters
     at = int(p.step_info[L.SAMPLES_AT])
     own, load = L.BODY * p.N, L.LOAD * p.N
@@ -180,14 +186,6 @@ def sample(t, p):
     return L.OK
 
 
-def held_step(t, h, p):
-    """The step of the method, before which states are set whose sampling time it is."""
-    status = sample(t, p)
-    if status != L.OK:
-        return status
-    return step(t, h, p)
-
-
 @jit.helper
 def sample_valves(t, p):
     """Close valves and set states whose time it is."""
@@ -195,11 +193,32 @@ def sample_valves(t, p):
     return sample(t, p)
 
 
-def pulsed_step(t, h, p):
-    """The same, in parts between the times at which valves close."""
-    status = sample_valves(t, p)
+@jit.inlined
+def show_set(N, S, y, row, exchange):
+    """Copy what has been set from a state to the one recorded at its time, or exchange it: of the S numbers there only
+    what is set can differ."""
+    for j in range(L.BODY * N, L.BODY * N + S):
+        kept = row[j]
+        row[j] = y[j]
+        if exchange:
+            y[j] = kept
+
+
+def held_step(t, h, row, recorded, over, p):
+    """The step of the method, before which states are set, in the state recorded there, too; there alone if the steps
+    are ``over``."""
+    if over and not recorded:
+        return L.OK
+    status = set_states(t, p)
     if status != L.OK:
         return status
+    if recorded:
+        show_set(p.N, p.S, p.y, row, over)
+    return L.OK if over else step(t, h, p)
+
+
+def pulsed_step(t, h, p):
+    """The step of the method, in parts between the times at which valves close."""
     end = p.step_info[L.NEXT_TIME]
     at = next_closing(t, end, p)
     if at == end:
@@ -217,6 +236,8 @@ def pulsed_step(t, h, p):
 
 
 @cache
-def held(step_function: Any, pulsed: bool = False) -> Any:
-    """``held_step``, or with valves ``pulsed_step``, of the step of a method."""
-    return jit.bind(pulsed_step if pulsed else held_step, step=step_function)
+def held(step_function: Any, valves: bool) -> Any:
+    """``held_step`` of the step of a method, perhaps with ``valves`` that open and close."""
+    if valves:
+        return jit.bind(held_step, step=jit.bind(pulsed_step, step=step_function), set_states=sample_valves)
+    return jit.bind(held_step, step=step_function, set_states=sample)

@@ -47,7 +47,7 @@ def pushed(y, at, h, x, g):
 
 def euler_step(h, p):
     """Write to ``stage_state`` the state after an Euler step of size h; ``load`` holds the loads of the state."""
-    for k in range(L.BODY * p.N):
+    for k in range(L.BODY * p.N + p.S):
         p.stage_state[k] = p.y[k]
     for k in range(p.B):
         i = p.blocks[2 * k]

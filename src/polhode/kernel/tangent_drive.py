@@ -20,6 +20,8 @@ from polhode.kernel.tangent_mode import active, counters, derivative_rules, plai
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
 convert = jit.hole("convert(task, t, h, p) -> status", "The converter of a processed method.", default=drive.convert)
+set_states = jit.hole("set_states(t, p) -> status", "Sets states whose sampling time it is.", default=drive.set_states)
+SAMPLES = jit.hole("SAMPLES", "Whether controllers set states.", default=False)
 PROCESSED = jit.hole("PROCESSED", "Whether the method is processed.", default=False)
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 RULES = jit.hole(
@@ -29,11 +31,12 @@ VARIED = jit.hole("VARIED", "Whether constants of bodies and systems vary, too."
 TIMED = jit.hole("TIMED", "Whether begins and sizes of steps vary, too.", default=False)
 
 N, B, S, WIDTH, PARAMETERS, LOAD, WORK, STRIDE, ROWS, EVERY, TREATMENT, VECTORS, BETWEEN = range(13)
-BODIES_STRIDE, FRAMES_STRIDE, PARAMETERS_STRIDE, SEEDS_STRIDE = range(13, 17)
-SIZES = 17
+BODIES_STRIDE, FRAMES_STRIDE, PARAMETERS_STRIDE, SEEDS_STRIDE, COMMANDED = range(13, 18)
+SIZES = 18
 """Slots of ``sizes``: bodies, blocks, auxiliary variables; lengths of state, parameters, loads, scratch memory;
 derivatives of a number in memory; rows of a member; steps from row to row; what is done with tangent vectors, how many
-there are, and after how many steps; how far constants and seeds of two members lie apart (0: all have the same)."""
+there are, and after how many steps; how far constants and seeds of two members lie apart (0: all have the same);
+whether rows have what controllers set at their times."""
 STATES, SEEDS, BODIES, BODIES_SEEDS, FRAMES, FRAMES_SEEDS, CONSTANTS, CONSTANTS_SEEDS = range(2, 10)
 COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_INFO, MEMORY, MEMORY_SEEDS = range(10, 16)
 BEGINS, STEP_SIZES, ENDS, RECORD, RECORD_SEEDS, WEIGHTS, STATUS, DONE, GROWTH = range(16, 25)
@@ -106,6 +109,17 @@ def scaled(vectors, stride, width, weights, count, orthogonal, h, growth):
         growth[OF_VECTOR * count + ALIGNED] = sqrt(min(sums, differences))
 
 
+@jit.inlined
+def write_row(y, derivatives, record, record_seeds, width, stride, at):
+    """Record a state and its derivatives."""
+    recorded = shifted(record, width * at)
+    for j in range(width):
+        recorded[j] = plain(y[j])
+    shown = shifted(record_seeds, width * stride * at)
+    for j in range(width * stride):
+        shown[j] = derivatives[j]
+
+
 def march_tangents(begin, behind, n, limit, sizes, addresses):
     """Take members through the steps of a schedule, with derivatives.
 
@@ -141,6 +155,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
     info = counters(numbers_at(addresses, STEP_INFO))
     weights, kinds = numbers_at(addresses, WEIGHTS), OF_VECTOR * vectors + OF_ALL
     ends = numbers_at(addresses, ENDS)
+    record, record_seeds = numbers_at(addresses, RECORD), numbers_at(addresses, RECORD_SEEDS)
     if TIMED:
         begins = active(numbers_at(addresses, BEGINS), numbers_at(addresses, BEGINS_SEEDS))
         steps = active(numbers_at(addresses, STEP_SIZES), numbers_at(addresses, STEP_SIZES_SEEDS))
@@ -182,6 +197,12 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                 h = steps[k - 1]
                 info[L.ITERATIONS] = info[L.RESIDUAL] = 0.0
                 info[L.NEXT_TIME] = ends[k - 1]
+                if SAMPLES:
+                    status = set_states(begins[k - 1], p)
+                    if status != L.OK:
+                        break
+                    if sizes[COMMANDED] > 0 and (k - 1) % every == 0:
+                        write_row(y, derivatives, record, record_seeds, width, stride, rows * member + row - 1)
                 status = step(begins[k - 1], h, p)
                 if status != L.OK:
                     break
@@ -210,16 +231,18 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                         info[L.LOADED] = 0.0
                         if status != L.OK:
                             break
+                if SAMPLES and k == n and sizes[COMMANDED] > 0:
+                    status = set_states(ends[n - 1] if n > 0 else begins[0], p)
+                    if status != L.OK:
+                        break
                 at = rows * member + row
-                recorded = shifted(numbers_at(addresses, RECORD), width * at)
-                for j in range(width):
-                    recorded[j] = plain(y[j])
                 if treatment == RECORDED:
-                    shown = shifted(numbers_at(addresses, RECORD_SEEDS), width * stride * at)
-                    for j in range(width * stride):
-                        shown[j] = derivatives[j]
+                    write_row(y, derivatives, record, record_seeds, width, stride, at)
                 else:
-                    shown = shifted(numbers_at(addresses, RECORD_SEEDS), kinds * at)
+                    recorded = shifted(record, width * at)
+                    for j in range(width):
+                        recorded[j] = plain(y[j])
+                    shown = shifted(record_seeds, kinds * at)
                     for j in range(kinds):
                         shown[j] = growth[j]
                 if PROCESSED:

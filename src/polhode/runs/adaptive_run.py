@@ -105,6 +105,7 @@ class AdaptiveRun(Run):
         wanted = np.empty(0)
         if samples is None and not self.resumed:
             record.add(self.t0, self.start, 0)
+            self.show(record)
         if samples is not None:  # times may be past the end by round-off
             every, wanted = 0, np.clip(samples, min(self.t0, self.end), max(self.t0, self.end))
         while not (self.resumed and self.now == self.end):
@@ -192,7 +193,8 @@ class AdaptiveRun(Run):
             self.event_detection.act(edge[1], self.now, self.y, super().part)
         while self.breaks and self.breaks[0] == self.now:
             self.y[:] = self.pass_break(self.now, self.y)
-            record.replace(self.now, self.y)
+            if record.replace(self.now, self.y):
+                self.show(record)
         self.integrator.forget()
 
     def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:

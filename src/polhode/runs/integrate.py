@@ -373,6 +373,10 @@ def _to_the_end(
             t = run.now
             if not record.count or (t - record.last) * run.h > 0.0:
                 record.add(t, run.state(), int(run.step_info[L.ROW_ITERATIONS]), run.last)
+                try:
+                    run.show(record)
+                except PolhodeError as failed:
+                    error = error or failed
         if store is not None and not isinstance(error, FileProblem):
             try:
                 store.commit(over=error is None)

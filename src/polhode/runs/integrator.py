@@ -13,7 +13,6 @@ from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive, jit
 from polhode.kernel import layout as L
-from polhode.kernel.sampling import held
 from polhode.kernel.signatures import EVENT, LOADS
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
 from polhode.runs.thread_pool import ThreadPool
@@ -134,12 +133,13 @@ class Integrator:
 
     With a ``limit``, the largest rotation in a step (rad), steps are guarded: by it, and by flows with bounds of their
     own. Without one nothing is refused. A bench for an ``adaptive`` run has its loop from ``adapt``. With ``breaks`` it
-    shows loads the times between the two that ``between`` sets, whatever a stage asks for.
+    shows loads the times between the two that ``between`` sets, whatever a stage asks for. ``commanded`` says that
+    controllers have set states at the start already.
     """
 
     def __init__(
         self, system: System, chosen: MethodSpec, y: Any, t: float = 0.0, limit: float | None = None,
-        adaptive: bool = False, threads: int = 1, breaks: bool = False,
+        adaptive: bool = False, threads: int = 1, breaks: bool = False, commanded: bool = False,
     ) -> None:  # fmt: skip
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
         chosen.method.check_complete(chosen.options)
@@ -191,7 +191,8 @@ class Integrator:
         self.step_info[L.AUXILIARY], self.step_info[L.READ_FROM] = len(system.auxiliary), system.read_from
         self.step_info[L.WHEELS_AT] = max(system.wheels_at, 0)
         self.step_info[L.SAMPLES_AT], self.step_info[L.SAMPLED_FROM] = max(system.samples_at, 0), abs(t)
-        self.samples, self.pulsed = system.samples_at >= 0, any(one.pulses for one in system.sampled)
+        self.step_info[L.COMMANDED] = t if commanded else np.inf
+        self.samples, self.valves = system.samples_at >= 0, any(one.pulses for one in system.sampled)
         self.adaptive = adaptive
         self.step_info[L.SPLIT_LOADS] = float("split_loads" in system.provides)
         if self.prepared.modified:
@@ -271,16 +272,14 @@ class Integrator:
     @cached_property
     def loop(self) -> Any:
         """The compiled loop of steps of one size."""
-        step = self.prepared.step
-        if self.samples and not self.adaptive:
-            step = held(step, self.pulsed)
-        return drive.loop_for(step, self.prepared.converter)
+        samples = self.samples and not self.adaptive
+        return drive.loop_for(self.prepared.step, self.prepared.converter, samples, samples and self.valves)
 
     @cached_property
     def adaptive_loop(self) -> Any:
         """The compiled loop of chosen steps."""
         one = self.prepared
-        return drive.adaptive_loop_for(one.step, one.dense, one.controller, self.samples, self.pulsed)
+        return drive.adaptive_loop_for(one.step, one.dense, one.controller, self.samples, self.valves)
 
     @cached_property
     def time_transformed_loop(self) -> Any:
@@ -373,7 +372,7 @@ class Integrator:
         self.kept, self.controller_state = self.y.copy(), np.zeros(L.CONTROLLER_STATE)
         self.controller_state[L.TIME], self.controller_state[L.NEXT] = t, first
         self.controller_state[L.ERROR_BEFORE], self.controller_state[L.SMALLEST] = 1.0, np.inf
-        self.controller_state[L.SAMPLED] = np.inf
+        self.controller_state[L.SAMPLED] = self.step_info[L.COMMANDED]
         self.forget()
         _ = self.adaptive_loop
 
@@ -449,6 +448,26 @@ class Integrator:
             return L.OK, shown
         self.forget()
         return self._run(L.PRESENTING, 0, 0, 1, t, h, self.no_rows, self.no_counts, shown, None), shown
+
+    def show(self, t: float, y: Any) -> int:
+        """Set states in a state of the system as controllers do at the time of a row; of a run with chosen steps at its
+        present time. Returns the status."""
+        if not self.samples:
+            return L.OK
+        load, step_info = self.load.copy(), self.step_info.copy()
+        try:
+            if self.adaptive:
+                none = np.zeros(0)
+                return int(
+                    self.adaptive_loop(
+                        -1, 1, 1, self.limit, np.inf, 0.0, t, none, self.system.N, self.blocks.size // 2, y,
+                        self.addresses, self.controller_state, self.kept, none, none, self.no_rows, self.no_counts, 0,
+                        self.event_addresses, self.sides,
+                    )
+                )  # fmt: skip
+            return self._run(L.SHOWING, 0, 0, 1, t, 1.0, self.no_rows, self.no_counts, y, None)
+        finally:
+            self.load[:], self.step_info[:] = load, step_info
 
     @property
     def evaluations(self) -> int:

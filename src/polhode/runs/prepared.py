@@ -236,6 +236,7 @@ class PreparedRuns:
             own.run = None  # whose events are other ones now
         elif not record.count or (run.now - record.last) * run.h > 0.0:
             record.add(run.now, run.state(), 0, run.last)
+            run.show(record)
         first = own.first
         if own.repeated is None and first and (request.steps, request.method) == (first.steps, first.method):
             own.repeated = Repeated.of(run, request)

@@ -139,16 +139,16 @@ class Repeated:
         integrator = self.integrator
         states = np.empty((1 + self.rows + self.over, self.begun.size))
         states[0] = integrator.y
+        shown = integrator.show(self.t0, states[0])
         status = integrator.loop(
             L.MARCHING, 0, self.steps, self.every, self.t0, self.h, integrator.limit, self.system.N,
             integrator.blocks.size // 2, integrator.y, integrator.addresses, states[1 : 1 + self.rows], self.counts,
             integrator.event_addresses, integrator.sides, integrator.before,
         )  # fmt: skip
-        if status != L.OK:
-            return None
         if self.over:
             states[-1] = integrator.y
-        return self.times.copy(), states
+            shown = shown or integrator.show(self.times[-1], states[-1])
+        return None if status or shown else (self.times.copy(), states)
 
     def _places(self, parameters: Any) -> list[tuple[int, float]] | None:
         """Where parameters go that stand among those of the roles as they are given; None where they do not, or where
@@ -220,11 +220,12 @@ class RepeatedByTolerance(Repeated):
         integrator = self.integrator
         controller_state, begun = integrator.controller_state, integrator.y.copy()
         controller_state[:] = self.first_state
+        shown = integrator.show(self.t0, begun)
         status = integrator.march_adaptive(
             self.most, self.every, self.end, self.none, self.at, self.sizes, self.states, self.counts,
             longest=self.longest, shortest=self.shortest,
         )  # fmt: skip
-        if status != L.OK or controller_state[L.TIME] != self.end:
+        if status or shown or controller_state[L.TIME] != self.end:
             return None
         n = int(controller_state[L.ROWS])
         over = not n or self.at[n - 1] != self.end
@@ -233,4 +234,6 @@ class RepeatedByTolerance(Repeated):
         times[1 : n + 1], states[1 : n + 1] = self.at[:n], self.states[:n]
         if over:
             times[-1], states[-1] = self.end, integrator.y
+            if integrator.show(self.end, states[-1]):
+                return None
         return times, states

@@ -44,7 +44,7 @@ MOST_OF_SERIES = 8
 WITHOUT_SERIES = "mkrk:dp8"
 """The method of a tolerance where loads have no series."""
 TOLERANCE = ("rtol", "atol", "first_step", "max_step", "max_steps")
-STARTED = {"t0": "time", "since": "since", "clock": "time_variables"} | {name: name for name in OF_METHODS[:3]}
+STARTED = {"t0": "time", "clock": "time_variables"} | {n: n for n in ("since", "commanded", *OF_METHODS[:3])}
 SET = ("compensated", "guard", "units", "epoch")
 """Flat words of a scenario and of a record that are one argument of a run each: ``steps``, ``start``, ``settings``."""
 TIMES = ("step", "t_end", "time", "first_step", "max_step", "t_eval", "since", "breaks")
@@ -140,6 +140,8 @@ class Request:
         Times at which loads of the user's jump.
     since : float, optional
         Of the rest of another run: where that began.
+    commanded : bool
+        Whether controllers have set states at the start already, as in a row of another run.
     settings : Settings
         How it is computed and labelled.
     parameters : list or dict, optional
@@ -160,6 +162,7 @@ class Request:
     events: tuple[Event, ...] = ()
     breaks: tuple[float, ...] = ()
     since: float | None = None
+    commanded: bool = False
     settings: Settings = field(default_factory=Settings)
     parameters: Any = None
     tangent: tuple[str, ...] | None = None
@@ -262,6 +265,7 @@ class Request:
             "events": [dict(event.arguments) for event in self.events] or None,
             "breaks": list(self.breaks) or None,
             "since": self.since,
+            "commanded": self.commanded or None,
             "parameters": self.parameters,
             "epoch": self.settings.epoch,
             "tangent": None if self.tangent is None else list(self.tangent),
@@ -320,6 +324,7 @@ class Request:
             system, chosen, InitialState.from_json(kept["state"], system, chosen), steps, t0, t_end, recording,
             tuple(events), tuple(checked_breaks(kept.get("breaks", []), -inf, inf)),
             None if kept.get("since") is None else number(kept["since"], "since"),
+            truth(kept.get("commanded", False), "commanded"),
             Settings(chosen.compensated, kept["guard"], kept["units"], kept.get("epoch")), kept.get("parameters"),
             wanted(kept.get("tangent")), truth(kept.get("by_tolerance", False), "by_tolerance"),
         )  # fmt: skip
@@ -387,6 +392,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     if before is not None:
         settings = _going_on(given, kept, settings, system)
         state = State.of(given["start"], method=chosen)
+        if state.commanded and kept["system"]["arguments"] != json.loads(json.dumps(dict(system.arguments))):
+            state = replace(state, commanded=False)  # other controllers, or other numbers of theirs, act at once
     else:
         state = state_of(rows_by_name(system.names, given.get("start")))
     given |= _started(state, {name: given.get(name) for name in STATE_WORDS})
@@ -428,7 +435,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         go_on_with_states(y, given["states"] if before is None else before.isel(time=-1), system)
     made = Request(
         system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
-        None if first == t0 else first, settings if units == settings.units else replace(settings, units=units),
+        None if first == t0 else first, truth(given.get("commanded") or False, "commanded"),
+        settings if units == settings.units else replace(settings, units=units),
         parameters, wanted(given.get("tangent")), by_tolerance,
     )  # fmt: skip
     if key is not None:
@@ -491,7 +499,8 @@ def _started(state: State, given: Mapping[str, Any]) -> dict[str, Any]:
     InvalidInput
         A word that is given twice, or one thing in two forms.
     """
-    found = {name: getattr(state, name) for name in (*FORMS, *STATE_WORDS[3:], *OF_METHODS, "states", "time", "since")}
+    words = (*FORMS, *STATE_WORDS[3:], *OF_METHODS, "states", "time", "since", "commanded")
+    found = {name: getattr(state, name) for name in words}
     for name in STATE_WORDS:
         if given[name] is not None:
             if found[name] is not None:

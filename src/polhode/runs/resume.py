@@ -164,6 +164,7 @@ def _so_far(live: LiveStore, request: Request) -> xr.Dataset:
     live.join(run, record, None)
     if not record.count and request.recording.t_eval is None:
         record.add(run.t0, run.start, 0)
+        run.show(record)
     of = "" if run.total is None else f" of {run.total}"
     told = Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when its store was read")
     try:

@@ -135,9 +135,10 @@ class Record:
         while self.held and (self.last - t) * direction > 0.0:
             self.count -= 1
 
-    def replace(self, t: float, y: Any) -> None:
-        """Another state in the rows at this time, which are the last ones if there are any."""
+    def replace(self, t: float, y: Any) -> bool:
+        """Another state in the rows at this time, which are the last ones if there are any; whether there are."""
         row = self.held - 1
         while row >= 0 and self.times[row] == t:
             self.states[row] = y
             row -= 1
+        return row < self.held - 1

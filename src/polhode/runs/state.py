@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import array, has, has_quantity, mapping, number, text, whole
+from polhode.arguments import array, has, has_quantity, mapping, number, text, truth, whole
 from polhode.errors import InvalidInput, naming, unknown_name
 from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
-from polhode.trajectory.schema import ROLE, renamed, trajectory
+from polhode.trajectory.schema import COMMANDS, ROLE, renamed, trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -82,6 +82,8 @@ class State:
     since : float
         When the first run began, of which this is the rest: what is switched or fired between then and ``time`` is
         past, and so is an impulse at ``time``.
+    commanded : bool
+        Whether controllers have set their states at ``time`` already, as in a row of a trajectory.
 
     Raises
     ------
@@ -113,6 +115,7 @@ class State:
     time_variables: Any = None
     states: Mapping[str, Any] | None = None
     since: Any = None
+    commanded: bool = False
 
     def __post_init__(self) -> None:
         check_forms(self.given)
@@ -126,6 +129,7 @@ class State:
                 text(value, name)
             elif value is not None and not has_quantity(value) and not has(value, "as_quat"):
                 array(value, name)
+        truth(self.commanded, "commanded")
         for name, value in mapping({} if self.states is None else self.states, "states").items():
             array(value, name)
 
@@ -139,7 +143,8 @@ class State:
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: value for name, value in found.items()
-            if value is not None and not (name == "time" and type(value) in (int, float) and value == 0)
+            if value is not None and value is not False
+            and not (name == "time" and type(value) in (int, float) and value == 0)
         }  # fmt: skip
 
     @classmethod
@@ -192,6 +197,8 @@ class State:
         states = {str(name): one.values for name, one in there.data_vars.items() if one.attrs.get("role") == ROLE}
         if states:
             found["states"] = states
+        if COMMANDS.items() <= ds.attrs.items():
+            found["commanded"] = True
         begun = kept.get("since", kept.get("t0"))
         return cls(time=float(there["time"]), since=float(ds["time"][0]) if begun is None else begun, **found)
 

@@ -78,7 +78,7 @@ class Run:
         self.cuts = request.breaks
         self.integrator = Integrator(
             self.system, self.chosen, self.start.copy(), self.t0, limit, self.adaptive, request.settings.threads,
-            breaks=bool(self.cuts),
+            breaks=bool(self.cuts), commanded=request.commanded,
         )  # fmt: skip
         self.step_info = self.integrator.step_info
         self.done: int = 0
@@ -168,6 +168,7 @@ class Run:
                 most, size = int(self.step_info[L.ROW_ITERATIONS]), self.last
                 record.room(1)
                 record.add(self.ended.time, self.ended.state, most, size)
+                self.show(record)
             ground = self.system.ground
             assumed = ground is not None and ground.assumed and self.ended.kind == "impact"
             return f"{ended}{ON_THE_GROUND if assumed else ''}"
@@ -184,6 +185,7 @@ class Run:
         if not self.resumed:
             if samples is None:
                 record.add(self.t0, self.start, 0)
+                self.show(record)
             self.prepare()
         if samples is None:
             self.take_steps(cast(int, self.total) - self.done, every, record, between_slices)
@@ -229,6 +231,8 @@ class Run:
         """
         if kept["memory"]["sides"].size == self.integrator.sides.size + 1 and self.event_detection.ground is not None:
             self.event_detection.land(self.t0, self.start)  # which it had done
+        told = kept["memory"]["report"]
+        kept["memory"]["report"] = np.append(told, self.step_info[len(told) :])  # earlier versions had fewer numbers
         self.check(kept)
         self.done, self.seconds, self.breaks = kept["done"], float(kept["seconds"]), list(map(float, kept["breaks"]))
         if "parameters" not in kept["memory"]:
@@ -280,6 +284,7 @@ class Run:
                     record.add(t, *self.aside(t))
                 except Ended:  # before that time; the step itself will tell
                     break
+            self.show(record)
             self.step_info[L.ROW_ITERATIONS] = 0.0
         self.take_steps(n - self.done, 1, None, between_slices)
 
@@ -430,8 +435,8 @@ class Run:
         while self.near(self.now):
             y = self.pass_break(self.now, y)
         self.y[:] = y
-        if record:
-            record.replace(self.now, y)
+        if record and record.replace(self.now, y):
+            self.show(record)
         self.prepare()
 
     def cut_step(self, every: int, record: Record | None) -> None:
@@ -491,6 +496,26 @@ class Run:
         if status != L.OK or problem is not None:
             raise self.failure(status, self.done, begun, t, h, y, problem)
         return y
+
+    def show(self, record: Record) -> None:
+        """Set states in the last row, which is new, as controllers do at its time, so that it has the commands that act
+        from there on.
+
+        Raises
+        ------
+        StepFailed, UserFunctionError
+            They cannot.
+        """
+        if not self.integrator.samples:
+            return
+        t, shown, status, problem = record.last, record.states[record.held - 1].copy(), L.OK, None
+        try:
+            status = self.integrator.show(t, shown)
+        except Exception as caught:
+            problem = caught
+        if status != L.OK or problem is not None:
+            raise self.failure(status, self.done, self.state(), t, self.h, shown, problem)
+        record.states[record.held - 1] = shown
 
     def close(self) -> None:
         """The run has come to its end."""

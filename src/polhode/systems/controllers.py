@@ -2,7 +2,7 @@
 
 Those at equal intervals sample and hold. Between its sampling times phase + k every (all whole k) a controller does
 nothing, and what it has set is held. At such a time its function is called with the state, before the step that starts
-there; a row of a trajectory at that time shows what was held until then.
+there; a row of a trajectory at that time has what it sets.
 """
 
 from __future__ import annotations

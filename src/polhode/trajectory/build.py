@@ -23,6 +23,7 @@ from polhode.trajectory.schema import (
     BATHED,
     CHANGING_POTENTIAL,
     CHART_DIMENSION,
+    COMMANDS,
     FALLING,
     KINETIC_ONLY,
     MEANING,
@@ -233,6 +234,7 @@ def dataset(
         variables |= more
     sizes = dict(zip(leading, shape, strict=True)) | ({"body": N} if N > 1 else {})
     about = {"long_name": "time", "units": label["time"]}
+    attributes = {**attributes, **(COMMANDS if system.sampled else {})}
     return assembled(variables, np.asarray(times, dtype=float), about, tuple(labels), sizes, attributes, varied or {})
 
 

@@ -88,6 +88,8 @@ AXES = ("x", "y", "z")
 ANGLES = (1, 2, 3)
 ROLE = "state that loads read"
 """The attribute ``role`` of what a run has to go on with beside the bodies, such as momenta of wheels."""
+COMMANDS = {"commands": "act from their row on"}
+"""What a Dataset says of controllers; in those of earlier versions a row has what was held until then."""
 
 CONVENTIONS = (
     "attitude: unit quaternion, scalar first (w, x, y, z), Hamilton product, body to space, x_space = R(q) x_body; "

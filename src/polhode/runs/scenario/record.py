@@ -22,6 +22,7 @@ from polhode.runs.steps import grid, planned
 from polhode.runs.store import LiveStore, Store
 from polhode.systems import System
 from polhode.systems.registry import handed_in
+from polhode.trajectory.schema import COMMANDS
 
 
 @dataclass(frozen=True)
@@ -167,9 +168,10 @@ class Scenario:
         keep = {name: value for name, value in keep.items() if name not in (*STATE, "angular_velocity", "velocity")}
         method = replace(find_method(self.method), compensated=keep.get("compensated", False))
         state = State.of(ds, method=method).given
-        state = {name: value for name, value in state.items() if name not in ("time", "since", "states")}
+        state = {name: value for name, value in state.items() if name not in ("time", "since", "commanded", "states")}
         keep |= {"clock" if name == "time_variables" else name: value.tolist() for name, value in state.items()}
         keep |= {"t0": now, "t_end": self.arguments.get("t_end", start + n * h), "since": keep.get("since", start)}
+        keep |= {"commanded": True} if COMMANDS.items() <= ds.attrs.items() else {}
         if keep.pop("steps", None) is not None and time_transformed:
             del keep["t_end"]
             keep["steps"] = n

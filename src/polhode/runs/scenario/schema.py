@@ -78,6 +78,9 @@ class Run(Table):
     max_steps: Annotated[int, Field(ge=1, description="with rtol: most steps to try")] | None = None
     t0: Time = 0.0
     since: Annotated[Time, Field(description="of a run that is the rest of another: where that began")] | None = None
+    commanded: Annotated[bool, Field(description="of the rest of another run: controllers have set states at t0")] = (
+        False
+    )
     every: Annotated[int, Field(ge=1, description="record every this many steps")] = 1
     t_eval: Annotated[list[Number], Unit("s"), Field(description="record at exactly these times instead")] | None = None
     breaks: (

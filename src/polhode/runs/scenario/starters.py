@@ -61,8 +61,9 @@ EXAMPLES: dict[str, Any] = {
     "attitude": (1.0, 0.0, 0.0, 0.0), "rotation_vector": (0.3, 0.0, 0.0), "euler_angles": (0.3, 0.0, 0.0),
     "euler_angles_deg": (20.0, 0.0, 0.0), "sequence": "XYZ", "velocity": (0.0, 0.0, 0.0),
     "lattice": "cubic", "draw": "gaussian", "rtol": 1e-9, "atol": 1e-12, "steps": 1000, "first_step": 0.01,
-    "max_step": 0.1, "max_steps": 1000000, "since": 0.0, "t_eval": (0.0, 0.5, 1.0), "breaks": (0.5,),
-    "compensated": True, "units": "SI", "epoch": "2030-01-01T00:00:00 TDB", "work": False, "parameters": (1.0,),
+    "max_step": 0.1, "max_steps": 1000000, "since": 0.0, "commanded": False, "t_eval": (0.0, 0.5, 1.0),
+    "breaks": (0.5,), "compensated": True, "units": "SI", "epoch": "2030-01-01T00:00:00 TDB", "work": False,
+    "parameters": (1.0,),
     "reaction_field": math.inf, "box": (4.0, 4.0, 4.0), "mu": (1.0, 0.001), "sunlight": {"pressure": 4.56e-6},
     "atmosphere": {"density": 1e-12}, "surface": 6378137.0, "tangent": True,
     "states": {"integral": 3}, "wheels": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "inertia": 0.01},
@@ -353,7 +354,7 @@ def of_table(table: type[Run] | type[Output]) -> list[Argument]:
         words = [about.description, *(getattr(mark, "description", None) for mark in marks)]
         described = next(filter(None, words), "")
         found.append(Argument(name, Any, unit, described, False, about.default))
-    return [argument for argument in found if argument.name != "since"]
+    return [argument for argument in found if argument.name not in ("since", "commanded")]
 
 
 def sampled(name: str, build: Callable[..., System]) -> Starter:

@@ -238,7 +238,7 @@ def _events(request: Request, sources: Sources) -> Iterator[str]:
 def _run(request: Request) -> Iterator[str]:
     """The lines of the run."""
     steps, settings, record = request.steps, request.settings, request.to_json()
-    words = [*("step", "steps"), "every", "t_eval", "breaks", "since"]
+    words = [*("step", "steps"), "every", "t_eval", "breaks", "since", "commanded"]
     if isinstance(steps, Tolerance):
         words = ["rtol", "atol", "first_step", "max_step", "max_steps", "t_end", *words]
     elif request.t_end is not None or (isinstance(steps, FixedStep) and steps.backwards):

@@ -20,7 +20,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
 from polhode.kernel.pairs import WITHOUT_THREADS
-from polhode.kernel.sampling import held
+from polhode.kernel.sampling import sample
 from polhode.kernel.source import Unsupported
 from polhode.kernel.tangent_mode import padded
 from polhode.methods import MethodSpec
@@ -160,7 +160,7 @@ class TangentEngine:
     def march(
         self, states: Any, seeds: Any, schedule: Schedule, *, every: int = 0, constants: Constants | None = None,
         treatment: int = D.RECORDED, weights: Any = None, between: int = 1, growth: Any = None,
-        moving: tuple[Any, Any] | None = None,
+        moving: tuple[Any, Any] | None = None, commanded: bool = False,
     ) -> Marched:  # fmt: skip
         """Take members through the steps of a schedule.
 
@@ -188,9 +188,11 @@ class TangentEngine:
             ``padded`` returns them.
         moving : arrays (n, directions), optional
             Derivatives of the begins and of the sizes of steps; for ``timed``.
+        commanded : bool
+            Rows have what controllers set at their times; they are none to go on from.
         """
         states = np.ascontiguousarray(states, dtype=float)
-        M, n = len(states), len(schedule.begins)
+        M, n = len(states), len(schedule.sizes)
         every = every or max(1, n)
         rows = 1 + -(-n // every)
         constants = constants or Constants.of(self.system)
@@ -218,6 +220,7 @@ class TangentEngine:
         )  # fmt: skip
         sizes[13:16] = [a.shape[1] if len(a) == M and M > 1 else 0 for a in numbers]
         sizes[16] = given[0].size if len(given) == M and M > 1 else 0
+        sizes[D.COMMANDED] = commanded
         arrays = (
             states, given, numbers[0], derived[0], numbers[1], derived[1], numbers[2], derived[2], self.coefficients,
             self.int_coefficients, self.blocks, self.step_info.copy(), np.zeros(memory),
@@ -230,6 +233,14 @@ class TangentEngine:
         self.kernel(0, M, n, self.limit, sizes, addresses)
         found = shown[..., : self.directions] if treatment == D.RECORDED else shown
         return Marched(record, found, status, done)
+
+    def shown(self, state: Any, change: Any, t: float, constants: Constants) -> tuple[Any, Any]:
+        """A state and its derivatives with what controllers set at its time."""
+        if not self.system.sampled:
+            return state, change
+        now = Schedule(np.array([t]), np.zeros(0), np.zeros(0))
+        marched = self.march(state[None], change[None], now, constants=constants, commanded=True)
+        return marched.states[0, -1], marched.derivatives[0, -1]
 
     def padded(self, derivatives: Any) -> Any:
         """Derivatives as they lie in memory."""
@@ -252,6 +263,7 @@ def flags(system: System, prepared: CompiledMethod, guard: bool) -> tuple[tuple[
         (L.READ_FROM, float(system.read_from)),
         (L.WHEELS_AT, float(max(system.wheels_at, 0))),
         (L.SAMPLES_AT, float(max(system.samples_at, 0))),
+        (L.COMMANDED, np.inf),
         (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
     )
 
@@ -281,7 +293,7 @@ def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tupl
     else:
         prepared, loads = _taylor(system, method, prepared, adaptive)
     if system.sampled:
-        return replace(prepared, step=held(prepared.step)), loads_for_derivatives(loads, system.sampled, system.name)
+        return prepared, loads_for_derivatives(loads, system.sampled, system.name)
     return prepared, loads
 
 
@@ -293,6 +305,8 @@ def _compiled(
     if engine.breaks:
         loads = _between(loads, len(system.with_memory))
     converting = {}
+    if system.sampled:
+        converting |= {"set_states": sample, "SAMPLES": True}
     variation = {} if engine.ALWAYS_VARIED else {"VARIED": varied, "TIMED": engine.timed}
     if prepared.processed and prepared.converter is not None:
         converting = {"convert": prepared.converter[1], "PROCESSED": True}

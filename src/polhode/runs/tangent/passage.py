@@ -110,6 +110,7 @@ class Passage:
                 engine.system, engine.method, engine.directions, engine.varied, engine.guard, engine.adaptive,
                 engine.breaks, True,
             )  # fmt: skip
+            found.step_info[L.COMMANDED] = engine.step_info[L.COMMANDED]
             self._timed[engine.directions] = found
         return found
 
@@ -215,13 +216,16 @@ class Passage:
         state, change, row = self.columns.start.state.copy(), seeds.copy(), 0
         states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
         begin = np.zeros(len(part))  # derivative of the time at which a leg begins
+        ending = range(0)  # rows at the end of the leg before, at which controllers act in the one that begins there
         self.sides = self.detection.sides_at_start.copy()
         for leg in self.legs():
             taking = _Taking(self, engine, leg, part, begin)
+            taking.show(ending, times, states, changes)
             until = row
             while until < len(times) and taking.holds(float(times[until])):
                 until += 1
             state, change = taking.carry(state, change, times[row:until], states[row:until], changes[row:until])
+            taking.show(range(row, until), times, states, changes)
             row, begin = until, np.zeros(len(part))
             for cut in leg.cuts:
                 acts = cut.acts
@@ -235,8 +239,10 @@ class Passage:
             while row < len(times) and taking.at_end(float(times[row])):
                 states[row], changes[row] = state, change
                 row += 1
+            ending = range(until, row)
             if row == len(times):
                 break
+        taking.show(ending, times, states, changes)
         return states, changes
 
 
@@ -292,6 +298,11 @@ class _Taking:
         if marched is not None:
             return marched.states[0, -1], marched.derivatives[0, -1]
         return self.taken_to(state, change, done, n)
+
+    def show(self, numbers: range, times: Any, states: Any, changes: Any) -> None:
+        """Let rows have what controllers set at their times."""
+        for r in numbers:
+            states[r], changes[r] = self.engine.shown(states[r], changes[r], float(times[r]), self.constants)
 
     def taken_to(self, state: Any, change: Any, first: int, last: int) -> tuple[Any, Any]:
         """State and derivatives after some of the steps."""

@@ -136,6 +136,8 @@ class Transition:
         self.engines = [
             TangentEngine(system, request.method, len(part), varied, guard, chosen, breaks) for part in self.parts
         ]
+        for engine in self.engines:
+            engine.step_info[L.COMMANDED] = request.t0 if request.commanded else np.inf
 
     def added(self, ds: xr.Dataset, run: Run) -> xr.Dataset:
         """The Dataset of a run, which is over, with its matrix, as the variable ``state_transition``."""
@@ -178,7 +180,9 @@ class Transition:
         state, change, done = columns.start.state, seeds, 0
         every = self._every(grid, times)
         if every:
-            marched = engine.march(state[None], change[None], grid.schedule, every=every, constants=constants)
+            marched = engine.march(
+                state[None], change[None], grid.schedule, every=every, constants=constants, commanded=True
+            )
             check_steps(marched, grid.schedule)
             self.states[:] = marched.states[0]
             return columns.read(marched.states[0], marched.derivatives[0], part.start)
@@ -197,7 +201,7 @@ class Transition:
                 marched = engine.march(state[None], change[None], step, constants=constants)
                 check_steps(marched, step)
                 shown, slopes = marched.states[0, -1], marched.derivatives[0, -1]
-            states[r], changes[r] = shown, slopes
+            states[r], changes[r] = engine.shown(shown, slopes, float(t), constants)
         self.states[:] = states
         return columns.read(states, changes, part.start)
 
