@@ -7,6 +7,7 @@ first one in the order of ``CAPABILITIES``. A package may add names of its own t
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, NamedTuple
 
 from polhode.errors import InvalidInput, unknown_name
@@ -122,7 +123,12 @@ def stated(**facts: bool) -> frozenset[str]:
     InvalidInput
         An unknown name.
     """
-    return known(name for name, true in facts.items() if true)
+    return _stated(*facts.items())
+
+
+@cache
+def _stated(*facts: tuple[str, bool]) -> frozenset[str]:
+    return known(name for name, true in facts if true)
 
 
 def known(names: Iterable[str]) -> frozenset[str]:

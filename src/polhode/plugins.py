@@ -16,9 +16,11 @@ import sys
 import warnings
 from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from importlib.metadata import entry_points
+from types import FunctionType
 from typing import Any, TypeVar
 
-from polhode.errors import PolhodeWarning
+from polhode.arguments.words import arguments_of
+from polhode.errors import InvalidInput, PolhodeWarning, shown
 
 GROUP = "polhode.plugins"
 Row = TypeVar("Row")
@@ -56,6 +58,24 @@ def _importing() -> bool:
 
 class Registry(dict[str, Row]):
     """A table by name; packages add their rows before a name is missed, or all are listed."""
+
+    def add(self, build: Any, what: str, made: str) -> Any:
+        """Add a function that makes ``made``, for a kind of ``what``, under its own name; returns it. Adding the same
+        function twice does nothing.
+
+        Raises
+        ------
+        InvalidInput
+            Not a function, a name that another one has, or an argument whose annotation says nothing to a scenario.
+        """
+        name = build.__name__ if isinstance(build, FunctionType) else ""
+        if not name.isidentifier():
+            raise InvalidInput(f"build must be a function that returns {made}, not {shown(build)}")
+        if self.get(name, build) is not build:
+            raise InvalidInput(f"there is already {what} {name!r}; give the function another name")
+        arguments_of(build)
+        self[name] = build
+        return build
 
     def __missing__(self, name: str) -> Row:
         load_plugins()

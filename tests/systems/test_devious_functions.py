@@ -58,7 +58,7 @@ def command(g):
                          states={"u": 0.0}, controllers=ph.controller(law, STEP, "u"), parameters=PARAMETERS,
                          work=False)  # fmt: skip
     ds = _run(system, position=PLACE, velocity=SPEED)
-    return ds.time[:-1], ds.position[:-1], ds.u[1:]
+    return ds.time, ds.position, ds.u
 
 
 def potential(g):

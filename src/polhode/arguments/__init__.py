@@ -21,6 +21,7 @@ import keyword
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,8 @@ def room_for(entries: float, name: str) -> None:
                            "memory of this machine holds; take fewer at a time")  # fmt: skip
 
 
+FEW = 16
+"""So many numbers are looked at one by one, which takes less time than numpy needs to begin."""
 MOST_SQUARED = 1e150
 """Largest number of those that are squared and summed."""
 
@@ -173,7 +176,8 @@ def array(value: Any, name: str, unit: str = "") -> Array:
         if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             wrong = f"{name} has masked entries; fill them or leave them out"
             raise TypeError
-        room_for(raw.size, name)
+        if raw.size > FEW:
+            room_for(raw.size, name)
         a = raw.astype(np.float64, copy=False)
     except InvalidInput:
         raise
@@ -181,7 +185,7 @@ def array(value: Any, name: str, unit: str = "") -> Array:
         raise InvalidInput(f"{name} has numbers beyond 1e308; check its units") from None
     except Exception:  # an object may raise anything when it is converted to numbers
         raise InvalidInput(f"{wrong}, not {shown(value)}" if wrong is not_numbers else wrong) from None
-    if not np.isfinite(a).all():
+    if not (all(map(isfinite, a.ravel().tolist())) if a.size <= FEW else np.isfinite(a).all()):
         index = ",".join(str(int(k)) for k in np.argwhere(~np.isfinite(a))[0])
         wrong = a[~np.isfinite(a)][0]
         if not index:
@@ -315,6 +319,6 @@ def path(value: Any, name: str = "path") -> str:
 
 def mapping(value: Any, name: str) -> Mapping[str, Any]:
     """A mapping of names to values."""
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+    if not isinstance(value, dict | Mapping) or not all(isinstance(key, str) for key in value):
         raise InvalidInput(f"{name} must be a mapping of names to values, not {shown(value)}")
     return value

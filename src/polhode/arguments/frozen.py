@@ -48,18 +48,18 @@ SIMPLE = frozenset({float, int, str, bool, type(None)})
 def frozen(value: Any) -> Any:
     """An immutable copy of nested mappings, sequences and arrays; anything else is returned as it is."""
     kind = type(value)
-    if kind in SIMPLE:
+    if kind in SIMPLE or kind is FrozenDict or kind is FrozenList:
         return value
-    if kind is list or kind is FrozenList:
+    if kind is list:
         return FrozenList([one if type(one) in SIMPLE else frozen(one) for one in value])
     if kind is np.ndarray:
         return read_only(value)
-    if kind is dict or kind is FrozenDict or isinstance(value, Mapping):
+    if kind is tuple:
+        return tuple(frozen(inner) for inner in value)
+    if kind is dict or isinstance(value, Mapping):
         return FrozenDict({key: one if type(one) in SIMPLE else frozen(one) for key, one in value.items()})
     if isinstance(value, list):
         return FrozenList([frozen(inner) for inner in value])
-    if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(frozen(inner) for inner in value)
     return read_only(value) if isinstance(value, np.ndarray) else value
 
 

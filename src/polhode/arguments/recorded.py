@@ -27,6 +27,6 @@ def plain(value: Any, name: str = "an argument") -> Any:
     """``value`` in JSON types."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    if isinstance(value, Mapping):
+    if not isinstance(value, tuple | list) and isinstance(value, Mapping):
         return {str(key): plain(inner, name) for key, inner in value.items()}
     return array(value, name, UNKNOWN).tolist()

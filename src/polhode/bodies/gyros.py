@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.arguments import array, in_unit, unit_vectors
+from polhode.arguments.frozen import frozen
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering
@@ -20,7 +21,7 @@ SQUARE = 1e-6
 """Cosine of the angle between two axes that counts as a right angle."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gyros:
     """Control moment gyros of a body."""
 
@@ -176,4 +177,4 @@ def control_moment_gyros(
         k = int(np.argmax(over.any(axis=1)))
         raise InvalidInput(f"a gimbal of gyro {k} is beyond its stop from the start: its angle is "
                            f"{np.abs(angles[k]).max():g}, the largest {most_angle[k].min():g}")  # fmt: skip
-    return Gyros(given, np.stack(axes, axis=1), spin, h, most_rate, most_angle, angles, commands)
+    return Gyros(frozen(given), np.stack(axes, axis=1), spin, h, most_rate, most_angle, angles, commands)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import inf
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.arguments import array, choice, in_unit, unit_vectors
-from polhode.arguments.frozen import read_only
+from polhode.arguments.frozen import frozen, read_only
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, NumberOrNumbers, Unit
 from polhode.bodies.inertia import Principal, principal
@@ -29,13 +29,14 @@ INERTIA, MOST_TORQUE, VISCOUS, COULOMB, SMOOTH, GAIN, FREE = range(OF_WHEEL)
 friction, and the speed within which it changes its sign; gain of a motor that keeps a speed, torque per speed, 0 of one
 that gives a torque; 1 while its momentum is below the limit, set by the run."""
 
+Directions = tuple[tuple[float, ...], ...]
 UNLIMITED = 1e300
 IMBALANCE, POSITION, ACROSS, OF_IMBALANCE = 0, 1, 4, 7
 """Numbers of the imbalance of a wheel: mass times distance, position of the wheel, direction of its centre of mass from
 the axis at angle 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Wheels:
     """Reaction wheels of a body."""
 
@@ -70,15 +71,26 @@ class Wheels:
             given.append(("wheel_angle", np.zeros(self.count), "angles through which wheels have turned"))
         return tuple(given)
 
-    def numbers(self, frame: Any) -> list[float]:
+    @lru_cache  # noqa: B019  it keeps some
+    def numbers(self, frame: tuple[float, ...]) -> tuple[float, ...]:
         """What follows the index of the work in the table in the parameters."""
         found: list[float] = []
-        for k in range(self.count):
-            found += [self.inertia[k], min(self.most_torque[k], UNLIMITED), *self.friction[k], self.gain[k], 1.0]
+        rows = zip(*(one.tolist() for one in (self.inertia, self.most_torque, self.friction, self.gain)), strict=True)
+        for moment, most, friction, gain in rows:
+            found += [moment, min(most, UNLIMITED), *friction, gain, 1.0]
         for k in range(self.count if self.imbalance is not None else 0):
-            inside = [rotate_inverse(tuple(frame), tuple(v)) for v in (self.positions[k], across(self.axes[k]))]
+            inside = [rotate_inverse(frame, tuple(v)) for v in (self.positions[k], across(self.axes[k]))]
             found += [self.imbalance[k], *inside[0], *inside[1]]
-        return [float(x) for x in found]
+        return tuple(map(float, found))
+
+    def axes_in(self, frame: Any) -> Directions:
+        """Their axes in the principal frame."""
+        return _turned(tuple(frame), self.directions)
+
+    @cached_property
+    def directions(self) -> Directions:
+        """Their axes in the user's body frame."""
+        return tuple(map(tuple, self.axes.tolist()))
 
     def __repr__(self) -> str:
         return f"reaction_wheels({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
@@ -86,7 +98,12 @@ class Wheels:
 
 def rest_of(whole: Principal, wheels: Wheels) -> Principal:
     """Principal moments and frame of a body without what wheels add about their axes, from those of the whole."""
-    return _rest(tuple(whole.moments), tuple(whole.frame), tuple(map(tuple, wheels.axes)), tuple(wheels.inertia))
+    return _rest(tuple(whole.moments), tuple(whole.frame), wheels.directions, tuple(wheels.inertia))
+
+
+@lru_cache
+def _turned(frame: tuple[float, ...], axes: Directions) -> Directions:
+    return tuple(rotate_inverse(frame, axis) for axis in axes)
 
 
 @lru_cache
@@ -221,4 +238,4 @@ def reaction_wheels(
         k = int(np.argmax(over))
         raise InvalidInput(f"wheel {k} is saturated from the start: its momentum is {abs(momentum[k]):g}, the largest "
                            f"{most[k]:g}; start it slower, or raise max_momentum")  # fmt: skip
-    return Wheels(given, e, moments, torque, most, momentum, commands, friction, gains, off, x)
+    return Wheels(frozen(given), e, moments, torque, most, momentum, commands, friction, gains, off, x)

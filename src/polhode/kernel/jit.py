@@ -462,9 +462,7 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
                 total.update(f"{name}=".encode())
                 _feed(total, value.__globals__[name], seen, live, _names(code))
     elif isinstance(value, CodeType):
-        total.update(value.co_code + f"{value.co_argcount} {value.co_flags}".encode())
-        for part in (value.co_names, value.co_varnames, value.co_freevars, value.co_consts):
-            _feed(total, part, seen, live)
+        total.update(_of_code(value))
     elif isinstance(value, ModuleType):
         total.update(value.__name__.encode())
         if live and value.__name__.partition(".")[0] not in LIBRARIES and (id(value), names) not in seen:
@@ -498,6 +496,15 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
         _feed_object(total, value, seen, names)
     else:
         total.update(repr(value).encode())
+
+
+@functools.cache
+def _of_code(code: CodeType) -> bytes:
+    """The digest of code, which stays as it is."""
+    total = hashlib.sha256(code.co_code + f"{code.co_argcount} {code.co_flags}".encode())
+    for part in (code.co_names, code.co_varnames, code.co_freevars, code.co_consts):
+        _feed(total, part, {}, False)
+    return total.digest()
 
 
 def self_contained(function) -> bool:

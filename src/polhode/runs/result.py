@@ -86,7 +86,7 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
     kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
     told = run.system.called.by_differences if run.system.called else ""
     found = {
-        "title": f"{run.system.name}, {run.chosen.label}, {named} {step_settings[named]:g}",
+        "title": f"{run.system.title}, {run.chosen.label}, {named} {step_settings[named]:g}",
         "system": run.system.name,
         "method": run.chosen.label,
         "method_description": run.chosen.method.description,

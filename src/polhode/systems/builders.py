@@ -79,7 +79,7 @@ def given_of(
     held, rated = parted(of_user, steered, tuple(command for one in equipment for command in one.commands))
     variables = tuple(variable for one in moved for variable in one.variables)
     sizes = sizes_of(variables)
-    of_rotors = () if rotors is None else sizes_of(rotors.variables)
+    of_rotors = () if rotors is None else rotors.sizes
     others = (*of_rotors, *sizes, *held.sizes)
     missed = bool(rated.sizes or (held.sizes and not equipment))
     check_together(functions, parameters, missed, bool(steered))

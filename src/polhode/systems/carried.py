@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.algebra.quaternion import rotate_inverse
 from polhode.bodies.body import Body
-from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE
+from polhode.bodies.gyros import Gyros
+from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE, Wheels
 from polhode.flows import gimbals
 from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, GYROS, OF_WHEEL, tables_in
 from polhode.kernel import layout as L
@@ -59,7 +59,7 @@ class Carried:
                 found[name], first = (first, count), first + count
         return found
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many states they have."""
         return sum(count for _, count in self.states.values())
@@ -143,18 +143,19 @@ def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
         before = [f"{one.name}." if len(names) > 1 else "" for names in (spun, turned)]
         wheels = 0 if one.wheels is None else one.wheels.count
         gyros, each = (0, 0) if one.gyros is None else (one.gyros.count, one.gyros.gimbals)
-        kinds = _kinds(one)
+        kinds = _kinds(one.wheels, one.gyros, one.frame)
         found.append(Carried(i, at, first, wheels, gyros, each, angles, kinds, (before[0], before[1])))
         at, first = found[-1].end, first + found[-1].size
     return tuple(found)
 
 
-def _kinds(body: Body) -> frozenset[str]:
+@lru_cache
+def _kinds(wheels: Wheels | None, gyros: Gyros | None, frame: Any) -> frozenset[str]:
     """What rotors have; what may be varied by a number is there as soon as it is given."""
-    wheels, of_gyros = body.wheels, {} if body.gyros is None else body.gyros.arguments
+    of_gyros = {} if gyros is None else gyros.arguments
     found = {"stops": "max_angle" in of_gyros, "rate": "max_rate" in of_gyros}
     if wheels is not None:
-        axes = [rotate_inverse(body.frame, tuple(a)) for a in wheels.axes.tolist()]
+        axes = wheels.axes_in(frame)
         products = [
             sum(i * a[k] * a[k - 1] for i, a in zip(wheels.inertia.tolist(), axes, strict=True)) for k in range(3)
         ]
@@ -172,7 +173,7 @@ def numbers_of(bodies: Sequence[Body], carried: Sequence[Carried]) -> list[float
     for one in carried:
         wheels, gyros, frame = bodies[one.body].wheels, bodies[one.body].gyros, bodies[one.body].frame
         index[one.body] = float(one.at)
-        axes = [] if wheels is None else [x for a in wheels.axes for x in rotate_inverse(frame, tuple(a))]
+        axes = [] if wheels is None else [x for axis in wheels.axes_in(frame) for x in axis]
         tables += [float(x) for x in (one.wheels, 0, one.gyros_at, *axes, 0)]
         tables += [] if wheels is None else wheels.numbers(frame)
         tables += [] if gyros is None else gyros.table(0, 0, frame)

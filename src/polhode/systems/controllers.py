@@ -292,13 +292,13 @@ def controllers_of(given: Any) -> tuple[Controller, ...]:
     """Controllers from the argument ``controllers`` of a system."""
     if given is None:
         return ()
-    if isinstance(given, Controller | Mapping):
+    if not isinstance(given, tuple | list) and isinstance(given, Controller | Mapping):
         given = (given,)
-    if not isinstance(given, Sequence) or isinstance(given, str):
+    if not isinstance(given, tuple | list | Sequence) or isinstance(given, str):
         raise InvalidInput(f"controllers must be a list of polhode.controller(...), not {shown(given)}")
     made = []
     for k, one in enumerate(given):
-        if isinstance(one, Mapping):
+        if not isinstance(one, Controller) and isinstance(one, Mapping):
             try:
                 one = called(controller, one)
             except InvalidInput as refused:

@@ -247,7 +247,7 @@ def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Any]:
 
 def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
     """Devices as records; errors name the device by its number."""
-    if not isinstance(given, Sequence) or isinstance(given, str):
+    if not isinstance(given, tuple | list | Sequence) or isinstance(given, str):
         raise InvalidInput(f"{name} must be a list of what polhode.systems.{make.__name__} makes, not {shown(given)}")
     made = []
     for k, one in enumerate(given):

@@ -32,14 +32,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import FunctionType
 from typing import Any, Literal
 
 import numpy as np
 
 from polhode.arguments import choice, identifier, number, text, truth, unit_vector
 from polhode.arguments.recorded import called, plain
-from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector, arguments_of
+from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector
 from polhode.errors import InvalidInput, answering, shown
 from polhode.loads import Load
 from polhode.loads.load import bodies_of, made
@@ -576,7 +575,7 @@ def _direction(direction: Any) -> None:
         raise InvalidInput(f"direction is {shown(direction)}; it must be 0 (both), 1 (rising) or -1 (falling)")
 
 
-EVENTS: dict[str, Callable[..., Event]] = Registry({
+EVENTS: Registry[Callable[..., Event]] = Registry({
     build.__name__: build
     for build in (apsis, node, altitude, eclipse, user, closest_approach, distance, transit)
 })  # fmt: skip
@@ -604,14 +603,7 @@ def add_event(build: Callable[..., Event]) -> Callable[..., Event]:
     InvalidInput
         Not a function, a name that another event has, or an argument whose annotation says nothing to a scenario.
     """
-    name = build.__name__ if isinstance(build, FunctionType) else ""
-    if not name.isidentifier():
-        raise InvalidInput(f"build must be a function that returns an Event, not {shown(build)}")
-    if EVENTS.get(name, build) is not build:
-        raise InvalidInput(f"there is already an event {name!r}; give the function another name")
-    arguments_of(build)
-    EVENTS[name] = build
-    return build
+    return EVENTS.add(build, "an event", "an Event")
 
 
 def event_of(description: Any) -> Event:

@@ -291,6 +291,11 @@ class System:
         return system_html(self)
 
     @property
+    def title(self) -> str:
+        """What it is called: by its user, if it is a sum, else as its builder."""
+        return str(self.arguments.get("name", self.name)) if self.name == "system" else self.name
+
+    @property
     def pins(self) -> Any:
         """Where the bodies are pinned that do not move, (N, 3); None where that is the origin."""
         first = getattr(getattr(self.made_again, "sum", None), "pins_at", -1)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from polhode.arguments.words import arguments_of, sample_value
 from polhode.capabilities import known
-from polhode.errors import InvalidInput, shown
+from polhode.errors import InvalidInput
 from polhode.plugins import Registry
 from polhode.systems.user.forms import ACTS
 
 if TYPE_CHECKING:
     from polhode.systems.record import System
 
-SYSTEMS: dict[str, Callable[..., System]] = Registry({})
+SYSTEMS: Registry[Callable[..., System]] = Registry({})
 """The systems by the name of the function that builds them."""
 BUILDERS: dict[str, Callable[..., System]] = {}
 """Functions that build systems of further names, which no scenario knows."""
@@ -53,14 +52,7 @@ def add_system(build: Callable[..., System]) -> Callable[..., System]:
     >>> add_system(falling)(2.0).conserves  # doctest: +SKIP
     ('energy',)
     """
-    name = build.__name__ if isinstance(build, FunctionType) else ""
-    if not name.isidentifier():
-        raise InvalidInput(f"build must be a function that returns a System, not {shown(build)}")
-    if SYSTEMS.get(name, build) is not build:
-        raise InvalidInput(f"there is already a system {name!r}; give the function another name")
-    arguments_of(build)
-    SYSTEMS[name] = build
-    return build
+    return SYSTEMS.add(build, "a system", "a System")
 
 
 SAMPLES: dict[str, Any] = {"radius": 2.0, "n": 8}

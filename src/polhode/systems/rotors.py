@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from polhode.algebra.quaternion import rotate_inverse
 from polhode.arguments.recorded import called
 from polhode.bodies.gyros import Gyros, control_moment_gyros
 from polhode.bodies.inertia import principal
@@ -37,23 +35,24 @@ class Rotors:
         """Axes of the wheels in the principal frame (n, 3)."""
         if self.wheels is None:
             return np.zeros((0, 3))
-        return np.array([rotated(self.frame, axis) for axis in self.wheels.axes])
+        return np.array(self.wheels.axes_in(self.frame))
 
     @property
     def arguments(self) -> dict[str, Any]:
         """What they are made from, as the system takes them."""
         both = {"wheels": self.wheels, "gyros": self.gyros}
-        return {name: dict(one.arguments) for name, one in both.items() if one is not None}
+        return {name: one.arguments for name, one in both.items() if one is not None}
 
-    @cached_property
-    def variables(self) -> tuple[AuxiliaryVariable, ...]:
-        """Their auxiliary variables."""
-        return (*variables_of(self.wheels, "wheel"), *variables_of(self.gyros, "gimbal"))
+    @property
+    def sizes(self) -> Sizes:
+        """Their states, and how many numbers each has."""
+        both = (one for one in (self.wheels, self.gyros) if one is not None)
+        return tuple((name, len(starts)) for one in both for name, starts, _ in one.states)
 
     @property
     def commands(self) -> Sizes:
         """The states that controllers may set."""
-        return tuple((name, size) for name, size in sizes_of(self.variables) if name.endswith("_command"))
+        return tuple((name, size) for name, size in self.sizes if name.endswith("_command"))
 
 
 def sizes_of(variables: Sequence[AuxiliaryVariable]) -> Sizes:
@@ -64,27 +63,17 @@ def sizes_of(variables: Sequence[AuxiliaryVariable]) -> Sizes:
     return tuple(found.items())
 
 
-def variables_of(one: Wheels | Gyros | None, dimension: str) -> tuple[AuxiliaryVariable, ...]:
-    """The states of wheels or gyros as auxiliary variables."""
-    return tuple(
-        AuxiliaryVariable(name, str(k), True, True, float(x), dimension, "", words)
-        for name, starts, words in (() if one is None else one.states) for k, x in enumerate(starts)
-    )  # fmt: skip
-
-
-def rotated(frame: Any, axis: Any) -> list[float]:
-    """An axis of the user's body frame in the principal frame."""
-    return list(map(float, rotate_inverse(tuple(frame), tuple(axis))))
-
-
 def rotors_of(wheels: Any, gyros: Any, inertia: Any, N: int = 1) -> Rotors | None:
     """Wheels and gyros in one body with this inertia, that of the whole with locked wheels; None without any."""
 
     def of_kind(given: Any, make: Any, kind: type, name: str) -> Any:
-        given = called(make, given) if isinstance(given, Mapping) else given
-        if given is not None and not isinstance(given, kind):
+        if given is None:
+            return None
+        if not isinstance(given, kind) and isinstance(given, Mapping):
+            given = called(make, given)
+        if not isinstance(given, kind):
             raise InvalidInput(f"{name} must be made by polhode.{make.__name__}, or be a mapping of its arguments")
-        if given is not None and N > 1:
+        if N > 1:
             raise InvalidInput(f"{name} are those of one spacecraft, but there are {N}; build a system for each of "
                                "them")  # fmt: skip
         return given

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def noise_rows(noises: Sequence[tuple[str, Noise]], at: Places) -> list[Row]:
     for stream, (name, noise) in enumerate(noises):
         drawn = [[index, index, noise.kept, noise.fresh, noise.seed, 2**20 * stream + n]
                  for n, index in enumerate(at[name])]  # fmt: skip
-        row = [noise.every, noise.phase, NOISE, len(drawn), *np.ravel(drawn)]
+        row = [noise.every, noise.phase, NOISE, len(drawn), *chain(*drawn)]
         found.append((row, Sampled(noise.every, noise.phase, None)))
     return found
 
@@ -66,9 +67,9 @@ def controller_rows(one: Controller, k: int, command: CommandProgram, at: Places
             now.append([index, pending if beyond else index, limit, step, whole, mine])
             later.append([pending, index, UNLIMITED, 0.0, 0, 0])
     now += [[index, index, UNLIMITED, 0.0, 0, 0] for name in one.keeps for index in at[name]]
-    rows = [([one.every, one.phase, k, len(now), *np.ravel(now)], Sampled(one.every, one.phase, command))]
+    rows = [([one.every, one.phase, k, len(now), *chain(*now)], Sampled(one.every, one.phase, command))]
     if beyond:
-        row = [one.every, one.phase + beyond, COPY, len(later), *np.ravel(later)]
+        row = [one.every, one.phase + beyond, COPY, len(later), *chain(*later)]
         rows.append((row, Sampled(one.every, one.phase + beyond, None)))
     return rows
 

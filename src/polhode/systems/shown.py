@@ -56,7 +56,7 @@ def system_html(system: System) -> str:
     pairs += [(f"does not conserve {law.replace('_', ' ')}", ", ".join(names)) for law, names in broken.items()]
     pairs.append(("method unless you name one", system.recommended))
     about = summary(build).replace("``", "") if build is not None else ""
-    return facts(system.name, about, pairs)
+    return facts(system.title, about, pairs)
 
 
 def _shown(value: Any) -> str:
@@ -99,6 +99,8 @@ def summands(system: System) -> list[tuple[str, str]]:
     around = [name for name, one in system.arguments.items()
               if isinstance(one, Mapping) and one.get("kind") in (OWN, *SURROUNDINGS)]  # fmt: skip
     for name, record in system.arguments.items():
+        if name == "name":
+            continue
         if not isinstance(record, Mapping):
             found.append((name, _shown(record)))
             continue
@@ -184,9 +186,9 @@ def system_text(system: System) -> str:
     kept = ", ".join(system.conserves).replace("_", " ") or "nothing that is known"
     lines = [f"  {name}: {what}" for name, what in summands(system)]
     if not system.names:
-        return "\n".join(["system", *lines])
+        return "\n".join([system.title, *lines])
     doing = [own.label for own in system.auxiliary if own.quantity == "work"]
     work = ", ".join(doing if len(doing) <= MOST_ALIKE else [doing[0], "...", doing[-1]])
     lost = ", ".join(f"{law.replace('_', ' ')} ({', '.join(names)})" for law, names in breaking(system).items())
     lines += [f"  conserves {kept}{f'; the work of {work} is recorded' if work else ''}"]
-    return "\n".join(["system", *lines, *([f"  does not conserve {lost}"] if lost else [])])
+    return "\n".join([system.title, *lines, *([f"  does not conserve {lost}"] if lost else [])])

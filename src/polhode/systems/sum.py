@@ -58,9 +58,9 @@ from polhode.systems.user.function import findings_of, record_of
 from polhode.systems.user.remembering import refusal
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
-ARGUMENTS = ("surroundings", "box", "cutoff", "switch", "skin")
+ARGUMENTS = ("surroundings", "name", "box", "cutoff", "switch", "skin")
 """Arguments of a system, as which no summand is called."""
-NO_BOX = dict.fromkeys(ARGUMENTS[1:])
+NO_BOX = dict.fromkeys(ARGUMENTS[2:])
 
 
 @answering
@@ -71,6 +71,7 @@ def system(
     cutoff: float | None = None,
     switch: float | None = None,
     skin: float | None = None,
+    name: str | None = None,
     **recorded: Any,
 ) -> System:
     """A system as the sum of bodies and of what acts on them.
@@ -95,6 +96,8 @@ def system(
         Distance at which the energy of a pair begins to be switched off; by default 0.9 of the cut-off.
     skin : float, optional
         Margin of the neighbour lists beyond the cut-off; by default 0.12 of it. No result depends on it.
+    name : str, optional
+        What the system is called where it is printed, and in titles; by default "system".
     **recorded : mapping
         The same as in ``arguments`` of a system: by name, a mapping with ``kind`` and the arguments.
 
@@ -116,9 +119,12 @@ def system(
     >>> ds.sel(body="b").position[-1].values.round(3)
     array([0.911, 0.   , 0.   ])
     """
-    return composed([*_flat(summands), *(summand(name, given) for name, given in recorded.items()),
+    if name == "":
+        raise InvalidInput("name is empty; leave it out")
+    called = {} if name is None else {"name": text(name, "name", 80)}
+    return composed([*_flat(summands), *(summand(key, given) for key, given in recorded.items()),
                      *surroundings_of(surroundings)],
-                    within={"box": box, "cutoff": cutoff, "switch": switch, "skin": skin})  # fmt: skip
+                    within={"box": box, "cutoff": cutoff, "switch": switch, "skin": skin}, about=called)  # fmt: skip
 
 
 class Parts(NamedTuple):
@@ -176,14 +182,16 @@ def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] 
 
 
 def composed(
-    parts: Iterable[Body | Load | Surrounding], core: Core | None = None, within: Mapping[str, Any] = NO_BOX
-) -> System:
-    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs."""
+    parts: Iterable[Body | Load | Surrounding], core: Core | None = None, within: Mapping[str, Any] = NO_BOX,
+    about: Mapping[str, str] = MappingProxyType({}),
+) -> System:  # fmt: skip
+    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs, ``about``
+    further arguments."""
     bodies, loads, around, states, functions, arguments = parts_of(list(parts))
     alone = not bodies and any(one.returns == "states" for one in loads)
     if not (bodies or alone):
         raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
-    arguments |= {name: plain(value) for name, value in within.items() if value is not None}
+    arguments |= {name: plain(value) for name, value in within.items() if value is not None} | about
     bodies = bodies or [NOWHERE]
     for load in loads:
         if load.kind == "gravitation" and not load.bodies and core is None:

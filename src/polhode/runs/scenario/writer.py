@@ -57,7 +57,7 @@ def write_scenario(
     method : str or Method, optional
         As of ``polhode.integrate``.
     title : str, optional
-        One line; by default the name of the system.
+        One line; by default what the system is called.
     overwrite : bool
         Whether files that are there are replaced.
     **run
@@ -92,7 +92,7 @@ def write_scenario(
     words = {word: run.get(word) for word in ARGUMENTS if word in run or word in STATE_WORDS or word == "start"}
     request = requested(system, method, words, {word: one for word, one in run.items() if word not in ARGUMENTS})
     sources = Sources(file.parent, f"{file.stem}_functions.py")
-    lines = [f"title = {as_toml(system.name if title is None else text(title, 'title'))}"]
+    lines = [f"title = {as_toml(system.title if title is None else text(title, 'title'))}"]
     lines += [f"method = {as_toml(request.method.label)}", "version = 2"]
     lines += [*_system(request.system, sources), *_initial(request, words), *_events(request, sources), *_run(request)]
     files = {file: "\n".join(lines) + "\n"} | ({file.parent / sources.file: sources.text} if sources.text else {})

@@ -43,12 +43,10 @@ rho    density of the air; u velocity relative to the air
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import FunctionType
 from typing import Any
 
 from polhode.arguments import choice
 from polhode.arguments.recorded import called
-from polhode.arguments.words import arguments_of
 from polhode.errors import InvalidInput, shown
 from polhode.loads.impulse import Impulse
 from polhode.plugins import Registry
@@ -73,7 +71,7 @@ __all__ = [
     "zonal",
 ]
 
-FORCES: dict[str, Callable[..., Force]] = Registry({
+FORCES: Registry[Callable[..., Force]] = Registry({
     build.__name__: build
     for build in (zonal, gravity_field, uniform, third_body, drag, radiation_pressure, thrust, impulse)
 })  # fmt: skip
@@ -98,14 +96,7 @@ def add_force(build: Callable[..., Force]) -> Callable[..., Force]:
     InvalidInput
         Not a function, a name that another force has, or an argument whose annotation says nothing to a scenario.
     """
-    name = build.__name__ if isinstance(build, FunctionType) else ""
-    if not name.isidentifier():
-        raise InvalidInput(f"build must be a function that returns a Force, not {shown(build)}")
-    if FORCES.get(name, build) is not build:
-        raise InvalidInput(f"there is already a force {name!r}; give the function another name")
-    arguments_of(build)
-    FORCES[name] = build
-    return build
+    return FORCES.add(build, "a force", "a Force")
 
 
 def force_of(description: Any) -> Force:

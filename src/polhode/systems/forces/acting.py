@@ -149,6 +149,8 @@ def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -
 # ------------------------------------------------------------------ arguments of systems
 def masses_of(mass: Any) -> Any:
     """One mass or several as an array (N,)."""
+    if type(mass) is float:
+        return np.array([number(mass, "mass", positive=True)])
     given = array(mass, "mass", "kg")
     if given.ndim > 1 or not given.size:
         raise InvalidInput(f"mass must be one number or a flat sequence of them, but has shape {given.shape}")
@@ -161,7 +163,7 @@ def forces_of(forces: Any) -> list[Force]:
     """The forces as records; errors name the force by its number."""
     if isinstance(forces, Force):
         return [forces]
-    if not isinstance(forces, Sequence) or isinstance(forces, str):
+    if not isinstance(forces, tuple | list | Sequence) or isinstance(forces, str):
         raise InvalidInput(f"forces must be a list of what polhode.forces makes, not {shown(forces)}")
     made = []
     for k, force in enumerate(forces):
