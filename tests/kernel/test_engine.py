@@ -32,6 +32,7 @@ WARM = """
     import json, os
     import polhode as ph
     from polhode.kernel import drive
+    from polhode.kernel.energies import energy_loop
     from polhode.methods import method
 
     def spin(t, q, omega, parameters):
@@ -46,7 +47,7 @@ WARM = """
         ds = ph.integrate(system, "forward_euler_m", step=0.01, steps=5, angular_velocity=(0.1, 0.2, 0.3))
         final += ds.angular_momentum.values[-1].tolist()
         kernels += [k for k in system.__dict__["_compiled"].values() if k._cache.cache_path]
-    kernels += [drive.loop_for(method("forward_euler_m").prepare().step, None), drive.energy_loop()]
+    kernels += [drive.loop_for(method("forward_euler_m").prepare().step, None), energy_loop()]
     root = os.environ["POLHODE_CACHE_DIR"]
     print(json.dumps({
         "final": final,

@@ -329,7 +329,8 @@ def test_an_edit_concerns_what_reaches_it(sources, python):
 COMPILED = """
     import json
     from numba.core.event import install_recorder
-    from polhode.kernel import drive, jit
+    from polhode.kernel import jit
+    from polhode.kernel.energies import energy_loop
     from polhode.kernel.signatures import LOADS, POTENTIAL
     from polhode.systems.gravitating_bodies import gravity_potential
     from polhode.systems.gravity_gradient import gradient_series
@@ -340,7 +341,7 @@ COMPILED = """
     for role, signature in ((top_series, LOADS), (no_loads, LOADS),
                             (gravity_potential, POTENTIAL), (None, None)):
         with install_recorder("numba:compile") as recorder:
-            drive.energy_loop() if role is None else jit.compile_kernel(role, signature)
+            energy_loop() if role is None else jit.compile_kernel(role, signature)
         done[role.__name__ if role else "loop"] = bool(recorder.buffer)
     print(json.dumps([name for name, compiled in done.items() if compiled]))
 """

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 import polhode as ph
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
-from polhode.kernel import drive
+from polhode.kernel.energies import write_energies
 from polhode.kernel.neighbours import BUILDS, NOW_AT
 from polhode.methods import method
 from polhode.runs.initial_state import start_state
@@ -74,7 +74,7 @@ def liquid(cells, spacing, seed=5):
 def potential(system, y):
     stored = np.zeros(1)
     role = system.compiled_potential(0.0, y)
-    drive.write_energies(np.zeros(1), np.array(y)[None], system.bodies, system.with_memory, role, stored)
+    write_energies(np.zeros(1), np.array(y)[None], system.bodies, system.with_memory, role, stored)
     return float(stored[0])
 
 

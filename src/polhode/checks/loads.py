@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from polhode.kernel import drive, jit
+from polhode.kernel import jit
 from polhode.kernel import layout as L
+from polhode.kernel.energies import write_energies
 from polhode.kernel.signatures import A1, LOADS, f8, i8, types  # type: ignore[attr-defined]
 from polhode.systems import System
 
@@ -69,7 +70,7 @@ def potential_energies(system: System, t: Any, states: Any) -> Any:
     values = np.zeros(len(rows))
     potential = system.compiled_potential(float(t[0]), rows[0])
     if potential is not None:
-        drive.write_energies(t, rows, system.bodies, system.with_memory, potential, values)
+        write_energies(t, rows, system.bodies, system.with_memory, potential, values)
     return values
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from math import inf, sqrt
-from typing import Any
 
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -16,14 +15,12 @@ from polhode.kernel.jit import integers_at, numbers_at, pointer
 from polhode.kernel.sampling import held, next_sample, next_sample_or_closing, sample, sample_valves, show_set
 from polhode.kernel.signatures import (
     DENSE,
-    ENERGIES,
     EVENT,
     EVENT_VALUES,
     LOADS,
     MARCH,
     MARCH_ADAPTIVE,
     MARCH_TIME_TRANSFORMED,
-    POTENTIAL,
     SWEEP,
     Workspace,
 )
@@ -89,7 +86,6 @@ def next_cut(t, end, p):
 
 loads_at = jit.function_at(LOADS)
 event_at = jit.function_at(EVENT)
-potential_at = jit.function_at(POTENTIAL)
 
 
 @jit.inlined
@@ -629,13 +625,6 @@ def sweep(n, h, y, bodies, step_info, status, iterations):
         iterations[k] = int(step_info[L.ITERATIONS])
 
 
-def potential_energies(N, times, rows, addresses, out):
-    """Write the potential energy of each recorded state to ``out``; ``addresses`` of the role, bodies, parameters."""
-    potential, bodies, parameters = potential_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
-    for k in range(times.size):
-        out[k] = potential(times[k], N, pointer(rows[k]), bodies, parameters)
-
-
 def dense_states(begin, theta, t, h, N, B, y, addresses, out):
     """Write the state at ``t + theta h`` within the step just taken from ``begin`` to ``out``; returns the status."""
     return dense(pointer(begin), theta, t, h, pointer(out), workspace_at(N, B, y, addresses))
@@ -695,21 +684,6 @@ def time_transformed_loop_for(step_function):
 def sweep_of(flow):
     """The compiled ``sweep`` of a flow ``flow(i, h, workspace) -> status``."""
     return jit.compile_kernel(jit.bind(sweep, rotate_free=flow), SWEEP)
-
-
-@functools.cache
-def energy_loop():
-    """The compiled ``potential_energies``."""
-    return jit.compile_kernel(potential_energies, ENERGIES)
-
-
-def write_energies(times: Any, rows: Any, bodies: Any, parameters: Any, potential: Any, out: Any) -> None:
-    """Write the potential energies of states (n, 13 N or more) at times (n,) to ``out``.
-
-    ``potential`` is the compiled role; ``bodies`` and ``parameters`` are as it reads them.
-    """
-    addresses = jit.addresses_of(potential, POTENTIAL, bodies, parameters)
-    energy_loop()(bodies.size // L.OF_BODY, times, rows, addresses, out)
 
 
 @functools.cache

@@ -31,12 +31,11 @@ VARIED = jit.hole("VARIED", "Whether constants of bodies and systems vary, too."
 TIMED = jit.hole("TIMED", "Whether begins and sizes of steps vary, too.", default=False)
 
 N, B, S, WIDTH, PARAMETERS, LOAD, WORK, STRIDE, ROWS, EVERY, TREATMENT, VECTORS, BETWEEN = range(13)
-BODIES_STRIDE, FRAMES_STRIDE, PARAMETERS_STRIDE, SEEDS_STRIDE, COMMANDED = range(13, 18)
-SIZES = 18
+BODIES_STRIDE, FRAMES_STRIDE, PARAMETERS_STRIDE, SEEDS_STRIDE = range(13, 17)
+SIZES = 17
 """Slots of ``sizes``: bodies, blocks, auxiliary variables; lengths of state, parameters, loads, scratch memory;
 derivatives of a number in memory; rows of a member; steps from row to row; what is done with tangent vectors, how many
-there are, and after how many steps; how far constants and seeds of two members lie apart (0: all have the same);
-whether rows have what controllers set at their times."""
+there are, and after how many steps; how far constants and seeds of two members lie apart (0: all have the same)."""
 STATES, SEEDS, BODIES, BODIES_SEEDS, FRAMES, FRAMES_SEEDS, CONSTANTS, CONSTANTS_SEEDS = range(2, 10)
 COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_INFO, MEMORY, MEMORY_SEEDS = range(10, 16)
 BEGINS, STEP_SIZES, ENDS, RECORD, RECORD_SEEDS, WEIGHTS, STATUS, DONE, GROWTH = range(16, 25)
@@ -46,8 +45,9 @@ MARCH_TANGENTS = i8(i8, i8, i8, f8, I1, I1)
 """march_tangents(begin, behind, n, limit, sizes, addresses)"""
 
 # what is done with tangent vectors
-RECORDED, ORTHOGONAL, SCALED = 0, 1, 2
-"""Nothing, they are recorded with the states; made orthogonal and of length 1; each made of length 1."""
+RECORDED, COMMANDED, ORTHOGONAL, SCALED = range(4)
+"""Nothing, they are recorded with the states; the same with what controllers set at the times of rows; made orthogonal
+and of length 1; each made of length 1."""
 
 
 def memory_of(width: int, load: int, work: int) -> int:
@@ -201,7 +201,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                     status = set_states(begins[k - 1], p)
                     if status != L.OK:
                         break
-                    if sizes[COMMANDED] > 0 and (k - 1) % every == 0:
+                    if treatment == COMMANDED and (k - 1) % every == 0:
                         write_row(y, derivatives, record, record_seeds, width, stride, rows * member + row - 1)
                 status = step(begins[k - 1], h, p)
                 if status != L.OK:
@@ -215,7 +215,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                     status = L.TOO_LARGE
                     break
                 done, since, span = k, since + 1, span + size
-                if treatment != RECORDED and (since == sizes[BETWEEN] or k == n or k % every == 0):
+                if treatment > COMMANDED and (since == sizes[BETWEEN] or k == n or k % every == 0):
                     scaled(derivatives, stride, width, weights, vectors, treatment == ORTHOGONAL, span, growth)
                     since, span = 0, 0.0
                     info[L.LOADED] = 0.0  # cached loads have derivatives along the vectors as they were
@@ -231,12 +231,12 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                         info[L.LOADED] = 0.0
                         if status != L.OK:
                             break
-                if SAMPLES and k == n and sizes[COMMANDED] > 0:
+                if SAMPLES and k == n and treatment == COMMANDED:
                     status = set_states(ends[n - 1] if n > 0 else begins[0], p)
                     if status != L.OK:
                         break
                 at = rows * member + row
-                if treatment == RECORDED:
+                if treatment <= COMMANDED:
                     write_row(y, derivatives, record, record_seeds, width, stride, at)
                 else:
                     recorded = shifted(record, width * at)
@@ -249,7 +249,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                     for j in range(width):
                         y[j] = kept[j]
                 row += 1
-        if treatment != RECORDED:
+        if treatment > COMMANDED:
             if PROCESSED and status == L.OK and n > 0:
                 status = convert(L.PRESENTING, ends[n - 1], steps[n - 1], p)
                 info[L.LOADED] = 0.0

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
-from polhode.kernel import drive
 from polhode.kernel import layout as L
+from polhode.kernel.energies import write_energies
 from polhode.runs.energy_guard import (
     LARGE,
     blown_up,
@@ -165,7 +165,7 @@ def potential_energies(
     energies = np.full(len(times), np.nan)
     problem: Exception | None = None
     try:
-        drive.write_energies(times, states, run.integrator.bodies, run.integrator.parameters, potential, energies)
+        write_energies(times, states, run.integrator.bodies, run.integrator.parameters, potential, energies)
     except Exception as caught:
         problem = caught
     failed = np.flatnonzero(~np.isfinite(energies))
@@ -177,7 +177,7 @@ def potential_energies(
     bridge = system.bridged_potential()
     if bridge is not None and not isinstance(problem, UserFunctionError):
         try:
-            drive.write_energies(
+            write_energies(
                 times[k : k + 1],
                 states[k : k + 1],
                 run.integrator.bodies,

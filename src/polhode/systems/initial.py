@@ -33,8 +33,8 @@ from polhode.algebra.quaternion import multiply, rotate
 from polhode.arguments import NO_WHOLE, UNKNOWN, array, number, room_for, truth, whole
 from polhode.arguments.words import Beside, Cells, Indices, Length, Seed
 from polhode.errors import InvalidInput, answering, shown, unknown_name
-from polhode.kernel import drive
 from polhode.kernel import layout as L
+from polhode.kernel.energies import write_energies
 from polhode.systems.ephemeris_messages import aem, oem
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.omm import omm
@@ -391,7 +391,7 @@ def _potential(system: System, given: Mapping[str, Any]) -> float:
     system.set_switches(parameters, 0.0)
     try:
         with np.errstate(all="ignore"):
-            drive.write_energies(np.zeros(1), y[None], system.bodies, parameters, potential, energy)
+            write_energies(np.zeros(1), y[None], system.bodies, parameters, potential, energy)
     except ZeroDivisionError:  # in plain Python; compiled loops give infinity
         energy[0] = np.inf
     if not np.isfinite(energy[0]):

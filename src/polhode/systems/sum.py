@@ -191,7 +191,7 @@ def composed(
     alone = not bodies and any(one.returns == "states" for one in loads)
     if not (bodies or alone):
         raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
-    arguments |= {name: plain(value) for name, value in within.items() if value is not None} | about
+    arguments |= {**{name: plain(value) for name, value in within.items() if value is not None}, **about}
     bodies = bodies or [NOWHERE]
     for load in loads:
         if load.kind == "gravitation" and not load.bodies and core is None:

@@ -15,9 +15,10 @@ import numpy as np
 from polhode.algebra.quaternion import conjugate, multiply, rotate, rotate_inverse
 from polhode.algebra.short_rows import all_of, any_of
 from polhode.algebra.so3 import add, axpy, cross, dot
-from polhode.kernel import drive, jit
+from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.energies import write_energies
 from polhode.kernel.jit import numbers_at, pointer
 from polhode.kernel.signatures import ENERGIES_OF_MEMBERS, LOAD_CHANGES, LOADS, QUANTITIES
 
@@ -194,7 +195,7 @@ def potential_energies(times: Any, states: Any, constants: Constants, potential:
     times, rows = (np.require(a, float, ["C", "W"]) for a in (times, states))  # writable, as kernels take arrays
     parameters = np.array(constants.parameters, dtype=float)
     if M == 1:
-        drive.write_energies(times, rows, constants.bodies[0], parameters[0], potential, found)
+        write_energies(times, rows, constants.bodies[0], parameters[0], potential, found)
     else:
         _potential_loop()(times, rows, max(1, len(rows) // M), constants.bodies, parameters, potential, found)
     return found

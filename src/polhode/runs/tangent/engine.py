@@ -160,7 +160,7 @@ class TangentEngine:
     def march(
         self, states: Any, seeds: Any, schedule: Schedule, *, every: int = 0, constants: Constants | None = None,
         treatment: int = D.RECORDED, weights: Any = None, between: int = 1, growth: Any = None,
-        moving: tuple[Any, Any] | None = None, commanded: bool = False,
+        moving: tuple[Any, Any] | None = None,
     ) -> Marched:  # fmt: skip
         """Take members through the steps of a schedule.
 
@@ -177,7 +177,8 @@ class TangentEngine:
         constants : Constants, optional
             Of all members; by default those of the system.
         treatment : int
-            What is done with tangent vectors, see ``kernel.tangent_drive``.
+            What is done with tangent vectors, see ``kernel.tangent_drive``. From rows with what controllers set there,
+            none goes on.
         weights : array (width,), optional
             Of the product by which vectors have lengths.
         between : int
@@ -188,15 +189,14 @@ class TangentEngine:
             ``padded`` returns them.
         moving : arrays (n, directions), optional
             Derivatives of the begins and of the sizes of steps; for ``timed``.
-        commanded : bool
-            Rows have what controllers set at their times; they are none to go on from.
         """
         states = np.ascontiguousarray(states, dtype=float)
         M, n = len(states), len(schedule.sizes)
         every = every or max(1, n)
         rows = 1 + -(-n // every)
         constants = constants or Constants.of(self.system)
-        vectors = 0 if treatment == D.RECORDED else self.directions
+        recorded = treatment <= D.COMMANDED
+        vectors = 0 if recorded else self.directions
         given = self.padded(seeds) if growth is None else seeds
         numbers = [np.ascontiguousarray(a, float) for a in (constants.bodies, constants.frames, constants.parameters)]
         if self.system.memory:
@@ -209,7 +209,7 @@ class TangentEngine:
         memory = D.memory_of(self.width, self.load, self.work)
         record = np.zeros((M, rows, self.width))
         kinds = D.OF_VECTOR * vectors + D.OF_ALL
-        shown = np.zeros((M, rows, self.width, self.stride) if treatment == D.RECORDED else (M, rows, kinds))
+        shown = np.zeros((M, rows, self.width, self.stride) if recorded else (M, rows, kinds))
         status, done = np.zeros(M, np.int64), np.zeros(M, np.int64)
         weighing = np.ones(self.width) if weights is None else np.ascontiguousarray(weights, dtype=float)
         grown = np.zeros((M, kinds)) if growth is None else growth
@@ -220,7 +220,6 @@ class TangentEngine:
         )  # fmt: skip
         sizes[13:16] = [a.shape[1] if len(a) == M and M > 1 else 0 for a in numbers]
         sizes[16] = given[0].size if len(given) == M and M > 1 else 0
-        sizes[D.COMMANDED] = commanded
         arrays = (
             states, given, numbers[0], derived[0], numbers[1], derived[1], numbers[2], derived[2], self.coefficients,
             self.int_coefficients, self.blocks, self.step_info.copy(), np.zeros(memory),
@@ -231,7 +230,7 @@ class TangentEngine:
         )  # fmt: skip
         addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
         self.kernel(0, M, n, self.limit, sizes, addresses)
-        found = shown[..., : self.directions] if treatment == D.RECORDED else shown
+        found = shown[..., : self.directions] if recorded else shown
         return Marched(record, found, status, done)
 
     def shown(self, state: Any, change: Any, t: float, constants: Constants) -> tuple[Any, Any]:
@@ -239,7 +238,7 @@ class TangentEngine:
         if not self.system.sampled:
             return state, change
         now = Schedule(np.array([t]), np.zeros(0), np.zeros(0))
-        marched = self.march(state[None], change[None], now, constants=constants, commanded=True)
+        marched = self.march(state[None], change[None], now, constants=constants, treatment=D.COMMANDED)
         return marched.states[0, -1], marched.derivatives[0, -1]
 
     def padded(self, derivatives: Any) -> Any:
@@ -304,12 +303,10 @@ def _compiled(
     prepared, loads = method_and_loads(system, method, engine.adaptive)
     if engine.breaks:
         loads = _between(loads, len(system.with_memory))
-    converting = {}
-    if system.sampled:
-        converting |= {"set_states": sample, "SAMPLES": True}
+    converting: dict[str, Any] = {"set_states": sample, "SAMPLES": True} if system.sampled else {}
     variation = {} if engine.ALWAYS_VARIED else {"VARIED": varied, "TIMED": engine.timed}
     if prepared.processed and prepared.converter is not None:
-        converting = {"convert": prepared.converter[1], "PROCESSED": True}
+        converting |= {"convert": prepared.converter[1], "PROCESSED": True}
     template = jit.bind(  # type: ignore[no-untyped-call]
         engine.LOOP, step=prepared.step, loads=loads, RULES=tangent_rules.RULES, **converting, **variation
     )

@@ -16,6 +16,7 @@ import numpy as np
 from polhode.arguments import room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
+from polhode.kernel.tangent_drive import COMMANDED
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.event_detection import Ended
 from polhode.runs.request import Request
@@ -181,7 +182,7 @@ class Transition:
         every = self._every(grid, times)
         if every:
             marched = engine.march(
-                state[None], change[None], grid.schedule, every=every, constants=constants, commanded=True
+                state[None], change[None], grid.schedule, every=every, constants=constants, treatment=COMMANDED
             )
             check_steps(marched, grid.schedule)
             self.states[:] = marched.states[0]

@@ -17,8 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
-from polhode.kernel import drive
 from polhode.kernel import layout as L
+from polhode.kernel.energies import write_energies
 from polhode.methods import method
 from polhode.plots.style import COLOURS, MARKERS
 from polhode.runs.energy_guard import blown
@@ -81,7 +81,7 @@ def lattice_draw(spacing: float, seed: int, thermal: bool = False, side: int = S
 def energies(system: System, states: Any) -> tuple[Any, Any]:
     """Total and potential energies (n,) of states (n, 13 N)."""
     potential, role = np.zeros(len(states)), system.compiled_potential(0.0, states[0])
-    drive.write_energies(np.zeros(len(states)), states, system.bodies, system.with_memory, role, potential)
+    write_energies(np.zeros(len(states)), states, system.bodies, system.with_memory, role, potential)
     return system.kinetic_energies(states) + potential, potential
 
 
