@@ -83,7 +83,7 @@ SCENARIOS = {
         "t_end =",
         "zzz =",
         13,
-        "run.zzz: unknown key; known here: atol, breaks, compensated, epoch",
+        "run.zzz: unknown key; known here: atol, breaks, commanded, compensated, epoch",
     ),
     "unknown system": ('"heavy_top"', '"heavytop"', 3, "system: expected type = ", "did you mean 'heavy_top'?"),
     "system without type": ('type = "heavy_top"\n', "", 3, "system: expected a key type, one of dipoles, free_body"),

@@ -104,8 +104,7 @@ MOVED: dict[str, Callable[[str, str], str]] = {
     "t0": lambda name, value: _start("time", value),
     **dict.fromkeys(
         ("time", "rotation_vector", "euler_angles", "euler_angles_deg", "angular_velocity_space",
-         "angular_momentum_space", "since", "commanded", "coordinates", "thermostat", "compensation",
-         "time_variables"), _start,
+         "angular_momentum_space", "since", "coordinates", "thermostat", "compensation", "time_variables"), _start,
     ),
     "sequence": lambda name, value: f"start={{'euler_angles': ..., 'sequence': {value}}}",
     "clock": lambda name, value: _start("time_variables", value),
