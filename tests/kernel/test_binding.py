@@ -103,7 +103,7 @@ def test_a_compiled_template_is_bound_by_its_python_function():
 @pytest.mark.parametrize(
     ("source", "values", "words"),
     [
-        (drive.march, {"stepp": growing(2.0)}, r"has no hole 'stepp'; its holes are SAMPLES, convert, held_step, processed"),
+        (drive.march, {"stepp": growing(2.0)}, r"has no hole 'stepp'; its holes are SAMPLES, convert, held_step"),
         (template, {"outer": added, "number": 1.0}, r"template has no hole 'number'; its holes are inner, outer$"),
         (added, {"x": 1.0}, r"added has no hole 'x'; it has none"),
         (drive.march, {"norm3": sin}, r"march has no hole 'norm3'"),

@@ -561,3 +561,19 @@ def test_a_load_that_is_switched_is_another_one_than_a_steady_one():
         for one in (steady, steady.switched("thrust_on", 0.25, 0.75))
     ]
     np.testing.assert_allclose([float(one[-1, 0]) for one in ends], [0.5, 0.25], rtol=1e-14)
+
+
+def test_a_sum_may_have_a_name(tmp_path):
+    pair = ph.system(ph.body("a", 2.0), ph.body("b", 1.0), ph.loads.tether(5.0, 1.0).on("a", "b"), name="tethered pair")
+    assert str(pair).startswith("tethered pair\n") and "name" not in str(pair).partition("\n")[2]
+    assert "<b>tethered pair</b>" in pair._repr_html_()
+    ds = ph.integrate(pair, "v2", step=0.01, steps=2, position=[(0, 0, 0), (1.2, 0, 0)])
+    assert ds.attrs["title"] == "tethered pair, v2, step 0.01" and ds.attrs["system"] == "system"
+    assert ph.rerun(ds).attrs["title"] == ds.attrs["title"]
+    ph.runs.write_scenario(tmp_path / "pair.toml", pair, "v2", step=0.01, steps=2, start=ph.State.of(ds))
+    again = ph.runs.read_scenario(tmp_path / "pair.toml").integrate()
+    assert again.attrs["title"].startswith("tethered pair")
+    with pytest.raises(InvalidInput, match="name is empty"):
+        ph.system(ph.body("a", 1.0), name="")
+    with pytest.raises(InvalidInput, match="a summand is called 'name', as an argument of system is"):
+        ph.system(ph.body("name", 1.0))

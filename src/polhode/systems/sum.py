@@ -119,9 +119,9 @@ def system(
     >>> ds.sel(body="b").position[-1].values.round(3)
     array([0.911, 0.   , 0.   ])
     """
-    if name == "":
+    if name is not None and not text(name, "name", 80):
         raise InvalidInput("name is empty; leave it out")
-    called = {} if name is None else {"name": text(name, "name", 80)}
+    called = {} if name is None else {"name": name}
     return composed([*_flat(summands), *(summand(key, given) for key, given in recorded.items()),
                      *surroundings_of(surroundings)],
                     within={"box": box, "cutoff": cutoff, "switch": switch, "skin": skin}, about=called)  # fmt: skip
