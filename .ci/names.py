@@ -53,8 +53,8 @@ def names_of(node: ast.AST) -> list[str]:
 
 def main() -> int:
     found = 0
-    for path in sorted(SOURCE.rglob("*.py")):
-        inside = path.relative_to(SOURCE)
+    for path in sorted(SOURCE.parent.rglob("*.py")):
+        inside = path.relative_to(SOURCE if SOURCE in path.parents else SOURCE.parent)
         banned = dict(EVERYWHERE)
         for rooms, words in IN_ROOMS.items():
             banned |= words if inside.parts[0] in rooms else {}

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "polhode"
+PAPERS = SOURCE.parent / "polhode_papers"
 
 MOST_LINES, MOST_PARAMETERS = 700, 10
 TABLES = {"methods/tableaux.py", "methods/splitting_tables.py"}
@@ -61,8 +62,8 @@ def functions(path: Path) -> Iterator[tuple[ast.FunctionDef, int]]:
 
 def main() -> int:
     found = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).as_posix()
+    for path in sorted([*SOURCE.rglob("*.py"), *PAPERS.rglob("*.py")]):
+        name = path.relative_to(PAPERS if PAPERS in path.parents else SOURCE).as_posix()
         lines = len(path.read_text(encoding="utf-8").splitlines())
         if lines > MOST_LINES and name not in TABLES | LONG:
             found.append(f"{path}: {lines} lines, more than {MOST_LINES}; divide it")

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from polhode.studies import STUDIES
+from polhode_papers import STUDIES
 
 RESULTS = "results.json"
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from polhode.studies import STUDIES, report
+from polhode_papers import STUDIES, report
 
 from . import figures
 from .text import HERE, ROOT, cited, code, linked, table, toctree
@@ -17,7 +17,7 @@ def study_pages(drawn: Path | None = None) -> dict[str, str]:
     pages = {}
     target = HERE / "generated" / "studies"
     for name, subject in STUDIES.items():
-        folder = ROOT / "src" / "polhode" / "studies" / name
+        folder = ROOT / "src" / "polhode_papers" / name
         readme = folder / "README.md"
         if readme.exists():
             text = linked(readme.read_text(encoding="utf-8"), folder, target)

@@ -16,7 +16,7 @@
 import matplotlib.pyplot as plt
 
 import polhode as ph
-from polhode.studies import study
+from polhode_papers import study
 
 plt.style.use("polhode.plots.style")
 ready = ph.systems.problem("krysl_fast_top")

@@ -17,7 +17,7 @@ import pytest
 import polhode
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = sorted((ROOT / "src" / "polhode").rglob("*.py"))
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
@@ -227,7 +227,7 @@ def tables_of_numbers(text):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_tables_of_numbers_name_what_prints_them(page):
     """What is not computed when the site is built says which benchmark or study prints it, and that one exists."""
-    from polhode.studies import STUDIES
+    from polhode_papers import STUDIES
 
     for before, table in tables_of_numbers(page.read_text(encoding="utf-8")):
         named = re.findall(r"`python benchmarks/(\w+\.py)`|`polhode reproduce (\w+)`", before)

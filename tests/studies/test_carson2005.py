@@ -10,10 +10,11 @@ import xarray as xr
 from mpmath import mp
 from tests.support.study_parts import check_parts
 
+import polhode_papers as studies
 from mutants import flips, order_off, put, scaled
-from polhode import kepler, studies
-from polhode.studies import report
-from polhode.studies.carson2005 import (
+from polhode import kepler
+from polhode_papers import report
+from polhode_papers.carson2005 import (
     claims,
     common,
     correction,
@@ -34,8 +35,8 @@ from polhode.studies.carson2005 import (
     sunlight,
     thrust,
 )  # fmt: skip
-from polhode.studies.carson2005.common import CIRCULAR, CONIC, ELLIPTIC, HEUN, MIDPOINT, RK4, RK45, SYMPLECTIC
-from polhode.studies.study import FAILS, HOLDS, PARTLY
+from polhode_papers.carson2005.common import CIRCULAR, CONIC, ELLIPTIC, HEUN, MIDPOINT, RK4, RK45, SYMPLECTIC
+from polhode_papers.study import FAILS, HOLDS, PARTLY
 
 STUDY = studies.study("carson2005")
 

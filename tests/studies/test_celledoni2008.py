@@ -13,14 +13,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from tests.support.study_parts import check_parts
 
 import polhode as ph
+import polhode_papers as studies
 from free_motion import moved
 from mutants import claim_of, flips, order_off, put, scaled
-from polhode import studies
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel import layout as L
 from polhode.plots import style
-from polhode.studies import report
-from polhode.studies.celledoni2008 import (
+from polhode_papers import report
+from polhode_papers.celledoni2008 import (
     averages,
     changing_chart,
     charts,
@@ -42,7 +42,7 @@ from polhode.studies.celledoni2008 import (
     spheres,
     theta,
 )
-from polhode.studies.study import FAILS, HOLDS, MISPRINT, PARTLY, UNDECIDED
+from polhode_papers.study import FAILS, HOLDS, MISPRINT, PARTLY, UNDECIDED
 
 STUDY = studies.study("celledoni2008")
 FIGURES = ["fig3_1", "fig3_3", "fig3_4", "fig3_5", "fig3_6", "fig3_7", "fig3_8", "fig3_9", "fig3_10", "rotating",

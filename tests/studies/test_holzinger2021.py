@@ -16,11 +16,12 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 from tests.support.study_parts import check_parts
 
+import polhode_papers as studies
 from mp_free_body import closed_form
 from mutants import order_off, scaled
-from polhode import studies
-from polhode.studies import report
-from polhode.studies.holzinger2021 import (
+from polhode.trajectory.convergence import attitude_angle
+from polhode_papers import report
+from polhode_papers.holzinger2021 import (
     common,
     fig03,
     fig04,
@@ -32,8 +33,7 @@ from polhode.studies.holzinger2021 import (
     fig09,
     fig10,
 )
-from polhode.studies.study import FAILS, HOLDS, PARTLY
-from polhode.trajectory.convergence import attitude_angle
+from polhode_papers.study import FAILS, HOLDS, PARTLY
 
 STUDY = studies.study("holzinger2021")
 NAMES = ("fig03", "fig04", "fig04_two_pi", "fig05", "fig06", "fig07", "fig08", "fig09", "fig10", "table1")

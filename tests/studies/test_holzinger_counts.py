@@ -15,14 +15,14 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 from tests.support.study_parts import check_parts
 
-from polhode import studies
+import polhode_papers as studies
 from polhode.algebra import printed_charts
 from polhode.algebra.euler import plan
-from polhode.studies import report
-from polhode.studies.holzinger2021 import claims, tables
-from polhode.studies.holzinger2021.counting import COUNTING, PLAIN, TRIGONOMETRIC, Counted, Counts, counted
-from polhode.studies.holzinger2021.updates import ANGLES, VECTOR, cay_matrix, exp_matrix
-from polhode.studies.study import FAILS, HOLDS, PARTLY, UNDECIDED
+from polhode_papers import report
+from polhode_papers.holzinger2021 import claims, tables
+from polhode_papers.holzinger2021.counting import COUNTING, PLAIN, TRIGONOMETRIC, Counted, Counts, counted
+from polhode_papers.holzinger2021.updates import ANGLES, VECTOR, cay_matrix, exp_matrix
+from polhode_papers.study import FAILS, HOLDS, PARTLY, UNDECIDED
 
 STUDY = studies.study("holzinger2021")
 UPDATES = {**{("vector", name): f for name, f in VECTOR.items()}, **{("angles", name): f for name, f in ANGLES.items()}}

@@ -14,11 +14,11 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from tests.support.study_parts import check_parts
 
+import polhode_papers as studies
 from mutants import flips, order_off, put, scaled
-from polhode import studies
 from polhode.algebra import rotation
-from polhode.studies import report
-from polhode.studies.holzinger2021 import (
+from polhode_papers import report
+from polhode_papers.holzinger2021 import (
     fig12,
     fig13,
     fig14,
@@ -32,7 +32,7 @@ from polhode.studies.holzinger2021 import (
     stability,
     top,
 )  # fmt: skip
-from polhode.studies.study import FAILS, HOLDS, PARTLY
+from polhode_papers.study import FAILS, HOLDS, PARTLY
 
 STUDY = studies.study("holzinger2021")
 FIGURES = ("fig11", "fig12", "fig13", "fig14", "fig15", "fig16", "fig17", "fig18", "implicit", "rivals", "stability")

@@ -11,12 +11,12 @@ import xarray as xr
 from click.testing import CliRunner
 from tests.support.study_parts import check_parts
 
-from polhode import studies
+import polhode_papers as studies
 from polhode.cli.reproduce import command
 from polhode.errors import FileProblem, InvalidInput
-from polhode.studies import criteria, report
-from polhode.studies.krysl2006 import claims, common, fig01, fig02, fig03, fig04, fig05
-from polhode.studies.study import FAILS, HOLDS, MISPRINT, PARTLY, UNDECIDED, Check, Claim, Figure, Finding, Verdict
+from polhode_papers import criteria, report
+from polhode_papers.krysl2006 import claims, common, fig01, fig02, fig03, fig04, fig05
+from polhode_papers.study import FAILS, HOLDS, MISPRINT, PARTLY, UNDECIDED, Check, Claim, Figure, Finding, Verdict
 
 STUDY = studies.study("krysl2006")
 
@@ -476,7 +476,7 @@ def test_the_claims_without_a_figure_are_judged():
 
 
 def test_lines_on_each_other_are_drawn_in_turns():
-    from polhode.studies import drawing
+    from polhode_papers import drawing
 
     x = np.array([1.0, 4.0, 16.0])
     assert drawing.coincident([x, 2 * x, 1.05 * x, 2 * x, np.nan * x]) == [(0, 2), (0, 2), (1, 2), (1, 2), (0, 1)]
@@ -487,7 +487,7 @@ def test_lines_on_each_other_are_drawn_in_turns():
 
 
 def test_only_a_map_with_a_tableau_is_fitted():
-    from polhode.studies.krysl2006 import tableaux
+    from polhode_papers.krysl2006 import tableaux
 
     half = tableaux.munthe_kaas(np.array([[0.5]]), np.array([1.0]))
     assert tableaux.misfit(3, half) < 1e-6 and tableaux.misfit(3, tableaux.trapm) < 1e-6

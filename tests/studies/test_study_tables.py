@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.study_parts import KNOWN, rows_of_readme
 
-from polhode import studies
+import polhode_papers as studies
 
 
 @pytest.mark.parametrize("name", studies.STUDIES)

@@ -9,15 +9,15 @@ import pytest
 import xarray as xr
 from tests.support.study_parts import check_parts
 
+import polhode_papers as studies
 from mutants import claim_of, flips, order_off, put, scaled
-from polhode import studies
 from polhode.algebra import rotation
 from polhode.checks import stepper, symplectic_defect
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
-from polhode.studies import report
-from polhode.studies.study import FAILS, HOLDS, PARTLY
-from polhode.studies.vilmart2013 import claims, common, dmv, fig01, measured, nystrom, printed, roundoff, table2, work
+from polhode_papers import report
+from polhode_papers.study import FAILS, HOLDS, PARTLY
+from polhode_papers.vilmart2013 import claims, common, dmv, fig01, measured, nystrom, printed, roundoff, table2, work
 
 STUDY = studies.study("vilmart2013")
 y0, Q0 = np.array([0.0, 0.6, -0.8]), np.eye(3)  # figure 1 of the paper

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from polhode.studies.celledoni2008 import theta
+from polhode_papers.celledoni2008 import theta
 
 
 def scaled(data, variable, by=2.0, **where):

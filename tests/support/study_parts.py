@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tests.support.mutants import blind_claims
 
-from polhode import studies
-from polhode.studies.study import UNDECIDED
+import polhode_papers as studies
+from polhode_papers.study import UNDECIDED
 
 KNOWN = json.loads((Path(__file__).parents[1] / "studies" / "parts.json").read_text(encoding="utf-8"))
 """By study, figure and number of the claim: the verdict of the full form; the parts that are true, false or undecided

@@ -14,14 +14,14 @@ import click
 from polhode.cli.text import complete_study
 
 if TYPE_CHECKING:
-    from polhode.studies.report import Result
+    from polhode_papers.report import Result
 
 
 class _WithStudies(click.Command):
     """A command whose help ends with the list of studies."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from polhode import studies
+        import polhode_papers as studies
 
         with formatter.section("Studies"):
             formatter.write_dl(list(studies.STUDIES.items()))
@@ -46,8 +46,8 @@ def command(study: str, output: Path | None, quick: bool, as_json: bool, quiet: 
     with its verdict (holds, holds partly, fails; for a misprint also that of its correction) and the numbers behind it.
     A claim that fails is a result, not an error.
     """
-    from polhode import studies
-    from polhode.studies import report
+    import polhode_papers as studies
+    from polhode_papers import report
 
     name, _, word = study.rstrip("/").partition("/")
     found = studies.study(name)

@@ -78,7 +78,7 @@ def complete_system(context: Context, parameter: Parameter, incomplete: str) -> 
 
 def complete_study(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
     """Completions of the name of a study; after a slash, of one of its figures."""
-    from polhode.studies import STUDIES, study
+    from polhode_papers import STUDIES, study
 
     name, slash, word = incomplete.partition("/")
     if slash:

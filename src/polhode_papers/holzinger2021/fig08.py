@@ -1,0 +1,100 @@
+"""Figure 8: errors against the step, Cardan angles through a middle angle of pi/2."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode_papers.criteria import at_least
+from polhode_papers.holzinger2021.common import (
+    by_epsilon,
+    ended_or_off,
+    epsilon_picture,
+    first_end,
+    halvings,
+    ladder,
+    of,
+    order_parts,
+    orders,
+)
+from polhode_papers.holzinger2021.fig05 import DIRECT, EPSILONS, FORMS, PROPOSED, motion
+from polhode_papers.study import Claim, Figure, Finding, Reporter
+
+ENTRIES, CAYLEY = "proposed, five entries", "proposed, Cayley"
+METHODS = {**FORMS, ENTRIES: "euler_as_printed", CAYLEY: "euler:rk4:cayley"}
+REFERENCE_STEP = 1 / 16384
+AT = 1 / 512  # step at which errors are compared
+LOST = 1e-2  # rad
+
+
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
+    parts, agreement = {}, {}
+    for e in EPSILONS:
+        report_progress(f"epsilon = {e:g}")
+        case = motion(e)
+        reference, _ = case.end(FORMS[PROPOSED], REFERENCE_STEP)
+        parts[e] = ladder(case, METHODS, halvings(1 if quick else 0, 13, quick), lambda line: None, reference=reference)
+        agreement[e] = ladder(case, {"": FORMS[PROPOSED]}, [REFERENCE_STEP], lambda line: None).attitude_error.item()
+    return by_epsilon(parts).assign_attrs({
+        "final time": "1 s; the paper prints none, its largest step is 1 s",
+        "the paper's reference": f"proposed, h = 1/16384, is at most {max(agreement.values()):.1e} rad from the exact "
+        "motion",
+        "angles": "differences up to whole turns, of the nearer one of the two sets that mean the same attitude",
+    })  # fmt: skip
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    rows = {"attitude_error": "attitude error (rad)", "parameter_error": r"$\|\alpha_{ref} - \alpha\|$ (rad)"}
+    return {"fig08": epsilon_picture(data, rows, {method: method for method in METHODS})}
+
+
+# ------------------------------------------------------------------ judges
+def fourth_order(method: str, data: xr.Dataset) -> Finding:
+    worst = float(of(data.attitude_error, method).sel(epsilon=0.0).max())
+    return Finding(order_parts(data, method), {
+        "order in attitude": orders(data, method),
+        "order in the angles": orders(data, method, variable="parameter_error"), "largest error at eps = 0": worst,
+    })  # fmt: skip
+
+
+def cayley(data: xr.Dataset) -> Finding:
+    measured = orders(data, CAYLEY)
+    zero = of(data.attitude_error, CAYLEY).sel(epsilon=0.0)
+    parts = {part: true for part, true in order_parts(data, CAYLEY).items() if "order" in part}
+    extremes = {"largest": float(zero.max()), "smallest": float(zero.min())}
+    return Finding(parts, {"order": measured, "errors at eps = 0": extremes})
+
+
+def slower(data: xr.Dataset) -> Finding:
+    line = of(data.attitude_error, DIRECT).sel(step=AT)
+    measured = [float(line.sel(epsilon=e)) for e in (1e-1, 1e-2, 1e-5)]
+    share = line / of(data.attitude_error, PROPOSED).sel(step=AT)
+    parts = {"1e-2 than 1e-1": at_least(measured[1] / measured[0], 10.0),
+             "1e-5 than 1e-2": at_least(measured[2] / measured[1], 10.0)}  # fmt: skip
+    return Finding(parts, {
+        "attitude error at h = 1/512": {f"{float(e):g}": float(line.sel(epsilon=e)) for e in EPSILONS},
+        "over that of the proposed approach": {f"{float(e):g}": float(share.sel(epsilon=e)) for e in EPSILONS if e},
+        "order": orders(data, DIRECT),
+    })  # fmt: skip
+
+
+def fails(data: xr.Dataset) -> Finding:
+    zero = of(data, DIRECT).sel(epsilon=0.0)
+    worst = float(zero.attitude_error.max())
+    return Finding(
+        {"a run ends early or is lost": ended_or_off(worst, first_end(zero.outcome), LOST)},
+        {"largest attitude error": worst},
+    )
+
+
+FIGURE = Figure("fig08", "Cardan angles through a middle angle of pi/2: errors against the step", compute, draw, (
+    Claim("The proposed approach is of fourth order for all eps, and converged at larger steps for eps = 0",
+          "7.1.2, Fig. 8(b)", partial(fourth_order, PROPOSED)),
+    Claim("The update from five entries of the matrix, as printed, is of fourth order for all eps", "5, 7.1.2",
+          partial(fourth_order, ENTRIES)),
+    Claim("Similar results can be obtained with the Cayley transform", "7.1", cayley),
+    Claim("Direct integration converges slower the closer the middle angle comes to pi/2", "7.1.2, Fig. 8(a)", slower),
+    Claim("Direct integration even fails as the middle angle reaches pi/2", "7.1.2, Fig. 8(a)", fails),
+))  # fmt: skip

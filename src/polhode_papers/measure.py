@@ -1,0 +1,123 @@
+"""Measurements shared by the studies: runs that may end early, reference solutions, convergence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from polhode.errors import StepFailed, unwarned
+from polhode.runs.integrate import integrate
+from polhode.systems import System
+from polhode.trajectory.convergence import errors_between, observed_order
+from polhode_papers.study import Reporter
+
+REFERENCE = ("mkrk:gauss8", "mkrk:cv8")
+"""Methods of the reference solutions, one implicit and one explicit, with no step function in common."""
+
+
+NORMS = {"angular_momentum_error": "body momentum", "attitude_error": "attitude"}
+"""Errors at the end of a run: body angular momentum (2-norm) and attitude matrix (2-norm)."""
+
+
+@unwarned()
+def attempt(system: System, method: str, **run: Any) -> tuple[xr.Dataset, str]:
+    """Integrate; return the trajectory as far as it got, and ``completed`` or the reason and step of the failure."""
+    try:
+        return integrate(system, method, **run), "completed"
+    except StepFailed as failure:
+        return failure.trajectory, f"{type(failure).__name__} in step {failure.step}"
+
+
+def relative_energy_error(ds: xr.Dataset) -> xr.DataArray:
+    """(H - H0 - work) / |H0|, as the papers draw it; ``energy_error`` of a trajectory has another scale."""
+    change = ds.energy_change - ds.work.sum("force") if "work" in ds else ds.energy_change
+    error: xr.DataArray = change / abs(ds.energy[0])
+    return error
+
+
+def whole(span: float, step: float) -> int:
+    """Number of steps in a span; the step must divide it."""
+    n = round(span / step)
+    assert abs(n * step - span) <= 1e-9 * span, f"{step} does not divide {span}"
+    return n
+
+
+def errors(a: xr.Dataset, b: xr.Dataset) -> dict[str, float]:
+    """2-norms of the differences of two states in body angular momentum and attitude matrix."""
+    value = errors_between(a, b)
+    return {norm: float(value[norm]) for norm in NORMS}
+
+
+def observed_orders(data: xr.Dataset, norm: str) -> dict[str, float]:
+    """Observed order of each method, over its asymptotic steps."""
+    lines = zip(map(str, data.method.values), data[norm].values, strict=True)
+    return {label: observed_order(data.step.values, line) for label, line in lines}
+
+
+@unwarned()
+def reference(
+    system: System, initial: Mapping[str, Any], t_end: float, step: float
+) -> tuple[xr.Dataset, dict[str, float]]:
+    """Final state by Gauss of order 8, and its distance from the explicit method of order 8 at half the step."""
+    finals = []
+    for method, h in zip(REFERENCE, (step, step / 2), strict=True):
+        n = whole(t_end, h)
+        finals.append(integrate(system, method, step=h, t_end=t_end, every=n, **initial).isel(time=-1))
+    return finals[0], errors(finals[1], finals[0])
+
+
+def convergence(
+    system: System,
+    initial: Mapping[str, Any],
+    methods: Mapping[str, str],
+    steps: Sequence[float],
+    t_end: float,
+    reference_step: float,
+    report_progress: Reporter,
+    known: Mapping[str, Sequence[float]] | None = None,
+) -> xr.Dataset:
+    """Final errors of methods over a sequence of steps, against a reference computed here.
+
+    Parameters
+    ----------
+    methods : mapping
+        Method string by label.
+    steps : sequence of float
+        Step sizes, decreasing, each dividing ``t_end``.
+    known : mapping, optional
+        Independently known final ``angular_momentum`` and ``attitude``, to check the reference.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``angular_momentum_error``, ``attitude_error`` (NaN if the run ended early) and ``outcome`` over (method, step);
+        the difference between the two reference solutions as attributes.
+    """
+    report_progress(f"reference, t = {t_end:g}")
+    truth, agreement = reference(system, initial, t_end, reference_step)
+    remarks = {
+        f"{NORMS[key]}, reference": f"{' and '.join(REFERENCE)} differ by {x:.1e}" for key, x in agreement.items()
+    }
+    if known is not None:
+        given = truth.assign({name: (truth[name].dims, np.array(value)) for name, value in known.items()})
+        for key, x in errors(truth, given).items():
+            remarks[f"{NORMS[key]}, known state"] = f"{REFERENCE[0]} is {x:.1e} from it"
+    results = {key: np.full((len(methods), len(steps)), np.nan) for key in agreement}
+    outcome = np.full((len(methods), len(steps)), "", dtype=object)
+    for i, (label, method) in enumerate(methods.items()):
+        report_progress(f"{label}, t = {t_end:g}")
+        for j, h in enumerate(steps):
+            n = whole(t_end, h)
+            ds, outcome[i, j] = attempt(system, method, step=h, steps=n, every=n, **initial)
+            if outcome[i, j] == "completed":
+                for key, value in errors(ds.isel(time=-1), truth).items():
+                    results[key][i, j] = value
+    dims = ("method", "step")
+    return xr.Dataset(
+        {**{key: (dims, value) for key, value in results.items()}, "outcome": (dims, outcome.astype(str))},
+        {"method": list(methods), "step": list(steps)},
+        remarks,
+    )

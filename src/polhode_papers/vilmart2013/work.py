@@ -1,0 +1,130 @@
+"""The free body of figure 1: error of the paper's methods against the step and against computing time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode.algebra import rotation
+from polhode.kernel import layout as L
+from polhode.kernel.drive import sweep_of
+from polhode.methods.free_flows import free_flow
+from polhode_papers import criteria, drawing
+from polhode_papers.study import Claim, Figure, Finding, Reporter
+from polhode_papers.vilmart2013.common import BOOK, START, named
+
+FLOWS = (
+    "three_rotation", "symmetric", "implicit_midpoint", "dmv2", "dmv4", "dmv6", "dmv8", "dmv10", "exact", "jacobi",
+)  # fmt: skip
+EXACT_FLOWS = ("exact", "jacobi")
+SPAN, STEPS = 10.0, (10, 20, 40, 80, 160, 320, 640, 1280, 2560)
+PAIR = ("three_rotation", "symmetric")
+RANDOM, RANDOM_STEPS = 200, 400  # number of bodies, and of steps in the span
+
+
+def swept(flow: str, n: int, y: Any, moments: Any) -> tuple[Any, Any]:
+    """States (K, 13) and statuses after n steps over the span, for bodies with moments (K, 3)."""
+    K = len(y)
+    end, status, ones = y.copy(), np.zeros(K, dtype=np.int64), np.ones((K, 1))
+    bodies = np.concatenate([ones, moments, ones, 1.0 / moments], axis=1)
+    sweep_of(free_flow(flow).build())(
+        n, np.full(K, SPAN / n), end, bodies, np.zeros(L.STEP_INFO), status, status.copy()
+    )
+    return end, status
+
+
+def timed(flow: str, n: int, y: Any, moments: Any, repeats: int) -> float:
+    """Seconds per body, best of several repeats; for short runs the bodies are copied many times."""
+    copies = max(1, 4000 // (n * len(y)))
+    y, moments, times = np.tile(y, (copies, 1)), np.tile(moments, (copies, 1)), []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        swept(flow, n, y, moments)
+        times.append(time.perf_counter() - begun)
+    return float(min(times)) / len(y)
+
+
+def error(end: Any, truth: Any) -> Any:
+    """For each body, the larger of the 2-norm differences of momenta and of rotation matrices."""
+    turned = rotation.angle_between(
+        rotation.normalize(end[:, L.ATTITUDE : L.ANGULAR]), truth[:, L.ATTITUDE : L.ANGULAR]
+    )
+    return np.maximum(np.linalg.norm(end[:, L.ANGULAR :] - truth[:, L.ANGULAR :], axis=1), 2.0 * np.sin(turned / 2.0))
+
+
+def started(attitude: Any, momenta: Any) -> Any:
+    """States (K, 13) with zero position and velocity, for ``swept``."""
+    y = np.zeros((len(momenta), L.BODY))
+    y[:, L.ATTITUDE : L.ANGULAR], y[:, L.ANGULAR :] = attitude, momenta
+    return y
+
+
+def random_bodies() -> tuple[Any, Any]:
+    """Moments (K, 3) of bodies with uniform random d_k, and random momenta of length 1."""
+    random = np.random.default_rng(39)
+    d, m = random.random((RANDOM, 3)), random.normal(size=(RANDOM, 3))
+    return d.sum(axis=1, keepdims=True) - d, m / np.linalg.norm(m, axis=1, keepdims=True)
+
+
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
+    book, y = np.array([BOOK]), started(START["attitude"], [START["angular_momentum"]])
+    truth = swept("exact", 1, y, book)[0]
+    errors, seconds = np.full((2, len(FLOWS), len(STEPS)), np.nan)
+    for i, flow in enumerate(FLOWS):
+        report_progress(flow)
+        for j, n in enumerate(STEPS):
+            end, status = swept(flow, n, y, book)
+            if status[0] == L.OK:
+                errors[i, j], seconds[i, j] = error(end, truth)[0], timed(flow, n, y, book, 3 if quick else 9)
+    report_progress("random bodies")
+    moments, momenta = random_bodies()
+    bodies = started((1.0, 0.0, 0.0, 0.0), momenta)
+    ends = [swept(flow, RANDOM_STEPS, bodies, moments)[0] for flow in PAIR]
+    ns = [timed(flow, RANDOM_STEPS, bodies, moments, 15) / RANDOM_STEPS * 1e9 for flow in PAIR]
+    truth = swept("exact", 1, bodies, moments)[0]
+    return xr.Dataset(
+        {
+            "error": (("flow", "steps"), errors), "seconds": (("flow", "steps"), seconds),
+            "error_of_random_bodies": (("splitting", "body"), [error(end, truth) for end in ends]),
+            "ns_per_step": ("splitting", ns),
+        },
+        {"flow": list(FLOWS), "steps": list(STEPS), "splitting": list(PAIR), "body": np.arange(RANDOM)},
+        {"body": f"figure 1, t = {SPAN:g}", f"ns a step of {SPAN / STEPS[4]:g}": ", ".join(
+            f"{flow} {x / STEPS[4] * 1e9:.0f}" for flow, x in zip(FLOWS, seconds[:, 4], strict=True))},
+    )  # fmt: skip
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    picture, ((left, right),) = drawing.canvas(1, 2, width=10.0, height=4.8, sharey=True)
+    steps = data.steps.values
+    for i, flow in enumerate(FLOWS):
+        line, kind = data.error.sel(flow=flow), drawing.style(i, flow not in EXACT_FLOWS)
+        left.loglog(SPAN / steps, line, label=flow, **kind)
+        right.loglog(1e6 * data.seconds.sel(flow=flow), line, label=flow, **kind)
+    left.set_ylim(1e-16, 10)
+    left.set(xlabel="step $h$", ylabel=r"error in $y$ and $Q$ at $t = 10$")
+    right.set(xlabel="time of the whole run, \N{MICRO SIGN}s")
+    drawing.legend_below(picture, left, 5)
+    return {"work": picture}
+
+
+def efficient(data: xr.Dataset) -> Finding:
+    three, symmetric = (data.error_of_random_bodies.sel(splitting=name).values for name in PAIR)
+    ns = named(data.ns_per_step)
+    costs = ns["symmetric"] / ns["three_rotation"]
+    gains = three / (symmetric * costs**2)  # both are of order 2: compared at steps that take equal time
+    share = float((gains > 1.0).mean())
+    return Finding({"smaller error in the same time, share of random bodies": criteria.at_least(share, 0.5)}, {
+        "error of three rotations in the same time, median": float(np.median(gains)),
+        "ns a step": {name: ns[name] for name in PAIR},
+    })  # fmt: skip
+
+
+FIGURE = Figure("work", "free body: error against step and time", compute, draw, (
+    Claim("It is often more efficient to consider symmetric+rotation than three rotations", "Splitting", efficient,
+          timed=True),
+))  # fmt: skip
