@@ -1,12 +1,17 @@
-"""Files and functions stay small: prints files of more than 700 lines, and functions of more than 10 parameters outside
-kernels; ends with 1 where there are some.
+"""Files, functions and folders stay small: prints files of more than 700 lines, functions of more than 10 parameters
+outside kernels, and folders of more lines or statements than SIZES says; ends with 1 where there are some.
 
-python .ci/shape.py
+    python .ci/shape.py           # also how large all is
+    python .ci/shape.py --less    # writes the present sizes into the table, where they are smaller
+
+Lines are physical ones at a width of 120 of every .py, .js and .css of our own, statements those of Python without
+docstrings. A change may lower a number; it raises one by hand, and only for a capability that it names.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +40,79 @@ FRONT_DOORS = {
     "systems/forces/surfaces.py: radiation_pressure",
 }  # fmt: skip
 """What users call, with an argument for everything they may say."""
+
+
+SIZES = {
+    "algebra": (6005, 2256),
+    "arguments": (673, 410),
+    "bodies": (1918, 861),
+    "chaos": (903, 425),
+    "checks": (1944, 954),
+    "cli": (3121, 1509),
+    "ensembles": (8899, 4866),
+    "estimation": (3723, 1993),
+    "flows": (4066, 2312),
+    "gradients": (905, 518),
+    "in_xarray": (128, 59),
+    "kernel": (10482, 6574),
+    "loads": (2282, 762),
+    "methods": (8286, 3651),
+    "plots": (5683, 3487),
+    "polhode": (1648, 720),
+    "polhode_papers": (16122, 8392),
+    "programs": (6562, 3783),
+    "runs": (14066, 7879),
+    "surroundings": (2746, 1257),
+    "systems": (14357, 7404),
+    "trajectory": (6779, 3143),
+    "viewer": (4437, 1407),
+}
+"""Lines and statements of each folder, at most."""
+WIDTH = 120
+OTHERS = {"three.min.js"}
+"""Files that somebody else has written."""
+
+
+def size_of(paths: list[Path]) -> tuple[int, int]:
+    """Lines and statements of files."""
+    lines = statements = 0
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        lines += sum(max(1, -(-len(line) // WIDTH)) for line in text.splitlines())
+        if path.suffix == ".py":
+            every = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+            told = (node for node in every if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+            statements += len(every) - sum(isinstance(node.value.value, str) for node in told)
+    return lines, statements
+
+
+def sizes() -> dict[str, tuple[int, int]]:
+    """Lines and statements of each folder of ``polhode``, of the files beside them, and of ``polhode_papers``."""
+    folders: dict[str, list[Path]] = {}
+    for path in sorted(SOURCE.parent.rglob("*")):
+        if path.suffix in (".py", ".js", ".css") and path.name not in OTHERS:
+            package, *rest = path.relative_to(SOURCE.parent).parts
+            folders.setdefault(rest[0] if package == "polhode" and len(rest) > 1 else package, []).append(path)
+    return {name: size_of(paths) for name, paths in sorted(folders.items())}
+
+
+def grown(now: dict[str, tuple[int, int]]) -> Iterator[str]:
+    """Folders that are larger than the table says, or that it does not know."""
+    for name, found in now.items():
+        for what, count, most in zip(("lines", "statements"), found, SIZES.get(name, (0, 0)), strict=True):
+            if count > most:
+                yield f"{name} has {count:,} {what}, more than {most:,}; make it smaller, or say why in {__file__}"
+
+
+def write_less(now: dict[str, tuple[int, int]]) -> None:
+    """Write the smaller of the present sizes and those of the table into it; folders that are gone leave it."""
+    kept = {name: tuple(map(min, found, SIZES.get(name, found))) for name, found in now.items()}
+    rows = "".join(f'    "{name}": ({lines}, {statements}),\n' for name, (lines, statements) in kept.items())
+    here = Path(__file__)
+    text = here.read_text(encoding="utf-8")
+    here.write_text(
+        re.sub(r"(?s)(\nSIZES = \{\n).*?(\n?\})", lambda found: found[1] + rows + "}", text, count=1), encoding="utf-8"
+    )
 
 
 def kernels(tree: ast.Module) -> set[str]:
@@ -74,7 +152,14 @@ def main() -> int:
                 found.append(f"{path}:{node.lineno}: {node.name} has {count} parameters, more than {MOST_PARAMETERS}")
     found += [f"{SOURCE / name} is on the list of long files, and does not exist" for name in sorted(LONG)
               if not (SOURCE / name).exists()]  # fmt: skip
+    now = sizes()
+    if "--less" in sys.argv:
+        write_less(now)
+        return 0
+    found += grown(now)
     print("\n".join(found), end="\n" * bool(found))
+    library = [sum(column) for column in zip(*(one for name, one in now.items() if name != PAPERS.name), strict=True)]
+    print(f"polhode: {library[0]:,} lines, {library[1]:,} statements; {PAPERS.name}: {now[PAPERS.name][0]:,} lines")
     return 1 if found else 0
 
 
