@@ -57,35 +57,17 @@ UNUSED = ("events", "t_eval", "tangent", "store", "breaks")
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """What is known of the growth of the vectors of all members.
+    """What is known of the growth of the vectors of all members."""
 
-    Attributes
-    ----------
-    times : array (rows,)
-        Of the rows, the first of which is the start.
-    numbers : array (M, rows, numbers)
-        As of ``kernel.tangent_drive``; NaN behind a failure.
-    vectors : int
-        How many vectors a member has.
-    status : array (M,)
-        0 of members that ran to their end.
-    plan, request, kind
-        What was run.
-    seconds : float
-        Time of the computation.
-    volumes : array (M, rows), optional
-        Of the parallelepiped of the vectors, scaled to length 1.
-    """
-
-    times: Any
-    numbers: Any
-    vectors: int
-    status: Any
-    plan: Plan
+    times: Any  # (rows,): of the rows, the first of which is the start
+    numbers: Any  # (M, rows, numbers): as of ``kernel.tangent_drive``; NaN behind a failure
+    vectors: int  # how many vectors a member has
+    status: Any  # (M,): 0 of members that ran to their end
+    plan: Plan  # plan, request, kind: what was run
     request: Request
     kind: Kind
-    seconds: float
-    volumes: Any = None
+    seconds: float  # time of the computation
+    volumes: Any = None  # (M, rows): of the parallelepiped of the vectors, scaled to length 1
 
     def of_vectors(self, slot: int) -> Any:
         """One number of all vectors (M, rows, vectors)."""
@@ -112,13 +94,7 @@ class _Watch(Noticed):
 
 
 def plan_of(system: Any, method: Any, members: Any, run: Mapping[str, Any]) -> Plan:
-    """The plan of all members, from the arguments of an indicator.
-
-    Raises
-    ------
-    InvalidInput
-        An argument is wrong; the sentence names it.
-    """
+    """The plan of all members, from the arguments of an indicator."""
     for name in UNUSED:
         if run.get(name) is not None:
             raise InvalidInput(f"{name} says nothing of an indicator of chaos; leave it out")
@@ -137,28 +113,7 @@ def grown(
     plan: Plan, vectors: Any, treatment: int, *, rows: int | None, between: int, seed: int, threads: int | None,
     progress: Callable[[Progress], None] | bool | None, volumes: bool = False,
 ) -> Growth:  # fmt: skip
-    """Carry vectors along the runs of all members.
-
-    Parameters
-    ----------
-    vectors : int or array (vectors, coordinates)
-        How many are drawn, or they themselves, in the coordinates of ``state_transition``.
-    treatment : int
-        ORTHOGONAL or SCALED, of ``kernel.tangent_drive``.
-    rows : int, optional
-        How many rows a member has, beside its start; by default those of ``every``.
-    between : int
-        After how many steps vectors are scaled.
-    volumes : bool
-        Whether their volumes are wanted.
-
-    Raises
-    ------
-    InvalidInput
-        The method or the loads have no derivatives; members that are no one kind; wrong vectors.
-    Interrupted
-        Ctrl-C.
-    """
+    """Carry vectors along the runs of all members."""
     if progress is True:
         with Display() as display:
             display.counted = "members"
@@ -230,13 +185,7 @@ def _grown(
 
 
 def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Any, k: int, count: int) -> None:
-    """Compare the first steps of a member with those of its run.
-
-    Raises
-    ------
-    StepFailed
-        They lead elsewhere.
-    """
+    """Compare the first steps of a member with those of its run."""
     request = plan.request(k)
     assert isinstance(request.steps, FixedStep)
     steps = replace(request.steps, steps=count)
@@ -287,13 +236,7 @@ def _seeds(system: Any, y: Any, frames: Any, vectors: Any) -> Any:
 
 
 def _of_length_one(vectors: Any, weights: Any, orthogonal: bool) -> Any:
-    """Vectors (width, vectors) of length 1 by the weights, and orthogonal if asked.
-
-    Raises
-    ------
-    InvalidInput
-        Vectors that depend on each other linearly, or change nothing that moves.
-    """
+    """Vectors (width, vectors) of length 1 by the weights, and orthogonal if asked."""
     roots = np.sqrt(weights)[:, None]
     if not orthogonal:
         lengths = np.linalg.norm(roots * vectors, axis=0)
@@ -440,13 +383,7 @@ class _Work:
 
 
 def _carry(work: _Work, workers: int, report_progress: Callable[[Progress], None]) -> float:
-    """Take all members to their end; returns the seconds it took.
-
-    Raises
-    ------
-    Interrupted
-        Ctrl-C.
-    """
+    """Take all members to their end; returns the seconds it took."""
     M, begun = len(work.states), time.perf_counter()
     each = max(1, min(AT_ONCE, -(-M // (4 * workers))))
     ranges = [(k, min(k + each, M)) for k in range(0, M, each)]
@@ -482,13 +419,7 @@ def _carry(work: _Work, workers: int, report_progress: Callable[[Progress], None
 
 
 def vectors_of(given: Any, system: Any, least: int, most: int | None = None) -> Any:
-    """What ``vectors=`` says: a number of vectors, or vectors in the coordinates of the system.
-
-    Raises
-    ------
-    InvalidInput
-        Another kind, too few or too many, wrong lengths, or one that is zero.
-    """
+    """What ``vectors=`` says: a number of vectors, or vectors in the coordinates of the system."""
     names = state_names(system)
     most = len(names) if most is None else most
     if isinstance(given, int | np.integer) and not isinstance(given, bool):

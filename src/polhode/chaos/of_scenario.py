@@ -26,33 +26,7 @@ def indicator_of(
     scenario: Scenario, indicator: str = "megno", *, t_end: float | None = None, vectors: int | None = None,
     seed: int = 0, threads: int | None = None, progress: Callable[[Progress], None] | bool | None = None,
 ) -> xr.Dataset:  # fmt: skip
-    """An indicator of chaos of what a scenario describes.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        From ``polhode.runs.read_scenario``.
-    indicator : {"megno", "lyapunov", "fli", "sali", "gali"}
-        Which one.
-    t_end : float, optional
-        End of the run, instead of the scenario's.
-    vectors : int, optional
-        As of the indicator; the order of GALI.
-    seed, threads, progress
-        As of ``polhode.chaos.megno``; the seed is that of the tangent vectors.
-
-    Returns
-    -------
-    xarray.Dataset
-        As of ``polhode.chaos.megno`` and the others, with the text of the scenario.
-
-    Raises
-    ------
-    InvalidInput
-        What is wrong, with the name of the scenario; a scenario whose members are recorded by statistics.
-    Interrupted
-        Ctrl-C.
-    """
+    """An indicator of chaos of what a scenario describes."""
     compute: Any = INDICATORS[indicator]
     try:
         varied, given = None, grouped(scenario.arguments)

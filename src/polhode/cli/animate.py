@@ -68,12 +68,7 @@ def command(
 
 
 def _pixels(size: str) -> tuple[int, int]:
-    """Width and height of text such as ``960x600``.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Width and height of text such as ``960x600``."""
     words = size.lower().replace("×", "x").split("x")
     try:
         wide, high = map(int, words)

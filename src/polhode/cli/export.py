@@ -112,12 +112,7 @@ def command(
 
 
 def _only(others: tuple[str, ...], suffix: str) -> None:
-    """Refuse options that have no effect on this kind of file.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse options that have no effect on this kind of file."""
     context = click.get_current_context()
     for option in context.command.params:
         if option.name in others and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:

@@ -103,12 +103,7 @@ def command(
 
 
 def _numbers(given: tuple[str, ...], option: str) -> dict[str, Any]:
-    """Numbers by name from words like ``gyro=1e-3`` and ``sun=1,0,0``.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Numbers by name from words like ``gyro=1e-3`` and ``sun=1,0,0``."""
     found: dict[str, Any] = {}
     for word in given:
         name, equals, text = word.partition("=")

@@ -70,13 +70,7 @@ def everything() -> list[MethodSpec]:
 
 
 def matching(word: str) -> list[MethodSpec]:
-    """The methods of this family, else the method of this name, else those with the word in a name, source or text.
-
-    Raises
-    ------
-    InvalidInput
-        No method matches; the message names the closest.
-    """
+    """The methods of this family, else the method of this name, else those with the word in a name, source or text."""
     from polhode.errors import InvalidInput
     from polhode.methods import FLOW_NAMES, METHODS, method
 

@@ -136,31 +136,15 @@ def command(
 
 @dataclass
 class Result:
-    """A trajectory, complete or up to a failure, and where to write it.
-
-    Attributes
-    ----------
-    ds : xarray.Dataset
-    out : Path
-        File of the trajectory.
-    failed : PolhodeError or None
-        Why the run ended early.
-    picture : Path or None
-        File of the picture; None: beside the trajectory.
-    scenario : str
-        What was run, for the summary.
-    on : str
-        How to continue after an interruption: a command, in words.
-    store : Path, optional
-        Where the trajectory is already, if nobody has named a file: a long one is not written again.
-    """
+    """A trajectory, complete or up to a failure, and where to write it."""
 
     ds: xr.Dataset
-    out: Path
-    failed: PolhodeError | None
-    picture: Path | None
-    scenario: str
-    on: str
+    out: Path  # file of the trajectory
+    failed: PolhodeError | None  # why the run ended early
+    picture: Path | None  # file of the picture; None: beside the trajectory
+    scenario: str  # what was run, for the summary
+    on: str  # how to continue after an interruption: a command, in words
+    # where the trajectory is already, if nobody has named a file: a long one is not written again
     store: Path | None = None
 
     def write(self) -> xr.Dataset:

@@ -112,13 +112,7 @@ def command(
 
 
 def _alone(*, status: bool, check: bool, member: bool) -> None:
-    """Refuse what the command would not look at.
-
-    Raises
-    ------
-    InvalidInput
-        An option that goes with the whole sweep, beside --status, --check or --member.
-    """
+    """Refuse what the command would not look at."""
     context = click.get_current_context()
     main = "--member" if member else "--status" if status else "--check"
     known = {"scenario", "quiet"} | ({"member", "output", "allow_code"} if member else {"status", "check"})

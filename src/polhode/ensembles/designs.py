@@ -76,24 +76,7 @@ def _hash(x: Any) -> Any:
 
 
 class Design:
-    """Points in the unit cube for the members of an ensemble.
-
-    Parameters
-    ----------
-    kind : {"random", "latin_hypercube", "sobol"}
-        See the module.
-    count : int
-        Number of members.
-    dimensions : mapping
-        Of each name, in order, how many coordinates it takes.
-    seed : int
-        From 0 to 2^63 - 1.
-
-    Raises
-    ------
-    InvalidInput
-        Another word, a count below 1, a seed out of range, or more than 2^30 members for ``sobol``.
-    """
+    """Points in the unit cube for the members of an ensemble."""
 
     def __init__(self, kind: str, count: int, dimensions: Mapping[str, int], seed: int) -> None:
         self.kind, self.count = choice(kind, "design", DESIGNS), whole(count, "count", 1)

@@ -182,27 +182,20 @@ class Buffer:
 
 
 class Adaptive(NamedTuple):
-    """How steps of chosen size are taken.
+    """How steps of chosen size are taken."""
 
-    Attributes
-    ----------
-    rtol, atol, longest, shortest, q, most
-        As of ``kernel.device.adapt_member``.
-    begun : array
-        What the adaptive loop remembers before the first step.
-    """
-
-    rtol: float
+    rtol: float  # rtol, atol, longest, shortest, q, most: as of ``kernel.device.adapt_member``
     atol: float
     longest: float
     shortest: float
     q: int
     most: int
-    begun: Any
+    begun: Any  # what the adaptive loop remembers before the first step
 
 
 class DeviceEngine:
     """An engine of ``ensembles.engines`` on a device.
+
 
     Attributes
     ----------
@@ -226,13 +219,7 @@ class DeviceEngine:
         self.lock = threading.Lock()
 
     def run(self, block: Block) -> None:
-        """Fill a block; one at a time, as the device is one.
-
-        Raises
-        ------
-        cuda.DeviceProblem
-            The driver reports an error, or the memory of the device is full.
-        """
+        """Fill a block; one at a time, as the device is one."""
         with self.lock:
             self.device.enter()
             M = len(block.states)
@@ -374,21 +361,7 @@ def the_device() -> cuda.Device:
 def engine_for(
     system: System, chosen: MethodSpec | str, y: Any = None, guard: bool = True, on: cuda.Device | None = None
 ) -> DeviceEngine | str:
-    """The engine for members of a system by steps of one size of a method, or why there is none, one sentence.
-
-    Parameters
-    ----------
-    system : System
-        Members have its bodies and its parameters, or others of the same number.
-    chosen : MethodSpec or str
-        The method.
-    y : array (13 N), optional
-        A state of the system, at which a user's function is tried out; bodies at rest in a row unless given.
-    guard : bool
-        Whether steps beyond the range of the method are refused.
-    on : cuda.Device, optional
-        The device; the first one of this machine unless given.
-    """
+    """The engine for members of a system by steps of one size of a method, or why there is none, one sentence."""
     why = cuda.why_none() if on is None else ""
     if why:
         return why
@@ -401,15 +374,7 @@ def engine_for(
 
 
 def engine_of(run: Run, on: cuda.Device | None = None) -> DeviceEngine | str:
-    """The engine for members that differ from a run, which has not begun, in their numbers alone; or why there is none.
-
-    Parameters
-    ----------
-    run : Run
-        Of steps of one size, or of chosen ones.
-    on : cuda.Device, optional
-        As of ``engine_for``.
-    """
+    """The engine for members that differ from a run, which has not begun, in numbers alone; or why there is none."""
     why = (cuda.why_none() if on is None else "") or reason_against(run.system, run.chosen)
     if why:
         return why
@@ -443,13 +408,7 @@ def _engine(integrator: Integrator, steps: Adaptive | None, on: cuda.Device | No
 
 
 def ptx_for(loop: device.Loop, architecture: str = device.ARCHITECTURE) -> str:
-    """The PTX of a loop, kept for loops of the same code.
-
-    Raises
-    ------
-    Unsupported
-        The compiler of kernels does not know all of it.
-    """
+    """The PTX of a loop, kept for loops of the same code."""
     with held(always=True):
         text = device.module_of(loop, device.ptx(architecture), LIBRARY)
     key = architecture, hashlib.sha256(text.encode()).digest()

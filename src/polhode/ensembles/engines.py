@@ -19,59 +19,33 @@ RAISED = 101
 
 @dataclass
 class Block:
-    """M members of an ensemble, and where their rows go. All arrays are contiguous, of float64 or int64.
+    """M members of an ensemble, and where their rows go. All arrays are contiguous, of float64 or int64."""
 
-    Attributes
-    ----------
-    states : array (M, width)
-        Where the members start: N bodies of 13 numbers, auxiliary variables, numbers of the method; not written to.
-    bodies : array (M or 1, 12 N)
-        Masses, principal moments and their inverses, 8 numbers a body; then the quaternions of the frames, 4 a body, as
-        kernels read them (``System.bodies``). One row where all members have the same, here and below.
-    frames : array (M or 1, 4 N)
-        The latter alone.
-    parameters : array (M or 1, P)
-        Parameters of the system, without the scratch memory behind them.
-    t0, h : float
-        Time of the start, and the signed step; with a tolerance the signed span.
-    n : int
-        Number of steps; with a tolerance 1.
-    every : int
-        Steps from one row to the next.
-    rows : array (M, R, width)
-        Receives the states: at the start, after each multiple of ``every`` steps, and at the end where that is none
-        (``R`` = 1 + ceil(n / every)). Of a member that fails, what is behind its last good row does not matter.
-    iterations : int array (M, R)
-        Receives the most solver iterations of a step since the row before.
-    status : int array (M,)
-        Receives 0, or the status of the step that failed (``kernel.layout``).
-    done : int array (M,)
-        Receives the number of steps completed; with a tolerance the number of rows written.
-    samples : array (R,), optional
-        With a tolerance: the times of the rows, in the order of the run.
-    sizes : array (M, R), optional
-        With a tolerance: receives the size of the step that contains or ends at each row, 0 at the start.
-    first : int
-        Number of the first member in the ensemble.
-    stopped : function, optional
-        Whether a member that takes long is to be left unfinished, with the status NOT_RUN.
-    """
-
+    # (M, width): where the members start: N bodies of 13 numbers, auxiliary variables, numbers of the method; not
+    # written to
     states: Any
+    # (M or 1, 12 N): masses, principal moments and their inverses, 8 numbers a body; then the quaternions of the
+    # frames, 4 a body, as kernels read them (``System.bodies``). One row where all members have the same, here and
+    # below
     bodies: Any
-    frames: Any
-    parameters: Any
-    t0: float
+    frames: Any  # (M or 1, 4 N): the latter alone
+    parameters: Any  # (M or 1, P): parameters of the system, without the scratch memory behind them
+    t0: float  # t0, h: time of the start, and the signed step; with a tolerance the signed span
     h: float
-    n: int
-    every: int
+    n: int  # number of steps; with a tolerance 1
+    every: int  # steps from one row to the next
+    # (M, R, width): receives the states: at the start, after each multiple of ``every`` steps, and at the end where
+    # that is none (``R`` = 1 + ceil(n / every)). Of a member that fails, what is behind its last good row does not
+    # matter
     rows: Any
-    iterations: Any
-    status: Any
-    done: Any
-    samples: Any = None
+    iterations: Any  # (M, R): receives the most solver iterations of a step since the row before
+    status: Any  # (M,): receives 0, or the status of the step that failed (``kernel.layout``)
+    done: Any  # (M,): receives the number of steps completed; with a tolerance the number of rows written
+    samples: Any = None  # (R,): with a tolerance: the times of the rows, in the order of the run
+    # (M, R): with a tolerance: receives the size of the step that contains or ends at each row, 0 at the start
     sizes: Any = None
-    first: int = 0
+    first: int = 0  # number of the first member in the ensemble
+    # whether a member that takes long is to be left unfinished, with the status NOT_RUN
     stopped: Callable[[], bool] | None = None
 
     def part(self, first: int, last: int) -> Block:
@@ -92,6 +66,7 @@ class Block:
 
 class Engine(Protocol):
     """What takes blocks of members through their steps.
+
 
     Attributes
     ----------

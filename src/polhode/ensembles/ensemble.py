@@ -415,13 +415,7 @@ class Ensemble:
         return ds
 
     def _engine(self, run: Run, kind: Kind) -> tuple[Engine, str]:
-        """The engine, and what is to be said of why it is not another.
-
-        Raises
-        ------
-        InvalidInput
-            One is asked for that cannot run these members.
-        """
+        """The engine, and what is to be said of why it is not another."""
         short = self.count < MANY and self.count * (run.request.total or STEPS_OF_TOLERANCE) < WORTH_LANES
         if self.asked == "threads" or (self.asked == "auto" and short):
             return ThreadsEngine(run), ""
@@ -434,12 +428,7 @@ class Ensemble:
         raise InvalidInput(f"engine {name!r} cannot run these members: {made}; leave engine out")
 
     def _check_moments(self, run: Run, kind: Kind) -> None:
-        """Refuse moments of inertia that the method cannot turn.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """Refuse moments of inertia that the method cannot turn."""
         refuses = run.integrator.prepared.refuses
         if refuses is None or len(kind.constants.moments) == 1:
             return
@@ -479,12 +468,7 @@ class Ensemble:
         return block, R, times, chosen
 
     def _check_room(self, work: Work, members: int) -> None:
-        """Refuse rows of so many members at a time that do not fit into the memory of this machine.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """Refuse rows of so many members at a time that do not fit into the memory of this machine."""
         size = 8.0 * members * work.numbers
         if size > memory() / 8:
             raise InvalidInput(
@@ -540,6 +524,7 @@ class Ensemble:
 
 class Work:
     """What all blocks of an ensemble have in common, and what becomes of a block.
+
 
     Attributes
     ----------

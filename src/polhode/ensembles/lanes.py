@@ -64,30 +64,18 @@ def lane_width() -> int:
 
 @dataclass(frozen=True, eq=False)
 class LaneEngine:
-    """Takes blocks of members through their steps, several at a time.
+    """Takes blocks of members through their steps, several at a time."""
 
-    Attributes
-    ----------
-    system : System
-        What the members are copies of; those of its parameters that its program is made for must be theirs too, see
-        ``refuses``.
-    method : MethodSpec
-        The method.
-    width : int
-        Members in a vector.
-    limit : float
-        Largest rotation (rad) of a body allowed in a step; infinite where steps are not guarded.
-    again : function, optional
-        Makes the engine that repeats members which fail here, so that they fail, or not, as a single run does.
-    """
-
+    # what the members are copies of; those of its parameters that its program is made for must be theirs too, see
+    # ``refuses``
     system: System
-    method: MethodSpec
-    width: int
+    method: MethodSpec  # the method
+    width: int  # members in a vector
     prepared: CompiledMethod
     kernel: Any
     fixed: tuple[tuple[int, float], ...] = ()
-    limit: float = math.inf
+    limit: float = math.inf  # largest rotation (rad) of a body allowed in a step; infinite where steps are not guarded
+    # makes the engine that repeats members which fail here, so that they fail, or not, as a single run does
     again: Callable[[], Engine] | None = None
     name: str = "lanes"
 
@@ -174,21 +162,7 @@ def engine_for(
     system: System, method: MethodSpec, guard: bool = True, width: int | None = None,
     again: Callable[[], Engine] | None = None,
 ) -> LaneEngine | str:  # fmt: skip
-    """The engine for members of this system by this method in lanes, or one sentence that says why there is none.
-
-    Parameters
-    ----------
-    system : System
-        Its bodies and parameters are those of a member; members may have others.
-    method : MethodSpec
-        With steps of one size.
-    guard : bool
-        Whether steps that turn a body by more than pi, or out of a method's range, are refused.
-    width : int, optional
-        Members that take a step together; by default as ``lane_width``.
-    again : function, optional
-        See ``LaneEngine``.
-    """
+    """The engine for members of this system by this method in lanes, or one sentence that says why there is none."""
     width = lane_width() if width is None else width
     prepared = method.prepare().suited(system.provides)
     reason = _reason(system, method, prepared)

@@ -45,24 +45,12 @@ SURE = 64
 
 @dataclass(frozen=True, eq=False)
 class Varied:
-    """What varies among the members of an ensemble.
+    """What varies among the members of an ensemble."""
 
-    Attributes
-    ----------
-    count : int
-        Number of members, M.
-    values : mapping of str to array (M, ...)
-        Values of each member by name.
-    drawn : mapping or None
-        The record of the distributions they were drawn from.
-    first_number : int or array (M,)
-        Number of the first member, or of each, by which they have noise of their own.
-    """
-
-    count: int
-    values: Mapping[str, Any]
-    drawn: Mapping[str, Any] | None = None
-    first_number: Any = 0
+    count: int  # number of members, M
+    values: Mapping[str, Any]  # (M, ...): values of each member by name
+    drawn: Mapping[str, Any] | None = None  # the record of the distributions they were drawn from
+    first_number: Any = 0  # (M,): number of the first member, or of each, by which they have noise of their own
 
     @property
     def numbers(self) -> Any:
@@ -76,15 +64,7 @@ class Varied:
 
     @classmethod
     def of(cls, given: Any) -> Varied:
-        """What ``members=`` says.
-
-        Raises
-        ------
-        InvalidInput
-            Neither a number nor a mapping or a table of arrays; arrays of unequal lengths; a value that is no number.
-        FileProblem
-            A table that cannot be read.
-        """
+        """What ``members=`` says."""
         if isinstance(given, Varied):
             return given
         if isinstance(given, int | np.integer) and not isinstance(given, bool):
@@ -127,12 +107,7 @@ class Varied:
 
 
 def _one_each(value: Any, name: str) -> Any:
-    """An array of finite numbers (M, ...).
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """An array of finite numbers (M, ...)."""
     if has(value, "as_quat"):
         value = np.roll(value.as_quat(), 1, axis=-1)
     if has_quantity(value):
@@ -168,13 +143,7 @@ class Names:
 
 
 def sorted_out(varied: Varied, system: System, options: Mapping[str, Any], time_word: str = "time") -> Names:
-    """Which names belong to what.
-
-    Raises
-    ------
-    InvalidInput
-        A name that means nothing here.
-    """
+    """Which names belong to what."""
     arguments = arguments_of(system)
     known = [*STARTING, *TOLERANCES, *arguments, *options]
     found: dict[str, list[str]] = {"starting": [], "system": [], "tolerances": [], "options": []}
@@ -210,34 +179,18 @@ def _plain(varied: Varied, name: str) -> None:
 
 
 def system_of(system: System, values: Mapping[str, Any]) -> System:
-    """The system with other values of arguments, by their paths.
-
-    Raises
-    ------
-    InvalidInput
-        A path that leads nowhere, or what the function that builds the system refuses.
-    """
+    """The system with other values of arguments, by their paths."""
     return system_with(system, values, "members")
 
 
 # ------------------------------------------------------------------ constants
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """The systems of an ensemble: one of them, the constants of all, and why they are no one kind where they are not.
+    """The systems of an ensemble: one of them, the constants of all, and why they are no one kind if they are not."""
 
-    Attributes
-    ----------
-    system : System
-        That of the first member.
-    constants : Constants
-        Of all members; of length 1 where they are the same.
-    alone : str
-        Why each member must be run by itself, a clause; empty where all share one compiled loop.
-    """
-
-    system: System
-    constants: Constants
-    alone: str = ""
+    system: System  # that of the first member
+    constants: Constants  # of all members; of length 1 where they are the same
+    alone: str = ""  # why each member must be run by itself, a clause; empty where all share one compiled loop
 
 
 def _alone(system: System) -> Constants:
@@ -245,13 +198,7 @@ def _alone(system: System) -> Constants:
 
 
 def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...]) -> Kind:
-    """The constants of the systems of all members, of which the first is built already.
-
-    Raises
-    ------
-    InvalidInput
-        A system that cannot be built. The sentence does not say of which member.
-    """
+    """The constants of the systems of all members, of which the first is built already."""
     if not names:
         return Kind(first, _alone(first))
     if first.quantities is not None and not hasattr(first.quantities, "of_members"):
@@ -445,24 +392,7 @@ def _asked(system: System) -> set[str]:
 
 # ------------------------------------------------------------------ initial states
 def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ...], words: Mapping[str, Any]) -> Any:
-    """Initial states (M, width) of all members.
-
-    Parameters
-    ----------
-    kind : Kind
-        Their systems.
-    request : Request
-        That of the first member, whose numbers behind those of the bodies all have.
-    varied, names
-        What varies, and which of it belongs to the start.
-    words : mapping
-        What the start says for all, plain numbers by the words of ``State``.
-
-    Raises
-    ------
-    InvalidInput
-        A start that is refused. The sentence does not say of which member.
-    """
+    """Initial states (M, width) of all members."""
     M, system, constants = varied.count, kind.system, kind.constants
     first = request.state.values
     N, pins = system.N, system.pins

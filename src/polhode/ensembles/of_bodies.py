@@ -20,13 +20,7 @@ KEPT = {"attitude": (1.0, 0.0, 0.0, 0.0)}
 
 
 def by_path(names: tuple[str, ...], members: Any) -> Any:
-    """Members with what a body has by paths: ``{"a": {"position": ...}}`` is ``{"a.position": ...}``.
-
-    Raises
-    ------
-    InvalidInput
-        Initial values of a body that is not there.
-    """
+    """Members with what a body has by paths: ``{"a": {"position": ...}}`` is ``{"a.position": ...}``."""
     if not isinstance(members, Mapping) or isinstance(members, Members):
         return members
     found: dict[str, Any] = {}
@@ -41,13 +35,7 @@ def by_path(names: tuple[str, ...], members: Any) -> Any:
 def of_all_bodies(
     names: tuple[str, ...], varied: Varied, start: Any, common: Mapping[str, Any]
 ) -> tuple[Varied, dict[str, Any]]:
-    """What varies with the initial values of single bodies as those of all, and the start of all members without them.
-
-    Raises
-    ------
-    InvalidInput
-        An initial value of a body that varies and is given for all members too, or of another shape.
-    """
+    """What varies, with values of single bodies as those of all, and the start of all members without them."""
     rest, told = dict(varied.values), dict[str, dict[str, Any]]()
     for path in varied.values:
         body, _, word = path.partition(".")

@@ -76,13 +76,7 @@ def ensemble_of(
 
 
 def members_of(scenario: Scenario, words: Mapping[str, Any]) -> tuple[Members, dict[str, Any]]:
-    """The members of a scenario, and its arguments without those in whose place something varies.
-
-    Raises
-    ------
-    InvalidInput
-        What varies is wrong.
-    """
+    """The members of a scenario, and its arguments without those in whose place something varies."""
     if words["count"] is None and all(isinstance(one, Mapping) for one in (words["vary"] or {"": 0}).values()):
         raise InvalidInput("count is missing; say how many members to draw: count = 1000")
     varied: Members = members(

@@ -91,6 +91,7 @@ def told_by(plan: Plan, k: int) -> tuple[int, str, Any]:
 class Outcome:
     """What an ensemble, or a block of its members, has computed.
 
+
     Attributes
     ----------
     times : array (R,)

@@ -51,17 +51,7 @@ class _Shifted(Running):
 
 
 class InParts(Ensemble):
-    """One call of ``ensemble`` with ``reduce`` for more members than are drawn at once.
-
-    Parameters
-    ----------
-    plan_of : function
-        ``plan_of(first, stop)`` is the plan of a range of members.
-    count : int
-        Number of all members.
-    engine, workers, progress, reduce
-        As of ``Ensemble``.
-    """
+    """One call of ``ensemble`` with ``reduce`` for more members than are drawn at once."""
 
     def __init__(
         self, plan_of: Callable[[int, int], Plan], count: int, engine: str, workers: int, progress: Any, reduce: Any

@@ -39,46 +39,20 @@ def _is_of_members(value: Any, count: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """All that an ensemble depends on.
+    """All that an ensemble depends on."""
 
-    Attributes
-    ----------
-    system : System
-        What all members have in common.
-    method : str or Method, optional
-        As of ``integrate``.
-    varied : Varied
-        What they do not.
-    whole : Varied
-        The same with what varies of single bodies as that of all bodies.
-    names : Names
-        What its names belong to.
-    words : mapping
-        The arguments of ``integrate`` for all members, without ``start``.
-    start : mapping
-        The words of ``State`` for all.
-    options : mapping
-        Those of the method.
-    """
-
-    system: System
-    method: str | Method | None
-    varied: Varied
-    whole: Varied
-    names: Names
-    words: Mapping[str, Any]
-    start: Mapping[str, Any]
-    options: Mapping[str, Any]
+    system: System  # what all members have in common
+    method: str | Method | None  # as of ``integrate``
+    varied: Varied  # what they do not
+    whole: Varied  # the same with what varies of single bodies as that of all bodies
+    names: Names  # what its names belong to
+    words: Mapping[str, Any]  # the arguments of ``integrate`` for all members, without ``start``
+    start: Mapping[str, Any]  # the words of ``State`` for all
+    options: Mapping[str, Any]  # those of the method
 
     def request(self, k: int) -> Request:
         """The request of one member, as ``integrate`` makes it; with a tolerance and no word about rows, those at the
-        start and the end.
-
-        Raises
-        ------
-        InvalidInput
-            As ``integrate``.
-        """
+        start and the end."""
         varied, names = self.whole, self.names
         words = dict(self.words) | {"start": dict(self.start) | varied.at(k, names.starting)}
         if names.tolerances:
@@ -120,13 +94,7 @@ class Plan:
         return InvalidInput(f"member {k}: {problem}")
 
     def together(self, request: Request) -> tuple[Kind, Any]:
-        """The systems and initial states of all members, made at once.
-
-        Raises
-        ------
-        InvalidInput
-            Of the first member that is refused, with its number; or more members than memory holds.
-        """
+        """The systems and initial states of all members, made at once."""
         room_for(3.0 * self.varied.count * len(request.state.values), "members")
         try:
             return self._together(request, self.whole)
@@ -210,13 +178,7 @@ def rows_of(request: Request) -> tuple[int, Any, Any] | None:
 def planned(
     system: Any, method: Any, members: Any, given: Mapping[str, Any], start: Any, options: Mapping[str, Any]
 ) -> Plan:
-    """The plan of a call of ``polhode.ensemble``.
-
-    Raises
-    ------
-    InvalidInput
-        What varies is wrong, or given for all members too.
-    """
+    """The plan of a call of ``polhode.ensemble``."""
     system = present_system(system)
     if given.get("parameters") is not None:
         system = with_parameters(system, given["parameters"])

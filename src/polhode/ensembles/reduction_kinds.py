@@ -36,15 +36,7 @@ class Signal:
         self.key: Any = name if of is None else (name, of)
 
     def read(self, block: xr.Dataset) -> xr.DataArray:
-        """The values of a block, the member axis first.
-
-        Raises
-        ------
-        InvalidInput
-            No such variable, or one without members.
-        UserFunctionError
-            The function failed, or returned no DataArray with members.
-        """
+        """The values of a block, the member axis first."""
         if self.of is None:
             if self.name not in block:
                 raise unknown_name("variable to reduce", self.name, map(str, block.data_vars))

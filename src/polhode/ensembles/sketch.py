@@ -18,24 +18,12 @@ from polhode.arguments import Array
 
 
 class Sketch(NamedTuple):
-    """Values of some members.
+    """Values of some members."""
 
-    Attributes
-    ----------
-    first : int
-        Number of the first member.
-    members : int
-        How many there are, with those that have no value.
-    levels : dict
-        Of each weight, values (m, rows, ...); nan where there is none.
-    error : float
-        Bound of the error of ranks, in members.
-    """
-
-    first: int
-    members: int
-    levels: dict[int, Array]
-    error: float
+    first: int  # number of the first member
+    members: int  # how many there are, with those that have no value
+    levels: dict[int, Array]  # of each weight, values (m, rows, ...); nan where there is none
+    error: float  # bound of the error of ranks, in members
 
 
 def of_batch(values: Array, first: int) -> Sketch:

@@ -34,24 +34,11 @@ MEMBER = "member"
 class StoreOfMembers:
     """Where the members of an ensemble go; blocks may come from several threads at once.
 
-    Parameters
-    ----------
-    path : path
-        A new folder, which ends in ``.zarr``.
-    members : int
-        How many there will be.
 
     Attributes
     ----------
     added : int
         Members handed in.
-
-    Raises
-    ------
-    InvalidInput
-        Another suffix.
-    FileProblem
-        The folder is there already.
     """
 
     def __init__(self, path: str | os.PathLike[str], members: int) -> None:
@@ -69,13 +56,7 @@ class StoreOfMembers:
         self.lock = threading.Lock()
 
     def add(self, first: int, block: xr.Dataset) -> None:
-        """Take members ``first`` and following: a Dataset with the dimension ``member``, the same rows in all blocks.
-
-        Raises
-        ------
-        FileProblem
-            The disk is full, and the like.
-        """
+        """Take members from ``first`` on: a Dataset with the dimension ``member``, the same rows in all blocks."""
         size = block.sizes[MEMBER]
         with self.lock, self._writing():
             if not self.nodes:
@@ -142,18 +123,7 @@ class StoreOfMembers:
     def close(self, attributes: Mapping[str, Any] | None = None) -> xr.Dataset:
         """Write what waits, and then the mark that all is written; the Dataset, its variables left on disk.
 
-        Members that were not handed in are NaN, with the status -1.
-
-        Parameters
-        ----------
-        attributes : mapping
-            Of the Dataset.
-
-        Raises
-        ------
-        FileProblem
-            As ``add``.
-        """
+        Members that were not handed in are NaN, with the status -1."""
         with self.lock, self._writing():
             for number in range(-(-self.members // self.chunk)):
                 if number in self.waiting:

@@ -44,13 +44,7 @@ def _is_frame(value: Any) -> bool:
 
 
 def member_array(value: Any, name: str) -> Array:
-    """Finite numbers with the member axis first.
-
-    Raises
-    ------
-    InvalidInput
-        A single number, no numbers, or a number that is not finite; the message names the member.
-    """
+    """Finite numbers with the member axis first."""
     try:
         plain = np.asarray(value)
         wrong = ~np.isfinite(plain) if plain.dtype.kind == "f" and plain.ndim else np.zeros(0, dtype=bool)

@@ -47,29 +47,14 @@ def lane_width() -> int:
 
 @dataclass(frozen=True, eq=False)
 class TaylorLaneEngine:
-    """Takes blocks of members to the end by Taylor steps of their own, several members at a time.
+    """Takes blocks of members to the end by Taylor steps of their own, several members at a time."""
 
-    Attributes
-    ----------
-    run_of_first : Run
-        A run of the first member that has not begun.
-    made : SeriesOfLanes
-        The sizes of the series.
-    kernel : function
-        The compiled ``march_taylor``.
-    width : int
-        Members in a vector.
-    again : function
-        Makes the engine for members that do not reach the end in their lanes.
-    fixed : tuple of (int, float)
-        Parameters that decide what the loads are, with the values they must have.
-    """
-
-    run_of_first: Run
-    made: SeriesOfLanes
-    kernel: Any
-    width: int
-    again: Callable[[], Engine]
+    run_of_first: Run  # A run of the first member that has not begun
+    made: SeriesOfLanes  # the sizes of the series
+    kernel: Any  # the compiled ``march_taylor``
+    width: int  # members in a vector
+    again: Callable[[], Engine]  # makes the engine for members that do not reach the end in their lanes
+    # parameters that decide what the loads are, with the values they must have
     fixed: tuple[tuple[int, float], ...] = ()
     name: str = "lanes"
 
@@ -117,17 +102,7 @@ class TaylorLaneEngine:
 
 
 def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) -> TaylorLaneEngine | LaneEngine | str:
-    """The engine for members such as that of a run, or one sentence that says why there is none.
-
-    Parameters
-    ----------
-    run : Run
-        Of the first member, with a tolerance, or with steps of one size by the series; it has not begun.
-    again : function
-        ``again()`` is the engine for members that do not reach the end in their lanes.
-    width : int, optional
-        Members in a vector: 4 or 8; by default as many as the processor has registers for.
-    """
+    """The engine for members such as that of a run, or one sentence that says why there is none."""
     own, label = run.integrator, f"method {run.chosen.label!r}"
     system = own.system
     if jit.disabled():

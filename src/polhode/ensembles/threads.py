@@ -49,6 +49,7 @@ class ThreadArrays:
 class ThreadsEngine:
     """The engine of one system and one method, made from a run of the first member that has not begun.
 
+
     Attributes
     ----------
     name, about : str

@@ -100,6 +100,7 @@ def grown(problem: Problem, words: SolverWords, first: Solution | None) -> Solut
 class Arc:
     """One arc: the data in it, and its run from a state.
 
+
     Attributes
     ----------
     problem : Problem
@@ -178,13 +179,7 @@ def nodes_of(problem: Problem, arcs: int) -> list[float]:
 
 
 def shoot(problem: Problem, arcs: int, words: SolverWords) -> Solution:
-    """The solution by multiple shooting, ended by a fit over the whole span.
-
-    Raises
-    ------
-    InvalidInput
-        More arcs than steps, or a first arc without data.
-    """
+    """The solution by multiple shooting, ended by a fit over the whole span."""
     system = problem.system
     if system.read_from < len(system.auxiliary):
         raise InvalidInput(f"arcs is {arcs}, but {system.name!r} has states of its own, such as momenta of wheels, "
@@ -238,6 +233,7 @@ class Joined:
     Gaps between arcs are residuals of a given standard deviation, relative to the state; it becomes small from one
     problem to the next.
 
+
     Attributes
     ----------
     gap : float
@@ -262,13 +258,7 @@ class Joined:
         return self.x + z[: self.n], states
 
     def evaluate(self, z: Any) -> tuple[Any, Any]:
-        """Residuals and their Jacobian by z.
-
-        Raises
-        ------
-        StepFailed, InvalidInput
-            A run fails there.
-        """
+        """Residuals and their Jacobian by z."""
         if self._last is not None and np.array_equal(self._last[0], z):
             return self._last[1]  # type: ignore[no-any-return]
         problem, names, n, D = self.problem, self.problem.blocks, self.n, self.D

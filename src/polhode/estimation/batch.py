@@ -182,12 +182,7 @@ def fit(
 
 
 def in_degrees(problem: Problem, words: SolverWords, before: Solution) -> bool:
-    """Warn where rates fit much better than before if they are taken for degrees, and say whether they do.
-
-    Warns
-    -----
-    EstimationWarning
-    """
+    """Warn where rates fit much better than before if they are taken for degrees, and say whether they do."""
     names = [one.name for one in problem.measurements if one.kind == "gyro"]
     if not names:
         return False
@@ -215,12 +210,7 @@ def in_degrees(problem: Problem, words: SolverWords, before: Solution) -> bool:
 
 
 def one_body(system: Any) -> None:
-    """Refuse what is no system of one body.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse what is no system of one body."""
     system = present_system(system)
     if system.N != 1:
         raise InvalidInput(f"fits are of one body, but {system.name!r} has {system.N}; fit the motion of one of them")
@@ -242,13 +232,7 @@ def full_names(system: System, free: Any) -> Any:
 
 
 def check_times(measurements: Sequence[Measurement], t0: float, t_end: float | None) -> None:
-    """Refuse data before the start, and beyond the end where there is one.
-
-    Raises
-    ------
-    InvalidInput
-        With instrument and row.
-    """
+    """Refuse data before the start, and beyond the end where there is one."""
     end = np.inf if t_end is None else number(t_end, "t_end")
     for one in measurements:
         early, late = np.flatnonzero(one.times < t0), np.flatnonzero(one.times > end)
@@ -263,13 +247,7 @@ def check_times(measurements: Sequence[Measurement], t0: float, t_end: float | N
 
 
 def known_noise(measurements: Sequence[Measurement]) -> tuple[list[Measurement], list[str]]:
-    """Measurements that all have a noise: of a single instrument without one it is 1, and a note says so.
-
-    Raises
-    ------
-    InvalidInput
-        Several instruments, of which one has none.
-    """
+    """Measurements that all have a noise: of a single instrument without one it is 1, and a note says so."""
     lacking = [one for one in measurements if one.whitening is None]
     if lacking and len(measurements) > 1:
         raise InvalidInput(f"noise of {lacking[0].name} is missing; give noise={{{lacking[0].name!r}: ...}}, the "
@@ -283,13 +261,7 @@ def known_noise(measurements: Sequence[Measurement]) -> tuple[list[Measurement],
 def run_words(
     system: System, method: Any, step: Any, steps: Any, span: tuple[float, float], settings: Any, options: Any
 ) -> RunWords:
-    """How the runs are made; a method that is exact takes the span in one step.
-
-    Raises
-    ------
-    InvalidInput
-        No step, or both a step and a tolerance; a step that numbers do not tell from the times of the data.
-    """
+    """How the runs are made; a method that is exact takes the span in one step."""
     if steps is not None and not isinstance(steps, Tolerance):
         raise InvalidInput(f"steps must be a polhode.Tolerance, not {shown(steps)}; the data say where the run ends")
     if step is not None and steps is not None:

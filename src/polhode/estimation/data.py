@@ -30,13 +30,7 @@ RECORDED = ("angular_velocity", "attitude", "position", "velocity")
 
 
 def kind_of(name: str, words: Mapping[str, Any]) -> str:
-    """The kind of measurement of an instrument: that of its name, or a direction if it has a reference.
-
-    Raises
-    ------
-    InvalidInput
-        It cannot be known.
-    """
+    """The kind of measurement of an instrument: that of its name, or a direction if it has a reference."""
     known = sorted([*KINDS, *OTHER_NAMES, *DIRECTIONS], key=len, reverse=True)
     start = next((word for word in known if re.fullmatch(rf"{word}(?:[_.\-\d].*)?", name)), None)
     if start is not None:
@@ -99,13 +93,7 @@ def read(
 
 
 def with_noise(measurements: Sequence[Measurement], noise: Any) -> list[Measurement]:
-    """Measurements with the noise that is given by name, or by kind.
-
-    Raises
-    ------
-    InvalidInput
-        A name that no instrument has, a wrong shape.
-    """
+    """Measurements with the noise that is given by name, or by kind."""
     if noise is None:
         return list(measurements)
     if not isinstance(noise, Mapping):
@@ -218,13 +206,7 @@ def _of_table(
 
 
 def _with_numbers(words: Mapping[str, Any], name: str, first: int) -> dict[str, Any]:
-    """The rows of one instrument in which there is a number.
-
-    Raises
-    ------
-    InvalidInput
-        A row that has some of its numbers only, or no time.
-    """
+    """The rows of one instrument in which there is a number."""
     time, values = np.asarray(words["time"], dtype=float), np.asarray(words["values"], dtype=float)
     flat = values.reshape(len(values), -1)
     there = ~np.isnan(flat).all(axis=1)
@@ -240,13 +222,7 @@ def _with_numbers(words: Mapping[str, Any], name: str, first: int) -> dict[str, 
 
 
 def _grouped(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns ``name_x``, ``name_y`` ... as one array ``name``.
-
-    Raises
-    ------
-    InvalidInput
-        One of them is missing.
-    """
+    """Columns ``name_x``, ``name_y`` ... as one array ``name``."""
     groups: dict[str, dict[str, Any]] = {}
     found: dict[str, Any] = {}
     for column, values in columns.items():
@@ -267,13 +243,7 @@ def _grouped(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_csv(path: str) -> dict[str, Any]:
-    """Columns of a CSV file; empty cells are NaN.
-
-    Raises
-    ------
-    FileProblem, InvalidInput
-        It cannot be read; a cell that is no number, with its line.
-    """
+    """Columns of a CSV file; empty cells are NaN."""
     head: list[str] = []
     cells = array("d")
     try:

@@ -25,13 +25,7 @@ def guess_of(
     """Initial values by name, and the time they are of.
 
     The values are ``attitude`` and ``angular_velocity`` or ``angular_momentum``, ``position`` and ``velocity`` or
-    ``momentum``: of these pairs the one that is free, else the one that is given.
-
-    Raises
-    ------
-    InvalidInput
-        As ``polhode.integrate``; a free position or velocity of an orbit that neither the user nor the data say.
-    """
+    ``momentum``: of these pairs the one that is free, else the one that is given."""
     refuse_own_states(system, start, "these runs")
     state = State.of(start) if hasattr(type(start), "isel") else state_of(start)
     said = dict(state.given)

@@ -146,13 +146,7 @@ def kalman(
 def _further(
     system: System, free: Any, guess: Mapping[str, Any], measurements: Sequence[Measurement]
 ) -> list[Quantity]:
-    """What is estimated beside the state.
-
-    Raises
-    ------
-    InvalidInput
-        Quantities of the state, which are estimated anyway; as ``quantities``.
-    """
+    """What is estimated beside the state."""
     if isinstance(free, Sequence) and not isinstance(free, str) and not free:
         return []
     found = quantities(system, full_names(system, free), guess, measurements)
@@ -164,29 +158,15 @@ def _further(
 
 @dataclass(eq=False)
 class Row:
-    """The filter at one time.
+    """The filter at one time."""
 
-    Attributes
-    ----------
-    time : float
-        When.
-    predicted, state : dict
-        The state before and after the data.
-    before, P : array (n, n)
-        Covariance before and after.
-    to_here : array (n, n)
-        Derivative of the state before the data by that after the data of the row before.
-    squared, count, rejected : float, int, int
-        Normalised innovation squared, its numbers, data left out.
-    """
-
-    time: float
-    predicted: dict[str, Any]
-    before: Any
-    to_here: Any
+    time: float  # when
+    predicted: dict[str, Any]  # predicted, state: the state before and after the data
+    before: Any  # before, P: (n, n): covariance before and after
+    to_here: Any  # (n, n): derivative of the state before the data by that after the data of the row before
     state: dict[str, Any]
     P: Any
-    squared: float = 0.0
+    squared: float = 0.0  # squared, count, rejected: normalised innovation squared, its numbers, data left out
     count: int = 0
     rejected: int = 0
 
@@ -216,13 +196,7 @@ class Filter:
 
     # -------------------------------------------------------------- what is given
     def begin(self, guess: Mapping[str, Any], prior: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        """The first state and its covariance.
-
-        Raises
-        ------
-        InvalidInput
-            A prior that is missing, or has no place here.
-        """
+        """The first state and its covariance."""
         state: dict[str, Any] = {one.name: one.start for one in self.free}
         if self.system.rotates:
             momentum = guess.get("angular_momentum")

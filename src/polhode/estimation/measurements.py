@@ -112,13 +112,7 @@ class Measurement:
 
 
 def _rows(time: Any, values: Any, kind: str, name: str) -> tuple[Any, Any]:
-    """Times (n,) and values (n, k), finite.
-
-    Raises
-    ------
-    InvalidInput
-        Not so; the sentence names the row.
-    """
+    """Times (n,) and values (n, k), finite."""
     size = KINDS[kind].size
     times, found = _finite(time, f"time of {name}", "s"), _finite(values, name, KINDS[kind].unit)
     if times.ndim != 1 or not times.size:
@@ -155,12 +149,7 @@ def _finite(given: Any, name: str, unit: str) -> Any:
 
 
 def in_range(sigma: Any, what: str) -> None:
-    """Refuse standard deviations whose squares are too small or too large to be told from 0 and from infinity.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse standard deviations whose squares are too small or too large to be told from 0 and from infinity."""
     wrong = sigma[~((sigma >= 1.0 / LARGEST) & (sigma <= LARGEST))]
     if wrong.size:
         raise InvalidInput(f"{what} is {wrong[0]:g}; standard deviations must be positive, from {1.0 / LARGEST:g} to "
@@ -168,13 +157,7 @@ def in_range(sigma: Any, what: str) -> None:
 
 
 def inverse_cholesky(covariance: Any, what: str) -> Any:
-    """Inverse Cholesky factors (..., k, k) of covariances.
-
-    Raises
-    ------
-    InvalidInput
-        They are none.
-    """
+    """Inverse Cholesky factors (..., k, k) of covariances."""
     try:
         symmetric = np.allclose(covariance, np.swapaxes(covariance, -1, -2), rtol=1e-9, atol=0.0)
         factor = np.linalg.cholesky(covariance) if symmetric else None
@@ -404,13 +387,7 @@ def range_rate(
 
 
 def measurement(kind: str, words: dict[str, Any]) -> Measurement:
-    """A measurement of a kind from the words of its function.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown kind, a word that is missing or not known.
-    """
+    """A measurement of a kind from the words of its function."""
     from inspect import signature
 
     make = MAKERS[choice(kind, "kind of measurement", MAKERS)]

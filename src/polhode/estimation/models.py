@@ -88,13 +88,7 @@ def right_jacobian(v: Any) -> Any:
 
 def residual_of(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
     """Residuals (n, r), measured minus predicted, and the derivatives (n, r, 3) of the prediction by the blocks of the
-    state, by the numbers of ``inertia`` (n, r, 3 or 6) and by ``mass`` (n, r, 1).
-
-    Raises
-    ------
-    InvalidInput
-        A measurement of what the system has not.
-    """
+    state, by the numbers of ``inertia`` (n, r, 3 or 6) and by ``mass`` (n, r, 1)."""
     turning = one.kind in ("gyro", "direction", "attitude")
     if (rows.attitude is None) if turning else (rows.position is None):
         lacks = "does not turn" if turning else "does not move through space"

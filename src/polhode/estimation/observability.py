@@ -69,17 +69,7 @@ class Unobservable(NamedTuple):
 
 
 def directions(J: Any, reach: Any, noise: float = 1.0) -> Directions:
-    """Directions from a whitened Jacobian (m, n) by the errors.
-
-    Parameters
-    ----------
-    J : array (m, n)
-        Derivatives of normalised residuals.
-    reach : array (n,)
-        Errors beyond which nothing is known of a number; infinite where there is no such limit.
-    noise : float
-        Standard deviation of the residuals; 0 while it is not known.
-    """
+    """Directions from a whitened Jacobian (m, n) by the errors."""
     n = J.shape[1]
     lengths = np.linalg.norm(J, axis=0)
     # A column that is but rounding must not be scaled up.

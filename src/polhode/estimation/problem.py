@@ -41,12 +41,7 @@ SQUARED = 1e140
 
 @contextmanager
 def numbers_in_range(what: str) -> Iterator[None]:
-    """Have arithmetic that leaves the range of numbers end in one sentence, without warnings on the way.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Have arithmetic that leaves the range of numbers end in one sentence, without warnings on the way."""
     try:
         with np.errstate(all="ignore"):
             yield
@@ -61,39 +56,20 @@ def out_of_range(what: str) -> InvalidInput:
 
 
 def checked(what: str, *arrays: Any) -> None:
-    """Refuse numbers that are not finite, or too large to be squared.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse numbers that are not finite, or too large to be squared."""
     if not all((np.abs(a) < SQUARED).all() for a in arrays):
         raise out_of_range(what)
 
 
 @dataclass(frozen=True, eq=False)
 class RunWords:
-    """How the runs of a fit are made: the words of ``polhode.integrate``.
+    """How the runs of a fit are made: the words of ``polhode.integrate``."""
 
-    Attributes
-    ----------
-    method : str, Method or None
-        The integrator.
-    step : float or None
-        Its step.
-    steps : Tolerance or None
-        In the place of a step.
-    t0 : float
-        Start time.
-    more : dict
-        Settings, options of the method, breaks.
-    """
-
-    method: Any
-    step: Any
-    steps: Any
-    t0: float
-    more: dict[str, Any] = field(default_factory=dict)
+    method: Any  # the integrator
+    step: Any  # its step
+    steps: Any  # in the place of a step
+    t0: float  # start time
+    more: dict[str, Any] = field(default_factory=dict)  # settings, options of the method, breaks
 
     def span(self, last: float) -> dict[str, Any]:
         """The words that take a run from its start to a time, or to the first grid point beyond."""
@@ -130,6 +106,7 @@ class Linearisation:
 
 class Problem:
     """Residuals and Jacobian as functions of the numbers of all free quantities.
+
 
     Attributes
     ----------
@@ -227,13 +204,7 @@ class Problem:
         return integrate(point.system, self.words.method, start=start, **told, **self.words.more)
 
     def evaluate(self, x: Any) -> Linearisation:
-        """Residuals and Jacobian at the numbers x; those of the last call are kept.
-
-        Raises
-        ------
-        StepFailed
-            The run fails there.
-        """
+        """Residuals and Jacobian at the numbers x; those of the last call are kept."""
         if self._last is not None and np.array_equal(self._last[0], x):
             return self._last[1]
         point = self.point(x)
@@ -377,13 +348,7 @@ def rows_of(ds: xr.Dataset, system: System) -> Rows:
 
 
 def priors(given: Mapping[str, Any] | None, free: Sequence[Quantity]) -> list[tuple[int, Any]]:
-    """Which quantities have a prior, and what whitens their errors.
-
-    Raises
-    ------
-    InvalidInput
-        A name that is not free, a wrong shape, a number that is not positive.
-    """
+    """Which quantities have a prior, and what whitens their errors."""
     from polhode.arguments import mapping
     from polhode.errors import unknown_name
 
@@ -397,13 +362,7 @@ def priors(given: Mapping[str, Any] | None, free: Sequence[Quantity]) -> list[tu
 
 
 def factor_of(sigma: Any, size: int, name: str) -> Any:
-    """Inverse Cholesky factor (k, k) from a standard deviation, one for each number, or a covariance.
-
-    Raises
-    ------
-    InvalidInput
-        None of these.
-    """
+    """Inverse Cholesky factor (k, k) from a standard deviation, one for each number, or a covariance."""
     given = array(sigma, name, UNKNOWN)
     if given.shape == (size, size) and size > 1:
         return inverse_cholesky(given, name)

@@ -27,23 +27,12 @@ LETTERS = ("x", "y", "z")
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """One free quantity.
+    """One free quantity."""
 
-    Attributes
-    ----------
-    name : str
-        As the user wrote it, or the full path of a parameter.
-    kind : {"attitude", "state", "inertia", "parameter", "bias"}
-        How its numbers enter.
-    guess : array (k,), of an attitude (4,), of a tensor of inertia (3, 3)
-        Its value before the fit.
-    labels : tuple of str
-        Names of the k numbers of its error: those of an attitude are ``rotation_x`` and so on (rad, body frame).
-    """
-
-    name: str
-    kind: str
-    guess: Any
+    name: str  # as the user wrote it, or the full path of a parameter
+    kind: str  # how its numbers enter
+    guess: Any  # (k,): its value before the fit
+    # names of the k numbers of its error: those of an attitude are ``rotation_x`` and so on (rad, body frame)
     labels: tuple[str, ...]
 
     @property
@@ -116,24 +105,7 @@ def paths_ending(arguments: Any, word: str, before: str = "") -> list[str]:
 def quantities(
     system: System, names: Any, guess: Mapping[str, Any], measurements: Sequence[Measurement]
 ) -> list[Quantity]:
-    """The free quantities of these names.
-
-    Parameters
-    ----------
-    system : System
-        With the guesses of its parameters.
-    names : sequence of str
-        As in ``polhode.fit``.
-    guess : mapping
-        Initial values by name: attitude, angular_velocity or angular_momentum, position, velocity or momentum.
-    measurements : sequence of Measurement
-        Whose biases may be free.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown name, one that is given twice, one that the system has no use for or no number of.
-    """
+    """The free quantities of these names."""
     if isinstance(names, str) or not isinstance(names, Sequence) or not names:
         raise InvalidInput(f"free must be a list of names such as ['attitude', 'angular_velocity'], not {shown(names)}")
     found = [_quantity(system, name, guess, measurements) for name in names]

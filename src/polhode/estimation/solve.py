@@ -56,15 +56,7 @@ def weights(f: Any, words: SolverWords) -> Any:
 
 def solve(problem: Problem, words: SolverWords, x: Any = None) -> Solution:
     """The least squares of a problem, from its guess or from other numbers, which are held along directions that
-    nothing was measured of.
-
-    Raises
-    ------
-    InvalidInput
-        Nothing that is free changes the data.
-    PolhodeError
-        The run at the guess fails.
-    """
+    nothing was measured of."""
     calls = problem.calls
     guess = x = problem.start if x is None else x
     checked("data over loss_scale", problem.evaluate(x).f / words.loss_scale)

@@ -43,12 +43,7 @@ def gaps(measurements: Sequence[Measurement]) -> list[str]:
 
 
 def suspicious_units(problem: Problem) -> bool:
-    """Warn where sizes of data and of the first guess differ by a factor between units, and say whether they do.
-
-    Warns
-    -----
-    EstimationWarning
-    """
+    """Warn where sizes of data and of the first guess differ by a factor between units, and say whether they do."""
     ds = problem.run(problem.point(problem.start), tangent=False)
     if "stopped" in ds.attrs:  # it met the surface of the planet, before the last of the data
         return False
@@ -87,12 +82,7 @@ def _rates_of_attitudes(measurements: Sequence[Measurement]) -> float | None:
 
 
 def poor(problem: Problem, at: Linearisation, ratio: float) -> None:
-    """Warn where residuals are far beyond the noise, with the worst of them.
-
-    Warns
-    -----
-    EstimationWarning
-    """
+    """Warn where residuals are far beyond the noise, with the worst of them."""
     if ratio < POOR:
         return
     worst: tuple[float, Any, int] = (0.0, "", 0)

@@ -23,15 +23,7 @@ RATES = {"angular_velocity": "rotates", "velocity": "translates"}
 
 
 class Node:
-    """A run as a function of arrays.
-
-    Parameters
-    ----------
-    system, method
-        As for ``polhode.integrate``.
-    words : mapping
-        Its other arguments, and ``wrt``.
-    """
+    """A run as a function of arrays."""
 
     def __init__(self, system: Any, method: Any, words: Mapping[str, Any]) -> None:
         self.system, self.method, self.words = present_system(system), method, dict(words)

@@ -17,13 +17,7 @@ LANGUAGES = ("numpy", "jax", "torch")
 
 
 def library(name: str) -> Any:
-    """JAX or PyTorch.
-
-    Raises
-    ------
-    MissingExtra
-        It is not installed.
-    """
+    """JAX or PyTorch."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -38,13 +32,7 @@ def in_double(jax: Any) -> None:
 
 
 def checked_value(value: Any) -> float:
-    """The value of an objective as a number.
-
-    Raises
-    ------
-    InvalidInput
-        It is none, or not finite.
-    """
+    """The value of an objective as a number."""
     try:
         if value is None:
             raise TypeError
@@ -63,13 +51,7 @@ def checked_value(value: Any) -> float:
 def value_and_slopes(
     objective: Callable[..., Any], slopes: Callable[..., Any] | None, language: str, time: Any, arrays: dict[str, Any]
 ) -> tuple[float, Mapping[str, Any]]:
-    """The value of an objective, and its derivatives by the arrays that it sees.
-
-    Raises
-    ------
-    InvalidInput
-        No number, or no derivative; the sentence says why.
-    """
+    """The value of an objective, and its derivatives by the arrays that it sees."""
     if slopes is not None:
         value = checked_value(_called(objective, time, arrays))
         found = slopes(States(time, arrays))

@@ -93,17 +93,7 @@ def names_of(wrt: Any, system: System) -> list[str]:
 
 
 class Reverse:
-    """One run with the derivatives of what it shows.
-
-    Parameters
-    ----------
-    system, method, given, options
-        As for ``polhode.runs.request.requested``.
-    wrt : list of str
-        From ``names_of``.
-    final : bool
-        Whether the end alone is shown.
-    """
+    """One run with the derivatives of what it shows."""
 
     def __init__(self, system: Any, method: Any, given: dict[str, Any], options: Any, wrt: Any, final: bool) -> None:
         system = present_system(system)

@@ -47,15 +47,7 @@ def _above(axes: Any, more: float = 0.0) -> Any:
 
 
 def fit_titles(figure: Any, cells: Sequence[tuple[Any, tuple[float, float]]]) -> None:
-    """Place titles and notes: side by side where there is room, else the note below the title; shrunk if too wide.
-
-    Parameters
-    ----------
-    figure : Figure
-        With all that is drawn.
-    cells : sequence of (axes, (left, right))
-        Panels, and the space that each may take, as fractions of the figure's width.
-    """
+    """Place titles and notes: side by side where there is room, else the note below the title; shrunk if too wide."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
@@ -85,15 +77,7 @@ def fit_titles(figure: Any, cells: Sequence[tuple[Any, tuple[float, float]]]) ->
 
 
 def fit_sides(figure: Any, columns: Sequence[Sequence[tuple[Any, tuple[float, float]]]]) -> None:
-    """Give panels the width that their labels leave; those of a column begin and end together.
-
-    Parameters
-    ----------
-    figure : Figure
-        With all that is drawn.
-    columns : sequence of sequences of (axes, (left, right))
-        Panels above each other, and the space that each may take, as fractions of the figure's width.
-    """
+    """Give panels the width that their labels leave; those of a column begin and end together."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
@@ -150,15 +134,7 @@ def _formatter() -> Any:
 
 
 def plain_ticks(axis: Any, reach: float) -> int:
-    """Let an axis show plain numbers; returns the power of ten that belongs in its label.
-
-    Parameters
-    ----------
-    axis : Axis
-        ``axes.xaxis`` or another.
-    reach : float
-        Largest size of a number along it.
-    """
+    """Let an axis show plain numbers; returns the power of ten that belongs in its label."""
     exponent = 0
     if np.isfinite(reach) and reach > 0.0 and not 1e-2 <= reach < 1e5:
         exponent = 3 * floor(log10(reach) / 3 + 1e-12)
@@ -202,30 +178,7 @@ def curves(
     axes: Any, shown: Shown, values: Any, labels: Sequence[tuple[str, str]], units: str,
     *, times: Any = None, limit: float | None = None, whole: bool = False, gaps: Any = None, turns: bool = False,
 ) -> str:  # fmt: skip
-    """Draw components along time, labelled at the right end; returns a note on what part of the run they are.
-
-    Parameters
-    ----------
-    axes : Axes
-    shown : Shown
-    values : array (n, k)
-        In the units of the trajectory.
-    labels : sequence of (text, colour)
-        Of each component.
-    units : str
-        Units of the values, or a word for the label of the axis.
-    times : array (n,), optional
-        By default those of all rows.
-    limit : float, optional
-        Half the height of the panel, by default what the values need.
-    whole : bool
-        Draw the whole run, even if it is too many oscillations to be seen.
-    gaps : array (n - 1,) of bool, optional
-        Between which rows no line is drawn: they are too far apart. Rows beside gaps have markers.
-    turns : bool
-        The values are angles from -pi to pi: a jump is no line (they turn over, or pitch is 90 degrees), and ticks are
-        quarters of a turn.
-    """
+    """Draw components along time, labelled at the right end; returns a note on what part of the run they are."""
     times = shown.times if times is None else times
     n = len(values)
     rows = n if whole else opening(values)

@@ -25,19 +25,7 @@ def hermite(a: Any, b: Any, da: Any, db: Any, h: Any, x: Any) -> Any:
 
 
 def unresolved(times: Any, points: Any, slopes: Any, size: float) -> Any:
-    """Between which rows a cubic through points and slopes would be wrong by more than ``ALLOWED`` times ``size``.
-
-    Parameters
-    ----------
-    times, points, slopes : array (n,), (n, k), (n, k)
-        Rows and their derivatives.
-    size : float
-        Of what is drawn.
-
-    Returns
-    -------
-    array (n - 1,) of bool
-    """
+    """Between which rows a cubic through points and slopes would be wrong by more than ``ALLOWED`` times ``size``."""
     n = len(times)
     if n < 3:
         h = np.diff(times)[:, None]
@@ -56,19 +44,7 @@ def unresolved(times: Any, points: Any, slopes: Any, size: float) -> Any:
 
 
 def filled(times: Any, points: Any, slopes: Any, gaps: Any) -> tuple[Any, Any]:
-    """Times and points of the cubics through rows, with NaN in gaps.
-
-    Parameters
-    ----------
-    times, points, slopes : array (n,), (n, k), (n, k)
-        Rows and their derivatives.
-    gaps : array (n - 1,) of bool
-        From ``unresolved``.
-
-    Returns
-    -------
-    times, points : array (m,), (m, k)
-    """
+    """Times and points of the cubics through rows, with NaN in gaps."""
     n = len(times)
     if n < 2:
         return times, points

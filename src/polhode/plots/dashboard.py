@@ -30,13 +30,7 @@ Box = tuple[float, float, float, float]
 
 
 def checked(ds: xr.Dataset) -> Shown:
-    """The trajectory to draw.
-
-    Raises
-    ------
-    InvalidInput
-        Not a trajectory, one of an ensemble, without rows, or with times that are not in order.
-    """
+    """The trajectory to draw."""
     trajectory(ds)
     if "energy_error" not in ds or "time" not in ds.dims:
         raise InvalidInput("this Dataset is no trajectory: it has no variable 'energy_error' along 'time'")

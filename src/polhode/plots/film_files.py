@@ -33,13 +33,7 @@ Pixels = Callable[[int], Any]
 
 
 def film_path(path: str | os.PathLike[str]) -> Path:
-    """The path of a film, checked.
-
-    Raises
-    ------
-    InvalidInput
-        Another suffix, or no ffmpeg for one that needs it.
-    """
+    """The path of a film, checked."""
     target = Path(checked_path(path))
     suffix = target.suffix.lower()
     if suffix not in SUFFIXES:
@@ -60,26 +54,7 @@ def ffmpeg() -> bool:
 
 
 def write(pixels: Pixels, size: tuple[int, int], count: int, fps: int, target: Path) -> None:
-    """Write a film.
-
-    Parameters
-    ----------
-    pixels : function of the frame's number
-        Asked for every frame in turn, and for some of them before.
-    size : (int, int)
-        Width and height.
-    count, fps : int
-        Frames, and how many a second.
-    target : Path
-        From ``film_path``.
-
-    Raises
-    ------
-    InvalidInput
-        Too many pixels for a GIF or an animated PNG.
-    FileProblem
-        The disk is full, the folder not writable, ffmpeg cannot write this, and the like.
-    """
+    """Write a film."""
     suffix = target.suffix.lower()
     wide, high = size
     if suffix in PICTURES and count * wide * high > MOST_PIXELS:

@@ -29,33 +29,15 @@ REVOLVES = 0.6
 
 @dataclass
 class Frames:
-    """A film's frames and the rows they come from.
+    """A film's frames and the rows they come from."""
 
-    Attributes
-    ----------
-    times : array (F,)
-        Time of the run in each frame, in the order of the run.
-    row : array of int (F,)
-        The last row that is not after the frame.
-    near : array of int (F,)
-        The nearest row.
-    share : array (F,)
-        How far the frame is from ``row`` to the next one, 0 to 1.
-    row_times : array (n,)
-        Times of the rows that are shown.
-    fps : int
-        Frames a second.
-    notes : list of str
-        What a viewer should know: one sentence each.
-    """
-
-    times: Any
-    row: Any
-    near: Any
-    share: Any
-    row_times: Any
-    fps: int
-    notes: list[str]
+    times: Any  # (F,): time of the run in each frame, in the order of the run
+    row: Any  # (F,): the last row that is not after the frame
+    near: Any  # (F,): the nearest row
+    share: Any  # (F,): how far the frame is from ``row`` to the next one, 0 to 1
+    row_times: Any  # (n,): times of the rows that are shown
+    fps: int  # frames a second
+    notes: list[str]  # what a viewer should know: one sentence each
 
     def at(self, values: Any) -> Any:
         """Values of the rows (n, ...) at the frames, linear in between."""
@@ -65,13 +47,7 @@ class Frames:
 
 
 def usable_rows(ds: xr.Dataset) -> tuple[Any, list[str]]:
-    """The rows that can be shown, in the order of the run, and what is to say about them.
-
-    Raises
-    ------
-    InvalidInput
-        Fewer than two.
-    """
+    """The rows that can be shown, in the order of the run, and what is to say about them."""
     rows = len(ds["time"])
     if rows < 2:
         what = "no rows" if rows == 0 else "one row"
@@ -101,29 +77,7 @@ def usable_rows(ds: xr.Dataset) -> tuple[Any, list[str]]:
 def frames_of(
     ds: xr.Dataset, seconds: float | None, fps: int, speed: float | None, body: int, most: int
 ) -> Frames:  # fmt: skip
-    """Choose the frames of a film.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        A trajectory.
-    seconds : float or None
-        How long the film is; None: 6 s, or what ``speed`` gives.
-    fps : int
-        Frames a second.
-    speed : float or None
-        Time of the run per second of film; None: all of the run, or, where a body would turn too far from frame to
-        frame to be seen turning, as much as shows it.
-    body : int
-        Whose turns count.
-    most : int
-        Most frames.
-
-    Raises
-    ------
-    InvalidInput
-        Fewer than two rows, or too many frames.
-    """
+    """Choose the frames of a film."""
     times, notes = usable_rows(ds)
     span = abs(times[-1] - times[0])
     turns = turns_of(ds, len(times), times, body)

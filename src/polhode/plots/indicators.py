@@ -33,28 +33,14 @@ SCREEN = (1.0, 2.0, 5.0)
 
 @dataclass(frozen=True)
 class _Kind:
-    """How an indicator is drawn.
+    """How an indicator is drawn."""
 
-    Attributes
-    ----------
-    along : str
-        Variable along time.
-    final : str
-        Variable at the end.
-    words : str
-        Label.
-    logarithmic : bool
-        Whether its scale is; ``over_time`` tells it of the axis of time.
-    colours : str
-        Of a map: order is dark, chaos bright.
-    """
-
-    along: str
-    final: str
-    words: str
-    logarithmic: bool
+    along: str  # variable along time
+    final: str  # variable at the end
+    words: str  # label
+    logarithmic: bool  # whether its scale is; ``over_time`` tells it of the axis of time
     over_time: bool
-    colours: str = "cividis"
+    colours: str = "cividis"  # of a map: order is dark, chaos bright
 
 
 KINDS = {

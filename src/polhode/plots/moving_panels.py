@@ -557,13 +557,7 @@ def usual_panels(ds: xr.Dataset) -> tuple[str, ...]:
 
 
 def checked_panels(ds: xr.Dataset, panels: Any) -> tuple[str, ...]:
-    """The panels asked for.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown or repeated ones, more than two beside the energy, or ones this run has no variables for.
-    """
+    """The panels asked for."""
     known = ", ".join(NEEDS)
     words = panels.replace(" ", "").split(",") if isinstance(panels, str) else panels
     if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):

@@ -29,33 +29,15 @@ ALONG, SQUARE, WIDE = "along time", "square", "wide"
 
 @dataclass(frozen=True)
 class Panel:
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes
-    ----------
-    name : str
-        As users write it.
-    words : str
-        What it shows.
-    needs : str
-        What a trajectory must have, in words.
-    offered : function
-        Whether a ``Shown`` has it.
-    draw : function
-        Of axes and a ``Shown``.
-    shape : str
-        ALONG, SQUARE or WIDE.
-    space : function, optional
-        Whether the axes are those of matplotlib's 3-D pictures.
-    """
-
-    name: str
-    words: str
-    needs: str
-    offered: Callable[[Shown], bool]
-    draw: Callable[[Any, Shown], None]
-    shape: str = ALONG
-    space: Callable[[Shown], bool] = lambda shown: False
+    name: str  # as users write it
+    words: str  # what it shows
+    needs: str  # what a trajectory must have, in words
+    offered: Callable[[Shown], bool]  # whether a ``Shown`` has it
+    draw: Callable[[Any, Shown], None]  # of axes and a ``Shown``
+    shape: str = ALONG  # ALONG, SQUARE or WIDE
+    space: Callable[[Shown], bool] = lambda shown: False  # whether the axes are those of matplotlib's 3-D pictures
 
 
 def _has(*names: str) -> Callable[[Shown], bool]:
@@ -178,21 +160,11 @@ GROUPS = {"elements": tuple(craft.NAMED)}
 
 @dataclass(frozen=True)
 class Kind:
-    """What a trajectory is of, and the panels of its dashboard.
+    """What a trajectory is of, and the panels of its dashboard."""
 
-    Attributes
-    ----------
-    name : str
-        In words.
-    fits : function
-        Whether a ``Shown`` is of this kind; the first that fits is taken.
-    panels : tuple of str
-        Those that the trajectory does not offer are left out.
-    """
-
-    name: str
-    fits: Callable[[Shown], bool]
-    panels: tuple[str, ...]
+    name: str  # in words
+    fits: Callable[[Shown], bool]  # whether a ``Shown`` is of this kind; the first that fits is taken
+    panels: tuple[str, ...]  # those that the trajectory does not offer are left out
 
 
 KINDS = (
@@ -258,13 +230,7 @@ def _equatorial(shown: Shown) -> bool:
 
 
 def chosen(names: str | Sequence[str], shown: Shown) -> list[Panel]:
-    """The panels of these names, which the trajectory must offer.
-
-    Raises
-    ------
-    InvalidInput
-        No names, an unknown one, or one of a panel that the trajectory lacks the data for.
-    """
+    """The panels of these names, which the trajectory must offer."""
     given = [part.strip() for part in names.split(",")] if isinstance(names, str) else names
     if not isinstance(given, list | tuple) or not given or not all(isinstance(name, str) for name in given):
         raise InvalidInput(f"panels must be the name of a panel, or several, not {quoted(names)}")

@@ -25,20 +25,7 @@ FEW = 40
 
 
 def extremes(values: Any, bins: int = BINS) -> Any:
-    """Thin out a long series for drawing: the rows of the smallest and the largest value of each bin.
-
-    Parameters
-    ----------
-    values : array (n,)
-        The series; values that are not finite are chosen only if a bin has no others.
-    bins : int
-        Number of bins; at most ``2 bins + 2`` rows are returned.
-
-    Returns
-    -------
-    array of int
-        Increasing row numbers, including the first and the last; all rows of a series of up to ``4 bins`` rows.
-    """
+    """Thin out a long series for drawing: the rows of the smallest and the largest value of each bin."""
     n = len(values)
     if n <= 4 * bins:
         return np.arange(n)
@@ -83,13 +70,7 @@ def opening(curves: Any, most: int = EXTREMA) -> int:
 
 
 def rows_of(ds: xr.Dataset, name: str) -> Any:
-    """Values of a variable in order of increasing time, of the first body if there are several.
-
-    Raises
-    ------
-    InvalidInput
-        No such variable; of what moves, a row that is not finite, beyond arithmetic, or no attitude.
-    """
+    """Values of a variable in order of increasing time, of the first body if there are several."""
     variable = trajectory(ds, name)[name]
     if "body" in variable.dims:
         variable = variable.isel(body=0)

@@ -46,13 +46,7 @@ def in_units(units: str, reach: float) -> tuple[float, str]:
 
 
 class Shown:
-    """A trajectory with what panels need of it.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        A trajectory with at least one row.
-    """
+    """A trajectory with what panels need of it."""
 
     def __init__(self, ds: xr.Dataset) -> None:
         self.ds = ds

@@ -44,33 +44,15 @@ def looking_along(toward: Any, up: Any) -> Any:
 
 
 class Solid(NamedTuple):
-    """A convex solid in the frame of its body, relative to the point that is drawn at rest.
+    """A convex solid in the frame of its body, relative to the point that is drawn at rest."""
 
-    Attributes
-    ----------
-    faces : list of array (k, 3)
-        Corners of each face.
-    normals : array (n, 3)
-        Outward unit normals.
-    colours : array (n, 3)
-        Red, green, blue, 0 to 1.
-    reach : float
-        Largest distance of a corner from the resting point.
-    """
-
-    faces: list[Any]
-    normals: Any
-    colours: Any
-    reach: float
+    faces: list[Any]  # (k, 3): corners of each face
+    normals: Any  # (n, 3): outward unit normals
+    colours: Any  # (n, 3): red, green, blue, 0 to 1
+    reach: float  # largest distance of a corner from the resting point
 
     def seen(self, view: Any) -> tuple[list[Any], Any]:
-        """Outlines on the screen and colours of the faces that are seen.
-
-        Parameters
-        ----------
-        view : array (3, 3)
-            Camera matrix times the matrix of the attitude.
-        """
+        """Outlines on the screen and colours of the faces that are seen."""
         normals = self.normals @ view.T
         front = np.flatnonzero(normals[:, 2] > 0.0)
         light = LIGHT / np.linalg.norm(LIGHT)

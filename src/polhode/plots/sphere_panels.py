@@ -130,18 +130,7 @@ def _enlarged_inset(axes: Any, camera: Any, directions: Any, colour: str) -> Non
 
 
 def _curve(axes: Any, camera: Any, times: Any, directions: Any, colour: str, exact: Any = None) -> str:
-    """Draw the path on the sphere, a line where rows resolve it, else dots; start and end are marked. Returns a note.
-
-    Parameters
-    ----------
-    axes : Axes
-    camera : array (3, 3)
-    times, directions : array (n,), (n, 3)
-        In the order of the run.
-    colour : str
-    exact : array (m, 3), optional
-        A curve that is known to pass through all rows.
-    """
+    """Draw the path on the sphere, a line where rows resolve it, else dots, with start and end. Returns a note."""
     n, note = len(directions), ""
     if exact is not None:
         _draw(axes, camera, exact, colour, 1.4, 0.3, 3.0)
@@ -231,20 +220,7 @@ def inverse_inertia(momentum: Any, velocity: Any) -> Any:
 
 
 def level_curves(J: Any, levels: int = 3) -> list[Any]:
-    """Curves of constant kinetic energy on the unit sphere of momentum directions: ``n . J n`` constant.
-
-    Parameters
-    ----------
-    J : array (3, 3)
-        Inverse inertia, body frame.
-    levels : int
-        Number of energy levels between each extreme and the separatrix.
-
-    Returns
-    -------
-    list of array (k, 3)
-        Closed curves; the separatrix comes first where the three moments differ.
-    """
+    """Curves of constant kinetic energy on the unit sphere of momentum directions: ``n . J n`` constant."""
     values, axes = np.linalg.eigh(J)
     low, mid, high = values
     if high - low <= 1e-6 * abs(high):
@@ -271,15 +247,7 @@ def level_curves(J: Any, levels: int = 3) -> list[Any]:
 
 
 def polhode_loop(J: Any, direction: Any) -> Any:
-    """The closed curve of constant energy on the unit sphere through a direction; None where it is a point.
-
-    Parameters
-    ----------
-    J : array (3, 3)
-        Inverse inertia, body frame.
-    direction : array (3,)
-        Unit vector.
-    """
+    """The closed curve of constant energy on the unit sphere through a direction; None where it is a point."""
     values, axes = np.linalg.eigh(J)
     n = np.asarray(direction) @ axes
     level = float(n * n @ values)

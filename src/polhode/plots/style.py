@@ -104,15 +104,7 @@ def scientific(value: float, digits: int = 2) -> str:
 
 
 def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Label each curve at its right end, in its colour; labels are moved apart where they would overlap.
-
-    Parameters
-    ----------
-    axes : Axes
-        The axes, with final limits.
-    ends : sequence of (y, text, colour)
-        Height of each end in data coordinates, its label and colour.
-    """
+    """Label each curve at its right end, in its colour; labels are moved apart where they would overlap."""
     low, high = axes.get_ylim()
     box = axes.transData.transform
     bottom, top = box((0, low))[1], box((0, high))[1]
@@ -166,13 +158,7 @@ FORMATS = (".png", ".pdf", ".svg")
 
 
 def picture_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a picture, checked.
-
-    Raises
-    ------
-    InvalidInput
-        Another suffix than .png, .pdf or .svg.
-    """
+    """Return the path of a picture, checked."""
     target = Path(checked_path(path))
     if target.suffix.lower() not in FORMATS:
         raise InvalidInput(f"{str(path)!r} must end in .png, .pdf or .svg: the formats of pictures")
@@ -182,24 +168,7 @@ def picture_path(path: str | os.PathLike[str]) -> Path:
 def write(figure: Figure, path: str | os.PathLike[str], dpi: float = DPI) -> Path:
     """Write a figure to a file atomically; its folder is created if missing.
 
-    PDF and SVG hold their fonts and no date: the same figure gives the same bytes.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        The figure.
-    path : path
-        Ends in ``.png``, ``.pdf`` or ``.svg``.
-    dpi : float
-        Pixels per inch of a PNG.
-
-    Raises
-    ------
-    InvalidInput
-        Another suffix.
-    FileProblem
-        The disk is full, the folder not writable, and the like.
-    """
+    PDF and SVG hold their fonts and no date: the same figure gives the same bytes."""
     import matplotlib
 
     target = picture_path(path)

@@ -67,21 +67,11 @@ _NOT_HERE = (
 
 @dataclass(frozen=True)
 class Reference:
-    """The state all runs are compared with.
+    """The state all runs are compared with."""
 
-    Attributes
-    ----------
-    state : xarray.Dataset
-        One row of a trajectory, at the end time.
-    accuracy : mapping of str to float
-        By the name of an error, how far the reference may be off; 0 where it was given.
-    description : str
-        Where it comes from, in one sentence.
-    """
-
-    state: xr.Dataset
-    accuracy: Mapping[str, float]
-    description: str
+    state: xr.Dataset  # one row of a trajectory, at the end time
+    accuracy: Mapping[str, float]  # by the name of an error, how far the reference may be off; 0 where it was given
+    description: str  # where it comes from, in one sentence
 
 
 @unwarned()
@@ -225,28 +215,7 @@ def compute_reference(
     """A state at the end time that two methods of order 8 agree on.
 
     The number of steps is doubled from that of ``largest`` until both agree to round-off, or to something better than
-    1e-8 that no longer improves, or four times as many steps as with ``smallest`` are reached.
-
-    Parameters
-    ----------
-    system : System
-        What moves.
-    t_end : float
-        End.
-    largest, smallest : float
-        Largest and smallest step that is to be judged.
-    start : State, optional
-        Where all begin.
-    progress : function, optional
-        Called with a sentence before each try.
-    **arguments
-        Initial state and other arguments of ``polhode.integrate``.
-
-    Raises
-    ------
-    StepFailed
-        Not one try succeeded.
-    """
+    1e-8 that no longer improves, or four times as many steps as with ``smallest`` are reached."""
     start = State() if start is None else start
     length = abs(t_end - start.time)
     methods = ANY_LOADS if system.velocity_dependent else LOADS_BY_PLACE
@@ -285,13 +254,7 @@ def compute_reference(
 
 
 def given_reference(system: System, reference: Any, t_end: float, units: str = "consistent") -> Reference:
-    """The user's own reference: a trajectory with a row at the end time, or a mapping of states.
-
-    Raises
-    ------
-    InvalidInput
-        No row at the end time, an unknown name, or a wrong shape.
-    """
+    """The user's own reference: a trajectory with a row at the end time, or a mapping of states."""
     if isinstance(reference, xr.Dataset):
         if "time" in reference.dims:
             there = np.flatnonzero(np.abs(reference["time"].values - t_end) <= 1e-9 * max(abs(t_end), 1e-300))
@@ -489,13 +452,7 @@ def _plain(value: Any) -> Any:
 
 
 def fitting_steps(step: float, t_end: float, t0: float = 0.0, factors: Iterable[float] = FACTORS) -> list[float]:
-    """Multiples of a step that divide the span; where one does not, the nearest step that does.
-
-    Raises
-    ------
-    InvalidInput
-        The step itself does not divide the span.
-    """
+    """Multiples of a step that divide the span; where one does not, the nearest step that does."""
     _, n, _ = span(step, t_end, None, t0)
     length = abs(t_end - t0)
     found: list[float] = []

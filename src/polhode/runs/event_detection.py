@@ -49,12 +49,7 @@ class Ended(Exception):
 
 # ------------------------------------------------------------------ known times
 def check_span(switches: Sequence[Any], impulses: Sequence[Any], start: float, end: float) -> None:
-    """Refuse what is switched or fired at times that are all outside of a run.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse what is switched or fired at times that are all outside of a run."""
     low, high = min(start, end), max(start, end)
     if low == high:
         return
@@ -102,13 +97,7 @@ def zero(f: Callable[[float], float], a: float, fa: float, b: float, fb: float) 
 # ------------------------------------------------------------------ events
 class EventDetection:
     """The events of a run: what happens at known times, what to look for, on which side of each the motion is, and what
-    was found.
-
-    Parameters
-    ----------
-    request : Request
-        The run. Beside what it asks for, there is what the system itself must know.
-    """
+    was found."""
 
     def __init__(self, request: Request) -> None:
         self.system, self.t0, self.final, self.cut_at = request.system, request.t0, request.final, request.breaks
@@ -132,13 +121,7 @@ class EventDetection:
             self.ground = None
 
     def watch(self, integrator: Integrator, t: float, y: Any) -> None:
-        """Have the loops of an integrator look for the events, and take sides at the start.
-
-        Raises
-        ------
-        InvalidInput
-            As ``begin``.
-        """
+        """Have the loops of an integrator look for the events, and take sides at the start."""
         r = y[L.POSITION : L.POSITION + 3]
         if self.ground is not None and float(r @ r) < self.ground.radius**2:
             if not self.ground.assumed:
@@ -190,13 +173,7 @@ class EventDetection:
     def fire(self, t: float, y: Any, first: bool = False) -> list[Found]:
         """Apply the impulses of this time to a state, in place; backwards in time their inverses in the other order.
 
-        Those of the ``first`` time of a run are told at once; of one that goes on from another they are past.
-
-        Raises
-        ------
-        StepFailed
-            Nothing leads there.
-        """
+        Those of the ``first`` time of a run are told at once; of one that goes on from another they are past."""
         found: list[Found] = []
         if not self.system.impulses:
             return found
@@ -219,13 +196,7 @@ class EventDetection:
         return Found(t, impulse.kind, y.copy(), before, work)
 
     def act(self, k: int, t: float, y: Any, part: Callable[[float, Any, float], Any]) -> None:
-        """What happens at event k, which is met at time t, to the state there, in place; ``part`` as in ``passed``.
-
-        Raises
-        ------
-        StepFailed
-            It happens again and again at one time.
-        """
+        """What happens at event k, which is met at time t, to the state there, in place; ``part`` as in ``passed``."""
         if self.watches[k].acts is None or not self._name(k, self.sides[k]):
             return
         same = [j for j, other in enumerate(self.watches) if other.is_that_of(self.watches[k])]
@@ -249,13 +220,7 @@ class EventDetection:
                 self.sides[j] = L.EVENT_DISABLED
 
     def _happen(self, act: Any, t: float, y: Any) -> None:
-        """What happens at an event, to the state there, in place; it is told if it changes anything.
-
-        Raises
-        ------
-        StepFailed
-            It happens again and again at one time.
-        """
+        """What happens at an event, to the state there, in place; it is told if it changes anything."""
         if sum(one.kind == act.kind and one.time == t for one in self.found) > MOST_AT_ONCE:
             raise StepFailed(f"{act.what} happens more than {MOST_AT_ONCE} times at t = {t:g}; its event must not be "
                              "met again at once", time=t)  # fmt: skip
@@ -281,13 +246,7 @@ class EventDetection:
         return out
 
     def begin(self, t: float, y: Any) -> None:
-        """Take sides at the start of the run, and set the flags that follow from them.
-
-        Raises
-        ------
-        InvalidInput
-            The start is beyond what ends a run.
-        """
+        """Take sides at the start of the run, and set the flags that follow from them."""
         if not self:
             return
         self.sides[:] = np.sign(self.evaluate(t, y))
@@ -305,12 +264,7 @@ class EventDetection:
             self.sides[:] = np.where(keeps, self.sides, np.where(signs == 0.0, L.EVENT_UNARMED, signs))
 
     def close(self, t: float, y: Any) -> None:
-        """Tell of functions that are exactly zero where they will not be seen to leave: at a jump, or at the end.
-
-        Raises
-        ------
-        Ended
-        """
+        """Tell of functions that are exactly zero where they will not be seen to leave: at a jump, or at the end."""
         if self:
             for k in np.flatnonzero(self.evaluate(t, y) == 0.0):
                 if abs(self.sides[k]) == 1.0 and k >= self.cuts:
@@ -335,17 +289,7 @@ class EventDetection:
     ) -> tuple[float, Any] | None:
         """Look for events in a step from (a, ya) to (b, yb) and tell them in their order.
 
-        ``part(a, ya, t)`` is the state at a time within the step, by the method itself.
-
-        Returns
-        -------
-        time and state, or None
-            Where the step is to be cut: the flags are set for what follows, and all before it is told.
-
-        Raises
-        ------
-        Ended
-        """
+        ``part(a, ya, t)`` is the state at a time within the step, by the method itself."""
         values = self.evaluate(b, yb)
         edges = [watch.cuts and watch.acts is None for watch in self.watches]
         wanted = [k for k in self.changed(values) if edges[k] or self._name(k, values[k])]
@@ -405,13 +349,7 @@ class EventDetection:
             self.integrator.parameters[self.watches[k].flag] = float(self.sides[k] > 0.0)
 
     def note_event(self, k: int, t: float, y: Any) -> None:
-        """Note the crossing of event k to the side it is on now, if that is an event.
-
-        Raises
-        ------
-        Ended
-            It ends the run.
-        """
+        """Note the crossing of event k to the side it is on now, if that is an event."""
         name = self._name(k, self.sides[k])
         if name and self.watches[k].acts is None:
             self.found.append(Found(t, name, y.copy()))

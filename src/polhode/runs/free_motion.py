@@ -70,13 +70,7 @@ def _too_far_apart(moments: Array) -> bool:
 
 
 def solid(moments: Array, m: Array) -> tuple[Array, Array]:
-    """Moments (..., 3) and momenta (..., 3, principal frame); a body without thickness turns as a sphere does.
-
-    Raises
-    ------
-    InvalidInput
-        A momentum along the axis about which the moment of inertia is zero.
-    """
+    """Moments (..., 3) and momenta (..., 3, principal frame); a body without thickness turns as a sphere does."""
     thin = moments == 0.0
     if not thin.any():
         return moments, m
@@ -90,12 +84,7 @@ def solid(moments: Array, m: Array) -> tuple[Array, Array]:
 
 
 def _of_state(state: State, moments: Array, frames: Array) -> tuple[ArrayLike, ArrayLike | None]:
-    """Angular momentum (body frame) and attitude of a state that says nothing else.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Angular momentum (body frame) and attitude of a state that says nothing else."""
     for name in state.given:
         if name not in (*FORMS, "time", "since"):
             raise InvalidInput(f"{name} is given, but the free motion is that of a body that turns; leave it out")

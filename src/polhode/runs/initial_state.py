@@ -107,14 +107,7 @@ def start_state(
     velocity: Any = None,
     momentum: Any = None,
 ) -> Any:
-    """State vector from the initial values, each for one body (shape (k,)) or all (shape (N, k)).
-
-    Raises
-    ------
-    InvalidInput
-        Wrong shapes, not finite, a zero quaternion, two values for one thing, a value the system has no use for, or a
-        position at the centre of attraction.
-    """
+    """State vector from the initial values, each for one body (shape (k,)) or all (shape (N, k))."""
     attracted = "central_gravity" in system.provides
     quick = of_one_body(
         system.alone, attracted, attitude, angular_velocity, angular_momentum, position, velocity, momentum
@@ -190,13 +183,7 @@ OF_ROTORS = (*OF_WHEELS, *OF_GYROS)
 
 
 def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
-    """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is.
-
-    Raises
-    ------
-    InvalidInput
-        A body that is not there, or a word of a body that is none of a start.
-    """
+    """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is."""
     if not names or not isinstance(start, Mapping) or not any(isinstance(one, Mapping) for one in start.values()):
         return start
     found: dict[str, Any] = {}
@@ -223,12 +210,7 @@ def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
 
 
 def check_moving(attracted: bool, velocity: Any, momentum: Any) -> None:
-    """Refuse a start about a centre of attraction that does not say how anything moves.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse a start about a centre of attraction that does not say how anything moves."""
     if attracted and velocity is None and momentum is None:
         raise InvalidInput(
             "velocity is missing, and from rest everything falls into the centre; give velocity or momentum, or say "
@@ -238,13 +220,7 @@ def check_moving(attracted: bool, velocity: Any, momentum: Any) -> None:
 
 def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], t0: float) -> Any:
     """State vector a method starts from: behind the bodies stand its own numbers, which follow from the start or are
-    given (``coordinates``, ``compensation``, ``thermostat``, ``time_variables``).
-
-    Raises
-    ------
-    InvalidInput
-        As ``start_state``; numbers the method does not have, or not as many; a start that the system refuses.
-    """
+    given (``coordinates``, ``compensation``, ``thermostat``, ``time_variables``)."""
     prepared, N = chosen.prepare(), system.N
     chosen.method.check_complete(chosen.options)
     coordinates, compensation, thermostat, time_variables = (
@@ -292,12 +268,7 @@ def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], 
 
 
 def check_sums(chosen: MethodSpec, translates: bool, name: str) -> None:
-    """Refuse compensated sums of what the bodies of the system of this name do not do.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse compensated sums of what the bodies of the system of this name do not do."""
     prepared = chosen.prepare()
     if prepared.compensation and not (translates or prepared.compensates_rotation):
         raise InvalidInput(
@@ -361,12 +332,7 @@ def _across(axes: Any, spin: Any, name: str) -> Any:
 
 
 def _check_size(moments: Any, m: Any) -> None:
-    """Refuse bodies and momenta whose squares and products would over- or underflow.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse bodies and momenta whose squares and products would over- or underflow."""
     turns = np.isfinite(moments)
     low, high = smallest(np.where(turns, moments, np.inf)), largest(np.where(turns, moments, 0.0))
     size, rotates = largest(np.abs(m)), any_of(turns)
@@ -406,14 +372,10 @@ def _of_bodies(value: Any, name: str, N: int, length: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class InitialState:
-    """The state a run starts from.
+    """The state a run starts from."""
 
-    Attributes
-    ----------
-    values : array (13 N + S + extra)
-        What ``initial_state`` makes: the bodies, the auxiliary variables of the system, the numbers of the method.
-    """
-
+    # (13 N + S + extra): what ``initial_state`` makes: the bodies, the auxiliary variables of the system, the numbers
+    # of the method
     values: Any
 
     @classmethod

@@ -233,13 +233,7 @@ class _Watch(Noticed):
 
 
 def instead(request: Request, told: FormulasChange) -> Request:
-    """The request with the method that takes the place of the one a tolerance chose, which has failed.
-
-    Raises
-    ------
-    FormulasChange
-        No tolerance chose it, or the other one cannot take its place.
-    """
+    """The request with the method that takes the place of the one a tolerance chose, which has failed."""
     if not request.by_tolerance:
         raise told
     try:
@@ -254,13 +248,7 @@ def taken_instead(told: FormulasChange) -> str:
 
 
 def taken(request: Request) -> tuple[Run, Record]:
-    """A run at its end, and its rows; nobody looks at energies on the way.
-
-    Raises
-    ------
-    PolhodeError
-        A step failed.
-    """
+    """A run at its end, and its rows; nobody looks at energies on the way."""
     run, record = RUNS[type(request.steps)](request), Record.of(request)
     run.to_the_end(record, request.samples, lambda: None)
     return run, record
@@ -271,13 +259,7 @@ def carry_out(
     progress: Callable[[Progress], None] | bool | None = None,
     store: LiveStore | None = None,
 ) -> xr.Dataset:
-    """Run what is asked for, from the beginning or from where a store stands.
-
-    Raises
-    ------
-    PolhodeError
-        What went wrong, with the trajectory so far on it.
-    """
+    """Run what is asked for, from the beginning or from where a store stands."""
     asked = progress
     try:
         with contextlib.ExitStack() as closing:
@@ -322,13 +304,7 @@ def carry_out(
 def _to_the_end(
     run: Run, record: Record, potential: Any, store: LiveStore | None, report_progress: Callable[[Progress], None]
 ) -> xr.Dataset:
-    """What a run leaves that is set up: it is taken to its end, or to what ends it.
-
-    Raises
-    ------
-    PolhodeError
-        As ``carry_out``.
-    """
+    """What a run leaves that is set up: it is taken to its end, or to what ends it."""
     samples, total = run.request.samples, run.request.total
     error: PolhodeError | None = None
     stopped = ""

@@ -33,19 +33,7 @@ def extended(
     system: System, prepared: CompiledMethod, y: Any, given: Any = None, compensation: Any = None, bath: Any = None
 ) -> Any:
     """The state with the system's own numbers behind it and those of the method: what it keeps attitudes as, which then
-    follow from them; carries of compensated sums; a heat bath; a time transformation.
-
-    Parameters
-    ----------
-    y : array (13 N), (13 N + S) or (13 N + S + extra)
-        State; one that is extended already is copied as it is. Own numbers that are not there are zero.
-    given : array (N, size), optional
-        The numbers, in the place of the attitudes in y.
-    compensation : array (N, 13), optional
-        Of the numbers of each body; zero unless given.
-    bath : array, optional
-        Numbers of the bath; those it starts with unless given.
-    """
+    follow from them; carries of compensated sums; a heat bath; a time transformation."""
     y = np.array(y, dtype=float)
     chart, N, S = prepared.coordinates, system.N, len(system.auxiliary)
     time_variables = np.zeros(L.TIME_VARIABLES if prepared.step_density else 0)
@@ -87,12 +75,7 @@ TIGHTEST_DIFFERENCE = 1e-14
 
 def check_estimate(chosen: MethodSpec, rtol: float = 1.0) -> None:
     """Refuse a method that does not estimate the error of its steps, which are then not its to choose, or not to this
-    tolerance.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    tolerance."""
     prepared = chosen.prepare()
     if rtol < TIGHTEST_DIFFERENCE and prepared.controller != "own":
         raise InvalidInput(
@@ -119,6 +102,7 @@ class RowArrays(NamedTuple):
 class Integrator:
     """The arrays of one run, and the steps it takes.
 
+
     Attributes
     ----------
     y : array (13 N + S + extra)
@@ -130,11 +114,6 @@ class Integrator:
         Where an adaptive run is, see there; from ``adapt`` on.
     bath_coefficients : array
         The numbers of a heat bath behind the method's table.
-
-    With a ``limit``, the largest rotation in a step (rad), steps are guarded: by it, and by flows with bounds of their
-    own. Without one nothing is refused. A bench for an ``adaptive`` run has its loop from ``adapt``. With ``breaks`` it
-    shows loads the times between the two that ``between`` sets, whatever a stage asks for. ``commanded`` says that
-    controllers have set states at the start already.
     """
 
     def __init__(
@@ -236,13 +215,7 @@ class Integrator:
         return self.addresses if self.prepared.role is None else self._addresses(self.loads_of_system)
 
     def _check_needs(self) -> None:
-        """Refuse a method that needs what the system does not provide.
-
-        Raises
-        ------
-        InvalidInput
-            Naming the first of these capabilities, and systems that have it.
-        """
+        """Refuse a method that needs what the system does not provide."""
         system = self.system
         missing = self.prepared.needs - system.provides
         if missing:
@@ -255,12 +228,7 @@ class Integrator:
             )
 
     def _check_places(self) -> None:
-        """Refuse a time transformation that follows distances from the origin where a body starts there.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """Refuse a time transformation that follows distances from the origin where a body starts there."""
         N, moves = self.system.N, np.isfinite(self.system.mass)
         places = self.y[: L.BODY * N].reshape(N, L.BODY)[moves, L.POSITION : L.POSITION + 3]
         if not places.any(axis=1).all():
@@ -358,13 +326,7 @@ class Integrator:
         return status
 
     def adapt(self, t: float, rtol: float, atol: float, first: float = 0.0) -> None:
-        """Get ready for steps chosen by their error, from time ``t``; the first of them signed, 0 to have it chosen.
-
-        Raises
-        ------
-        InvalidInput
-            The method does not estimate its error.
-        """
+        """Get ready for steps chosen by their error, from time ``t``; the first of them signed, 0 to have it chosen."""
         check_estimate(self.chosen)
         self.step_info[L.RELATIVE], self.step_info[L.ABSOLUTE] = rtol, atol
         if self.prepared.by_tolerance is not None:

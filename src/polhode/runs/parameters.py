@@ -37,14 +37,7 @@ def _arguments_of(build: Callable[..., System]) -> tuple[str, ...] | None:
 
 
 def system_with(system: System, values: Mapping[str, Any], given: str = "tangent") -> System:
-    """The system with other values of arguments, by their paths (``forces.0.area``).
-
-    Raises
-    ------
-    InvalidInput
-        A path that leads nowhere (``given`` is what it was given in), or what the function that builds the system
-        refuses.
-    """
+    """The system with other values of arguments, by their paths (``forces.0.area``)."""
     if not values:
         return system
     if builder(system.name) is None:
@@ -67,13 +60,7 @@ def system_with(system: System, values: Mapping[str, Any], given: str = "tangent
 
 
 def value_at(system: System, path: str, given: str = "tangent") -> Any:
-    """The value of an argument by its path.
-
-    Raises
-    ------
-    InvalidInput
-        A path that leads nowhere.
-    """
+    """The value of an argument by its path."""
     if builder(system.name) is None:
         inner: Any = {"parameters": system.parameters}
     else:
@@ -115,21 +102,7 @@ def _put(into: Any, path: str, value: Any, given: str) -> None:
 
 
 def with_parameters(system: System, parameters: Any) -> System:
-    """The system with other parameters; nothing is compiled for it.
-
-    Parameters
-    ----------
-    system : System
-        The system.
-    parameters : mapping or sequence of float
-        Arguments of the function that builds the system, by name, in the place of those it was built with; or the
-        numbers handed to the user's functions, as many as there were; of a system built by hand its ``parameters``.
-
-    Raises
-    ------
-    InvalidInput
-        A name that is no such argument, a value the function refuses, another count of numbers.
-    """
+    """The system with other parameters; nothing is compiled for it."""
     functions = handed_in(system)
     if isinstance(parameters, Mapping):
         build, known = builder(system.name), arguments_of(system)

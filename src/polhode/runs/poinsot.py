@@ -202,13 +202,7 @@ def _points(o: _Orbit, moments: Array, n: int) -> Array:
 
 
 def rates_of(m: Array, moments: Array) -> Array:
-    """Angular velocities.
-
-    Raises
-    ------
-    InvalidInput
-        They overflow.
-    """
+    """Angular velocities."""
     with np.errstate(over="ignore"):
         rates: Array = m / moments
     if not np.isfinite(rates).all():

@@ -36,6 +36,7 @@ Answer = tuple[Any, Any, System | Callable[[], System]]
 class Repeated:
     """Runs of one kind; ``Repeated.of`` says whether runs can be made so.
 
+
     Attributes
     ----------
     system : System

@@ -61,13 +61,7 @@ GIVEN_IN = {
 
 def grouped(words: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of ``polhode.integrate`` from the flat words of a scenario or of a record: those of a tolerance become
-    ``steps``, those of the start that are no arguments become ``start``, others ``settings``.
-
-    Raises
-    ------
-    InvalidInput
-        Words that do not go together.
-    """
+    ``steps``, those of the start that are no arguments become ``start``, others ``settings``."""
     found = dict(words)
     told = {name: found.pop(name) for name in TOLERANCE if found.get(name) is not None}
     if told:
@@ -84,24 +78,7 @@ def grouped(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_units_of(own: str, units: Any, given: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
-    """Values by the names of arguments of a run as plain numbers in its units, and what these are called.
-
-    Parameters
-    ----------
-    own : str
-        Units of the system, where it has some of its own.
-    units : str
-        What the user calls them.
-    given : mapping
-        Times, initial values, with units or without.
-    name : str
-        That of the system, for messages.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown units; a quantity of another kind, or one for a system whose units are not known.
-    """
+    """Values by the names of arguments of a run as plain numbers in its units, and what these are called."""
     units = choice(units, "units", UNITS)
     if not any(map(has_quantity, given.values())):
         return units, dict(given)
@@ -337,22 +314,7 @@ def for_tolerance(system: System) -> str:
 
 
 def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Request:
-    """The request of a call of ``polhode.integrate``, all of it checked.
-
-    Parameters
-    ----------
-    system, method
-        Its first two arguments.
-    given : mapping
-        The others by name; what is left out has its default.
-    options : mapping
-        Options of the method.
-
-    Raises
-    ------
-    InvalidInput
-        An argument is wrong; the sentence names it.
-    """
+    """The request of a call of ``polhode.integrate``, all of it checked."""
     if type(system) is not System or system.made_again is not None:
         system = present_system(system)
     key = None if options else _key_of(method, given)
@@ -445,12 +407,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
 
 
 def check_options(row: Method, options: Mapping[str, Any], caller: str, arguments: Iterable[str]) -> None:
-    """Refuse words that are neither arguments of a function nor options of a method.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse words that are neither arguments of a function nor options of a method."""
     for name, value in options.items():
         if name not in row.options:
             what = f"argument of {caller} or option of method {row.name!r}"
@@ -492,13 +449,7 @@ ARGUMENTS = (
 
 
 def _started(state: State, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The words of a state with those of the call itself.
-
-    Raises
-    ------
-    InvalidInput
-        A word that is given twice, or one thing in two forms.
-    """
+    """The words of a state with those of the call itself."""
     words = (*FORMS, *STATE_WORDS[3:], *OF_METHODS, "states", "time", "since", "commanded")
     found = {name: getattr(state, name) for name in words}
     for name in STATE_WORDS:
@@ -510,13 +461,7 @@ def _started(state: State, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _going_on(given: dict[str, Any], kept: Mapping[str, Any], settings: Settings, system: System) -> Settings:
-    """The settings of a run that goes on from a trajectory; its first chosen step is the last one there.
-
-    Raises
-    ------
-    InvalidInput
-        A trajectory of another system.
-    """
+    """The settings of a run that goes on from a trajectory; its first chosen step is the last one there."""
     ds = trajectory(given["start"])
     if ds.attrs.get("system") != system.name:
         raise InvalidInput(f"start is a trajectory of {ds.attrs.get('system')!r}, but the run is of {system.name!r}")
@@ -530,13 +475,7 @@ def _going_on(given: dict[str, Any], kept: Mapping[str, Any], settings: Settings
 
 
 def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
-    """The settings with the epoch of the ephemerides and the air that the system's loads read.
-
-    Raises
-    ------
-    InvalidInput
-        They have several, or another one than the settings; or they do not reach over the span of the run.
-    """
+    """The settings with the epoch of the ephemerides and the air that the system's loads read."""
     given = system.arguments
     tables = [one for one in (*(given.get("forces") or ()), *given.values()) if isinstance(one, Mapping)]
     seen = [one["ephemeris"] for one in tables if "ephemeris" in one]
@@ -559,13 +498,7 @@ def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
 
 
 def go_on_with_states(y: Any, states: Any, system: System) -> None:
-    """Put states that loads read, such as momenta of wheels, into a state: by name, or from a row of a trajectory.
-
-    Raises
-    ------
-    InvalidInput
-        One of them has another size, or is none of the system's.
-    """
+    """Put states that loads read, such as momenta of wheels, into a state: by name, or from a row of a trajectory."""
     read: dict[str, list[int]] = {}
     for k, one in enumerate(system.auxiliary):
         if one.read:

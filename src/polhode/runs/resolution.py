@@ -167,16 +167,7 @@ def _changes(run: Run, starts: Sequence[tuple[float, Any, float, Any]], speed: f
 def coarse_loads(run: Run, times: Any, states: Any) -> str:
     """What is to be said of steps in which the loads change too much; empty where they do not.
 
-    Called when the run is over; what it counts stays as it is.
-
-    Parameters
-    ----------
-    run : Run
-        Nothing is said where steps are chosen by their errors or follow the distance from the centre, or where the
-        method solves the attraction.
-    times, states : array (n,), (n, 13 N + S + extra)
-        Its rows.
-    """
+    Called when the run is over; what it counts stays as it is."""
     prepared, system, n = run.integrator.prepared, run.system, len(times)
     solved = prepared.needs & {"central_gravity", "mutual_gravity"} or prepared.step_density == "distance"
     logged = any(one.logs for one in system.functions.values())  # of the calls of the run, and no others

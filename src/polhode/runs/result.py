@@ -116,19 +116,7 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
 
 
 def columns(run: Run, rows: Rows, sizes: Any, energies: Any, attributes: dict[str, Any]) -> xr.Dataset:
-    """The Dataset of rows of a run, of which the first is the start of the run; without its events.
-
-    Parameters
-    ----------
-    run : Run
-    rows : Rows
-    sizes : array (n,)
-        Sizes of steps.
-    energies : array (n,) or None
-        Their potential energies.
-    attributes : dict
-        Of the Dataset.
-    """
+    """The Dataset of rows of a run, of which the first is the start of the run; without its events."""
     units, prepared, states = run.request.settings.units, run.integrator.prepared, rows.states
     compensation = "bodies" if prepared.compensates_rotation else "points" if prepared.compensation else ""
     more: dict[str, Any] = {}

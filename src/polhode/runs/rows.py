@@ -24,6 +24,7 @@ FEWEST = 16
 class Record:
     """Rows recorded so far; of a run whose rows go to a store, those of late.
 
+
     Attributes
     ----------
     count : int

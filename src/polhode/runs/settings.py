@@ -116,17 +116,7 @@ MOVED: dict[str, Callable[[str, str], str]] = {
 
 
 def unknown_argument(name: str, value: Any, known: Iterable[str], what: str) -> InvalidInput:
-    """The error for an argument of a run that is none, or that is one no more.
-
-    Parameters
-    ----------
-    name, value : str, anything
-        As given.
-    known : iterable of str
-        The names there are.
-    what : str
-        What they are names of, in words.
-    """
+    """The error for an argument of a run that is none, or that is one no more."""
     value = value.item() if isinstance(value, np.generic) else value
     told = shown(value) if isinstance(value, bool | int | float | str) else "..."
     if name in MOVED:
@@ -138,24 +128,14 @@ def unknown_argument(name: str, value: Any, known: Iterable[str], what: str) -> 
 
 
 def refuse_moved(given: Mapping[str, Any]) -> None:
-    """Refuse arguments of before among others that are passed on.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse arguments of before among others that are passed on."""
     for name, value in given.items():
         if name in MOVED:
             raise unknown_argument(name, value, (), "argument")
 
 
 def only_functions(given: Mapping[str, Any], caller: str, known: Iterable[str]) -> None:
-    """Refuse what is no function among those that are handed in by keyword.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse what is no function among those that are handed in by keyword."""
     for name, value in given.items():
         if name in MOVED:
             raise unknown_argument(name, value, (), "argument")

@@ -204,13 +204,7 @@ class State:
 
 
 def state_of(start: Any) -> State:
-    """The state that a mapping, or a ``State``, is.
-
-    Raises
-    ------
-    InvalidInput
-        Something else, a name that it does not know, or as ``State``.
-    """
+    """The state that a mapping, or a ``State``, is."""
     if start is None:
         return AT_REST
     if isinstance(start, State):
@@ -226,13 +220,7 @@ def state_of(start: Any) -> State:
 
 
 def record_of(start: Any) -> dict[str, Any]:
-    """What a start records of its run, where it is a Dataset that does.
-
-    Raises
-    ------
-    InvalidInput
-        A record that polhode did not write.
-    """
+    """What a start records of its run, where it is a Dataset that does."""
     if not hasattr(type(start), "isel"):
         return {}
     attributes = start.attrs
@@ -253,12 +241,7 @@ def _brief(value: Any) -> str:
 
 
 def check_forms(given: Mapping[str, Any]) -> None:
-    """Refuse two forms of one thing, and a sequence without angles.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse two forms of one thing, and a sequence without angles."""
     for group in (ATTITUDES, TURNING):
         several = [name for name in group if given.get(name) is not None]
         if len(several) > 1:
@@ -269,26 +252,7 @@ def check_forms(given: Mapping[str, Any]) -> None:
 
 
 def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The same start with an attitude as quaternions and what turns in the body frame.
-
-    Parameters
-    ----------
-    given : mapping
-        By name: one of ``attitude`` (quaternions, rotation matrices, or a SciPy ``Rotation``), ``rotation_vector``
-        (rad), ``euler_angles`` (rad) and ``euler_angles_deg``, the latter in the order of ``sequence`` (default
-        ``"XYZ"``); one of ``angular_velocity`` and ``angular_momentum``, or of these with ``_space``. Other keys, and
-        values that are None, mean nothing here.
-
-    Returns
-    -------
-    dict
-        ``attitude``, ``angular_velocity``, ``angular_momentum``, what there is of them.
-
-    Raises
-    ------
-    InvalidInput
-        Two forms of one thing, a sequence without angles, or a value that is none of its kind.
-    """
+    """The same start with an attitude as quaternions and what turns in the body frame."""
     found = {name: given[name] for name in FORMS if given.get(name) is not None}
     check_forms(found)
     angles = next((name for name in ANGLES if name in found), None)
@@ -316,13 +280,7 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_own_states(system: System, start: Any, who: str) -> None:
-    """Refuse a start with states that loads read, which would not be carried on.
-
-    Raises
-    ------
-    InvalidInput
-        One of its states, and what to do.
-    """
+    """Refuse a start with states that loads read, which would not be carried on."""
     before, own = hasattr(type(start), "isel"), [one.quantity for one in system.auxiliary[system.read_from :]]
     said = own if before else getattr(start, "states", None)
     said = start.get("states") if isinstance(start, Mapping) and not before else said

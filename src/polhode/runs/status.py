@@ -34,55 +34,28 @@ LOOK_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Status:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes
-    ----------
-    store, title : str
-        The folder; system, method and step.
-    state : str
-        ``running``, ``stopped`` (it can be resumed), ``complete``, or ``failed``: at its end, where something is wrong.
-    told : str
-        The sentence of what ended it, or how far it was.
-    rows, rows_safe : int
-        Rows that can be read, and those of the last checkpoint, which no failure takes away.
-    steps, of : int, int or None
-        Steps up to that checkpoint, and in all where that is known.
-    start, now, end : float or None
-        Times of the start, of the last row, and of the end asked for; None where a store does not say so.
-    share : float or None
-        Part of the span that is done.
-    seconds : float
-        Time computed up to the checkpoint; what was written took its own.
-    steps_per_second : float or None
-        Of the process that runs it or ran it last, writing included.
-    bytes_per_row : float or None
-    left : float or None
-        Seconds that a run still takes at this rate, while it goes.
-    bytes : int
-        Size on the disk.
-    checkpoint_age : float
-        Seconds since the last checkpoint.
-    """
-
-    store: str
+    store: str  # store, title: the folder; system, method and step
     title: str
+    # ``running``, ``stopped`` (it can be resumed), ``complete``, or ``failed``: at its end, where something is wrong
     state: str
-    told: str
-    rows: int
+    told: str  # the sentence of what ended it, or how far it was
+    rows: int  # rows, rows_safe: rows that can be read, and those of the last checkpoint, which no failure takes away
     rows_safe: int
-    steps: int
+    steps: int  # steps, of: steps up to that checkpoint, and in all where that is known
     of: int | None
+    # start, now, end: times of the start, of the last row, and of the end asked for; None where a store does not say so
     start: float | None
     now: float | None
     end: float | None
-    share: float | None
-    seconds: float
-    steps_per_second: float | None
+    share: float | None  # part of the span that is done
+    seconds: float  # time computed up to the checkpoint; what was written took its own
+    steps_per_second: float | None  # of the process that runs it or ran it last, writing included
     bytes_per_row: float | None
-    left: float | None
-    bytes: int
-    checkpoint_age: float
+    left: float | None  # seconds that a run still takes at this rate, while it goes
+    bytes: int  # size on the disk
+    checkpoint_age: float  # seconds since the last checkpoint
 
     def to_json(self) -> dict[str, Any]:
         """Its attributes in JSON's types."""
@@ -102,20 +75,7 @@ def size_of(folder: Path) -> int:
 
 
 def status(path: str | os.PathLike[str]) -> Status:
-    """How far the run of a live store is.
-
-    Parameters
-    ----------
-    path : path
-        The store.
-
-    Raises
-    ------
-    FileProblem
-        There is none, or its checkpoint is missing, torn or edited.
-    InvalidInput
-        Another suffix.
-    """
+    """How far the run of a live store is."""
     running = in_use(Path(path))  # before anything else is read, so that what ends meanwhile is not taken for stopped
     live = LiveStore.opened(Store(path), writable=False)
     told, asked = live.progress, json.loads(live.run_text)
@@ -158,13 +118,7 @@ def _written(ds: xr.Dataset, rows: int, now: float | None) -> tuple[int, float |
 
 # ------------------------------------------------------------------ the last rows
 def shown_of(ds: xr.Dataset, names: list[str]) -> list[str]:
-    """Variables to show: those named, else what fits in a terminal.
-
-    Raises
-    ------
-    InvalidInput
-        There is no such variable along time.
-    """
+    """Variables to show: those named, else what fits in a terminal."""
     along = [str(name) for name, variable in ds.data_vars.items() if "time" in variable.dims]
     for name in names:
         if name not in along:
@@ -203,27 +157,7 @@ def numbers_of(ds: xr.Dataset, names: list[str]) -> Any:
 
 
 def last_rows(path: str | os.PathLike[str], many: int, follow: bool = False) -> Iterator[tuple[xr.Dataset, int]]:
-    """The last rows of a run, and those that come while it goes.
-
-    Parameters
-    ----------
-    path : path
-        The store.
-    many : int
-        Most rows at a time.
-    follow : bool
-        Go on with new rows until the run has ended; otherwise there is one look.
-
-    Yields
-    ------
-    tuple of (xarray.Dataset, int)
-        Rows, and how many before them were left out since the last ones.
-
-    Raises
-    ------
-    FileProblem
-        No store, or one that is damaged; nothing to read in it yet.
-    """
+    """The last rows of a run, and those that come while it goes."""
     seen, first = 0, True
     while True:
         going = follow and in_use(Path(path))

@@ -175,13 +175,7 @@ class Run:
         return ""
 
     def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
-        """The whole run; ``between_slices`` is called now and then.
-
-        Raises
-        ------
-        Ended
-            An event ends it before.
-        """
+        """The whole run; ``between_slices`` is called now and then."""
         if not self.resumed:
             if samples is None:
                 record.add(self.t0, self.start, 0)
@@ -221,14 +215,7 @@ class Run:
         }
 
     def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
-        """Go on where ``snapshot`` was taken, in this process or another; ``found`` are the events met before.
-
-        Raises
-        ------
-        ValueError
-            It is not of this run: by some of its numbers kernels find others, so that they must fit. Without parameters
-            it is of an earlier version, which had others; what a run sets of them follows from the time and the events.
-        """
+        """Go on where ``snapshot`` was taken, in this process or another; ``found`` are the events met before."""
         if kept["memory"]["sides"].size == self.integrator.sides.size + 1 and self.event_detection.ground is not None:
             self.event_detection.land(self.t0, self.start)  # which it had done
         told = kept["memory"]["report"]
@@ -327,15 +314,7 @@ class Run:
         return self.t0 + k * self.h
 
     def take_steps(self, n: int, every: int, record: Record | None, between_slices: Callable[[], None]) -> None:
-        """Take ``n`` steps in slices; states after a multiple of ``every`` steps go to ``record``.
-
-        Raises
-        ------
-        StepFailed, UserFunctionError
-            A step failed; the state is the one before it.
-        Ended
-            An event that ends the run.
-        """
+        """Take ``n`` steps in slices; states after a multiple of ``every`` steps go to ``record``."""
         last = self.done + n
         while self.done < last:
             whole = self.whole_steps()
@@ -499,13 +478,7 @@ class Run:
 
     def show(self, record: Record) -> None:
         """Set states in the last row, which is new, as controllers do at its time, so that it has the commands that act
-        from there on.
-
-        Raises
-        ------
-        StepFailed, UserFunctionError
-            They cannot.
-        """
+        from there on."""
         if not self.integrator.samples:
             return
         t, shown, status, problem = record.last, record.states[record.held - 1].copy(), L.OK, None

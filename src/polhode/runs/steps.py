@@ -30,26 +30,11 @@ MOST = 2**62
 
 @dataclass(frozen=True)
 class FixedStep:
-    """Steps of one size.
+    """Steps of one size."""
 
-    Attributes
-    ----------
-    step : float
-        Their size, positive.
-    steps : int
-        How many.
-    backwards : bool
-        Whether they go back in time.
-
-    Raises
-    ------
-    InvalidInput
-        A size that is not positive, or more steps than can be counted.
-    """
-
-    step: float
-    steps: int | None
-    backwards: bool = False
+    step: float  # their size, positive
+    steps: int | None  # how many
+    backwards: bool = False  # whether they go back in time
 
     def __post_init__(self) -> None:
         keep(self, step=number(self.step, "step"), steps=_counted(self.steps), backwards=bool(self.backwards))
@@ -169,13 +154,7 @@ def _counted(given: Any) -> int | None:
 
 
 def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]:
-    """Signed step, number of steps and start time from what the user gave.
-
-    Raises
-    ------
-    InvalidInput
-        Step not positive; neither or both of ``t_end`` and ``steps``; ``t_end`` no whole number of steps away.
-    """
+    """Signed step, number of steps and start time from what the user gave."""
     h, start = FixedStep(step, 0).step, number(t0, "time")
     if (t_end is None) == (steps is None):
         raise InvalidInput("give either t_end or steps, the one or the other")
@@ -199,12 +178,7 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
 
 
 def check_resolved(steps: Steps, t0: float, t_end: float | None) -> None:
-    """Refuse times that do not tell the steps apart.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse times that do not tell the steps apart."""
     final = steps.final(t0, t_end)
     size, what = (abs(final - t0), "the run up to t_end") if isinstance(steps, Tolerance) else (steps.step, "step")
     counted = type(steps) is not TimeTransformed or t_end is not None  # else nobody knows when it ends
@@ -213,12 +187,7 @@ def check_resolved(steps: Steps, t0: float, t_end: float | None) -> None:
 
 
 def check_told_apart(size: float, what: str, furthest: float) -> None:
-    """Refuse a step, or another span, of which the times up to the furthest from zero have too few roundings.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Refuse a step, or another span, of which the times up to the furthest from zero have too few roundings."""
     for time, called in ((size, what), (furthest, "the end or start of the run")):
         if time and not 1.0 / LARGEST <= time <= LARGEST:
             raise InvalidInput(f"{called} is {time:g}, beyond {1.0 / LARGEST:g} to {LARGEST:g}, where squares over- or "
@@ -232,13 +201,7 @@ def check_told_apart(size: float, what: str, furthest: float) -> None:
 def planned(
     given: Mapping[str, Any], time_transformed: bool, own: tuple[float, float] | None = None
 ) -> tuple[Steps, float, float | None]:
-    """``plan`` with times that tell its steps apart.
-
-    Raises
-    ------
-    InvalidInput
-        Likewise, or a step below 1e4 roundings of the time.
-    """
+    """``plan`` with times that tell its steps apart."""
     found = plan(given, time_transformed, own)
     check_resolved(*found)
     return found
@@ -247,22 +210,7 @@ def planned(
 def plan(
     given: Mapping[str, Any], time_transformed: bool, own: tuple[float, float] | None = None
 ) -> tuple[Steps, float, float | None]:
-    """How steps are taken, the start time, and the end where steps of one size do not say it.
-
-    Parameters
-    ----------
-    given : mapping
-        ``step``, ``steps`` and ``t_end`` as of ``polhode.integrate``, and ``time``, the start.
-    time_transformed : bool
-        Whether the method has a time transformation.
-    own : pair of float, optional
-        Relative and absolute tolerance of a method that has some of its own.
-
-    Raises
-    ------
-    InvalidInput
-        A number out of its range, numbers that do not go together, or a span that is not said.
-    """
+    """How steps are taken, the start time, and the end where steps of one size do not say it."""
     step, t_end, steps, t0 = (given.get(name) for name in ("step", "t_end", "steps", "time"))
     t0 = 0.0 if t0 is None else t0
     if own is not None and step is None and not isinstance(steps, Tolerance):
@@ -302,28 +250,14 @@ def grid(steps: Steps, t0: float, t_end: float | None) -> tuple[float, int]:
 # ------------------------------------------------------------------ the rows
 @dataclass(frozen=True)
 class Recording:
-    """Which states are recorded: those after every so many steps, or those at given times.
+    """Which states are recorded: those after every so many steps, or those at given times."""
 
-    Attributes
-    ----------
-    every : int
-        Steps from one row to the next.
-    t_eval : tuple of float, optional
-        The times.
-    """
-
-    every: int = 1
-    t_eval: tuple[float, ...] | None = None
+    every: int = 1  # steps from one row to the next
+    t_eval: tuple[float, ...] | None = None  # the times
 
     @classmethod
     def of(cls, every: Any, t_eval: Any, steps: Steps, t0: float, t_end: float | None) -> Recording:
-        """The recording of a run by these steps from a time on, checked.
-
-        Raises
-        ------
-        InvalidInput
-            As ``sample_times``, or ``every`` that is no whole number of at least 1.
-        """
+        """The recording of a run by these steps from a time on, checked."""
         every = whole_number(every, "every", 1, MOST)
         return cls(
             every, None if t_eval is None else tuple(sample_times(t_eval, every, t0, *grid(steps, t0, t_end)).tolist())
@@ -356,13 +290,7 @@ def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any
 
 
 def checked_breaks(breaks: Any, start: float, end: float | None) -> list[float]:
-    """Times at which loads jump, in the order of numbers; an unknown end is no limit.
-
-    Raises
-    ------
-    InvalidInput
-        No flat sequence of finite times, or one outside of the run.
-    """
+    """Times at which loads jump, in the order of numbers; an unknown end is no limit."""
     if type(breaks) is tuple and not breaks:
         return []
     times = numbers(breaks, "breaks", "")

@@ -140,14 +140,6 @@ class Store:
 class LiveStore:
     """The store of one run, while that run is in this process.
 
-    Parameters
-    ----------
-    target : Store
-        A new folder, and how often checkpoints are written.
-    labels : mapping, optional
-        Further attributes of the Dataset, such as the text of a scenario.
-    origin : str, optional
-        The scenario file.
 
     Attributes
     ----------
@@ -160,11 +152,6 @@ class LiveStore:
     steps, of, progress
         Of a store that was opened: steps done, and in all where known; times of the ``start``, the ``end`` and the last
         step, the ``share`` of the span, seconds ``elapsed`` in the last process, and what was done before it.
-
-    Raises
-    ------
-    FileProblem
-        The folder is there already.
     """
 
     def __init__(self, target: Store, labels: Mapping[str, str] | None = None, origin: str | None = None) -> None:
@@ -203,13 +190,7 @@ class LiveStore:
 
     @classmethod
     def opened(cls, target: Store, *, writable: bool = True) -> LiveStore:
-        """A store that is there, from its checkpoint.
-
-        Raises
-        ------
-        FileProblem
-            There is none, or its checkpoint is missing, torn or edited.
-        """
+        """A store that is there, from its checkpoint."""
         store = cls.__new__(cls)
         store._set_up(target)
         store.new, store.writable, store.streams = False, writable, writable
@@ -303,13 +284,7 @@ class LiveStore:
 
     # -------------------------------------------------------------- a run begins or goes on
     def begin(self, request: Request) -> None:
-        """Make the folder of a new run and its first checkpoint, before anything is computed.
-
-        Raises
-        ------
-        FileProblem
-            The folder cannot be made, or belongs to another process.
-        """
+        """Make the folder of a new run and its first checkpoint, before anything is computed."""
         if not self.streams:
             return
         if not self.new:
@@ -388,13 +363,7 @@ class LiveStore:
         return zarr.open_group(durable_store()(self.path), mode="r+" if self.writable else "r", use_consolidated=False)
 
     def join(self, run: Run, record: Record, potential: Any) -> None:
-        """Follow a run from now on; one that goes on gets its rows and its state back.
-
-        Raises
-        ------
-        FileProblem
-            Rows are torn or missing; the disk is full.
-        """
+        """Follow a run from now on; one that goes on gets its rows and its state back."""
         self.run, self.record, self.last = run, record, time.perf_counter()
         if self.streams:
             request = run.request
@@ -424,13 +393,7 @@ class LiveStore:
         self.begun = time.perf_counter(), float(run.share), run.done
 
     def verify(self) -> None:
-        """Read all rows once, to see whether they are those of the checkpoint.
-
-        Raises
-        ------
-        FileProblem
-            They are not.
-        """
+        """Read all rows once, to see whether they are those of the checkpoint."""
         for _ in self._pieces():
             pass
 
@@ -478,13 +441,7 @@ class LiveStore:
             return False
 
     def trajectory(self) -> xr.Dataset:
-        """The Dataset as far as it is written, its variables left on disk.
-
-        Raises
-        ------
-        FileProblem
-            There is none yet, or it is torn.
-        """
+        """The Dataset as far as it is written, its variables left on disk."""
         folder = self.path / TRAJECTORY
         if not (folder / "zarr.json").is_file():
             raise FileProblem(
@@ -507,12 +464,7 @@ class LiveStore:
     def finish(self, potential: Any, error: PolhodeError | None, stopped: str) -> xr.Dataset:
         """The Dataset of the run, opened from the store; where there is an error it is raised, with the Dataset on it.
 
-        That of a failure is in memory where all its rows still are.
-
-        Raises
-        ------
-        PolhodeError
-        """
+        That of a failure is in memory where all its rows still are."""
         run, record, stream = self.run, self.record, self.stream
         assert run is not None
         whole = record.first == 0
@@ -540,15 +492,7 @@ class LiveStore:
 
     # -------------------------------------------------------------- while it goes
     def commit_if_due(self) -> None:
-        """The run is between two slices: remember where, write rows when there are many, and commit when it is time.
-
-        Raises
-        ------
-        FileProblem
-            The disk is full, and the like; the checkpoint before is still there.
-        NotFinite, UserFunctionError
-            The energy of a row shows that the run has failed.
-        """
+        """The run is between two slices: remember where, write rows when there are many, and commit when it is time."""
         if not self.writable or self.run is None:
             return
         self.kept = self.run.snapshot(), self.record.count
@@ -566,13 +510,7 @@ class LiveStore:
     def commit(self, over: bool = False) -> None:
         """Write the rows up to the last look, then the checkpoint.
 
-        A run that is ``over`` has all its rows written. What goes on from there does the last of it again.
-
-        Raises
-        ------
-        FileProblem
-            As ``commit_if_due``.
-        """
+        A run that is ``over`` has all its rows written. What goes on from there does the last of it again."""
         if not self.writable or self.run is None or (self.kept is None and not over):
             return
         done, state, count = self.run.done, None, self.record.count

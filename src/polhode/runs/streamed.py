@@ -38,17 +38,6 @@ SECONDS = 2.0
 class Streamed:
     """The Dataset of a run, on its way to the disk.
 
-    Parameters
-    ----------
-    folder : Path
-        The group that receives it.
-    run : Run
-    potential : function or None
-        The compiled potential energy.
-    labels : mapping
-        Further attributes.
-    most : int, optional
-        Most rows there will be, where that is known.
 
     Attributes
     ----------
@@ -72,19 +61,7 @@ class Streamed:
         self.chart, self.singular, self.singular_at = run.integrator.prepared.coordinates, 0, 0.0
 
     def add(self, rows: tuple[Any, Any, Any, Any], judge: bool = True) -> None:
-        """Add the next rows: times, states, iterations, sizes of steps.
-
-        Parameters
-        ----------
-        rows : tuple of array
-        judge : bool
-            Whether the energy may show that the run has failed.
-
-        Raises
-        ------
-        OSError
-            The disk is full, and the like.
-        """
+        """Add the next rows: times, states, iterations, sizes of steps."""
         states = rows[1]
         most = max(1, PIECE // (8 * states.shape[1]))
         for begin in range(0, len(states), most):
@@ -144,13 +121,7 @@ class Streamed:
         return rows._replace(bodies=made, balance=balance), balance
 
     def show(self, error: PolhodeError | None, stopped: str = "", last: bool = False) -> None:
-        """Let others see all rows so far; without an error, and the last, as a complete trajectory.
-
-        Raises
-        ------
-        OSError
-            As ``add``.
-        """
+        """Let others see all rows so far; without an error, and the last, as a complete trajectory."""
         run, growing = self.run, self.growing
         if self.first is None:  # no row, but all variables
             width = len(run.start)
@@ -172,46 +143,18 @@ class Streamed:
         self.shown, self.closed = time.perf_counter(), last
 
     def show_if_due(self) -> None:
-        """Let others see the rows now and then.
-
-        Raises
-        ------
-        OSError
-            As ``add``.
-        """
+        """Let others see the rows now and then."""
         if time.perf_counter() - self.shown >= SECONDS:
             self.show_so_far()
 
     def show_so_far(self) -> None:
-        """Let others see the rows of a run that is not over.
-
-        Raises
-        ------
-        OSError
-            As ``add``.
-        """
+        """Let others see the rows of a run that is not over."""
         run = self.run
         of = "" if run.total is None else f" of {run.total}"
         self.show(Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when this was written"))
 
     def close(self, error: PolhodeError | None, stopped: str, times: Any, states: Any) -> xr.Dataset:
-        """The Dataset, opened; where there is an error it is raised, with the Dataset on it.
-
-        Parameters
-        ----------
-        error : PolhodeError or None
-            What has ended the run.
-        stopped : str
-            The event that has ended it.
-        times, states : array
-            All rows of a run without an error, or what reads them where they lie.
-
-        Raises
-        ------
-        PolhodeError
-        OSError
-            As ``add``.
-        """
+        """The Dataset, opened; where there is an error it is raised, with the Dataset on it."""
         run = self.run
         if self.failed is not None and (error is None or isinstance(error, NotFinite)):
             error = self.failed

@@ -112,13 +112,7 @@ class TimeTransformedRun(Run):
                 record.add(t, self.y, int(self.step_info[L.ROW_ITERATIONS]), self.taken)
 
     def reach(self, target: float, every: int, record: Record | None, between_slices: Callable[[], None]) -> None:
-        """Take steps until one reaches the target, or all steps are taken; then ``ahead`` tells which.
-
-        Raises
-        ------
-        StepFailed, UserFunctionError
-            A step failed; the state is the one before it.
-        """
+        """Take steps until one reaches the target, or all steps are taken; then ``ahead`` tells which."""
         integrator, y, slot = self.integrator, self.y, self.time_at
         if (y[slot] - target) * self.h >= 0.0:  # on the way to an earlier time, or there from the start
             if not self.ahead:
@@ -166,13 +160,7 @@ class TimeTransformedRun(Run):
     def aside(self, target: float) -> tuple[Any, int]:
         """State at a time that the step taken last reached or passed, and the iterations of the step that ends there.
 
-        The size of that step is left in ``taken``.
-
-        Raises
-        ------
-        StepFailed, UserFunctionError
-            The step failed.
-        """
+        The size of that step is left in ``taken``."""
         slot, grid, shown, before = (
             self.time_at,
             self.integrator.kept.copy(),

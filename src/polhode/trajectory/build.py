@@ -319,21 +319,7 @@ def assembled(
 
     xarray's own constructor compares the dimensions, coordinates and indexes of all variables with each other, 0.2 ms
     for what is right by construction. So the checked pieces are put together as its own operations do it
-    (``Dataset._construct_direct``), and by the constructor where a version of xarray should not have that.
-
-    Parameters
-    ----------
-    variables, varied : mapping
-        Names to (dimensions, values, attributes), of data and of further coordinates.
-    times, about : array (n,) or (M, n), and mapping
-        The coordinate ``time`` and its attributes.
-    labels : tuple of (str, tuple)
-        Dimensions and the labels along them.
-    sizes : mapping
-        Of the dimensions ``time``, ``member`` and ``body``, as far as there are any.
-    attributes : mapping
-        Those of the Dataset.
-    """
+    (``Dataset._construct_direct``), and by the constructor where a version of xarray should not have that."""
     import xarray as xr
 
     made, coords, indexes = dict[str, Any](), dict[str, Any](), dict[str, Any]()
@@ -370,19 +356,7 @@ def assembled(
 
 
 def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent") -> xr.Dataset:
-    """Add the events of a run to its Dataset, along the dimension ``event``.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Trajectory of the run.
-    system : System
-        The system that was integrated.
-    found : mapping
-        The events: arrays (n,) ``time``, ``kind`` and ``work``, (n, 13 N) ``state`` and ``before``.
-    units : {"consistent", "SI", "molecular"}
-        Unit labels of the variables.
-    """
+    """Add the events of a run to its Dataset, along the dimension ``event``."""
     n, states = len(found["time"]), ["event_"]
     if system.kicked:
         states.append("event_before_")
@@ -415,19 +389,7 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
 
 
 def with_bath(ds: xr.Dataset, numbers: Any, energy: Any, units: str = "consistent") -> xr.Dataset:
-    """Add thermostat variables and the conserved energy to the Dataset of a thermostatted run.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Trajectory of the run.
-    numbers : array (n, k), or (M, n, k) of members
-        Thermostat variables.
-    energy : array (n,) or (M, n)
-        Thermostat energy.
-    units : {"consistent", "SI", "molecular"}
-        Unit labels of the variables.
-    """
+    """Add thermostat variables and the conserved energy to the Dataset of a thermostatted run."""
     total = ds.energy.values + energy
     if "work" in ds:
         total = total - ds.work.values.sum(axis=-1)

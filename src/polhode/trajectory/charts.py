@@ -189,21 +189,7 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
 
 
 def singular_note(chart: str, values: Any, sequence: str | None, times: Any, rates: bool = False) -> str:
-    """Return a note on the rows at which a chart is singular; empty where there are none.
-
-    Parameters
-    ----------
-    chart : str
-        Name of the variable.
-    values : array (n, bodies, 3)
-        Its values.
-    sequence : str or None
-        Euler sequence.
-    times : array (n,)
-        Times of the rows.
-    rates : bool
-        Whether the values were obtained by integrating their rates.
-    """
+    """Return a note on the rows at which a chart is singular; empty where there are none."""
     rows = singular_rows(chart, values, sequence, rates)
     return singular_words(chart, sequence, len(rows), len(times), times[rows[0]], rates) if len(rows) else ""
 

@@ -86,13 +86,7 @@ def _data_regions(path: Path) -> dict[str, list[tuple[int, int]]]:
 
 
 def check_netcdf(path: Path) -> None:
-    """Verify the digests of a netCDF file; a file without digests passes if its length is right.
-
-    Raises
-    ------
-    FileProblem
-        Names what is damaged.
-    """
+    """Verify the digests of a netCDF file; a file without digests passes if its length is right."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         recorded = _footer(path, file, size)
@@ -162,13 +156,7 @@ def seal_zarr(path: Path) -> None:
 
 
 def check_zarr(path: Path) -> None:
-    """Verify the digests of a Zarr folder; a folder without digests passes.
-
-    Raises
-    ------
-    FileProblem
-        Names what is damaged.
-    """
+    """Verify the digests of a Zarr folder; a folder without digests passes."""
     if not (path / GROUP).exists():
         return
     try:

@@ -25,29 +25,16 @@ MOST_NAMED = 8
 
 
 class EnergyBalance(NamedTuple):
-    """Energies of the rows of a run or of M runs, (n,) or (M, n).
+    """Energies of the rows of a run or of M runs, (n,) or (M, n)."""
 
-    Attributes
-    ----------
-    energy, change : array (..., n)
-        Kinetic and potential energy, and its change since the first row.
-    work : array (..., n, F) or None
-        The work of each force.
-    unexplained : array (..., n)
-        The change less all work.
-    sizes : list of array (..., n)
-        The kinetic energy, then the size of the change of the potential energy where there is one, then that of each
-        work.
-    largest : list of array (..., n)
-        The largest of each of all rows so far.
-    """
-
-    energy: Any
+    energy: Any  # energy, change: (..., n): kinetic and potential energy, and its change since the first row
     change: Any
-    work: Any
-    unexplained: Any
+    work: Any  # (..., n, F): the work of each force
+    unexplained: Any  # (..., n): the change less all work
+    # (..., n): the kinetic energy, then the size of the change of the potential energy where there is one, then that of
+    # each work
     sizes: list[Any]
-    largest: list[Any]
+    largest: list[Any]  # (..., n): the largest of each of all rows so far
 
     @property
     def scale(self) -> Any:
@@ -70,18 +57,7 @@ def work_variables(auxiliary: Sequence[AuxiliaryVariable]) -> list[int]:
 def energy_balance(
     system: System, states: Any, kinetic: Any, potential: Any, before: Sequence[float] | None = None
 ) -> EnergyBalance:
-    """The balance of rows, of which the first is the start.
-
-    Parameters
-    ----------
-    system : System
-    states : array (..., n, 13 N + S or more)
-        In the kernels' layout.
-    kinetic, potential : array (..., n), or None for no potential
-        Their energies.
-    before : sequence of float, optional
-        What was ``largest`` in rows that lie between the first and the second.
-    """
+    """The balance of rows, of which the first is the start."""
     energy = kinetic.copy() if potential is None else kinetic + potential
     change = energy - energy[..., :1]
     sizes, work, unexplained = [kinetic], None, change

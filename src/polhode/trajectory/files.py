@@ -65,13 +65,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
 
 @contextlib.contextmanager
 def appearing_whole(target: Path) -> Iterator[Path]:
-    """Write atomically: yield a temporary path that is renamed to ``target`` if the block succeeds.
-
-    Raises
-    ------
-    FileProblem
-        The disk is full, the folder not writable, and the like.
-    """
+    """Write atomically: yield a temporary path that is renamed to ``target`` if the block succeeds."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:

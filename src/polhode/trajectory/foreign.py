@@ -63,15 +63,7 @@ class _Memory:
 
 # ------------------------------------------------------------------ netCDF
 def check_netcdf(path: Path) -> None:
-    """Refuse a netCDF-4 file with contents that polhode never writes.
-
-    Raises
-    ------
-    FileProblem
-        Names the offending contents.
-    OSError, and whatever else h5py raises
-        Not an HDF5 file, or a damaged one.
-    """
+    """Refuse a netCDF-4 file with contents that polhode never writes."""
     import h5py
 
     memory = _Memory(path)
@@ -195,13 +187,7 @@ def _blocks(shape: tuple[int, ...], most: int) -> Iterator[Any]:
 def check_folder(path: Path, whole: bool = True) -> None:
     """Refuse a folder that contains links, special files or oversized files; nothing is opened.
 
-    All files together may have as many bytes as one, if they are read as a ``whole``.
-
-    Raises
-    ------
-    FileProblem
-        Names the offending entry.
-    """
+    All files together may have as many bytes as one, if they are read as a ``whole``."""
     total, most = 0.0, reading.limit()
     for part, folders, files in os.walk(path):
         for name in (*folders, *files):
@@ -223,25 +209,7 @@ def check_folder(path: Path, whole: bool = True) -> None:
 def check_zarr(
     path: Path, whole: bool = True, only: Collection[str] | None = None, damaged: set[int] | None = None
 ) -> None:  # fmt: skip
-    """Refuse a Zarr folder with contents that polhode never writes.
-
-    Parameters
-    ----------
-    path : Path
-    whole : bool
-        Whether all arrays will be read completely, as for a trajectory; of a live store only some rows are.
-    only : collection of str, optional
-        The folders that will be read; all by default.
-    damaged : set of int, optional
-        Gets the indices, along the first axis, of chunks that are no chunks; without it, they are refused.
-
-    Raises
-    ------
-    FileProblem
-        Names the offending contents.
-    OSError, ValueError, KeyError, TypeError, RecursionError
-        Not a Zarr folder, or a damaged one.
-    """
+    """Refuse a Zarr folder with contents that polhode never writes."""
     memory = _Memory(path)
     root = _node(path)
     gathered = (root.get("consolidated_metadata") or {}).get("metadata", {})

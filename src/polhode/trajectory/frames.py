@@ -51,13 +51,7 @@ TARGETS = ("nadir", "velocity", "normal", "sun")
 
 
 def gravity_parameter(ds: xr.Dataset, mu: float | None = None) -> float:
-    """The gravity parameter of the centre: ``mu`` if it is given, or that of the record.
-
-    Raises
-    ------
-    InvalidInput
-        Not positive; not given, and the trajectory does not tell it.
-    """
+    """The gravity parameter of the centre: ``mu`` if it is given, or that of the record."""
     if mu is not None:
         return number(mu, "mu", "m**3 / s**2", positive=True)
     known = centre(ds)
@@ -93,18 +87,7 @@ def _unit(vectors: Any) -> Any:
 
 # ------------------------------------------------------------------ LVLH
 def lvlh_attitude(position: Any, velocity: Any) -> Any:
-    """Attitude of LVLH: quaternions (..., 4) that take its components to space.
-
-    Parameters
-    ----------
-    position, velocity : array (..., 3)
-        Relative to the centre.
-
-    Returns
-    -------
-    array (..., 4)
-        NaN where position and velocity are parallel or not finite.
-    """
+    """Attitude of LVLH: quaternions (..., 4) that take its components to space."""
     z = -_unit(position)
     y = -_unit(np.cross(position, velocity))
     matrix = np.stack([np.cross(y, z), y, z], axis=-1)
@@ -116,28 +99,7 @@ def lvlh_attitude(position: Any, velocity: Any) -> Any:
 
 
 def lvlh(ds: xr.Dataset) -> xr.Dataset:
-    """Attitude relative to LVLH: z to nadir, y against the orbit normal r x v, x = y x z, along the track.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Trajectory with position, velocity and attitude about a centre at the origin, such as that of ``spacecraft``.
-
-    Returns
-    -------
-    xarray.Dataset
-        Along ``time`` (and ``body``, ``member``): ``lvlh_attitude``, quaternions from LVLH to space;
-        ``attitude_in_lvlh``, from the body to LVLH; ``roll_pitch_yaw`` (rad) along ``angle``, of the sequence yaw,
-        pitch, roll (intrinsic "ZYX"), roll and yaw from -pi to pi, pitch from -pi/2 to pi/2, where only the sum or
-        difference of the others is determined and roll is 0; ``angular_velocity_in_lvlh``, of the body relative to
-        LVLH, in the body frame (rad per unit of time), without what the plane of the orbit turns. NaN where the motion
-        is straight.
-
-    Raises
-    ------
-    InvalidInput
-        The Dataset has no position, velocity, attitude or angular velocity.
-    """
+    """Attitude relative to LVLH: z to nadir, y against the orbit normal r x v, x = y x z, along the track."""
     r, v, leading = _moving(ds, "attitude", "angular_velocity")
     q = np.asarray(ds["attitude"].transpose(*leading, "quaternion").values, dtype=float)
     w = np.asarray(ds["angular_velocity"].transpose(*leading, "axis").values, dtype=float)
@@ -182,27 +144,7 @@ def yaw_pitch_roll(q: Any) -> Any:
 
 
 def pointing_error(ds: xr.Dataset, axis: Any = (0.0, 0.0, 1.0), toward: Any = "nadir") -> xr.DataArray:
-    """Angle between an axis of the body and a direction in space.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Trajectory with attitudes.
-    axis : array_like (3,)
-        Body frame, any length.
-    toward : {"nadir", "velocity", "normal", "sun"} or array_like (3,)
-        To the centre, along the velocity, along r x v, to the Sun of the run; or a direction in space.
-
-    Returns
-    -------
-    xarray.DataArray
-        rad, from 0 to pi, along ``time``.
-
-    Raises
-    ------
-    InvalidInput
-        The trajectory lacks what the direction needs.
-    """
+    """Angle between an axis of the body and a direction in space."""
     import xarray as xr
 
     trajectory(ds, "attitude")
@@ -238,25 +180,7 @@ def pointing_error(ds: xr.Dataset, axis: Any = (0.0, 0.0, 1.0), toward: Any = "n
 
 
 def beta_angle(ds: xr.Dataset, sun: Any = None) -> xr.DataArray:
-    """Angle of the Sun above the plane of the orbit, towards r x v.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Trajectory of an orbit or a spacecraft.
-    sun : array_like (3,), optional
-        Direction to the Sun, for a run without sunlight, or with another.
-
-    Returns
-    -------
-    xarray.DataArray
-        rad, from -pi/2 to pi/2.
-
-    Raises
-    ------
-    InvalidInput
-        No positions and velocities; no direction, and no sunlight in the run.
-    """
+    """Angle of the Sun above the plane of the orbit, towards r x v."""
     import xarray as xr
 
     r, v, leading = _moving(ds)
@@ -274,23 +198,7 @@ def beta_angle(ds: xr.Dataset, sun: Any = None) -> xr.DataArray:
 
 # ------------------------------------------------------------------ elements
 def relative_motion(ds: xr.Dataset, about: int | str | None = None) -> tuple[Any, Any, Any, tuple[Any, ...]]:
-    """Positions and velocities relative to what is orbited, and gravity parameters.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        A trajectory.
-    about : {"heaviest", "barycentre"} or int, optional
-        Of bodies that attract each other: which of them, by default the heaviest, or their centre of mass. Of other
-        bodies the centre is at the origin.
-
-    Returns
-    -------
-    position, velocity : array (..., 3)
-    mu : array (...) or None
-        Of the motion of each body relative to this centre, to broadcast; None where the trajectory does not tell.
-    leading : tuple of str
-    """
+    """Positions and velocities relative to what is orbited, and gravity parameters."""
     r, v, leading = _moving(ds)
     mus = gravity_parameters(ds)
     if mus is None:
@@ -338,30 +246,7 @@ def gravity_parameters(ds: xr.Dataset) -> Any:
 
 
 def elements(ds: xr.Dataset, mu: float | None = None, about: int | str | None = None) -> xr.Dataset:
-    """Osculating orbital elements: those of the conic that each row would go on along without further forces.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Trajectory of orbits, spacecraft or gravitating bodies.
-    mu : float, optional
-        Gravity parameter of the centre, by default that of the run; of gravitating bodies, the sum of both.
-    about : {"heaviest"} or int, optional
-        Which of the gravitating bodies is the centre; by default the heaviest, whose own elements are NaN.
-
-    Returns
-    -------
-    xarray.Dataset
-        Along ``time`` (and ``body``, ``member``): ``semi_major_axis``, ``eccentricity``, ``inclination``, ``node``,
-        ``argument_of_periapsis``, ``true_anomaly``, ``argument_of_latitude``, ``mean_anomaly``, ``period``,
-        ``periapsis``, ``apoapsis``, ``distance``; angles in rad, conventions of ``polhode.kepler.classical_elements``.
-        NaN where there are none: not finite, straight, period and mean anomaly of an open orbit.
-
-    Raises
-    ------
-    InvalidInput
-        The trajectory has no position and velocity, or no gravity parameter is known.
-    """
+    """Osculating orbital elements: those of the conic that each row would go on along without further forces."""
     if about == "barycentre":
         raise InvalidInput("elements are about a body, not about the barycentre; choose a body, or 'heaviest'")
     r, v, known, leading = relative_motion(ds, about)
@@ -415,25 +300,7 @@ def _radius(ds: xr.Dataset, radius: float | None) -> float:
 
 
 def altitude(ds: xr.Dataset, radius: float | None = None) -> xr.DataArray:
-    """Height above a sphere about the centre: distance less ``radius``, by default the equatorial radius of the centre.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Trajectory with positions.
-    radius : float, optional
-        In the units of the trajectory.
-
-    Returns
-    -------
-    xarray.DataArray
-        In the units of the position.
-
-    Raises
-    ------
-    InvalidInput
-        No positions, or no radius known.
-    """
+    """Height above a sphere about the centre: distance less ``radius``, by default its equatorial radius."""
     import xarray as xr
 
     trajectory(ds, "position")
@@ -445,30 +312,7 @@ def altitude(ds: xr.Dataset, radius: float | None = None) -> xr.DataArray:
 
 
 def ground_track(ds: xr.Dataset, rotation_rate: float | None = None, radius: float | None = None) -> xr.Dataset:
-    """Longitude and latitude below each row, on a central body that rotates about z.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Trajectory of an orbit or a spacecraft.
-    rotation_rate : float, optional
-        Of the central body, rad per unit of time; by default that of the run's atmosphere, or of the known planet.
-    radius : float, optional
-        Of the sphere that ``altitude`` is measured from.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``longitude`` from -pi to pi and ``latitude`` (rad), geocentric: up to 0.0034 rad below the geodetic one on the
-        Earth; ``altitude`` where a radius is known. The prime meridian lies along x at time 0; about the Earth, if the
-        trajectory has an epoch, where the Earth rotation angle puts it [petit2010, eq. 5.15], with precession, nutation
-        and polar motion neglected (0.3 degrees by 2026, for axes of J2000).
-
-    Raises
-    ------
-    InvalidInput
-        No positions, or no rotation known.
-    """
+    """Longitude and latitude below each row, on a central body that rotates about z."""
     trajectory(ds, "position")
     known = centre(ds)
     if rotation_rate is None:
@@ -497,29 +341,7 @@ def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
     """When the first body is in the shadow (penumbra included) of the centre.
 
     Edges are sought between rows on the cubic through positions and velocities of both, so rows may be apart by up to
-    a quarter of a revolution.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Trajectory of an orbit or a spacecraft.
-    sun : array_like (3,), optional
-        Direction to the Sun, for a run without sunlight, or with another.
-    radius : float, optional
-        Of the body that casts the shadow, with ``sun``.
-
-    Returns
-    -------
-    array (k, 2)
-        Begin and end of each shadow, increasing; ends of the trajectory count as such. No rows where the run has no
-        shadow and none is asked for.
-
-    Raises
-    ------
-    InvalidInput
-        No positions and velocities; a direction, but no radius known; rows so far apart that nobody knows the way
-        between them.
-    """
+    a quarter of a revolution."""
     cast = shadow_of(ds, sun, radius)
     r, v, leading = _moving(ds)
     if cast is None or leading not in (("time",), ("time", "body")):

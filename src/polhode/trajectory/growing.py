@@ -95,16 +95,6 @@ def text_of(node: Mapping[str, Any]) -> bytes:
 class Growing:
     """Writes a Dataset that grows along a dimension.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder of the group. What is there is replaced while the new one grows.
-    dimension : str
-        The first one of all variables that grow.
-    most : int, optional
-        Most rows there will be, where that is known.
-    buffer : int
-        Bytes of the rows in a chunk of all variables; 0 for ``BUFFER``.
 
     Attributes
     ----------
@@ -124,13 +114,7 @@ class Growing:
 
     # -------------------------------------------------------------- rows
     def add(self, piece: xr.Dataset) -> None:
-        """Add rows. The first piece says which variables there are; those without the dimension are taken from it.
-
-        Raises
-        ------
-        OSError
-            The disk is full, and the like; ``rows`` counts those before the chunk that could not be written.
-        """
+        """Add rows. The first piece says which variables there are; those without the dimension are taken from it."""
         n, done = piece.sizes[self.dimension], 0
         if not self.pending:
             self._begin(piece)
@@ -179,13 +163,7 @@ class Growing:
         self.disk.write(self.folder / name / NODE, text_of(node))
 
     def put(self, fixed: xr.Dataset) -> None:
-        """Write variables that do not grow, each in one chunk, in the place of those of that name.
-
-        Raises
-        ------
-        OSError
-            As ``add``.
-        """
+        """Write variables that do not grow, each in one chunk, in the place of those of that name."""
         for name, variable in fixed.variables.items():
             values = variable.values
             chunk = tuple(max(1, size) for size in values.shape)
@@ -199,20 +177,7 @@ class Growing:
         self.nodes[name]["attributes"] = dict(attributes)
 
     def show(self, attributes: Mapping[str, Any], last: bool = False) -> None:
-        """Write the unfinished chunk and, after it, the metadata by which others see all rows handed in.
-
-        Parameters
-        ----------
-        attributes : mapping
-            Of the Dataset, from now on.
-        last : bool
-            Whether these are all the rows: the metadata of each array is written, too, and all files are synced.
-
-        Raises
-        ------
-        OSError
-            As ``add``; what was seen before is still seen.
-        """
+        """Write the unfinished chunk and, after it, the metadata by which others see all rows handed in."""
         filled = self.rows % self.chunk if self.chunk else 0
         if filled:
             self._write_chunk(self.rows // self.chunk, filled)
@@ -242,20 +207,7 @@ def _without_indexes() -> dict[str, Any]:
 
 
 def opened(folder: Path, dimension: str = "time") -> xr.Dataset:
-    """Open a Dataset on disk: its variables are read when they are used, the parts of them that are used.
-
-    Parameters
-    ----------
-    folder : Path
-        What ``Growing`` wrote, or is writing: the rows shown last.
-    dimension : str
-        The one along which it grows.
-
-    Raises
-    ------
-    OSError, ValueError, KeyError
-        There is none, or it is damaged.
-    """
+    """Open a Dataset on disk: its variables are read when they are used, the parts of them that are used."""
     import xarray as xr
 
     from polhode.trajectory.on_disk import OnDisk

@@ -57,48 +57,22 @@ MARGIN = 1e-4
 
 
 class Particles(NamedTuple):
-    """The particles to write, bodies or sites: n of them in T rows.
+    """The particles to write, bodies or sites: n of them in T rows."""
 
-    Attributes
-    ----------
-    times, steps : array (T,)
-        Times, and step numbers for formats that count steps.
-    box : array (3,) or None
-        Edges of the periodic box.
-    position, velocity : array (T, n, 3)
-        Space frame; positions may be unwrapped.
-    attitude : array (T, n, 4) or None
-        Scalar first, body to space.
-    spin : array (T, n, 3) or None
-        Angular momentum, body frame.
-    dipole : array (T, n, 3) or None
-        Space frame.
-    mass, charge : array (n,) or None
-        None if unknown.
-    inertia : array (n, 3) or None
-        Principal moments; zero where unknown.
-    species : list of str
-        Species of each particle.
-    body : array (n,) of int
-        Index of the body that each particle is or belongs to.
-    numbers : dict of str to array (T,)
-        Other scalar time series of the trajectory.
-    """
-
-    times: Any
+    times: Any  # times, steps: (T,): times, and step numbers for formats that count steps
     steps: Any
-    box: Any
-    position: Any
+    box: Any  # (3,) or None: edges of the periodic box
+    position: Any  # position, velocity: (T, n, 3): space frame; positions may be unwrapped
     velocity: Any
-    attitude: Any
-    spin: Any
-    dipole: Any
-    mass: Any
+    attitude: Any  # (T, n, 4) or None: scalar first, body to space
+    spin: Any  # (T, n, 3) or None: angular momentum, body frame
+    dipole: Any  # (T, n, 3) or None: space frame
+    mass: Any  # mass, charge: (n,) or None: none if unknown
     charge: Any
-    inertia: Any
-    species: list[str]
-    body: Any
-    numbers: dict[str, Any]
+    inertia: Any  # (n, 3) or None: principal moments; zero where unknown
+    species: list[str]  # species of each particle
+    body: Any  # (n,): index of the body that each particle is or belongs to
+    numbers: dict[str, Any]  # (T,): other scalar time series of the trajectory
 
 
 def extended_xyz(
@@ -422,12 +396,7 @@ def _particles(
 
 
 def with_rows(ds: Any) -> xr.Dataset:
-    """The trajectory of one run, checked: it has rows.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """The trajectory of one run, checked: it has rows."""
     if "time" not in trajectory(ds, "time").dims:
         raise InvalidInput("this Dataset has no dimension time; take several rows of a run, ds.isel(time=slice(...))")
     found: xr.Dataset = ds
@@ -437,13 +406,7 @@ def with_rows(ds: Any) -> xr.Dataset:
 
 
 def stated(ds: xr.Dataset, name: str, *layouts: tuple[str, ...]) -> Any:
-    """A variable as real numbers, along the one of these layouts that it has.
-
-    Raises
-    ------
-    InvalidInput
-        Other dimensions, as of several members, or no real numbers.
-    """
+    """A variable as real numbers, along the one of these layouts that it has."""
     variable = ds[name].variable
     for layout in layouts:
         if set(layout) == set(variable.dims):
@@ -456,13 +419,7 @@ def stated(ds: xr.Dataset, name: str, *layouts: tuple[str, ...]) -> Any:
 
 
 def box_of(ds: xr.Dataset) -> Any:
-    """Edges (3,) of the periodic box, None in free space.
-
-    Raises
-    ------
-    InvalidInput
-        Edges that are not positive.
-    """
+    """Edges (3,) of the periodic box, None in free space."""
     if "box" not in ds:
         return None
     box = stated(ds, "box", ("axis",))
@@ -472,13 +429,7 @@ def box_of(ds: xr.Dataset) -> Any:
 
 
 def of_bodies(ds: xr.Dataset, name: str) -> Any:
-    """Return a variable of all bodies as a finite array (time, body, components).
-
-    Raises
-    ------
-    InvalidInput
-        The variable is missing or not finite.
-    """
+    """Return a variable of all bodies as a finite array (time, body, components)."""
     if name not in with_rows(ds):
         has = "do not turn" if name in ("attitude", "angular_momentum", "angular_velocity") else "do not move"
         raise InvalidInput(f"this trajectory has no {name}: the bodies it describes {has}")
@@ -494,20 +445,7 @@ def of_bodies(ds: xr.Dataset, name: str) -> Any:
 
 
 def body_dipoles(ds: xr.Dataset, dipole: Any = None) -> Any:
-    """Dipoles of all bodies in the space frame, (time, body, 3).
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        A trajectory of bodies that rotate.
-    dipole : array_like (3,) or (N, 3), optional
-        Dipoles in the body frame; default the variable ``dipole`` of the trajectory.
-
-    Raises
-    ------
-    InvalidInput
-        No dipole, or one of the wrong shape.
-    """
+    """Dipoles of all bodies in the space frame, (time, body, 3)."""
     q = of_bodies(ds, "attitude")
     if dipole is None:
         if "dipole" not in ds:

@@ -39,12 +39,7 @@ def made_by_polhode(path: Path) -> bool:
 
 
 def check_within(path: str | os.PathLike[str], key: str, remedy: str) -> None:
-    """Refuse a name in a scenario that leads out of the folder one is in: absolute, by ``..``, by a link, or a URL.
-
-    Raises
-    ------
-    FileProblem
-    """
+    """Refuse a name in a scenario that leads out of the folder one is in: absolute, by ``..``, by a link, or a URL."""
     here = Path.cwd().resolve()
     try:
         there = (here / path).resolve()
@@ -57,24 +52,14 @@ def check_within(path: str | os.PathLike[str], key: str, remedy: str) -> None:
 
 
 def check_replaceable(path: Path, remedy: str) -> None:
-    """Refuse to replace what is no result of polhode's.
-
-    Raises
-    ------
-    FileProblem
-    """
+    """Refuse to replace what is no result of polhode's."""
     if os.path.lexists(path) and not made_by_polhode(path):
         raise FileProblem(f"{str(path)!r} is there already, and polhode did not write it; {remedy}")
 
 
 def check_defaults(output: Path | None, overwrite: bool, *default: Path) -> None:
     """Refuse to replace files that the user has not named: all of these where there is no ``output``, else those beside
-    it, unless it is said that they may be replaced.
-
-    Raises
-    ------
-    FileProblem
-    """
+    it, unless it is said that they may be replaced."""
     for path in default:
         if not overwrite and (output is None or path != output):
             check_replaceable(path, "name another file with -o, or add --overwrite")

@@ -26,26 +26,13 @@ loads_at = jit.function_at(LOADS)
 
 
 class Constants(NamedTuple):
-    """The constants of the bodies of M members.
+    """The constants of the bodies of M members."""
 
-    Attributes
-    ----------
-    mass : array (M, N)
-        Masses; infinite for pinned bodies.
-    moments : array (M, N, 3)
-        Principal moments; infinite about axes that a body does not turn about.
-    frames : array (M, N, 4)
-        Quaternions from each principal frame to the user's body frame.
-    parameters : array (M, P)
-        Parameters of the roles, with the scratch memory behind them.
-    axis : array (M, 3) or None
-        The symmetry axes (user's frame), of systems whose axial angular momentum is conserved.
-    """
-
-    mass: Any
-    moments: Any
-    frames: Any
-    parameters: Any
+    mass: Any  # (M, N): masses; infinite for pinned bodies
+    moments: Any  # (M, N, 3): principal moments; infinite about axes that a body does not turn about
+    frames: Any  # (M, N, 4): quaternions from each principal frame to the user's body frame
+    parameters: Any  # (M, P): parameters of the roles, with the scratch memory behind them
+    # (M, 3) or None: the symmetry axes (user's frame), of systems whose axial angular momentum is conserved
     axis: Any = None
 
     @classmethod
@@ -105,20 +92,7 @@ def _loop() -> Any:
 
 
 def of_bodies(states: Any, constants: Constants) -> OfBodies:
-    """What follows from the states of M members, at n rows each.
-
-    Parameters
-    ----------
-    states : array (M n, 13 N or more)
-        States as kernels keep them, member by member.
-    constants : Constants
-        Of the members.
-
-    Returns
-    -------
-    OfBodies
-        Arrays with M n rows.
-    """
+    """What follows from the states of M members, at n rows each."""
     rows = np.require(states, float, ["C", "W"])
     K, (M, N) = len(rows), constants.mass.shape
     attitude, kinetic = np.empty((K, 4 * N)), np.empty((K, N))

@@ -262,13 +262,7 @@ SCALES: dict[str, dict[str, str]] = {
 
 
 def trajectory(ds: Any, *needed: str) -> xr.Dataset:
-    """Check that ``ds`` is a Dataset with the variables ``needed``, and return it.
-
-    Raises
-    ------
-    InvalidInput
-        Not a Dataset, or one without these variables.
-    """
+    """Check that ``ds`` is a Dataset with the variables ``needed``, and return it."""
     import xarray as xr
 
     if not isinstance(ds, xr.Dataset):

@@ -29,36 +29,15 @@ GROWTH = 1.25
 
 
 class Average(NamedTuple):
-    """Averages along the first axis of an array.
+    """Averages along the first axis of an array."""
 
-    Attributes
-    ----------
-    mean, error : array
-        Averages and standard errors; the error is nan where the series is too short.
-    length : array of int
-        Rows per block, 0 where the error is nan.
-    """
-
-    mean: Any
+    mean: Any  # mean, error: averages and standard errors; the error is nan where the series is too short
     error: Any
-    length: Any
+    length: Any  # rows per block, 0 where the error is nan
 
 
 def average(x: Any, blocks: int | None = None) -> Average:
-    """Average of time series and its standard error.
-
-    Parameters
-    ----------
-    x : array (n, ...)
-        Series along the first axis, one for each entry of the others.
-    blocks : int, optional
-        Number of equal blocks; by default the block length is chosen for each series.
-
-    Raises
-    ------
-    InvalidInput
-        No rows; fewer than two blocks or more than n.
-    """
+    """Average of time series and its standard error."""
     x = squares(np.asarray(x, dtype=float), "the series")
     n = len(x)
     if not n:

@@ -53,37 +53,19 @@ def recorded(ds: xr.Dataset) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Centre:
-    """The body at the origin that others orbit.
+    """The body at the origin that others orbit."""
 
-    Attributes
-    ----------
-    mu : float
-        Its gravity parameter, in the units of the trajectory.
-    name : str
-        Of a known body, such as "Earth", if the trajectory is in SI units; else "".
-    radius : float or None
-        Of its surface: equatorial radius; None where neither forces nor name tell it.
-    rotation : float or None
-        Rate of its rotation about z, rad per unit of time.
-    """
-
-    mu: float
-    name: str = ""
-    radius: float | None = None
-    rotation: float | None = None
+    mu: float  # its gravity parameter, in the units of the trajectory
+    name: str = ""  # of a known body, such as "Earth", if the trajectory is in SI units; else ""
+    radius: float | None = None  # of its surface: equatorial radius; None where neither forces nor name tell it
+    rotation: float | None = None  # rate of its rotation about z, rad per unit of time
 
 
 def centre(ds: xr.Dataset) -> Centre | None:
     """The body at the centre of an orbit, a spacecraft or a sum with a ``central`` load; None if the system has none.
 
     Radius and rotation are those of the forces of the run (zonal gravity, shadow, turning atmosphere), else those of
-    the known planet with this gravity parameter; the latter only in SI units.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        A trajectory.
-    """
+    the known planet with this gravity parameter; the latter only in SI units."""
     trajectory(ds)
     given = recorded(ds)
     mu = given.get("mu", next((one["mu"] for one in _forces(given) if one.get("kind") == "central"), None))
@@ -140,20 +122,7 @@ def _light(ds: xr.Dataset) -> Mapping[str, Any] | None:
 
 
 def place_of_sun(ds: xr.Dataset, times: Any = None) -> Any:
-    """Where the Sun of a run is: positions (n, 3), or unit vectors towards it if it is infinitely far away.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        A trajectory.
-    times : array (n,), optional
-        By default those of the rows.
-
-    Returns
-    -------
-    array (n, 3) or None
-        None where the run has no sunlight.
-    """
+    """Where the Sun of a run is: positions (n, 3), or unit vectors towards it if it is infinitely far away."""
     light = _light(trajectory(ds))
     at = np.atleast_1d(np.asarray(ds["time"].values if times is None else times, dtype=float))
     return None if light is None else _along(_path(light), at)
@@ -209,18 +178,7 @@ class Shadow:
 
 
 def shadow_of(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Shadow | None:
-    """The shadow that a run reckoned with, or a cylindrical one behind a body, lit from the direction ``sun``.
-
-    Returns
-    -------
-    Shadow or None
-        None where the run has no shadow and none is asked for.
-
-    Raises
-    ------
-    InvalidInput
-        A direction without a radius: neither the argument nor the run tells it.
-    """
+    """The shadow that a run reckoned with, or a cylindrical one behind a body, lit from the direction ``sun``."""
     if sun is not None:
         known = centre(ds)
         radius = known.radius if radius is None and known is not None else radius

@@ -33,13 +33,7 @@ FLAT = 1e-6
 
 
 def matrix_of(ds: xr.Dataset) -> xr.DataArray:
-    """The ``state_transition`` of a trajectory.
-
-    Raises
-    ------
-    InvalidInput
-        It has none.
-    """
+    """The ``state_transition`` of a trajectory."""
     if "state_transition" not in ds.variables:
         raise InvalidInput("the trajectory has no state_transition; ask for it: polhode.integrate(..., tangent=True)")
     return ds["state_transition"]
@@ -49,13 +43,7 @@ def in_quaternions(ds: xr.Dataset) -> xr.DataArray:
     """The transition matrix with the quaternion of each attitude in the place of its rotation, rows and columns.
 
     A change theta of the rotation is q (0, theta)/2 of the quaternion q; a column of the quaternion is a change along
-    the unit sphere, so that one along q itself is 0.
-
-    Raises
-    ------
-    InvalidInput
-        No ``state_transition``, or no attitude in it.
-    """
+    the unit sphere, so that one along q itself is 0."""
     matrix = matrix_of(ds)
     rows, columns = (list(map(str, matrix[name].values)) for name in ("row", "column"))
     several = "body" in ds["attitude"].dims if "attitude" in ds.variables else False
@@ -88,19 +76,7 @@ def in_elements(ds: xr.Dataset, mu: float | None = None) -> xr.DataArray:
     Semi-latus rectum, eccentricity, inclination, node, argument of periapsis, true anomaly, of
     ``polhode.kepler.classical_elements``; rad. Derivatives of elements are taken by differences of order 8, relative
     error about 1e-12. Columns of parameters stay derivatives at fixed position and momentum at the start, of elements
-    about a centre of the same ``mu``.
-
-    Parameters
-    ----------
-    mu : float, optional
-        Gravity parameter of the centre, by default that of the run.
-
-    Raises
-    ------
-    InvalidInput
-        No ``state_transition``; more than one body; an orbit so nearly circular or equatorial at a row that its node
-        and periapsis are not determined.
-    """
+    about a centre of the same ``mu``."""
     matrix = matrix_of(ds)
     rows, columns = (list(map(str, matrix[name].values)) for name in ("row", "column"))
     if ORBIT[0] not in rows:

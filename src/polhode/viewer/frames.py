@@ -28,40 +28,15 @@ FEWEST = 50
 
 @dataclass(frozen=True)
 class Frames:
-    """Chosen rows.
+    """Chosen rows."""
 
-    Attributes
-    ----------
-    rows : array of int
-        Their numbers in the Dataset, in order of increasing time.
-    times : array
-        Their times, strictly increasing.
-    facts : list of (str, str)
-        What has to be said of the choice.
-    """
-
-    rows: Any
-    times: Any
-    facts: list[tuple[str, str]] = field(default_factory=list)
+    rows: Any  # their numbers in the Dataset, in order of increasing time
+    times: Any  # their times, strictly increasing
+    facts: list[tuple[str, str]] = field(default_factory=list)  # what has to be said of the choice
 
 
 def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> Frames:
-    """The rows to show.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        The run.
-    most : int
-        Most frames.
-    span : (float, float), optional
-        Times between which all is shown; default: all that ``most`` frames can show without being coarse.
-
-    Raises
-    ------
-    InvalidInput
-        There is no row, none with a time, or none within the span.
-    """
+    """The rows to show."""
     rows, times, facts = ordered(ds)
     whole = times
     if span is not None:
@@ -106,13 +81,7 @@ def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> Frame
 
 
 def ordered(ds: xr.Dataset) -> tuple[Any, Any, list[tuple[str, str]]]:
-    """Numbers and times of the rows with strictly increasing times, and what is to be said.
-
-    Raises
-    ------
-    InvalidInput
-        There are none.
-    """
+    """Numbers and times of the rows with strictly increasing times, and what is to be said."""
     if "time" not in ds.variables or ds["time"].dims != ("time",):
         raise InvalidInput("this Dataset is no trajectory: it has no times; take that of a run")
     times = np.asarray(ds["time"].values, dtype=float)

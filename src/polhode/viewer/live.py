@@ -64,24 +64,7 @@ export default {{ render }};
 def live_view(
     source: Any, label: str, most: int, span: tuple[float, float] | None, mesh: Any, title: str | None, height: int
 ) -> Any:
-    """A widget that shows a Dataset, or follows the live store of a run, which need not have begun.
-
-    Parameters
-    ----------
-    source : xarray.Dataset or path
-        The run.
-    label, most, span, mesh, title
-        As for ``polhode.viewer.scene.scene_of``.
-    height : int
-        Pixels.
-
-    Raises
-    ------
-    InvalidInput
-        Neither a Dataset nor the name of a store.
-    MissingExtra
-        anywidget is not installed.
-    """
+    """A widget that shows a Dataset, or follows the live store of a run, which need not have begun."""
     words = {"most": most, "span": span, "mesh": mesh, "title": title}
     made = widget_class()(height=height)
     import xarray as xr
@@ -100,13 +83,7 @@ def live_view(
 
 @cache
 def widget_class() -> Any:
-    """The class of the widget.
-
-    Raises
-    ------
-    MissingExtra
-        anywidget is not installed.
-    """
+    """The class of the widget."""
     try:
         import anywidget
         import traitlets
@@ -117,6 +94,7 @@ def widget_class() -> Any:
 
     class LiveView(anywidget.AnyWidget):  # type: ignore[misc]
         """A view that grows with its run.
+
 
         Attributes
         ----------

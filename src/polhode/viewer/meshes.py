@@ -21,17 +21,7 @@ MOST = 200_000
 
 
 def mesh_of(given: Any) -> tuple[Any, Any] | None:
-    """Corners (V, 3) and triangles (F, 3) of a file, or of arrays ``(vertices, faces)``; None of None.
-
-    Raises
-    ------
-    InvalidInput
-        Neither a file name nor two arrays; a name with another ending; faces that name no corner; too many triangles.
-    FileProblem
-        No such file, or one that cannot be read.
-    MissingExtra
-        A file, and trimesh is not installed.
-    """
+    """Corners (V, 3) and triangles (F, 3) of a file, or of arrays ``(vertices, faces)``; None of None."""
     if given is None:
         return None
     if isinstance(given, str | os.PathLike):

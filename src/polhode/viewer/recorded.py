@@ -24,21 +24,11 @@ POINT = (np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))
 
 @dataclass(frozen=True)
 class Recorded:
-    """A Dataset with chosen rows, in order of increasing time.
+    """A Dataset with chosen rows, in order of increasing time."""
 
-    Attributes
-    ----------
-    whole : xarray.Dataset
-        All of its rows, in the order of the run; variables may lie on disk.
-    ds : xarray.Dataset
-        The rows that are shown, in memory.
-    rows : array of int
-        Their numbers among all rows.
-    """
-
-    whole: xr.Dataset
-    ds: xr.Dataset
-    rows: Any
+    whole: xr.Dataset  # all of its rows, in the order of the run; variables may lie on disk
+    ds: xr.Dataset  # the rows that are shown, in memory
+    rows: Any  # their numbers among all rows
 
     @cached_property
     def record(self) -> dict[str, Any]:

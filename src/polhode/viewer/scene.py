@@ -38,26 +38,7 @@ def scene_of(
     mesh: Mesh | None = None,
     title: str | None = None,
 ) -> tuple[dict[str, Any], bytes]:
-    """The scene of runs, and its bytes.
-
-    Parameters
-    ----------
-    runs : sequence of (str, xarray.Dataset)
-        Labels, empty for those of the runs themselves, and Datasets.
-    most : int
-        Most frames of each.
-    span : (float, float), optional
-        Times to show.
-    mesh : (array (V, 3), array (F, 3)), optional
-        Shape of the bodies, in their axes.
-    title : str, optional
-        Heading of the page.
-
-    Raises
-    ------
-    InvalidInput
-        A Dataset that is no trajectory, or one without rows.
-    """
+    """The scene of runs, and its bytes."""
     arrays = Arrays()
     read = [_recorded(ds, most, span) for _, ds in runs]
     labels = _labels([label for label, _ in runs], [run for run, _ in read])
@@ -165,13 +146,7 @@ MEMBERS = 4
 
 
 def members_of(ds: xr.Dataset, members: Any) -> list[tuple[str, xr.Dataset]]:
-    """Members of an ensemble as runs, with labels: those named, else the first ones.
-
-    Raises
-    ------
-    InvalidInput
-        No such member; a Dataset without members or without trajectories of them.
-    """
+    """Members of an ensemble as runs, with labels: those named, else the first ones."""
     if "member" not in ds.dims:
         if members is not None:
             raise InvalidInput("members are given, but this Dataset is that of one run; leave members out")

@@ -117,13 +117,7 @@ class View:
 
 
 def html_path(path: Any) -> str:
-    """The name of a page.
-
-    Raises
-    ------
-    InvalidInput
-        Not a name, or one that does not end in ``.html``.
-    """
+    """The name of a page."""
     name = checked_path(path)
     if Path(name).suffix.lower() not in (".html", ".htm"):
         raise InvalidInput(f"{name!r} must end in .html")
@@ -213,15 +207,7 @@ def view(
 
 
 def read(one: Any) -> xr.Dataset:
-    """The Dataset, or that of a file or a store.
-
-    Raises
-    ------
-    InvalidInput
-        Neither.
-    FileProblem
-        The file is missing, torn, or no trajectory.
-    """
+    """The Dataset, or that of a file or a store."""
     import xarray as xr
 
     if isinstance(one, xr.Dataset):

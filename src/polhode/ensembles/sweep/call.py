@@ -48,25 +48,13 @@ TRIES = 16
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """Where a sweep is: handed to the ``progress`` function after each task.
+    """Where a sweep is: handed to the ``progress`` function after each task."""
 
-    Attributes
-    ----------
-    done, total : int
-        Members, with those of earlier calls; of all members, or of the part that is asked for.
-    failed : int
-        Of those done.
-    seconds : float
-        Since the call began.
-    to_go : float
-        Seconds left at the pace of this call; NaN before the first task is done.
-    """
-
-    done: int
+    done: int  # done, total: members, with those of earlier calls; of all members, or of the part that is asked for
     total: int
-    failed: int
-    seconds: float
-    to_go: float
+    failed: int  # of those done
+    seconds: float  # since the call began
+    to_go: float  # seconds left at the pace of this call; NaN before the first task is done
 
     @property
     def share(self) -> float:
@@ -190,13 +178,7 @@ def _part(part: Any) -> tuple[int, int]:
 
 # ------------------------------------------------------------------ the store
 def _found(study: Study, folder: Folder, allow_code: bool, parallel: int) -> SweepStore:
-    """The store of a study, which is begun if there is none.
-
-    Raises
-    ------
-    FileProblem
-        It is that of another sweep, or of another version.
-    """
+    """The store of a study, which is begun if there is none."""
     if folder.read(PLAN) is None:
         return SweepStore.create(folder, _planned(study, allow_code, parallel))
     store = SweepStore(folder)
@@ -304,13 +286,7 @@ def _timed(plan: Plan, number: int, allow_code: bool) -> float:
 def _carry_out(
     store: SweepStore, part: tuple[int, int], allow_code: bool, engine: Any, report: Callable[[SweepProgress], None]
 ) -> None:
-    """Do what is not done.
-
-    Raises
-    ------
-    PolhodeError
-        As ``sweep``.
-    """
+    """Do what is not done."""
     k, n = part
     plan, began = store.plan, time.perf_counter()
     mine = range(k - 1, plan.chunks, n)

@@ -28,22 +28,7 @@ LOOKS = 0.5
 
 
 class Cluster:
-    """A connection to a scheduler.
-
-    Parameters
-    ----------
-    scheduler : str or distributed.Client
-        Its address, or a client of it.
-
-    Raises
-    ------
-    MissingExtra
-        Dask is not installed.
-    FileProblem
-        Nobody answers.
-    InvalidInput
-        Something else than an address.
-    """
+    """A connection to a scheduler."""
 
     def __init__(self, scheduler: Any) -> None:
         try:
@@ -79,13 +64,7 @@ class Cluster:
         self.quiet.end()
 
     def _connect(self, patience: float) -> None:
-        """Connect, again and again until it answers.
-
-        Raises
-        ------
-        FileProblem
-            It does not.
-        """
+        """Connect, again and again until it answers."""
         began = time.monotonic()
         while True:
             try:
@@ -103,20 +82,7 @@ class Cluster:
     def carry_out(
         self, do: Callable[..., dict[str, Any]], chunks: Iterable[int], done: Callable[[dict[str, Any]], None]
     ) -> None:
-        """Do all chunks; ``done`` is called with the mark of each.
-
-        Parameters
-        ----------
-        do : function
-            ``work.task`` but for the chunk.
-
-        Raises
-        ------
-        PolhodeError
-            What a worker met that is not its member's fault.
-        FileProblem
-            The scheduler, or all its workers, are gone.
-        """
+        """Do all chunks; ``done`` is called with the mark of each."""
         left, waiting, handed = iter(chunks), list[int](), dict[int, Any]()
         answers: queue.Queue[tuple[int, Any]] = queue.Queue()
         careful: set[int] = set()
@@ -187,13 +153,7 @@ class Cluster:
                           "done: give the same command again to go on") from problem  # fmt: skip
 
     def _seen(self, seen: float, handed: dict[int, Any], waiting: list[int]) -> float:
-        """When the cluster was last seen at work; one that is gone is waited for, and gets its tasks again.
-
-        Raises
-        ------
-        FileProblem
-            It does not come back.
-        """
+        """When the cluster was last seen at work; one that is gone is waited for, and gets its tasks again."""
         now = time.monotonic()
         if self.client.status == "running":
             try:
@@ -218,13 +178,7 @@ class Cluster:
 
 
 def careful_task(name: str, digest: str, by: Mapping[str, Any], chunk: int, allow_code: bool) -> dict[str, Any]:
-    """Do one chunk in a process of its own, which may die.
-
-    Raises
-    ------
-    PolhodeError
-        As ``work.task``.
-    """
+    """Do one chunk in a process of its own, which may die."""
     marks: list[dict[str, Any]] = []
     with Processes(name, digest, dict(by), allow_code, 1, careful=True) as processes:
         processes.carry_out([chunk], marks.append)

@@ -32,37 +32,17 @@ class Axis:
 
 @dataclass(frozen=True)
 class Design:
-    """The members of a sweep.
+    """The members of a sweep."""
 
-    Attributes
-    ----------
-    axes : tuple of Axis
-        Of the grid, then the list.
-    drawn : dict
-        What is drawn, by key.
-    count : int
-        How many draws; 1 where nothing is drawn.
-    seed : int
-        Of the draws.
-    way : str
-        How they are drawn, one of ``WAYS``.
-    """
-
-    axes: tuple[Axis, ...]
-    drawn: dict[str, Distribution]
-    count: int
-    seed: int
-    way: str
+    axes: tuple[Axis, ...]  # of the grid, then the list
+    drawn: dict[str, Distribution]  # what is drawn, by key
+    count: int  # how many draws; 1 where nothing is drawn
+    seed: int  # of the draws
+    way: str  # how they are drawn, one of ``WAYS``
 
     @classmethod
     def of(cls, table: Mapping[str, Any], where: str) -> Design:
-        """The design of a table [sweep] whose keys are known to be right.
-
-        Raises
-        ------
-        InvalidInput
-            Nothing that varies, a key given twice, values that do not fit together; the sentence begins with ``where``.
-        """
+        """The design of a table [sweep] whose keys are known to be right."""
         axes = [Axis((name,), [(value,) for value in _values(given, f"{where}: sweep.grid: {name}")])
                 for name, given in _entries(table.get("grid") or {})]  # fmt: skip
         listed = {
@@ -160,13 +140,7 @@ def _entries(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, 
 
 
 def _values(given: Any, where: str) -> list[Any]:
-    """The values of a list, or of { from, to, count }.
-
-    Raises
-    ------
-    InvalidInput
-        Something else.
-    """
+    """The values of a list, or of { from, to, count }."""
     if isinstance(given, list) and given:
         return given
     if not isinstance(given, Mapping) or not SPAN <= set(given) <= SPAN | {"spacing"}:

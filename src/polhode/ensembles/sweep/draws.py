@@ -31,13 +31,7 @@ def is_record(value: Any) -> bool:
 
 
 def drawn(given: Any, where: str) -> Distribution:
-    """The distribution of a key.
-
-    Raises
-    ------
-    InvalidInput
-        It is none, or its arguments are wrong.
-    """
+    """The distribution of a key."""
     if not isinstance(given, Mapping) or len(given) != 1:
         raise InvalidInput(f"{where}: expected a distribution, such as {{ uniform = {{ low = 1.0, high = 2.0 }} }}; "
                            f"known here: {', '.join(KINDS)} (got {shown(given)})")  # fmt: skip

@@ -19,15 +19,7 @@ PARTIAL = ".partial"
 
 
 def write_whole(path: Path, data: Any, *, new: bool = False) -> None:
-    """Put a file where it belongs, synced; several writers of one file do not meet, and the last one stands.
-
-    Raises
-    ------
-    FileExistsError
-        The file is there, and it should be a new one.
-    OSError
-        The disk is full, and the like.
-    """
+    """Put a file where it belongs, synced; several writers of one file do not meet, and the last one stands."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}{PARTIAL}")
     try:
@@ -65,20 +57,7 @@ def _whole_files() -> Any:
 
 
 class Folder:
-    """A folder by its path, or by its URL where there is a ``://`` in it.
-
-    Parameters
-    ----------
-    name : path
-        Ends in ``.zarr``.
-
-    Raises
-    ------
-    InvalidInput
-        Another ending.
-    MissingExtra
-        A URL, and no fsspec.
-    """
+    """A folder by its path, or by its URL where there is a ``://`` in it."""
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
         text = os.fspath(name)
@@ -104,13 +83,7 @@ class Folder:
         return self.name
 
     def read(self, key: str) -> bytes | None:
-        """What a file holds, or None where there is none.
-
-        Raises
-        ------
-        FileProblem
-            It cannot be read.
-        """
+        """What a file holds, or None where there is none."""
         try:
             if self.remote:
                 return bytes(self.files.cat_file(f"{self.root}/{key}"))
@@ -124,13 +97,7 @@ class Folder:
             raise FileProblem(f"cannot read {self.name}/{key}: {refused.strerror or refused}") from refused
 
     def write(self, key: str, data: bytes, *, new: bool = False) -> bool:
-        """Put a file into its place as a whole; False where there is one already and it should be new.
-
-        Raises
-        ------
-        OSError
-            As ``write_whole``.
-        """
+        """Put a file into its place as a whole; False where there is one already and it should be new."""
         if self.remote:
             if new and self.files.exists(f"{self.root}/{key}"):
                 return False

@@ -55,23 +55,13 @@ ABOUT = ("system", "units", "conventions", "polhode_version", "epoch")
 
 @dataclass
 class Block:
-    """What members that follow each other leave.
+    """What members that follow each other leave."""
 
-    Attributes
-    ----------
-    first : int
-        The first of them.
-    values : dict
-        Arrays by name, members first.
-    failures : list
-        Of those that failed number, status and sentence.
-    warned : dict
-        Of each kind of warning how many members gave it, the first of them, and its words.
-    """
-
-    first: int
-    values: dict[str, Any]
+    first: int  # the first of them
+    values: dict[str, Any]  # arrays by name, members first
+    # of those that failed number, status and sentence
     failures: list[tuple[int, int, str]] = field(default_factory=list)
+    # of each kind of warning how many members gave it, the first of them, and its words
     warned: dict[str, list[Any]] = field(default_factory=dict)
 
     @classmethod
@@ -93,13 +83,7 @@ class Block:
 
 
 def kept_of(ds: xr.Dataset, study: Study) -> tuple[dict[str, Variable], dict[str, list[Any]], dict[str, Any]]:
-    """What is kept of members such as the one whose trajectory this is: variables, labels and attributes.
-
-    Raises
-    ------
-    InvalidInput
-        A variable is asked for that it does not have; all rows are, and their number is not the same for all members.
-    """
+    """What is kept of members such as the one whose trajectory this is: variables, labels and attributes."""
     table, whole = study.table, study.table.get("rows", "last") == "all"
     of_time = {str(name): part for name, part in ds.variables.items()
                if part.dims[:1] == ("time",) and name != "time" and part.dtype.kind in "fib"}  # fmt: skip
@@ -147,13 +131,7 @@ def _check_rows(ds: xr.Dataset, study: Study) -> None:
 
 
 def put(block: Block, member: int, ds: xr.Dataset, variables: Mapping[str, Variable], times: Any) -> None:
-    """Put the numbers of a trajectory into a block; all rows where there are times, else the last one.
-
-    Raises
-    ------
-    InvalidInput
-        They are of another shape than those of the first member, or at other times.
-    """
+    """Put the numbers of a trajectory into a block; all rows where there are times, else the last one."""
     k, n = member - block.first, len(ds["time"])
     if not n:
         return
@@ -181,15 +159,7 @@ def put(block: Block, member: int, ds: xr.Dataset, variables: Mapping[str, Varia
 def fill_one(
     block: Block, member: int, study: Study, variables: Mapping[str, Variable], times: Any, allow_code: bool
 ) -> None:
-    """Compute one member. What is wrong with it is noted; what is wrong with the machine is not the member's.
-
-    Raises
-    ------
-    Interrupted
-        Ctrl-C.
-    FileProblem
-        The scenario cannot be read.
-    """
+    """Compute one member. What is wrong with it is noted; what is wrong with the machine is not the member's."""
     with noted(block, member):
         try:
             put(block, member, study.scenario(member, allow_code).integrate(), variables, times)

@@ -24,24 +24,7 @@ LOGARITHMIC = 15.0
 def picture(ds: xr.Dataset, path: str | os.PathLike[str] | None = None, show: str | None = None) -> Figure:
     """Draw a sweep: over two keys a map, else one panel for each key; members that failed are crosses.
 
-    With all rows kept, bands over time instead: the median, the quartiles and the range of all members.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        From ``polhode.sweep`` or ``polhode.ensembles.open_sweep``.
-    path : path, optional
-        Also write a PNG, PDF or SVG to this file, atomically.
-    show : str, optional
-        The variable that is drawn; default the largest energy error, or the first of one number.
-
-    Raises
-    ------
-    InvalidInput
-        No such variable, or nothing that can be drawn; ``path`` does not end in ``.png``, ``.pdf`` or ``.svg``.
-    FileProblem
-        The file cannot be written.
-    """
+    With all rows kept, bands over time instead: the median, the quartiles and the range of all members."""
     if path is not None:
         style.picture_path(path)
     import matplotlib

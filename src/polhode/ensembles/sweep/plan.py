@@ -58,24 +58,12 @@ def opened(data: bytes | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class Variable:
-    """What is kept of each member under one name.
+    """What is kept of each member under one name."""
 
-    Attributes
-    ----------
-    dims : list of str
-        Dimensions behind that of the members.
-    shape : list of int
-        Their sizes.
-    kind : str
-        ``"f8"``, ``"i8"`` or ``"i1"``.
-    attributes : dict
-        Of the variable.
-    """
-
-    dims: list[str]
-    shape: list[int]
-    kind: str
-    attributes: dict[str, Any] = field(default_factory=dict)
+    dims: list[str]  # dimensions behind that of the members
+    shape: list[int]  # their sizes
+    kind: str  # ``"f8"``, ``"i8"`` or ``"i1"``
+    attributes: dict[str, Any] = field(default_factory=dict)  # of the variable
 
     @property
     def fill(self) -> float | int:
@@ -85,34 +73,16 @@ class Variable:
 
 @dataclass(frozen=True)
 class Study:
-    """A scenario with its [sweep], checked, before anything is computed.
+    """A scenario with its [sweep], checked, before anything is computed."""
 
-    Attributes
-    ----------
-    path : str
-        Where the file is, or was.
-    text : str
-        What it says.
-    table : dict
-        Its [sweep], with what the caller gave in the place of its words.
-    code : dict
-        The text of every Python file it names, by that name.
-    """
-
-    path: str
-    text: str
-    table: dict[str, Any]
-    code: dict[str, str]
+    path: str  # where the file is, or was
+    text: str  # what it says
+    table: dict[str, Any]  # its [sweep], with what the caller gave in the place of its words
+    code: dict[str, str]  # the text of every Python file it names, by that name
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], given: Mapping[str, Any] | None = None) -> Study:
-        """A file.
-
-        Raises
-        ------
-        FileProblem, InvalidInput
-            As ``polhode.runs.read_scenario``; a [sweep] that is wrong.
-        """
+        """A file."""
         text, table = sweep_table(path, given)
         path = Path(path).absolute()
         if "members" in tomllib.loads(text):
@@ -186,13 +156,7 @@ class Study:
         return not words & {"seed", "thermostat"}
 
     def scenario(self, number: int, allow_code: bool = False) -> Scenario:
-        """The scenario of one member.
-
-        Raises
-        ------
-        InvalidInput
-            There is no such member; its values make a scenario that is refused.
-        """
+        """The scenario of one member."""
         if not 0 <= number < self.design.members:
             raise InvalidInput(f"there is no member {number} in {self.name}; members are counted from 0 to "
                                f"{self.design.members - 1}")  # fmt: skip
@@ -211,30 +175,14 @@ def _files(value: Any) -> set[str]:
 
 @dataclass(frozen=True)
 class Plan:
-    """A sweep as its store has it.
+    """A sweep as its store has it."""
 
-    Attributes
-    ----------
-    study : Study
-        The scenario and its members.
-    chunk : int
-        Members of a task, which are a chunk of every array.
-    variables : dict
-        What is kept, by name.
-    labels : dict
-        Of dimensions whose places have names or numbers: by the dimension, a list.
-    attributes : dict
-        Of the Dataset.
-    made_by : dict
-        Who made the plan, see ``maker``.
-    """
-
-    study: Study
-    chunk: int
-    variables: dict[str, Variable]
-    labels: dict[str, list[Any]]
-    attributes: dict[str, Any]
-    made_by: dict[str, Any]
+    study: Study  # the scenario and its members
+    chunk: int  # members of a task, which are a chunk of every array
+    variables: dict[str, Variable]  # what is kept, by name
+    labels: dict[str, list[Any]]  # of dimensions whose places have names or numbers: by the dimension, a list
+    attributes: dict[str, Any]  # of the Dataset
+    made_by: dict[str, Any]  # who made the plan, see ``maker``
 
     @property
     def members(self) -> int:
@@ -256,13 +204,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, data: bytes | None, store: str) -> Plan:
-        """The plan in a file.
-
-        Raises
-        ------
-        FileProblem
-            It is none.
-        """
+        """The plan in a file."""
         body = opened(data)
         if body is None or body.get("format") != FORMAT:
             raise FileProblem(f"{store} is not the store of a sweep, or its sweep.json was changed; name another store")

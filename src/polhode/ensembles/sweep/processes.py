@@ -72,17 +72,7 @@ class Worker:
 
 
 class Processes:
-    """Worker processes that do the tasks of a sweep; used in a ``with`` block, which ends them.
-
-    Parameters
-    ----------
-    store, digest, by, allow_code
-        As of ``work.task``.
-    count : int
-        How many.
-    careful : bool
-        Whether all tasks are done carefully from the beginning.
-    """
+    """Worker processes that do the tasks of a sweep; used in a ``with`` block, which ends them."""
 
     def __init__(
         self, store: str, digest: str, by: dict[str, Any], allow_code: bool, count: int, careful: bool = False
@@ -103,13 +93,7 @@ class Processes:
             worker.end()
 
     def carry_out(self, chunks: Iterable[int], done: Callable[[dict[str, Any]], None]) -> None:
-        """Do all chunks; ``done`` is called with the mark of each.
-
-        Raises
-        ------
-        PolhodeError
-            What a worker met that is not its member's fault; workers cannot be started.
-        """
+        """Do all chunks; ``done`` is called with the mark of each."""
         left, waiting, useless = iter(chunks), deque[int](), 0
         while True:
             for worker in [*self.workers, *[None] * (self.count - len(self.workers))]:

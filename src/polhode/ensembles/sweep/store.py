@@ -43,18 +43,7 @@ MOST_SENTENCES = 1000
 
 
 class SweepStore:
-    """The store of a sweep that is there.
-
-    Parameters
-    ----------
-    folder : Folder
-        Where.
-
-    Raises
-    ------
-    FileProblem
-        There is none.
-    """
+    """The store of a sweep that is there."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -65,13 +54,7 @@ class SweepStore:
 
     @classmethod
     def create(cls, folder: Folder, plan: Plan) -> SweepStore:
-        """The store of a new sweep; where another process was faster, the one it made.
-
-        Raises
-        ------
-        FileProblem
-            The disk is full, and the like; something else is there.
-        """
+        """The store of a new sweep; where another process was faster, the one it made."""
         if folder.anything() and folder.read(PLAN) is None:
             raise FileProblem(f"{folder} exists already and holds something else; name another store")
         try:
@@ -150,13 +133,7 @@ class SweepStore:
         return {name: self.group[name] for name in (*self.plan.variables, *self.columns)}
 
     def write(self, chunk: int, block: Block, seconds: float) -> None:
-        """Write what the members of a chunk left, then the mark that it is done.
-
-        Raises
-        ------
-        FileProblem
-            The disk is full, and the like; nothing that was done is lost.
-        """
+        """Write what the members of a chunk left, then the mark that it is done."""
         first, last = self.plan.range(chunk)
         values = dict(block.values)
         for name, given in self.plan.study.design.columns(first, last).items():
@@ -181,19 +158,7 @@ class SweepStore:
             ) from refused
 
     def check_contents(self, damaged: set[int] | None = None) -> None:
-        """Refuse a folder with what no sweep writes: it may come from anybody.
-
-        Parameters
-        ----------
-        damaged : set of int, optional
-            Gets the chunks whose files are no chunks; without it, they are refused.
-
-        Raises
-        ------
-        FileProblem
-        OSError, ValueError, KeyError, TypeError
-            It is torn.
-        """
+        """Refuse a folder with what no sweep writes: it may come from anybody."""
         if not self.folder.remote:
             path = Path(self.folder.name)
             foreign.check_folder(path, whole=False)

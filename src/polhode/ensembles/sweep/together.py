@@ -40,13 +40,7 @@ ALONE = ("events", "breaks", "clock", "since", "store")
 def fill_together(
     block: Block, last: int, study: Study, variables: Mapping[str, Variable], times: Any, allow_code: bool
 ) -> None:
-    """Compute what can be computed together; members that are done have the status 0 then.
-
-    Raises
-    ------
-    Interrupted, FileProblem
-        As ``members.fill_one``.
-    """
+    """Compute what can be computed together; members that are done have the status 0 then."""
     tables = tomllib.loads(study.text)
     columns = study.design.columns(block.first, last)
     together = [name for name in columns if _numeric(name, tables)]

@@ -27,35 +27,7 @@ def task(
     name: str, digest: str, by: Mapping[str, Any], chunk: int, allow_code: bool,
     begin: Callable[[int], str | None] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Do one chunk of a sweep, unless it is done.
-
-    Parameters
-    ----------
-    name : str
-        The store, a path or a URL.
-    digest : str
-        Of the study that whoever asks for it has.
-    by : mapping
-        Who asks for it, see ``maker``.
-    chunk : int
-        Which one.
-    allow_code : bool
-        Whether functions the scenario names may be loaded.
-    begin : function, optional
-        As of ``fill``.
-
-    Returns
-    -------
-    dict
-        The mark of the chunk.
-
-    Raises
-    ------
-    FileProblem
-        The store is not there, or another one; this is another version of polhode; the disk is full.
-    PolhodeError
-        As ``fill``.
-    """
+    """Do one chunk of a sweep, unless it is done."""
     with _ONE:
         return _task(name, digest, by, chunk, allow_code, begin)
 
@@ -83,19 +55,7 @@ def _task(
 def fill(
     plan: Plan, block: Block, last: int, allow_code: bool, begin: Callable[[int], str | None] | None = None
 ) -> None:
-    """Compute the members of a block, up to ``last``: together those that can be, alone the others.
-
-    Parameters
-    ----------
-    begin : function, optional
-        Called before each member with its number, all of which are computed alone then; a sentence it answers is why
-        this member is not tried.
-
-    Raises
-    ------
-    PolhodeError
-        As ``fill_one``.
-    """
+    """Compute the members of a block, up to ``last``: together those that can be, alone the others."""
     what = plan.study, plan.variables, times_of(plan), allow_code
     if begin is None:
         fill_together(block, last, *what)
@@ -108,13 +68,7 @@ def fill(
 
 
 def opened_here(name: str, digest: str) -> SweepStore:
-    """A store, checked to be that of a study, and kept for the next task.
-
-    Raises
-    ------
-    FileProblem
-        It is not there, or of another sweep.
-    """
+    """A store, checked to be that of a study, and kept for the next task."""
     try:
         store = SweepStore(Folder(name))
     except FileProblem as missing:
@@ -129,13 +83,7 @@ def opened_here(name: str, digest: str) -> SweepStore:
 
 
 def check_version(by: Mapping[str, Any]) -> None:
-    """Refuse to work for another version of polhode.
-
-    Raises
-    ------
-    FileProblem
-        This is another one.
-    """
+    """Refuse to work for another version of polhode."""
     mine = maker()
     if (mine["polhode"], mine["source"]) != (by["polhode"], by["source"]):
         raise FileProblem(

@@ -10,22 +10,7 @@ from polhode.errors import InvalidInput, shown
 
 
 def with_changes(tables: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of a scenario with other values at some keys; the tables handed in stay as they are.
-
-    Parameters
-    ----------
-    tables : mapping
-        What the file says.
-    changes : mapping
-        Values by key: ``"run.step"``, ``"system.parameters.0"``, ``"events[1].radius"``; of a sum also by the names of
-        its summands, ``"tether.stiffness"``, which is ``"system.loads.tether.stiffness"``. Tables that are missing are
-        made; whether there is such a key is seen when the scenario is read.
-
-    Raises
-    ------
-    InvalidInput
-        A key that leads through a number or a text, or to an entry that a list does not have.
-    """
+    """The tables of a scenario with other values at some keys; the tables handed in stay as they are."""
     made: Any = dict(tables)
     for key, value in changes.items():
         made = _changed(made, path_of(made, key).split("."), value, key)

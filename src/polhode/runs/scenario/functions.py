@@ -17,15 +17,7 @@ from polhode.errors import InvalidInput, UserFunctionError, closest
 
 def function_of(folder: Path, name: str, allowed: bool, loaded: dict[Path, ModuleType]) -> Callable[..., Any]:
     """The function of this name, of a scenario in this folder; nothing is run unless that is allowed, and no file
-    twice.
-
-    Raises
-    ------
-    InvalidInput
-        It is not allowed, or there is no such file, module or function.
-    UserFunctionError
-        Its file, or what that imports, fails.
-    """
+    twice."""
     file, _, wanted = name.partition(":")
     if not allowed:
         raise InvalidInput(f"{name!r} is Python code, which a scenario runs only when allowed; read {file}, then add "

@@ -103,15 +103,7 @@ def read_scenario(
 
 
 def sweep_table(path: str | os.PathLike[str], given: Mapping[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-    """The text of a scenario and its [sweep], checked, with words given in the place of the file's.
-
-    Raises
-    ------
-    FileProblem
-        The file cannot be read.
-    InvalidInput
-        It is no TOML; all mistakes in the table, one a line.
-    """
+    """The text of a scenario and its [sweep], checked, with words given in the place of the file's."""
     reader = _Reader(Path(checked_path(path)), False, {})
     return reader.text, reader.sweep(given or {})
 
@@ -152,13 +144,7 @@ class _Reader:
         return key_lines(self.text)
 
     def tables(self) -> dict[str, Any]:
-        """What the text says as TOML.
-
-        Raises
-        ------
-        InvalidInput
-            No TOML, a number that none of 64 bits is, or tables in tables without end.
-        """
+        """What the text says as TOML."""
         if (line := line_of_many_parts(self.text)) is not None:
             raise InvalidInput(f"{self.path}:{line}: a key of very many parts; a scenario has at most {DEEPEST} levels")
         try:

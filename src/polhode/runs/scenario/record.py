@@ -215,12 +215,6 @@ def has_step_density(label: str) -> bool:
 
 
 def span_of(times: Mapping[str, Any], time_transformed: bool = False) -> tuple[float, int, float]:
-    """Signed step, number of steps and start time of the arguments of a run; one with chosen steps counts as one step.
-
-    Raises
-    ------
-    InvalidInput
-        As ``integrate``.
-    """
+    """Signed step, number of steps and start time of a run; one with chosen steps counts as one step."""
     steps, t0, t_end = planned(grouped(times) | {"time": times.get("t0")}, time_transformed)
     return (*grid(steps, t0, t_end), t0)

@@ -45,13 +45,7 @@ class Sources:
         return "\n".join(top).rstrip() + "\n\n\n" + "\n\n\n".join(whole) + "\n"
 
     def reference(self, function: Any) -> str:
-        """How a scenario in the folder names a function; its source is noted where no module has it.
-
-        Raises
-        ------
-        InvalidInput
-            Its source cannot be had, or needs what cannot be written.
-        """
+        """How a scenario in the folder names a function; its source is noted where no module has it."""
         function = python_of(function)
         home = self.home(function)
         if home:
@@ -72,12 +66,7 @@ class Sources:
         return "" if ":" in relative else relative.replace(os.sep, "/")
 
     def define(self, name: str, value: Any) -> None:
-        """Note what makes a name mean this value in the file.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """Note what makes a name mean this value in the file."""
         if name in self.values:
             if not _same(self.values[name], value):
                 raise InvalidInput(f"two different things are called {name!r}, which one file, {self.file}, cannot "
@@ -113,12 +102,7 @@ class Sources:
         return ""
 
     def function(self, name: str, function: FunctionType) -> None:
-        """Note the source of a function, and before it all that this reads.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """Note the source of a function, and before it all that this reads."""
         source = source_of(function)
         for word in sorted(read_by(function, source)):
             if word != name:
@@ -126,13 +110,7 @@ class Sources:
         self.parts[name] = source if function.__name__ == name else f"{source}\n\n\n{name} = {function.__name__}"
 
     def written(self, name: str, value: Any) -> str:
-        """A value as Python writes it.
-
-        Raises
-        ------
-        InvalidInput
-            It is none of those that can be written.
-        """
+        """A value as Python writes it."""
         if value is None or (isinstance(value, bool | int | str) and type(value) in (bool, int, str)):
             return repr(value)
         if isinstance(value, float):
@@ -157,13 +135,7 @@ REMEDY = "put the function into a file of its own, with all that it reads, and i
 
 
 def source_of(function: FunctionType) -> str:
-    """The source of a function, which is that of what runs.
-
-    Raises
-    ------
-    InvalidInput
-        There is none, it is a lambda, or it has been changed since.
-    """
+    """The source of a function, which is that of what runs."""
     name = function.__name__
     try:
         source = textwrap.dedent(inspect.getsource(function)).rstrip()
@@ -195,13 +167,7 @@ def read_by(function: FunctionType, source: str) -> set[str]:
 
 
 def value_of(function: FunctionType, word: str) -> Any:
-    """What a name means in a function.
-
-    Raises
-    ------
-    InvalidInput
-        Nothing.
-    """
+    """What a name means in a function."""
     free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
     try:
         return free[word].cell_contents if word in free else function.__globals__[word]

@@ -77,16 +77,10 @@ EXAMPLES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Starter:
-    """What a scenario to begin with says; the tables of the file, as in TOML.
-
-    Attributes
-    ----------
-    title : str
-    system, initial, run : mapping
-        Values of the keys that are given; all others stand in comments.
-    """
+    """What a scenario to begin with says; the tables of the file, as in TOML."""
 
     title: str
+    # system, initial, run: values of the keys that are given; all others stand in comments
     system: Mapping[str, Any] = field(default_factory=dict)
     initial: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
@@ -154,20 +148,7 @@ def starter(name: str, stem: str = "") -> str:
     """The text of a scenario file for a system, which runs as it is.
 
     Every key of the system stands in it with its unit, meaning and default; keys that may be left out stand behind
-    a ``#`` unless the example uses them.
-
-    Parameters
-    ----------
-    name : str
-        A system, see ``polhode systems``; ``"bodies"`` for a sum of bodies and loads.
-    stem : str, optional
-        Name of the file, without its ending; by default that of the system.
-
-    Raises
-    ------
-    InvalidInput
-        There is no such system; or its arguments cannot be listed.
-    """
+    a ``#`` unless the example uses them."""
     choice(name, "system", [*SYSTEMS, "bodies"])
     if name == "bodies":
         return starter_of_sum(stem or name)
@@ -358,13 +339,7 @@ def of_table(table: type[Run] | type[Output]) -> list[Argument]:
 
 
 def sampled(name: str, build: Callable[..., System]) -> Starter:
-    """A scenario of a system that has none: samples of its required arguments, bodies apart from each other, turning.
-
-    Raises
-    ------
-    InvalidInput
-        It needs something of which there is no sample, such as a function of the user.
-    """
+    """A scenario of a system that has none: samples of its required arguments, bodies apart, turning."""
     given = sample_arguments(build)
     system = build(**given)
     initial: dict[str, Any] = {}

@@ -8,18 +8,7 @@ Key = tuple[str | int, ...]
 
 
 def key_lines(text: str) -> dict[Key, int]:
-    """The line of every key and every list entry of a TOML text that is known to be valid.
-
-    Parameters
-    ----------
-    text : str
-        What ``tomllib`` has accepted.
-
-    Returns
-    -------
-    dict
-        From the path of a key, such as ``("system", "inertia", 0)``, to its line, counted from 1.
-    """
+    """The line of every key and every list entry of a TOML text that is known to be valid."""
     return _Locator(text).lines
 
 

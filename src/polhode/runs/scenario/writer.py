@@ -108,12 +108,7 @@ def write_scenario(
 
 
 def _system(system: System, sources: Sources) -> Iterator[str]:
-    """The lines of a system.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """The lines of a system."""
     functions = {name: sources.reference(one) for name, one in handed_in(system).items()}
     yield from ("", "[system]", f"type = {as_toml(system.name)}")
     if system.name == TYPE:
@@ -177,13 +172,7 @@ def _without_none(value: Any) -> Any:
 
 
 def _initial(request: Request, words: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of the start, in the words that gave it.
-
-    Raises
-    ------
-    InvalidInput
-        A start that is a trajectory, or has states.
-    """
+    """The lines of the start, in the words that gave it."""
     system, start = request.system, words["start"]
     if hasattr(type(start), "isel"):
         raise InvalidInput("start is a trajectory, which a scenario does not name; give polhode.State.of(ds)")
@@ -214,13 +203,7 @@ def _initial(request: Request, words: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _events(request: Request, sources: Sources) -> Iterator[str]:
-    """The lines of the events.
-
-    Raises
-    ------
-    InvalidInput
-        One of a kind that scenarios do not have.
-    """
+    """The lines of the events."""
     for event in request.events:
         told = dict(event.arguments)
         if event.kind not in (*EVENTS, "of"):

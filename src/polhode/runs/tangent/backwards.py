@@ -66,6 +66,7 @@ class _Row:
 class Backwards:
     """One run, and the transposed derivative of its rows.
 
+
     Attributes
     ----------
     columns : Columns
@@ -76,11 +77,6 @@ class Backwards:
         Their times.
     passes : int
         How often each step is differentiated, along ``per_pass`` directions at once.
-
-    Raises
-    ------
-    InvalidInput
-        A name that is no parameter, a method or loads without derivatives, loads that are switched during the run.
     """
 
     def __init__(self, request: Request, parameters: tuple[str, ...] = ()) -> None:
@@ -283,18 +279,7 @@ class Backwards:
             self._call(D.PREPARE, self._side_step(row))
 
     def backwards(self, cotangents: Any, by_parameters: Any = 0.0) -> Any:
-        """The derivative by all columns of the sum of products of cotangents with the states of ``forwards``.
-
-        Parameters
-        ----------
-        cotangents : array (rows, width)
-        by_parameters : array (P,)
-            What the rows depend on parameters by beside their states.
-
-        Returns
-        -------
-        array (columns,)
-        """
+        """The derivative by all columns of the sum of products of cotangents with the states of ``forwards``."""
         if self.checkpoints is None:
             self.forwards()
         processed = self.engine.prepared.processed

@@ -65,13 +65,7 @@ def _quantities(system: System) -> Iterator[tuple[int, str]]:
 
 
 def parameter_names(system: System, wanted: Sequence[str]) -> tuple[tuple[str, str, tuple[int, ...]], ...]:
-    """Columns of parameters: name, path of the argument, and where in it the number is.
-
-    Raises
-    ------
-    InvalidInput
-        A name that is no argument of the function that builds the system, or one without a value.
-    """
+    """Columns of parameters: name, path of the argument, and where in it the number is."""
     found: list[tuple[str, str, tuple[int, ...]]] = []
     known = arguments_of(system)
     for name in wanted:
@@ -131,15 +125,7 @@ class Start:
 
 
 def start_of(system: System, prepared: CompiledMethod, values: Any, frames: Any) -> Start:
-    """The start for a system, with the attitudes and angular momenta in the users' frames of a state.
-
-    Parameters
-    ----------
-    values : array (13 N + ...)
-        A state whose principal frames are those at ``frames``.
-    frames : sequence of quaternions
-        From the principal to the users' frames.
-    """
+    """The start for a system, with the attitudes and angular momenta in the users' frames of a state."""
     y = np.array(values, dtype=float)
     for i, (old, new) in enumerate(zip(frames, system.frames, strict=True)):
         if tuple(old) == tuple(new):
@@ -195,6 +181,7 @@ def changes_of(system: System) -> Changes:
 
 class Columns:
     """The columns of the transition matrix of a run: its names, and the derivatives with which kernels begin.
+
 
     Attributes
     ----------
@@ -358,14 +345,7 @@ class Columns:
         raise InvalidInput(f"no derivative by {name}: a system with a value near {at:g} cannot be built ({problem})")
 
     def read(self, states: Any, derivatives: Any, first: int = 0) -> Any:
-        """Derivatives of the minimal coordinates at rows (n, rows, columns).
-
-        Parameters
-        ----------
-        states : array (n, width)
-        derivatives : array (n, width, columns)
-            Of some columns, the first of which has the number ``first``.
-        """
+        """Derivatives of the minimal coordinates at rows (n, rows, columns)."""
         n, columns = len(states), derivatives.shape[-1]
         found = np.zeros((n, len(self.rows), columns))
         changes = None if self.varied is None else self.varied[1][0][:, first : first + columns]
@@ -417,13 +397,7 @@ class _Jumps(InvalidInput):
 
 
 def _smooth_slope(function: Any, offset: float) -> Any:
-    """``slope`` of a function that is smooth there.
-
-    Raises
-    ------
-    InvalidInput
-        It is not.
-    """
+    """``slope`` of a function that is smooth there."""
     middle: Any = 0.0
     for (k, _), share in zip(STENCIL, MIDDLE, strict=True):
         middle = middle + share * (function(k * offset) + function(-k * offset))

@@ -94,6 +94,7 @@ class Marched:
 class TangentEngine:
     """Takes states and their derivatives through the steps of a method.
 
+
     Attributes
     ----------
     system : System
@@ -114,11 +115,6 @@ class TangentEngine:
         Length of a state: 13 N, auxiliary variables, numbers of the method.
     limit : float
         Largest rotation (rad) of a body allowed in a step.
-
-    Raises
-    ------
-    InvalidInput
-        The method, or the loads, have no derivatives here; one sentence says why.
     """
 
     LOOP: Any = staticmethod(D.march_tangents)
@@ -162,34 +158,7 @@ class TangentEngine:
         treatment: int = D.RECORDED, weights: Any = None, between: int = 1, growth: Any = None,
         moving: tuple[Any, Any] | None = None,
     ) -> Marched:  # fmt: skip
-        """Take members through the steps of a schedule.
-
-        Parameters
-        ----------
-        states : array (M, width)
-            Where they start; ``extended``.
-        seeds : array (M or 1, width, directions)
-            Derivatives of the states at the start.
-        schedule : Schedule
-            The steps.
-        every : int
-            Steps from row to row; 0: rows at the start and the end alone.
-        constants : Constants, optional
-            Of all members; by default those of the system.
-        treatment : int
-            What is done with tangent vectors, see ``kernel.tangent_drive``. From rows with what controllers set there,
-            none goes on.
-        weights : array (width,), optional
-            Of the product by which vectors have lengths.
-        between : int
-            After how many steps vectors are scaled.
-        growth : array (M, numbers), optional
-            Of vectors that are scaled: what is known of their growth, see ``kernel.tangent_drive``. It is gone on from
-            and changed in place, and so are ``states`` and ``seeds``, which must then be those of all members, as
-            ``padded`` returns them.
-        moving : arrays (n, directions), optional
-            Derivatives of the begins and of the sizes of steps; for ``timed``.
-        """
+        """Take members through the steps of a schedule."""
         states = np.ascontiguousarray(states, dtype=float)
         M, n = len(states), len(schedule.sizes)
         every = every or max(1, n)
@@ -268,13 +237,7 @@ def flags(system: System, prepared: CompiledMethod, guard: bool) -> tuple[tuple[
 
 
 def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tuple[CompiledMethod, Callable[..., Any]]:
-    """The method as the loop takes it, and the loads.
-
-    Raises
-    ------
-    InvalidInput
-        The method, or the loads, have no derivatives here; one sentence says why.
-    """
+    """The method as the loop takes it, and the loads."""
     label = f"method {method.label!r}"
     if jit.disabled():
         raise InvalidInput("derivatives of runs need compiled kernels, which NUMBA_DISABLE_JIT turns off")

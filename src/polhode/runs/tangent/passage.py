@@ -64,12 +64,7 @@ class Leg:
 
 
 def check_steps(marched: Marched, schedule: Schedule) -> None:
-    """Refuse steps that failed.
-
-    Raises
-    ------
-    StepFailed
-    """
+    """Refuse steps that failed."""
     if int(marched.status[0]) != L.OK:
         k = min(int(marched.done[0]), len(schedule.begins) - 1)
         raise StepFailed(
@@ -79,17 +74,7 @@ def check_steps(marched: Marched, schedule: Schedule) -> None:
 
 
 class Passage:
-    """The legs of a run that has been taken, and how states and derivatives pass along them.
-
-    Parameters
-    ----------
-    run : Run
-        The run, at its end.
-    columns : Columns
-        By what it is differentiated.
-    ends : array, optional
-        Ends of the steps that a tolerance chose; else they are of one size.
-    """
+    """The legs of a run that has been taken, and how states and derivatives pass along them."""
 
     def __init__(self, run: Run, columns: Columns, ends: Any = None) -> None:
         self.run, self.columns, self.system = run, columns, run.system
@@ -204,15 +189,7 @@ class Passage:
 
     # -------------------------------------------------------------- states and derivatives
     def march(self, engine: TangentEngine, times: Any, seeds: Any, part: range) -> tuple[Any, Any]:
-        """States (rows, width) and derivatives (rows, width, columns) at the times of rows.
-
-        Parameters
-        ----------
-        seeds : array (width, columns)
-            Derivatives of the state at the start, before what happens there.
-        part : range
-            Numbers of these columns.
-        """
+        """States (rows, width) and derivatives (rows, width, columns) at the times of rows."""
         state, change, row = self.columns.start.state.copy(), seeds.copy(), 0
         states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
         begin = np.zeros(len(part))  # derivative of the time at which a leg begins
@@ -347,13 +324,7 @@ class _Taking:
 
     def crossing(self, cut: Cut, state: Any, change: Any) -> Any:
         """The derivatives of the time of a crossing at the end of the leg, ``change`` being that at a fixed time; and
-        ``rate``, the derivative of the state there by the time.
-
-        Raises
-        ------
-        StepFailed
-            The motion only touches what it should cross.
-        """
+        ``rate``, the derivative of the state there by the time."""
         k, passage, detection = cut.crossing, self.passage, self.passage.detection
         along_first = np.eye(len(self.part))[0]
         still = replace(self.constants, varied=None)

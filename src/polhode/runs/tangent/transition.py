@@ -79,21 +79,7 @@ def check_decided(columns: Columns) -> None:
 
 
 def check_same_states(request: Request, ds: xr.Dataset, states: Any, growth: float) -> None:
-    """Refuse derivatives of steps that do not lead where the run has been.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        The run.
-    states : array (rows, 13 N + ...)
-        What the steps with derivatives lead to at its rows.
-    growth : float
-        By how much a derivative has grown; round-off grows with it.
-
-    Raises
-    ------
-    StepFailed
-    """
+    """Refuse derivatives of steps that do not lead where the run has been."""
     several = request.system.N > 1
     bodies = states[:, : L.BODY * request.system.N].reshape(len(states), -1, L.BODY)
     for name, at, size in (("position", L.POSITION, 3), ("angular_momentum", L.ANGULAR, 3)):
@@ -112,13 +98,7 @@ def check_same_states(request: Request, ds: xr.Dataset, states: Any, growth: flo
 
 
 class Transition:
-    """The columns of a run's matrix, and the engines that carry them.
-
-    Raises
-    ------
-    InvalidInput
-        A name that is no parameter, one that decides when loads change, a method or loads without derivatives.
-    """
+    """The columns of a run's matrix, and the engines that carry them."""
 
     def __init__(self, request: Request) -> None:
         self.request, system = request, request.system

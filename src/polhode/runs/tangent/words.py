@@ -10,13 +10,7 @@ STATE = "state"
 
 
 def wanted(tangent: Any) -> tuple[str, ...] | None:
-    """Names of parameters beside the state; None where no derivatives are asked for.
-
-    Raises
-    ------
-    InvalidInput
-        Neither True, False, "state", nor names of parameters.
-    """
+    """Names of parameters beside the state; None where no derivatives are asked for."""
     if tangent is None or tangent is False:
         return None
     if tangent is True or (isinstance(tangent, str) and tangent == STATE):
