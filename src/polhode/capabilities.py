@@ -14,18 +14,11 @@ from polhode.errors import InvalidInput, unknown_name
 
 
 class Capability(NamedTuple):
-    """One name.
+    """One name."""
 
-    Attributes
-    ----------
-    meaning : str
-        What holds for a system that provides it.
-    missing : str
-        What is said of a ``{method}`` that needs it and a ``{system}`` without it, both as they are to be printed;
-        ``{havers}`` are systems that have it, ``{variables}`` the system's auxiliary variables.
-    """
-
-    meaning: str
+    meaning: str  # what holds for a system that provides it
+    # what is said of a ``{method}`` that needs it and a ``{system}`` without it, both as they are to be printed;
+    # ``{havers}`` are systems that have it, ``{variables}`` the system's auxiliary variables
     missing: str
 
 
@@ -116,13 +109,7 @@ CAPABILITIES: dict[str, Capability] = {
 
 
 def stated(**facts: bool) -> frozenset[str]:
-    """The names whose fact is true: ``stated(velocity_independent=not reads, split_loads=True)``.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown name.
-    """
+    """The names whose fact is true: ``stated(velocity_independent=not reads, split_loads=True)``."""
     return _stated(*facts.items())
 
 
@@ -132,13 +119,7 @@ def _stated(*facts: tuple[str, bool]) -> frozenset[str]:
 
 
 def known(names: Iterable[str]) -> frozenset[str]:
-    """The names as a set.
-
-    Raises
-    ------
-    InvalidInput
-        One is not in ``CAPABILITIES``, or ``names`` is no collection of names.
-    """
+    """The names as a set."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InvalidInput(f"capabilities are a set of names, such as {{'velocity_independent'}}, not {names!r}")
     found = frozenset(names)

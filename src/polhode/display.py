@@ -44,6 +44,7 @@ class Display:
     """Tells how far a run is: a bar in a terminal (on stderr) or below a notebook's cell, where one line is written
     again and again; a line on stderr now and then elsewhere; nothing when quiet.
 
+
     Attributes
     ----------
     counted : str
@@ -97,17 +98,7 @@ class Display:
             self.running = True
 
     def show(self, what: str, share: float | None, words: str) -> bool:
-        """Move the bar of a terminal or a notebook; returns whether there is one.
-
-        Parameters
-        ----------
-        what : str
-            What is going on.
-        share : float or None
-            Part that is done; None if that is not known.
-        words : str
-            Rate and the like.
-        """
+        """Move the bar of a terminal or a notebook; returns whether there is one."""
         if self.bar is not None:
             total = None if share is None else 1.0
             self.bar.update(self.task, description=what, completed=share or 0.0, total=total, rate=words)
@@ -187,13 +178,7 @@ class _Cell:
 
 def teller(told: Any, name: str, kind: str = "a function") -> Callable[[Any], None]:
     """A function of the user's that is told how far something is, or one that does nothing where None is given. What it
-    raises is the user's, and comes through as it is.
-
-    Raises
-    ------
-    InvalidInput
-        Something else.
-    """
+    raises is the user's, and comes through as it is."""
     if told is None:
         return lambda state: None
     if not callable(told):

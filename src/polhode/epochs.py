@@ -62,18 +62,10 @@ EXPECTED = "expected such as '2026-03-01T12:00:00', with UTC, TAI, TT or TDB beh
 
 @dataclass(frozen=True)
 class Epoch:
-    """An instant.
+    """An instant."""
 
-    Attributes
-    ----------
-    scale : str
-        One of SCALES.
-    since : Decimal
-        SI seconds since 2000-01-01T00:00:00 of that scale.
-    """
-
-    scale: str
-    since: Decimal
+    scale: str  # one of SCALES
+    since: Decimal  # SI seconds since 2000-01-01T00:00:00 of that scale
 
     def __str__(self) -> str:
         """Text that ``epoch_of`` reads."""
@@ -85,24 +77,7 @@ class Epoch:
 
 
 def epoch_of(value: Any, scale: str = "UTC", name: str = "epoch") -> Epoch:
-    """Convert user input to an Epoch.
-
-    Parameters
-    ----------
-    value : str, datetime, astropy Time or Epoch
-        ISO 8601, by month and day or day of the year, with any number of decimals of the second; a scale may follow
-        (``TDB``), or ``Z`` or an offset such as ``+01:00``, which mean UTC. A datetime with a time zone means UTC too.
-        A ``Time`` has its own scale; it is rounded to the nanosecond.
-    scale : str
-        Scale of a text or datetime that names none.
-    name : str
-        Name of the value in error messages.
-
-    Raises
-    ------
-    InvalidInput
-        Not an instant, a date before 1972 in UTC, second 60 where there was no leap second.
-    """
+    """Convert user input to an Epoch."""
     if scale not in SCALES:
         raise unknown_name("time system", scale, SCALES)
     if isinstance(value, Epoch):
@@ -197,15 +172,7 @@ def texts(scale: str, since: Sequence[Decimal], digits: int | None = None) -> li
 
 
 def instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
-    """Convert times (s after an epoch) to seconds since 2000-01-01T00:00:00 in the given scale.
-
-    Raises
-    ------
-    InvalidInput
-        Times before 1972 in UTC, or outside the years 1 to 9999.
-    MissingExtra
-        Conversion from or to TDB without astropy.
-    """
+    """Convert times (s after an epoch) to seconds since 2000-01-01T00:00:00 in the given scale."""
     found = _instants(epoch, times, scale)
     if scale == "UTC" and found and min(found) < FIRST_UTC:
         raise InvalidInput("some times are before 1972, when UTC had no whole seconds; write them in TAI or TT")

@@ -14,22 +14,12 @@ SHORT = 12
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a heading.
+    """A table with a heading."""
 
-    Attributes
-    ----------
-    title, about : str
-        A heading, and what holds for all rows.
-    head : tuple of str
-        Names of the columns.
-    rows : tuple of tuples of str
-        Cells.
-    """
-
-    title: str
+    title: str  # title, about: A heading, and what holds for all rows
     about: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    head: tuple[str, ...]  # names of the columns
+    rows: tuple[tuple[str, ...], ...]  # cells
 
     def text(self) -> str:
         """The table as text with aligned columns."""
@@ -50,18 +40,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Tables:
-    """Tables that a terminal prints and a notebook shows.
+    """Tables that a terminal prints and a notebook shows."""
 
-    Attributes
-    ----------
-    tables : tuple of Table
-        Each with ``title``, ``about``, ``head`` and ``rows``.
-    after : str
-        Text below them: a line that is its heading, and the rest.
-    """
-
-    tables: tuple[Table, ...]
-    after: str = ""
+    tables: tuple[Table, ...]  # each with ``title``, ``about``, ``head`` and ``rows``
+    after: str = ""  # text below them: a line that is its heading, and the rest
 
     def __str__(self) -> str:
         return "\n\n\n".join([*(one.text() for one in self.tables), *[self.after] * bool(self.after)])

@@ -29,23 +29,12 @@ Named = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Kind:
-    """What users name as a file.
+    """What users name as a file."""
 
-    Attributes
-    ----------
-    most : float
-        Largest size, MB; infinite: what ``limit`` gives to all.
-    said : str
-        The error, with ``{path}`` and ``{why}``.
-    error : type
-    absent : str
-        Why, of a file that is not there; else in the words of the system.
-    """
-
-    most: float
-    said: str
+    most: float  # largest size, MB; infinite: what ``limit`` gives to all
+    said: str  # the error, with ``{path}`` and ``{why}``
     error: type[PolhodeError] = InvalidInput
-    absent: str = ""
+    absent: str = ""  # why, of a file that is not there; else in the words of the system
 
 
 KINDS = {
@@ -73,13 +62,7 @@ KINDS = {
 
 
 def limit(most: float = float("inf")) -> float:
-    """Bytes allowed where a kind allows so many MB, or, if that is infinite, half of the memory of this machine.
-
-    Raises
-    ------
-    InvalidInput
-        The environment holds no number.
-    """
+    """Bytes allowed where a kind allows so many MB, or, if that is infinite, half of the memory of this machine."""
     usual = min(most * MB, memory() / 2)
     given = os.environ.get(LIMIT)
     if not given:
@@ -157,13 +140,7 @@ def _refusing(path: Named, row: Kind) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(path: Named, kind: str) -> Iterator[io.BufferedReader[Any]]:
-    """A file of a kind, open as bytes.
-
-    Raises
-    ------
-    InvalidInput, FileProblem
-        As the kind says: it is not there, no regular file, or too large.
-    """
+    """A file of a kind, open as bytes."""
     row = KINDS[kind]
     most = limit(row.most)
     with _refusing(path, row):
@@ -188,13 +165,7 @@ def data(path: Named, kind: str) -> bytes:
 
 
 def text(path: Named, kind: str, encoding: str = "utf-8-sig", errors: str = "replace") -> str:
-    """All text of a file of a kind, with line ends as Python has them; errors as of ``opened``.
-
-    Raises
-    ------
-    InvalidInput
-        It is no text, and ``errors`` is ``"strict"``.
-    """
+    """All text of a file of a kind, with line ends as Python has them; errors as of ``opened``."""
     try:
         found = data(path, kind).decode(encoding, errors)
     except UnicodeDecodeError as wrong:
@@ -219,13 +190,7 @@ def _lines(stream: io.TextIOWrapper) -> Iterator[str]:
 
 
 def same(path: Named, kind: str, recorded: str) -> str:
-    """The SHA-256 of a file, which must be the recorded one, if there is one.
-
-    Raises
-    ------
-    InvalidInput
-        It is another.
-    """
+    """The SHA-256 of a file, which must be the recorded one, if there is one."""
     found = digest(path, kind)
     if recorded and recorded != found:
         raise InvalidInput(f"{path} is not the file that this run was made with: its SHA-256 differs; find that file, "

@@ -30,13 +30,7 @@ def entries() -> dict[str, str]:
 
 
 def bibtex(key: str) -> str:
-    """One entry as BibTeX, one field per line.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown key; the message suggests the closest.
-    """
+    """One entry as BibTeX, one field per line."""
     if key not in entries():
         raise unknown_name("reference", key, entries())
     entry = entries()[key]

@@ -343,31 +343,12 @@ def whole_compensated(x):
 def kepler_motion(mu, m, r, p, t):
     """Propagate a mass m with position r and momentum p by the time t: status, position, momentum.
 
-    Parameters
-    ----------
-    mu : float
-        Gravity parameter of the centre, positive.
-    m : float
-        Mass. The force is -mu m r/|r|^3.
-    r, p : tuple of 3 floats
-        Position, momentum.
-    t : float
-        Time, of either sign.
-
-    Returns
-    -------
-    status : int
-        OK; NOT_FINITE if the point is at the centre before or after, or a number is not finite; NOT_CONVERGED if the
-        time is more than 1e15 periods, or Kepler's equation was not solved (never observed).
-    position, momentum : tuple of 3 floats
-        Unchanged if the status is not OK.
 
     Notes
     -----
     Errors are about those caused by rounding r, p, t and mu, and do not grow with the number of periods. Over many
     steps, errors of energy and angular momentum grow like a random walk, to between 1e-13 and 1e-12 in a million steps
-    on orbits with e up to 0.97. With m = 1 momenta are velocities.
-    """
+    on orbits with e up to 0.97. With m = 1 momenta are velocities."""
     v = (p[0] / m, p[1] / m, p[2] / m)
     dv = (0.0, 0.0, 0.0)
     if m != 1.0:

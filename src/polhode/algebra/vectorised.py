@@ -179,13 +179,7 @@ def numbers(unit: str = "") -> Operand:
 
 
 def leading_axes(**shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The common leading axes of arguments with these ones.
-
-    Raises
-    ------
-    InvalidInput
-        They do not broadcast; the message names all of them.
-    """
+    """The common leading axes of arguments with these ones."""
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
@@ -223,13 +217,7 @@ class Rows:
         return loop
 
     def __call__(self, *values: Any, plan: Any = None) -> Any:
-        """The result for the values of the operands, (..., *gives).
-
-        Raises
-        ------
-        InvalidInput
-            As the operands raise it, or leading axes that do not broadcast.
-        """
+        """The result for the values of the operands, (..., *gives)."""
         rows: list[Any] = []
         for value, (length, _, fits) in zip(values, self._each, strict=True):
             if (one := plain(value, length)) is None or (fits is not None and not fits(one)):

@@ -313,34 +313,13 @@ LARGE = {"refuse": rotate_free, "substep": turn_in_pieces}
 def dmv(order, solver="newton", large="refuse"):
     """The discrete Moser-Veselov flow of a given order.
 
-    Parameters
-    ----------
-    order : int
-        2 for the plain map; 4, 6, 8 or 10 for the preprocessed ones.
-    solver : str
-        ``"newton"``, or ``"fixed_point"``: the iteration of the paper, 50 times at most, for comparison.
-    large : str
-        Treatment of a step out of the map's range. ``"refuse"``: the flow returns TOO_LARGE if ``step_info[GUARDED]``
-        is 1; otherwise it takes the step, or returns NOT_CONVERGED where no solution is found. ``"substep"``: the step
-        is taken in the fewest equal substeps that are in range; TOO_LARGE where MOST_PIECES are not enough.
-
-    Returns
-    -------
-    function
-        ``rotate_free(i, h, p) -> status``. The state stays unchanged on failure.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown order, solver or treatment.
 
     Notes
     -----
     A step is in range if, anywhere on the free motion, the body rotates by less than about a radian (WIDEST) and by
     next to nothing due to the first omitted term of the modified moments (LARGEST_TERM). Both depend on energy, length
     of the momentum and body only, so that in a free motion all steps are in range or none. Out of range, a solution may
-    exist and be wrong by as much as 3 rad.
-    """
+    exist and be wrong by as much as 3 rad."""
     if order not in ORDERS:
         raise InvalidInput(f"order = {order!r} of the discrete Moser-Veselov map must be one of {ORDERS}")
     if solver not in SOLVERS:
@@ -367,22 +346,7 @@ def thinner_than(ratio):
 
 
 def largest_step(order, m, j):
-    """The largest guarded step that ``dmv(order)`` takes from a state.
-
-    Parameters
-    ----------
-    order : int
-        Order of the map.
-    m : sequence of 3 floats
-        Body angular momentum, principal frame.
-    j : sequence of 3 floats
-        Inverse principal moments.
-
-    Returns
-    -------
-    float
-        To a relative 1e-3, rounded down; infinite for a body at rest.
-    """
+    """The largest guarded step that ``dmv(order)`` takes from a state."""
     m, j = tuple(map(float, m)), tuple(map(float, j))
     w = sum(0.5 * (k - min(j)) * x * x for k, x in zip(j, m, strict=True))
     speed = sqrt(squared_speed(min(j), max(j), w, 0.5 * dot(m, m)))

@@ -410,27 +410,7 @@ def power_of_two(a):
 def increment(j, I, m, h):
     """Change of the body angular momentum in a time h of free rotation, and the quaternion of the rotation.
 
-    Both have small relative errors however short the time, so that increments can be summed without bias.
-
-    Parameters
-    ----------
-    j, I : 3 numbers
-        Inverse principal moments and principal moments: positive and finite, in any order; the triangle inequality is
-        not required.
-    m : 3 numbers
-        Angular momentum, body frame.
-    h : float
-        Time, of either sign and any length.
-
-    Returns
-    -------
-    dm : 3 numbers
-        Angular momentum after the time h minus that before, body frame.
-    e : 4 numbers
-        Quaternion of the rotation, which multiplies the attitude on the right. Its vector part has a small relative
-        error; e[0] - 1 is best computed from it.
-        All numbers are nan where the angle h |m|/I or a squared ratio of moments overflows.
-    """
+    Both have small relative errors however short the time, so that increments can be summed without bias."""
     size = max(abs(m[0]), abs(m[1]), abs(m[2]))
     if size == 0.0:  # zeros, whose derivatives are those of a small momentum
         return scale(0.0, m), (1.0, 0.5 * h * j[0] * m[0], 0.5 * h * j[1] * m[1], 0.5 * h * j[2] * m[2])

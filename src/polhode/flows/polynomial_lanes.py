@@ -85,26 +85,7 @@ def memory_of(sizes):
 
 
 def march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addresses):
-    """Take members from t0 to the end; one that is there gives its lane to the next.
-
-    Parameters
-    ----------
-    begin, behind : int
-        Number of the first member, and of the one behind the last.
-    attempts : int
-        Most steps of a member.
-    t0, end : float
-        Times.
-    longest, first : float
-        Largest step, and the size of the first one; 0: as long as the series allow.
-    sizes, addresses : int arrays
-        As of ``march_lanes``, with those of SAMPLES and STEP_SIZES; MEMORY is that of ``memory_of``, over lanes.
-
-    Returns
-    -------
-    int
-        0. STATUS and DONE receive the status of each member and the number of its rows.
-    """
+    """Take members from t0 to the end; one that is there gives its lane to the next."""
     replaced(IN_LANES)
     bodies_of_system, width, rows = sizes[D.N], sizes[D.WIDTH], sizes[D.ROWS]
     y = as_lanes(numbers_at(addresses, D.MEMORY))

@@ -361,22 +361,7 @@ def hermite(derivatives=1, form="quaternion"):
 
 
 def largest_step(rule, m, j):
-    """The largest step from a state such that all smaller ones are in the range of a rule.
-
-    Parameters
-    ----------
-    rule : Rule
-        ``gauss_rule(...)`` or ``hermite_rule(...)``.
-    m : sequence of 3 floats
-        Body angular momentum, principal frame.
-    j : sequence of 3 floats
-        Inverse principal moments; one of a body without thickness is 0.
-
-    Returns
-    -------
-    float
-        To a relative 1e-3, rounded down; infinite where every step is in range.
-    """
+    """The largest step from a state such that all smaller ones are in the range of a rule."""
     j = tuple(map(float, j))
     if not all(x > 0.0 for x in j):
         return inf

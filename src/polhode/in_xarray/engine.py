@@ -30,22 +30,7 @@ class TrajectoryBackend(BackendEntrypoint):
     supports_groups = False
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None, lazy: bool | None = None) -> xr.Dataset:
-        """Read a trajectory, or open a live store.
-
-        Parameters
-        ----------
-        filename_or_obj : path
-            The file or the store.
-        drop_variables : str or iterable of str, optional
-            Variables to leave out.
-        lazy : bool, optional
-            Of a live store: leave its rows on disk until they are used (the default), or read them and verify them.
-
-        Raises
-        ------
-        FileProblem, InvalidInput
-            As ``polhode.load``.
-        """
+        """Read a trajectory, or open a live store."""
         import polhode
 
         store = _is_live_store(filename_or_obj)

@@ -87,13 +87,7 @@ def cache_folder() -> Path:
     """The private cache folder for these versions of compiler and Python; the oldest folders of others are removed.
 
     Where nothing can be written, and (with a warning) where the user's cache folder is not safe, a temporary folder
-    that is removed when the process ends.
-
-    Raises
-    ------
-    FileProblem
-        POLHODE_CACHE_DIR is a folder that is not safe.
-    """
+    that is removed when the process ends."""
     root, chosen = cache_root(), bool(os.environ.get("POLHODE_CACHE_DIR"))
     folder = root / digest()
     try:
@@ -161,15 +155,7 @@ def _unsafe(folder: Path) -> str:
 class KernelCache(_Cache):  # type: ignore[misc]
     """Numba's cache interface for one function: one file per signature and processor.
 
-    Functions for which ``reach`` has no digest are not cached.
-
-    Parameters
-    ----------
-    function : function
-        Defined in a source file.
-    options : dict
-        Options of the compiler.
-    """
+    Functions for which ``reach`` has no digest are not cached."""
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
         self.function, self.options = function, options
@@ -246,13 +232,7 @@ def name_memory_functions() -> None:
 
 
 def prune(folder: Path) -> None:
-    """Where there are more than KEPT_FILES files, remove the least recently used, down to four fifths of KEPT_FILES.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be read.
-    """
+    """Where there are more than KEPT_FILES files, remove the least recently used, down to four fifths of KEPT_FILES."""
     with os.scandir(folder) as entries:
         names = [entry.path for entry in entries]
     if len(names) <= KEPT_FILES:
@@ -321,13 +301,7 @@ def _seal(key: bytes, content: bytes | memoryview) -> bytes:
 
 
 def write_sealed(path: Path, key: bytes, content: bytes) -> None:
-    """Write a file with its digest, atomically; several processes may do so at once.
-
-    Raises
-    ------
-    OSError
-        It cannot be written (disk full, for example); the previous file, if any, stays.
-    """
+    """Write a file with its digest, atomically; several processes may do so at once."""
     with held():
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".partial")
         try:

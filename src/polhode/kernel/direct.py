@@ -132,13 +132,7 @@ def _ready(whole: Any) -> Any:
 
 @global_compiler_lock
 def compiled(dispatcher: Any, arguments: Any, result: Any, lanes: int = 0, directions: int = 0) -> CompileResult:
-    """Compile the function of a dispatcher for these types, over lanes or with derivatives if there are any.
-
-    Raises
-    ------
-    Unsupported
-        The function is outside the part of Python that ``translate`` knows.
-    """
+    """Compile the function of a dispatcher for these types, over lanes or with derivatives if there are any."""
     function, options = dispatcher.py_func, dict(dispatcher.targetoptions)
     context = _ready(dispatcher.targetctx)
     names = function.__code__.co_varnames[: function.__code__.co_argcount]

@@ -23,6 +23,7 @@ SIGNATURE = re.compile(r"(\w+)(?:\(([^()]*)\)(?: -> .+)?)?")
 class Hole:
     """A name of a template that nothing fills.
 
+
     Attributes
     ----------
     signature : str
@@ -87,24 +88,6 @@ def _named(function: Any) -> str:
 def hole(signature: str, doc: str = "", default: Any = None) -> Any:
     """Declare a hole of the templates in the module that calls this; assign the result to its name.
 
-    Parameters
-    ----------
-    signature : str
-        ``"name(arguments) -> result"``, the name being that of the global; ``"name"`` for what is no function.
-    doc : str
-        What it is, one sentence.
-    default : object, optional
-        What it is where nothing is bound. Without it, templates that read the name must have it bound.
-
-    Returns
-    -------
-    object
-        The default; without one a ``Hole``.
-
-    Raises
-    ------
-    TypeError
-        A signature in another form, or a default that does not fit it.
 
     Examples
     --------
@@ -139,13 +122,7 @@ def holes_among(names: Any, namespace: dict[str, Any]) -> dict[str, Hole]:
 
 
 def check_filled(template: str, names: Any, namespace: dict[str, Any]) -> None:
-    """Check that no global name of a template is an unfilled hole.
-
-    Raises
-    ------
-    TypeError
-        Naming the template and the hole.
-    """
+    """Check that no global name of a template is an unfilled hole."""
     for name in sorted(names):
         inside = namespace.get(name)
         if isinstance(inside, Hole):

@@ -18,6 +18,7 @@ from polhode.errors import Interrupted
 class Noticed:
     """Base class: handles Ctrl-C within a block, on the main thread and where SIGINT has a Python handler.
 
+
     Attributes
     ----------
     pressed : bool

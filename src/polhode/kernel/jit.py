@@ -252,13 +252,7 @@ def addresses_of(function: Any, signature: Any, *arrays: Any) -> Any:
 
     Unpacking a function costs 30 us a call of a kernel, an array 0.1 us. Returns an integer array: two addresses of
     the function, then those of the arrays, so that the first array is number 2. Function and arrays must outlive it.
-    Where compilation is disabled, a tuple of the objects themselves with the same numbers.
-
-    Raises
-    ------
-    TypeError
-        An array that is not contiguous float64 or int64, which a kernel would misread.
-    """
+    Where compilation is disabled, a tuple of the objects themselves with the same numbers."""
     for k, array in enumerate(arrays, 2):
         if not (array.dtype == FLOAT or array.dtype == INTEGER) or not array.flags.c_contiguous:
             raise TypeError(
@@ -327,15 +321,7 @@ def bind(template, /, **values):
     """Copy ``template`` with some of its holes filled (see ``kernel.holes``).
 
     Plain functions among ``values`` become helpers. The name of the copy is made of the names of the template and of
-    the values; it becomes part of the name of the cache file.
-
-    Raises
-    ------
-    TypeError
-        The template has no such hole, a value does not fit its hole, or a hole without default stays unfilled: of the
-        template or of a function among ``values``. Those of functions that these call are found when the kernel is
-        compiled.
-    """
+    the values; it becomes part of the name of the cache file."""
     source = python_of(template)
     label = "__".join([source.__qualname__, *(_label(value) for value in values.values())])
     if len(label) > 120:  # it becomes part of a file name
@@ -571,24 +557,12 @@ def compile_kernel(function, signature):
 
 
 def compile_lanes(function, signature, width):
-    """Compile ``function`` over so many lanes (``lane_mode``), or load it from the disk cache.
-
-    Raises
-    ------
-    Unsupported
-        Something in it cannot be done over lanes; the message says what, and in which function.
-    """
+    """Compile ``function`` over so many lanes (``lane_mode``), or load it from the disk cache."""
     return _compiled_kernel(Made(function), signature, width)
 
 
 def compile_tangents(function, signature, directions):
-    """Compile ``function`` with derivatives along so many directions (``tangent_mode``), or load it from the cache.
-
-    Raises
-    ------
-    Unsupported
-        Something in it has no derivative rule; the message says what, and in which function.
-    """
+    """Compile ``function`` with derivatives along so many directions (``tangent_mode``), or load it from the cache."""
     return _compiled_kernel(Made(function), signature, 0, directions)
 
 

@@ -41,15 +41,7 @@ class Unknown(Exception):
 
 
 def digest_of(function: Any, options: dict[str, Any]) -> bytes:
-    """Digest of a function, of all that it reaches, and of the compiler options; the same in every process.
-
-    Raises
-    ------
-    Unknown
-        The function reaches an object without a rule.
-    TypeError
-        The function reaches a template with a hole that nothing fills.
-    """
+    """Digest of a function, of all that it reaches, and of the compiler options; the same in every process."""
     walk = _Walk()
     walk.absorb("options", _options(options))
     walk.feed(function)

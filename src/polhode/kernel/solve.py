@@ -102,39 +102,7 @@ def newton3(function, slope, x, size, rate, near, full, exact, data, step_info):
 
     ``slope(x, full, data)`` is an analytic Jacobian, cheap without the derivative of the loads. As soon as corrections
     shrink slowly, it is asked for the ``full`` one, and where it has none, a numerical one is used. The iteration ends
-    when the next correction, estimated from the last two, would be below round-off.
-
-    Parameters
-    ----------
-    function, slope : compiled functions
-        ``function(x, full, data) -> 3-tuple``, ``slope(x, full, data) -> 9-tuple`` of rows; the slope is that at the x
-        of the last call of the function.
-    x : 3-tuple
-        Initial guess.
-    size : float
-        Squared magnitude of the unknown, for the tolerance and the differences.
-    rate : float
-        Rotation (rad) or relative movement in the step by a unit of the unknown. Corrections that no longer shrink and
-        move less than ROUNDOFF are round-off of the loads, whatever the size of the unknown: at rest in an equilibrium
-        the loads cancel, and their size is not known otherwise. Infinite: there are no loads.
-    near : float
-        Largest ratio of the second correction to the first; beyond it the initial guess counts as too far away.
-    full : bool
-        Use the Jacobian with the loads from the first iteration on.
-    exact : bool
-        Whether ``slope`` has that Jacobian.
-    data : tuple
-        Passed to ``function`` and ``slope``.
-    step_info : array
-        Its ITERATIONS and RESIDUAL slots are updated.
-
-    Returns
-    -------
-    status : int
-        OK, NOT_CONVERGED or NOT_FINITE.
-    x : 3-tuple
-        The solution, or the last iterate.
-    """
+    when the next correction, estimated from the last two, would be below round-off."""
     # Lengths are compared squared: three square roots would cost as much as the rest of an iteration.
     previous = inf
     residual = inf
@@ -198,23 +166,7 @@ def follow(n, at, spare, pieces, t, h, p):
     ``solve(t, g, full, p)``, bound in, solves for a step of size g from the values in ``work[at:]``, or returns another
     status than OK where they are too far away; with ``full`` it uses the Jacobians of the loads, too. The whole step,
     or 1/``pieces`` of it, is tried first. Where that fails, the solution is followed through shorter steps, each from
-    the linear extrapolation of the last two, and accepted where it is close to that extrapolation.
-
-    Parameters
-    ----------
-    n : int
-        Number of unknowns, a multiple of 3.
-    spare : int
-        Offset of 2 n scratch numbers in ``work``.
-    pieces : int
-        See ``continuation_substeps``.
-
-    Returns
-    -------
-    status : int
-        OK; LOST where the solution ends or turns back at a shorter step, ERROR being the longest step reached; else
-        the status of ``solve``.
-    """
+    the linear extrapolation of the last two, and accepted where it is close to that extrapolation."""
     known, last, piece = 0.0, 0.0, 1.0 / pieces
     full = False
     for k in range(n):

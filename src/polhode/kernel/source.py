@@ -34,13 +34,7 @@ class Refused(Unsupported):
 
 @functools.lru_cache(4096)
 def tree_of(code: CodeType) -> ast.FunctionDef | ast.Lambda:
-    """The syntax tree of the function with this code.
-
-    Raises
-    ------
-    Unsupported
-        No source is found that compiles to this very code (typed at a prompt without history, or edited since).
-    """
+    """The syntax tree of the function with this code."""
     lines = linecache.getlines(code.co_filename)
     first = code.co_firstlineno
     last = max((end for _, end, _, _ in code.co_positions() if end), default=first)

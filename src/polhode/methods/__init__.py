@@ -125,13 +125,7 @@ _kept: dict[str, tuple[Method | None, MethodSpec]] = {}
 
 
 def _row(head: str) -> Method:
-    """The row of ``name[/flow]``.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown name or flow.
-    """
+    """The row of ``name[/flow]``."""
     name, slash, flow = head.partition("/")
     row = METHODS.get(name) or taylor.find(name) or variational.find(name) or splittings.find(name)
     if row is None:
@@ -161,13 +155,7 @@ def options_by_name() -> dict[str, tuple[Option, ...]]:
 
 
 def by_name(name: str) -> Method:
-    """The row of this name; unpickles rows.
-
-    Raises
-    ------
-    InvalidInput
-        There is none; a row of the user's must be added in every process.
-    """
+    """The row of this name; unpickles rows."""
     try:
         return method(name).method
     except InvalidInput as unknown:

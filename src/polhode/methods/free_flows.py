@@ -16,51 +16,30 @@ from polhode.methods.record import Option, number_option
 
 @dataclass(frozen=True)
 class FreeFlow:
-    """A map that approximates, or is, the free rotation of a body.
+    """A map that approximates, or is, the free rotation of a body."""
 
-    Attributes
-    ----------
-    name, description, cite : str
-        What a user types, one line, key in ``references.bib``.
-    build : function
-        ``build(**options) -> rotate_free``, with ``rotate_free(i, h, workspace) -> status`` for body i.
-    compensated : function or None
-        The same rotation with compensated sums, where there is one.
-    order : int or inf
-        Order of accuracy; infinite where exact to round-off.
-    keeps_energy, keeps_axial : bool
-        Whether the kinetic energy, and for a symmetric body the angular momentum about its axis, stay constant to
-        round-off. All flows keep the spatial angular momentum.
-    symmetric, symplectic : bool
-        A step with -h undoes a step with h; the symplectic form of T*SO(3) is preserved.
-    axis_order_dependent : bool
-        The result depends on the numbering of the axes, within the error of the flow.
-    range : float
-        Largest rotation that one application can represent, rad.
-    options : mapping of str to Option
-        Its options.
-    largest : function or None
-        ``largest(momentum, inverse_moments, **options) -> step``: the largest step that the flow accepts, if limited.
-    refuses : function or None
-        ``refuses(moments) -> str``: why the flow cannot rotate a body with these principal moments (infinite where it
-        does not rotate), as words that follow the method's name; empty where it can.
-    """
-
-    name: str
+    name: str  # name, description, cite: what a user types, one line, key in ``references.bib``
     description: str
     cite: str
+    # ``build(**options) -> rotate_free``, with ``rotate_free(i, h, workspace) -> status`` for body i
     build: Callable[..., Any]
-    order: float = inf
+    order: float = inf  # order of accuracy; infinite where exact to round-off
+    # keeps_energy, keeps_axial: whether the kinetic energy, and for a symmetric body the angular momentum about its
+    # axis, stay constant to round-off. All flows keep the spatial angular momentum
     keeps_energy: bool = True
     keeps_axial: bool = True
+    # symmetric, symplectic: A step with -h undoes a step with h; the symplectic form of T*SO(3) is preserved
     symmetric: bool = True
     symplectic: bool = True
-    axis_order_dependent: bool = False
-    range: float = inf
-    options: Mapping[str, Option] = field(default_factory=dict)
+    axis_order_dependent: bool = False  # the result depends on the numbering of the axes, within the error of the flow
+    range: float = inf  # largest rotation that one application can represent, rad
+    options: Mapping[str, Option] = field(default_factory=dict)  # its options
+    # ``largest(momentum, inverse_moments, **options) -> step``: the largest step that the flow accepts, if limited
     largest: Callable[..., float] | None = None
+    # ``refuses(moments) -> str``: why the flow cannot rotate a body with these principal moments (infinite where it
+    # does not rotate), as words that follow the method's name; empty where it can
     refuses: Callable[[Any], str] | None = None
-    compensated: Any = None
+    compensated: Any = None  # the same rotation with compensated sums, where there is one
 
 
 def _choice(default: str, *others: str, description: str) -> Option:
@@ -189,13 +168,7 @@ def find(name: str) -> FreeFlow | None:
 
 
 def free_flow(name: str) -> FreeFlow:
-    """The free flow of this name.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown name; the message names the closest ones.
-    """
+    """The free flow of this name."""
     flow = find(name)
     if flow is None:
         raise unknown_name("free flow", name, (*FLOW_NAMES, "kepler"))

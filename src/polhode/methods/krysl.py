@@ -411,21 +411,7 @@ def move_one(k, t, h, p):
 
 
 def implicit_map(stage, balance, slope, path, node=1.0, squared=False, tangent_matrix=dexp_matrix):
-    """One implicit map from its rule.
-
-    Parameters
-    ----------
-    stage, balance, slope : functions
-        The rule for rotations, see the module docstring.
-    path : 6-tuple
-        The rule for translations, see ``END``.
-    node : float
-        Time of the load as a fraction of the step.
-    squared : bool
-        The rotation of the stage is applied twice (the stage is the middle of the step).
-    tangent_matrix : function
-        The tangent operator of the map that rotates to the stage, ``dexp_matrix`` or ``dcay_matrix``.
-    """
+    """One implicit map from its rule."""
     set_trial = inlined(bind(place_block, stage=stage, path=path))
     solve = bind(
         solve_blocks,

@@ -26,15 +26,9 @@ SIBLINGS = 4
 
 @dataclass(frozen=True)
 class Listing(Table):
-    """A table of methods of one kind; the first cell of a row is the name, the last the key of the reference.
+    """A table of methods of one kind; the first cell of a row is the name, the last the key of the reference."""
 
-    Attributes
-    ----------
-    members : tuple of tuples of str
-        Of every row, the methods it stands for.
-    """
-
-    members: tuple[tuple[str, ...], ...]
+    members: tuple[tuple[str, ...], ...]  # of every row, the methods it stands for
 
 
 # ------------------------------------------------------------------ text of one property
@@ -283,15 +277,7 @@ def _merged(cells: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def listings(rows: Iterable[MethodSpec], brief: bool = True) -> list[Listing]:
-    """Tables of methods, one for each kind.
-
-    Parameters
-    ----------
-    rows : iterable of MethodSpec
-        The methods.
-    brief : bool
-        Whether numbered families, such as saba1 to saba10, are merged into one line.
-    """
+    """Tables of methods, one for each kind."""
     by_kind: dict[str, list[MethodSpec]] = {kind: [] for kind in KINDS}
     for row in rows:
         by_kind.setdefault(kind_of(row), []).append(row)

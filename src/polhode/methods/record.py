@@ -21,58 +21,35 @@ HUGE = 1e300
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Attitude coordinates that a method integrates instead of the quaternion, such as Euler angles.
+    """Attitude coordinates that a method integrates instead of the quaternion, such as Euler angles."""
 
-    Attributes
-    ----------
-    name : str
-        Name of their variable in a Dataset.
-    size : int
-        Coordinates of one body; in the state they follow the bodies' 13 N numbers and the S auxiliary variables.
-    attributes : mapping
-        What makes them unambiguous, as attributes of that variable: ``branch``, ``sequence``.
-    attitude, coordinates : function
-        From coordinates to the quaternion of the user's body frame, and back.
-    rates : bool
-        Whether the method integrates the coordinates' rates, which are infinite at singular points.
-    """
-
-    name: str
+    name: str  # name of their variable in a Dataset
+    # coordinates of one body; in the state they follow the bodies' 13 N numbers and the S auxiliary variables
     size: int
+    # what makes them unambiguous, as attributes of that variable: ``branch``, ``sequence``
     attributes: Mapping[str, str]
+    # attitude, coordinates: from coordinates to the quaternion of the user's body frame, and back
     attitude: Callable[[Any], Any]
     coordinates: Callable[[Any], Any]
-    rates: bool = False
+    rates: bool = False  # whether the method integrates the coordinates' rates, which are infinite at singular points
 
 
 @dataclass(frozen=True)
 class Bath:
-    """The heat bath of a thermostatted method.
+    """The heat bath of a thermostatted method."""
 
-    Attributes
-    ----------
-    numbers : array
-        Initial values of the bath's k variables; in the state they follow the system's auxiliary variables.
-    coefficients : function
-        ``coefficients(boltzmann, translation, rotation, free) -> array`` for this Boltzmann constant and these numbers
-        of translational and rotational degrees of freedom; ``free`` where the system conserves its total momentum.
-        The array is appended to the method's coefficients.
-    energy : function
-        ``energy(numbers (n, k), coefficients) -> (n,)``: the bath's energy, up to a constant.
-    keeps : tuple of str
-        Invariants of a system that the bath does not change.
-    apart : float
-        What the first of the numbers differs by from one member of an ensemble to the next, so that each has noise of
-        its own; 0 where all have the same, or none.
-    note : function, optional
-        ``note(coefficients, h) -> str``: what is to be said of steps of this size, empty where nothing is.
-    """
-
-    numbers: Any
+    numbers: Any  # initial values of the bath's k variables; in the state they follow the system's auxiliary variables
+    # ``coefficients(boltzmann, translation, rotation, free) -> array`` for this Boltzmann constant and these numbers of
+    # translational and rotational degrees of freedom; ``free`` where the system conserves its total momentum. The array
+    # is appended to the method's coefficients
     coefficients: Callable[[float, int, int, bool], Any]
+    # ``energy(numbers (n, k), coefficients) -> (n,)``: the bath's energy, up to a constant
     energy: Callable[[Any, Any], Any]
-    keeps: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()  # invariants of a system that the bath does not change
+    # what the first of the numbers differs by from one member of an ensemble to the next, so that each has noise of its
+    # own; 0 where all have the same, or none
     apart: float = 0.0
+    # ``note(coefficients, h) -> str``: what is to be said of steps of this size, empty where nothing is
     note: Callable[[Any, float], str] = lambda coefficients, h: ""
 
 
@@ -382,13 +359,7 @@ class Method:
     tolerances: tuple[float, float] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the row by its name: its step is compiled and cannot be pickled.
-
-        Raises
-        ------
-        InvalidInput
-            The table has no such row under this name.
-        """
+        """Pickle the row by its name: its step is compiled and cannot be pickled."""
         from polhode.methods import by_name
 
         try:

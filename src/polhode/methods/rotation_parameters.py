@@ -238,26 +238,13 @@ FIELDS = {
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Coordinates of an attitude.
+    """Coordinates of an attitude."""
 
-    Attributes
-    ----------
-    name : str
-        Name of their variable in a Dataset.
-    size : int
-        Coordinates of one body.
-    attitude : function
-        ``(c, plan) -> q``, the quaternion they represent.
-    coordinates : function
-        ``(q, plan) -> c``, for the initial state.
-    branches : mapping of str to function
-        ``(c, e, plan) -> c``, the coordinates after the rotation e, by branch policy; the first is the default.
-    """
-
-    name: str
-    size: int
-    attitude: Callable[..., Any]
-    coordinates: Callable[..., Any]
+    name: str  # name of their variable in a Dataset
+    size: int  # coordinates of one body
+    attitude: Callable[..., Any]  # ``(c, plan) -> q``, the quaternion they represent
+    coordinates: Callable[..., Any]  # ``(q, plan) -> c``, for the initial state
+    # ``(c, e, plan) -> c``, the coordinates after the rotation e, by branch policy; the first is the default
     branches: Mapping[str, Callable[..., Any]]
 
 
@@ -514,22 +501,13 @@ def switching_of(q, plan):
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """Attitude coordinates whose rates are integrated.
+    """Attitude coordinates whose rates are integrated."""
 
-    Attributes
-    ----------
-    chart : Chart
-        The coordinates; its branches are not used.
-    forms : mapping of str to pair of functions
-        ``(c, omega, plan) -> c'``, omega in the user's body frame, and the correction ``c -> c`` at the end of a step,
-        by value of the option ``form``; the first is the default.
-    switches : bool
-        Whether Euler angles switch to another sequence near singular values.
-    """
-
-    chart: Chart
+    chart: Chart  # the coordinates; its branches are not used
+    # ``(c, omega, plan) -> c'``, omega in the user's body frame, and the correction ``c -> c`` at the end of a step, by
+    # value of the option ``form``; the first is the default
     forms: Mapping[str, tuple[Callable[..., Any], Callable[..., Any]]]
-    switches: bool = False
+    switches: bool = False  # whether Euler angles switch to another sequence near singular values
 
 
 @cache

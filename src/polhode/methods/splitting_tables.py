@@ -1005,13 +1005,7 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType({row.name: row for row in _ROWS
 
 
 def scheme(name: str | Scheme) -> Scheme:
-    """The scheme of this name; a scheme is returned unchanged.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown name; the message names the closest.
-    """
+    """The scheme of this name; a scheme is returned unchanged."""
     if isinstance(name, Scheme):
         return name
     return SCHEMES[choice(name, "splitting scheme", SCHEMES)]

@@ -440,19 +440,7 @@ def _vanishes(residual: np.ndarray, scale: np.ndarray) -> bool:
 
 @cache
 def rooted_trees(order: int) -> tuple[Tree, ...]:
-    """All rooted trees with a given number of vertices.
-
-    Parameters
-    ----------
-    order : int
-        Number of vertices, at least 1.
-
-    Returns
-    -------
-    tuple of trees
-        A tree is the tuple of the trees attached to its root; ``()`` is the single vertex. There are
-        1, 1, 2, 4, 9, 20, 48, 115, 286, 719 of orders 1 to 10.
-    """
+    """All rooted trees with a given number of vertices."""
     smaller = [(tree, size) for size in range(1, order) for tree in rooted_trees(size)]
 
     def forests(vertices: int, last: int) -> list[Tree]:
@@ -504,20 +492,7 @@ def _elementary_weights(A: np.ndarray, b: np.ndarray, order: int) -> np.ndarray:
 
 
 def order_residuals(method: Tableau, order: int) -> np.ndarray:
-    """Residuals of the order conditions of one order.
-
-    Parameters
-    ----------
-    method : Tableau
-    order : int
-        Number of vertices of the trees, at least 1.
-
-    Returns
-    -------
-    ndarray
-        Phi(tree) - 1/gamma(tree) for each tree of ``rooted_trees(order)`` [hairer1993, II.2]. A method
-        has order p when all of them vanish for the orders 1 to p.
-    """
+    """Residuals of the order conditions of one order."""
     exact = np.array([1.0 / _density(tree) for tree in rooted_trees(order)], dtype=np.float64)
     return _elementary_weights(method.A, method.b, order) - exact
 
@@ -775,13 +750,7 @@ def _family_member(stem: str, order: int) -> Tableau:
 
 
 def _in_family(name: str) -> Tableau | None:
-    """The member of a family by name, None for other names.
-
-    Raises
-    ------
-    InvalidInput
-        The family has no member with this number.
-    """
+    """The member of a family by name, None for other names."""
     parts = _FAMILY_NAME.fullmatch(name)
     if parts is None or parts[1] not in _FAMILIES:
         return None
@@ -843,13 +812,7 @@ def tableau(name: str | Tableau) -> Tableau:
 
 
 def is_tableau(name: str) -> bool:
-    """Whether there is a tableau of this name.
-
-    Raises
-    ------
-    InvalidInput
-        A family with an order that it does not have, such as ``gauss3``.
-    """
+    """Whether there is a tableau of this name."""
     if name not in _rows and _in_family(name) is None:
         load_plugins()
     return name in _rows or _in_family(name) is not None

@@ -84,13 +84,7 @@ def order_for(rtol: float) -> int:
 
 
 def of_program(name: str, order: int, by_tolerance: Callable[[float], int] | None, system: Any) -> CompiledMethod:
-    """The method for a system whose loads are a program.
-
-    Raises
-    ------
-    InvalidInput
-        They are not, or their series is too long.
-    """
+    """The method for a system whose loads are a program."""
     dynamics = system.dynamics
     if dynamics.reason:
         why = system.untraced or f"those of {system.name!r} cannot be traced: {dynamics.reason}"
@@ -152,13 +146,7 @@ def by_the_vertical(order: int, series: Any) -> CompiledMethod:
 
 
 def find(name: str) -> Method | None:
-    """The method ``taylorN`` of this name, else None; ``taylor`` is a row.
-
-    Raises
-    ------
-    InvalidInput
-        An order that is not offered.
-    """
+    """The method ``taylorN`` of this name, else None; ``taylor`` is a row."""
     match = re.fullmatch(r"taylor(\d+)", name)
     if match is None:
         return None

@@ -307,13 +307,7 @@ the test for options that switch the bath off."""
 
 
 def thermostat(name: str, flow: str = "exact") -> Method:
-    """The row of a thermostat with a free rotation.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown free rotation, or Kepler motion, which thermostats do not support.
-    """
+    """The row of a thermostat with a free rotation."""
     letters, title, cite, bathe, bath, own, is_none = KINDS[name]
     if flow.partition("+")[0] == "kepler":
         raise InvalidInput(

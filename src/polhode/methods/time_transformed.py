@@ -175,13 +175,7 @@ def controlled(step: Any, step_density: str) -> Any:
 
 
 def reversible(find: Callable[..., MethodSpec], text: str, **options: str) -> MethodSpec:
-    """``[step_density:]method`` with reversible steps; ``find`` resolves the method.
-
-    Raises
-    ------
-    InvalidInput
-        The method is unknown, not time-symmetric, processed, or has a time transformation already.
-    """
+    """``[step_density:]method`` with reversible steps; ``find`` resolves the method."""
     word, _, rest = text.partition(":")
     step_density = word if word in DENSITIES else "loads"
     inner = find((rest if word in DENSITIES else text) or "v2", **options)
@@ -289,13 +283,7 @@ def flow_first(rule: Scheme) -> Scheme:
 def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> MethodSpec:
     """The splitting ``scheme[/flow]`` of the logarithmic Hamiltonian; by default leapfrog, ``"v2"``.
 
-    It begins with the free motion, which keeps compositions of leapfrogs on the conic of a Kepler field.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown scheme or flow; one that is processed, or needs parts of a special form.
-    """
+    It begins with the free motion, which keeps compositions of leapfrogs on the conic of a Kepler field."""
     head, *words = as_here(text or "v2").split(":")
     name, _slash, flow = head.partition("/")
     rule = scheme(name)

@@ -635,13 +635,7 @@ def galerkin(order: int) -> Method:
 
 
 def find(name: str) -> Method | None:
-    """The Galerkin integrator of this name, else None.
-
-    Raises
-    ------
-    InvalidInput
-        An order that is not offered.
-    """
+    """The Galerkin integrator of this name, else None."""
     match = re.fullmatch(r"galerkin(\d+)", name)
     if match is None:
         return None

@@ -31,19 +31,7 @@ def vector(g: Graph, name: str, size: int, first: int = 0) -> Any:
 
 
 def attitude(g: Graph, name: str, frame: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0), body: int = 0) -> Any:
-    """The attitude of a body as a function of the user sees it.
-
-    Parameters
-    ----------
-    g : Graph
-        Where its inputs are written: quaternion and matrix of the principal frame.
-    name : str
-        Name of the inputs.
-    frame : 4-tuple
-        Quaternion from the principal frame to the user's body frame.
-    body : int
-        Number of the body: its quaternion begins at name{4 body}, a row u of its matrix at name_u{3 body}.
-    """
+    """The attitude of a body as a function of the user sees it."""
     q = vector(g, name, 4, 4 * body).view(Attitude)
     q.matrix = np.stack([vector(g, f"{name}_{row}", 3, 3 * body) for row in ROWS])
     return q if tuple(frame) == (1.0, 0.0, 0.0, 0.0) else multiply(q, conjugate(frame))

@@ -25,6 +25,7 @@ class TooManyWays(Exception):
 class Decisions:
     """Answers to the conditions that a function meets while it is traced.
 
+
     Attributes
     ----------
     values : mapping of str to float
@@ -48,13 +49,7 @@ class Decisions:
         return float(g.evaluate([row], self.values)[0])
 
     def holds(self, g: Graph, row: int) -> bool:
-        """The answer to a condition, a row that is not zero where it holds.
-
-        Raises
-        ------
-        TooManyWays
-            The function has met too many.
-        """
+        """The answer to a condition, a row that is not zero where it holds."""
         known = self.number(g, row)
         if known is not None:
             return known != 0.0
@@ -66,19 +61,7 @@ class Decisions:
         return self._answers[row]
 
     def followed(self, g: Graph, run: Callable[[], list[int]]) -> list[int]:
-        """The rows that a function returns, whichever way it goes.
-
-        Parameters
-        ----------
-        g : Graph
-        run : function
-            Runs the function once and returns the rows.
-
-        Raises
-        ------
-        TooManyWays
-            There are more than MOST_RUNS.
-        """
+        """The rows that a function returns, whichever way it goes."""
         self._runs = 0
         return self._below(g, run, [])
 

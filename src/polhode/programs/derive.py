@@ -173,16 +173,7 @@ def loads(g: Graph, potential: int, r: str = "", q: str = "") -> tuple[list[int]
     """Force (space frame) and torque (body frame) of a potential: less its slopes by position and by turns of the body.
 
     One backward pass; where the potential chooses between values, forward passes, in which the value that is not
-    chosen may be infinite.
-
-    Parameters
-    ----------
-    g : Graph
-    potential : int
-        Its row.
-    r, q : str
-        Names of position and attitude, empty where the body does not move or turn.
-    """
+    chosen may be infinite."""
     force: list[int] = []
     torque: list[int] = []
     if chooses(g, potential):

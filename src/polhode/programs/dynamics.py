@@ -77,24 +77,7 @@ def of_roles(
     changing: frozenset[int] = frozenset(),
     part: int = L.ALL,
 ) -> Dynamics:
-    """The dynamics of a system from its roles; systems whose programs are the same share one.
-
-    Parameters
-    ----------
-    loads, potential : function
-        The roles, in Python: ``loads(part, t, N, y, bodies, parameters, out)``, ``potential(t, N, y, bodies,
-        parameters)``.
-    turns : sequence (N, 3) of bool
-        About which principal axes each body turns.
-    auxiliary : int
-        Number of auxiliary variables.
-    parameters : sequence of float
-        Their values.
-    changing : frozenset of int
-        Indices of those that a run changes.
-    part : int
-        The part of the loads.
-    """
+    """The dynamics of a system from its roles; systems whose programs are the same share one."""
     key = (loads, potential, turns, auxiliary, len(parameters), changing, part)
     for made in _kept.setdefault(key, []):
         if all(parameters[int(name[1:])] == value for name, value in made.fixed.items()):

@@ -73,13 +73,7 @@ MEMBERS void {name}_of_all(long count, double t, const double *y, const double *
 
 
 def _rows(dynamics: Dynamics, energy: bool) -> list[int]:
-    """Rows of all that is written, in order.
-
-    Raises
-    ------
-    InvalidInput
-        The loads cannot be traced, or the energy, which is asked for.
-    """
+    """Rows of all that is written, in order."""
     if not dynamics.traced:
         raise InvalidInput(f"the loads are no program ({dynamics.reason}), so they can only be taken one by one")
     rows: list[int] = []
@@ -95,13 +89,7 @@ def _rows(dynamics: Dynamics, energy: bool) -> list[int]:
 
 @lru_cache(32)
 def lanes_text(dynamics: Dynamics, width: int, name: str = "loads", energy: bool = False) -> str:
-    """The text of a role ``loads`` of ``width`` members; see ``lanes_of``.
-
-    Raises
-    ------
-    InvalidInput
-        A width that is not 1, 4 or 8; loads that cannot be traced, or that look up tables (but by one member).
-    """
+    """The text of a role ``loads`` of ``width`` members; see ``lanes_of``."""
     if width not in (1, *WIDTHS):
         raise InvalidInput(f"width is {width}; it must be {', '.join(map(str, WIDTHS))}, or 1 for plain numbers")
     g, rows = dynamics.graph, _rows(dynamics, energy)
@@ -118,13 +106,7 @@ def lanes_text(dynamics: Dynamics, width: int, name: str = "loads", energy: bool
 
 
 def lanes_of(dynamics: Dynamics, width: int, energy: bool = False) -> Callable[..., None]:
-    """The role ``loads`` of ``width`` members as a plain function, for ``jit.compile_kernel``.
-
-    Raises
-    ------
-    InvalidInput
-        As ``lanes_text``.
-    """
+    """The role ``loads`` of ``width`` members as a plain function, for ``jit.compile_kernel``."""
     role: Callable[..., None] = module_of(
         lanes_text(dynamics, width, energy=energy), HEAD if width == 1 else HEAD_OF_LANES
     ).loads
@@ -132,13 +114,7 @@ def lanes_of(dynamics: Dynamics, width: int, energy: bool = False) -> Callable[.
 
 
 def device_text(dynamics: Dynamics, name: str = "loads", energy: bool = False) -> str:
-    """The text of the loads in C and CUDA: ``NAME(t, y, bodies, parameters, out, stride)`` and ``NAME_of_all``.
-
-    Raises
-    ------
-    InvalidInput
-        The loads cannot be traced, or the energy, if it is asked for.
-    """
+    """The text of the loads in C and CUDA: ``NAME(t, y, bodies, parameters, out, stride)`` and ``NAME_of_all``."""
     g, rows = dynamics.graph, _rows(dynamics, energy)
     read, given = of_flat_memory(g.names(rows), dynamics.N, lambda array, k: f"{array}[{k} * stride]", C)
     body = Lines(g, rows, given, C)

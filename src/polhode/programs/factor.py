@@ -28,18 +28,7 @@ def depending(g: Graph, rows: Iterable[int]) -> Callable[[int], bool]:
 def factored(
     g: Graph, outputs: Sequence[int], whole: bool = False, among: Callable[[int], bool] | None = None
 ) -> list[int]:
-    """The outputs with common factors of the terms of sums taken out, those of most terms first.
-
-    Parameters
-    ----------
-    g : Graph
-    outputs : list of int
-        Rows.
-    whole : bool
-        Take out only positive powers, as for Taylor series, where all powers of a base cost the same.
-    among : function, optional
-        ``among(row)`` is whether powers of a row may be taken out; all unless given.
-    """
+    """The outputs with common factors of the terms of sums taken out, those of most terms first."""
 
     def best_of(terms: list[tuple[Powers, float]]) -> tuple[int, float]:
         """The base that most terms share, with one sign of its exponents, and the least exponent; (-1, 0) if none."""
@@ -166,20 +155,7 @@ def expanded(g: Graph, outputs: Sequence[int], most: int = 8) -> list[int]:
 
 
 def shared_pairs(products: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[tuple[str, tuple[str, str]]]]:
-    """Lists of factors in which pairs that occur in several lists are factors of their own, the most frequent first.
-
-    Parameters
-    ----------
-    products : list of list of str
-        Names of factors; a square has its factor twice.
-
-    Returns
-    -------
-    products : list of list of str
-        What remains of each.
-    made : list of (str, (str, str))
-        New factors with the two that they are made of, in the order in which they can be made.
-    """
+    """Lists of factors in which pairs that occur in several lists are factors of their own, the most frequent first."""
     lists = [sorted(p) for p in products]
     places: dict[tuple[str, str], set[int]] = defaultdict(set)
     heap: list[tuple[int, tuple[str, str]]] = []

@@ -75,6 +75,7 @@ the same. ``plus``, ``minus``, ``times`` and ``over`` are rounded as they are wr
 class Graph:
     """The rows of a program; see the module.
 
+
     Attributes
     ----------
     rows : list of tuple
@@ -112,13 +113,7 @@ class Graph:
 
     # -------------------------------------------------------------- making rows
     def const(self, value: float) -> int:
-        """The row of a number.
-
-        Raises
-        ------
-        InvalidInput
-            It is not a number (nan).
-        """
+        """The row of a number."""
         value = float(value)
         if math.isnan(value):
             raise InvalidInput("a constant is nan; give a number")
@@ -320,16 +315,7 @@ class Graph:
         functions: Any = None,
         inputs: Mapping[int, int] | None = None,
     ) -> list[int]:
-        """The outputs written anew from the inputs on.
-
-        Parameters
-        ----------
-        sums, products, functions : function, optional
-            ``sums(constant, terms)``, ``products(powers)`` and ``functions(name, arguments)`` make rows from rows that
-            are written anew already; by default as they were.
-        inputs : mapping of int to int, optional
-            Rows in the place of inputs.
-        """
+        """The outputs written anew from the inputs on."""
         outputs, new = list(outputs), {}  # type: ignore[var-annotated]
         inputs = {} if inputs is None else inputs
         for a in self.needed(outputs):
@@ -348,15 +334,7 @@ class Graph:
         return [new[a] for a in outputs]
 
     def evaluate(self, outputs: Iterable[int], given: Mapping[str, Any]) -> list[Any]:
-        """Values of rows in plain Python.
-
-        Parameters
-        ----------
-        outputs : iterable of int
-            The rows.
-        given : mapping of str to float
-            The inputs by name.
-        """
+        """Values of rows in plain Python."""
         outputs, values = list(outputs), {}  # type: ignore[var-annotated]
         for a in self.needed(outputs):
             row = self.rows[a]

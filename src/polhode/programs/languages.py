@@ -14,25 +14,15 @@ Given = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Language:
-    """How a language writes what programs need.
+    """How a language writes what programs need."""
 
-    Attributes
-    ----------
-    functions : mapping of str to str
-        Expressions of functions of ``graph.FUNCTIONS``, with ``{0}``, ``{1}``, ... for the arguments; of a function
-        that is not among them, a call by its name.
-    assignment : str
-        A line that names (``{0}``) an expression (``{1}``).
-    primitives : mapping of str to str, optional
-        Expressions of rows of ``PRIMITIVES``, as these have them for Python; None where there are none.
-    numbers : mapping of str to str
-        What numbers are called that are not finite.
-    """
-
+    # expressions of functions of ``graph.FUNCTIONS``, with ``{0}``, ``{1}``, ... for the arguments; of a function that
+    # is not among them, a call by its name
     functions: Mapping[str, str]
-    assignment: str = "{0} = {1}"
+    assignment: str = "{0} = {1}"  # A line that names (``{0}``) an expression (``{1}``)
+    # expressions of rows of ``PRIMITIVES``, as these have them for Python; None where there are none
     primitives: Mapping[str, str] | None = None
-    numbers: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, str] = field(default_factory=dict)  # what numbers are called that are not finite
 
     def call(self, name: str, *arguments: str) -> str:
         """The expression of a function."""
@@ -42,13 +32,7 @@ class Language:
         return f"{name}({', '.join(arguments)})" if form is None else form.format(*arguments)
 
     def primitive(self, name: str, given: Given, *arguments: str) -> str:
-        """The expression of a row of PRIMITIVES.
-
-        Raises
-        ------
-        InvalidInput
-            This language has none.
-        """
+        """The expression of a row of PRIMITIVES."""
         if self.primitives is None:
             raise InvalidInput(
                 "the program looks up a table (a path by time), which has no form over lanes; take one member at a time"

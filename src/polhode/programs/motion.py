@@ -44,16 +44,7 @@ def _turning(g: Graph, i: int, torque: Sequence[int], read: set[str], quaternion
 def motion(
     g: Graph, force: Sequence[int], torque: Sequence[int], quaternion: bool = True
 ) -> tuple[list[str], list[int]]:
-    """Names of the states of one body and rows of their rates.
-
-    Parameters
-    ----------
-    g : Graph
-    force, torque : list of int
-        Rows of the loads; empty where the body does not move or turn.
-    quaternion : bool
-        Whether the quaternion is a state of a body that turns though the loads may not read it.
-    """
+    """Names of the states of one body and rows of their rates."""
     read = set(g.names([*force, *torque]))
     names, rates = _moving(g, 0, force, g.input("lightness0")) if force else ([], [])
     if torque:
@@ -98,16 +89,7 @@ def with_quaternions(dynamics: Dynamics) -> Dynamics:
 def equations(
     dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[bool], quaternion: bool = True
 ) -> tuple[list[str], list[int]]:
-    """Names of the states of all bodies and rows of their rates; those of auxiliary variables are ``dynamics.rates``.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    moves, turns : sequence (N,) of bool
-        Which bodies move, and which turn.
-    quaternion : bool
-        As for ``motion``.
-    """
+    """Names of the states of all bodies and rows of their rates; those of auxiliary ones are ``dynamics.rates``."""
     g = dynamics.graph
     read = set(g.names([*dynamics.force, *dynamics.torque, *dynamics.rates]))
     names: list[str] = []

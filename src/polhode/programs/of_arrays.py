@@ -22,16 +22,7 @@ OWN: dict[str, Callable[..., Any]] = {
 
 
 def values(g: Graph, outputs: Iterable[int], given: Mapping[str, Any]) -> list[Any]:
-    """Values of rows, infinite or nan where plain Python would raise.
-
-    Parameters
-    ----------
-    g : Graph
-    outputs : iterable of int
-        The rows.
-    given : mapping of str to array
-        The inputs by name.
-    """
+    """Values of rows, infinite or nan where plain Python would raise."""
     outputs, found = list(outputs), dict[int, Any]()
     with np.errstate(all="ignore"):
         for a in g.needed(outputs):

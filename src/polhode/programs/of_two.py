@@ -27,22 +27,15 @@ def _kind(name: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class Each:
-    """Parameters of which each body has its own.
+    """Parameters of which each body has its own."""
 
-    Attributes
-    ----------
-    first : int
-        Index of those of the first of two bodies; those of the second follow.
-    size : int
-        How many there are of a body.
-    """
-
-    first: int
-    size: int
+    first: int  # index of those of the first of two bodies; those of the second follow
+    size: int  # how many there are of a body
 
 
 class OfTwo:
     """A potential of two bodies that is cut.
+
 
     Attributes
     ----------

@@ -24,6 +24,7 @@ from polhode.programs.tracer import NotTraceable, Tracer, array_of, row_of
 class Opaque:
     """A kernel that is called as it is.
 
+
     Attributes
     ----------
     name : str

@@ -108,20 +108,7 @@ def added_up(
     g: Graph, branches: Mapping[str, Loads], bodies: int, count: int,
     given: Callable[[Sequence[str]], tuple[list[str], dict[str, str]]], memory_at: int = -1,
 ) -> tuple[list[str], list[str], list[str]]:  # fmt: skip
-    """Lines that add up loads, and the variables of forces and torques, 3 a body each, and of the rates.
-
-    Parameters
-    ----------
-    g : Graph
-    branches : mapping of str to Loads
-        Loads by the condition under which they are added, an expression.
-    bodies, count : int
-        How many bodies the loads are on, and how many auxiliary variables there are.
-    given : function
-        Of the names of inputs: lines that read the attitudes, and the expressions of all of them.
-    memory_at : int
-        Where among the parameters there is memory for what several parts need, if that is long; -1 without.
-    """
+    """Lines that add up loads, and the variables of forces and torques, 3 a body each, and of the rates."""
     flat = factored(g, [a for loads in branches.values() for a in loads.rows])
     width = L.LOAD * bodies + count
     rows = [flat[k : k + width] for k in range(0, len(flat), width)]
@@ -173,28 +160,7 @@ def text(
     g: Graph, branches: Mapping[str, Loads], count: int, several: bool, name: str = "loads", bodies: int = 1,
     before: int = 0, beside: int | None = None, memory_at: int = -1,
 ) -> str:  # fmt: skip
-    """The text of a role that adds up loads.
-
-    Parameters
-    ----------
-    g : Graph
-    branches : mapping of str to Loads
-        Loads by the condition under which they are added, an expression.
-    count : int
-        Number of auxiliary variables.
-    several : bool
-        Of each of N bodies in turn, not of one.
-    name : str
-        Name of the function.
-    bodies : int
-        How many bodies the loads are on, which are written out; one, if of each in turn.
-    before : int
-        Number of auxiliary variables before those that are the inputs aux0, aux1, ...
-    beside : int, optional
-        Of loads that are added to those that are there: how many auxiliary variables these have.
-    memory_at : int
-        Where among the parameters there is memory for loads at rest of one body, if they are long; -1 without.
-    """
+    """The text of a role that adds up loads."""
 
     def given(names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         read, found = _expressions(names, several) if bodies == 1 else of_flat_memory(names, bodies)

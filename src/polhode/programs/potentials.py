@@ -43,18 +43,7 @@ def _axis(g: Graph, k: int) -> list[int]:
 
 
 def loads_of(g: Graph, potential: int, moves: Sequence[bool], turns: Turns) -> Loads:
-    """The loads of a potential.
-
-    Parameters
-    ----------
-    g : Graph
-    potential : int
-        Its row.
-    moves : sequence (N,) of bool
-        Which bodies move through space.
-    turns : sequence (N, 3) of bool
-        About which principal axes each body turns.
-    """
+    """The loads of a potential."""
     zero, N = g.const(0.0), len(moves)
     directions = [(3 * i + k, {inputs_of(g, i)[0][k]: g.const(1.0)}) for i in range(N) for k in range(3) if moves[i]]
     axes = [(3 * i + k, derive.turned(g, "q", _axis(g, k), i)) for i in range(N) for k in range(3) if turns[i][k]]
@@ -100,16 +89,7 @@ def potential_text(g: Graph, potential: int, N: int, name: str, each: bool = Fal
 
 
 def text(g: Graph, loads: Mapping[str, Loads], recorded: bool) -> str:
-    """The text of roles of signature LOADS.
-
-    Parameters
-    ----------
-    g : Graph
-    loads : mapping of str to Loads
-        What they write, by their names.
-    recorded : bool
-        Whether the work is an auxiliary variable, whose rate follows the loads.
-    """
+    """The text of roles of signature LOADS."""
     texts = []
     for name, one in loads.items():
         rows = factored(g, one.rows if recorded else one.rows[:-1])

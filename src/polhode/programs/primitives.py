@@ -34,32 +34,20 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Primitive:
-    """The rules of one kind of row.
+    """The rules of one kind of row."""
 
-    Attributes
-    ----------
-    value : function
-        ``value(numbers, *arguments) -> float`` in plain Python, where ``numbers[k]`` is number k of the system.
-    text : str
-        The expression, with ``{p}`` for the pointer to the numbers, ``{first}`` before an index, ``{0}``, ``{1}``, ...
-        for the arguments.
-    slopes : function or None
-        ``slopes(graph, row, arguments) -> [(argument, row of the partial derivative), ...]``; None of a step.
-    edges : tuple of str
-        Of a step: expressions of the values of its last argument between which it does not change, with ``{value}`` for
-        its own value.
-    helper : function, optional
-        The kernel that the text calls by its name.
-    several : bool
-        Whether it is several numbers, of which rows of ``component`` are one.
-    """
-
+    # ``value(numbers, *arguments) -> float`` in plain Python, where ``numbers[k]`` is number k of the system
     value: Callable[..., float]
+    # the expression, with ``{p}`` for the pointer to the numbers, ``{first}`` before an index, ``{0}``, ``{1}``, ...
+    # for the arguments
     text: str
+    # ``slopes(graph, row, arguments) -> [(argument, row of the partial derivative), ...]``; None of a step
     slopes: Callable[..., Any] | None = None
+    # of a step: expressions of the values of its last argument between which it does not change, with ``{value}`` for
+    # its own value
     edges: tuple[str, ...] = ()
-    helper: Any = None
-    several: bool = False
+    helper: Any = None  # the kernel that the text calls by its name
+    several: bool = False  # whether it is several numbers, of which rows of ``component`` are one
 
     def written(self, given: Mapping[str, str], *arguments: str) -> str:
         """The expression of a row."""

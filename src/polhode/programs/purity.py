@@ -47,23 +47,14 @@ from polhode.programs.whole_numbers import narrow, narrow_kind, unbounded, whole
 
 
 class Finding(NamedTuple):
-    """What keeps a function from being traced or compiled.
+    """What keeps a function from being traced or compiled."""
 
-    Attributes
-    ----------
-    kind : str
-        "memory" (what it leaves behind it reads again), "outside" (random numbers, clocks, files), "log" (what it
-        leaves behind it does not read), "handler" (exceptions), "integers" (beyond 63 bits, divided by zero),
-        "argument" (it writes to the parameters), "generator" or "unknown" (an object that cannot be looked into).
-    what : str
-        A clause about the function: "writes to 'on'".
-    line : str
-        Where: "law.py:12".
-    """
-
+    # "memory" (what it leaves behind it reads again), "outside" (random numbers, clocks, files), "log" (what it leaves
+    # behind it does not read), "handler" (exceptions), "integers" (beyond 63 bits, divided by zero), "argument" (it
+    # writes to the parameters), "generator" or "unknown" (an object that cannot be looked into)
     kind: str
-    what: str
-    line: str
+    what: str  # A clause about the function: "writes to 'on'"
+    line: str  # where: "law.py:12"
 
 
 class Fresh(NamedTuple):

@@ -345,13 +345,7 @@ def _found(table: dict[Any, Any], value: Any) -> Any:
 
 
 def rewired(function: Any) -> Callable[..., Any]:
-    """A copy of a function that can be run on tracers.
-
-    Raises
-    ------
-    NotTraceable
-        It is no function written in Python, or does more than return numbers.
-    """
+    """A copy of a function that can be run on tracers."""
     plain = getattr(function, "py_func", function)
     ours = str(type(plain).__module__).startswith(OWN_MODULES)
     if not ours and not isinstance(plain, FunctionType | MethodType | functools.partial):

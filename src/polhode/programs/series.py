@@ -47,28 +47,17 @@ SLOPES = {"exp": 1.0, "sin": 1.0, "cos": -1.0, "sinh": 1.0, "cosh": 1.0, "tan": 
 
 @dataclass(frozen=True)
 class Rule:
-    """One series.
+    """One series."""
 
-    Attributes
-    ----------
-    kind : str
-        sum product quotient reciprocal power slope steady integral scaled chosen step
-    name : str
-        The series.
-    operands : tuple
-        Names of series, rows that stay, exponents, as the kind needs.
-    slot : int
-        Its product, -1 without.
-    """
-
-    kind: str
-    name: str
-    operands: tuple[Any, ...]
-    slot: int = -1
+    kind: str  # sum product quotient reciprocal power slope steady integral scaled chosen step
+    name: str  # the series
+    operands: tuple[Any, ...]  # names of series, rows that stay, exponents, as the kind needs
+    slot: int = -1  # its product, -1 without
 
 
 class Series:
     """The series of a motion.
+
 
     Attributes
     ----------
@@ -325,16 +314,7 @@ def best_series(g: Graph, states: Sequence[int], rates: Sequence[int]) -> Series
     """The series of the form of the rates that needs the fewest products.
 
     Forms: as it is; without common factors in sums that are factors, and that with whole powers of what moves taken
-    out, before and after products by 1 + small are multiplied out; with all common factors that move taken out.
-
-    Parameters
-    ----------
-    g : Graph
-    states : list of int
-        Rows of the states, inputs.
-    rates : list of int
-        Rows of their derivatives by time, functions of states, ``t`` and what stays.
-    """
+    out, before and after products by 1 + small are multiplied out; with all common factors that move taken out."""
     time = g.known.get(("in", "t"))
     moving = depending(g, [*states, *([] if time is None else [time])])
     forms: list[Sequence[int]] = []

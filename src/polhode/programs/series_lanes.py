@@ -34,28 +34,14 @@ AT_ONCE = 12
 
 @dataclass(frozen=True)
 class SeriesOfLanes:
-    """The functions and the sizes of what they write.
+    """The functions and the sizes of what they write."""
 
-    Attributes
-    ----------
-    series, increments : function
-        Plain Python, for ``jit.compile_lanes``.
-    states : int
-        As of ``SeriesRole``.
-    width : int
-        Length of a row of coefficients.
-    sums : int
-        Where the sums begin.
-    size : int
-        Length of the memory.
-    """
-
-    series: Any
+    series: Any  # series, increments: plain Python, for ``jit.compile_lanes``
     increments: Any
-    states: int
-    width: int
-    sums: int
-    size: int
+    states: int  # as of ``SeriesRole``
+    width: int  # length of a row of coefficients
+    sums: int  # where the sums begin
+    size: int  # length of the memory
 
 
 class _Writer(SeriesWriter):
@@ -156,20 +142,7 @@ def series_of_lanes(
     g: Graph, N: int, force: tuple[int, ...], torque: tuple[int, ...], rates: tuple[int, ...],
     moves: tuple[bool, ...], turns: tuple[bool, ...],
 ) -> SeriesOfLanes | None:  # fmt: skip
-    """The functions of a system; nothing where its loads choose between formulas, so that steps are cut.
-
-    Parameters
-    ----------
-    g, N, force, torque, rates
-        Of its ``Dynamics``.
-    moves, turns : tuple (N,) of bool
-        Which bodies move, and which turn.
-
-    Raises
-    ------
-    InvalidInput
-        The series would need more products than can be compiled.
-    """
+    """The functions of a system; nothing where its loads choose between formulas, so that steps are cut."""
     names, series = series_of_motion(g, N, force, torque, rates, moves, turns)
     if any(rule.kind in ("step", "chosen") for rule in series.rules):
         return None

@@ -40,31 +40,16 @@ MOST_PRODUCTS = 1000
 
 @dataclass(frozen=True)
 class SeriesRole:
-    """The role and the sizes of what it writes.
+    """The role and the sizes of what it writes."""
 
-    Attributes
-    ----------
-    function : function
-        Plain Python, for ``jit.compile_kernel`` with the signature LOADS.
-    states : int
-        How many states are in the flat state: of each body that moves position and velocity, of each that turns angular
-        momentum and quaternion, then the auxiliary variables. Further ones are rows of matrices.
-    width : int
-        Length of a row of coefficients of the states.
-    conditions : int
-        How many conditions there are.
-    conditions_at : int
-        Where their rows begin.
-    size : int
-        Length of the memory.
-    """
-
-    function: Any
+    function: Any  # plain Python, for ``jit.compile_kernel`` with the signature LOADS
+    # how many states are in the flat state: of each body that moves position and velocity, of each that turns angular
+    # momentum and quaternion, then the auxiliary variables. Further ones are rows of matrices
     states: int
-    width: int
-    conditions: int
-    conditions_at: int
-    size: int
+    width: int  # length of a row of coefficients of the states
+    conditions: int  # how many conditions there are
+    conditions_at: int  # where their rows begin
+    size: int  # length of the memory
 
 
 def _up(n: int) -> int:
@@ -195,20 +180,7 @@ def series_role(
     g: Graph, N: int, force: tuple[int, ...], torque: tuple[int, ...], rates: tuple[int, ...],
     moves: tuple[bool, ...], turns: tuple[bool, ...],
 ) -> SeriesRole:  # fmt: skip
-    """The role of a system.
-
-    Parameters
-    ----------
-    g, N, force, torque, rates
-        Of its ``Dynamics``.
-    moves, turns : tuple (N,) of bool
-        Which bodies move, and which turn.
-
-    Raises
-    ------
-    InvalidInput
-        The series would need more products than can be compiled.
-    """
+    """The role of a system."""
     names, series = series_of_motion(g, N, force, torque, rates, moves, turns)
     writer = _Writer(series)
     _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known

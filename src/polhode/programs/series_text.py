@@ -43,17 +43,7 @@ def _width(series: Series, wide: bool) -> int:
 
 
 def constants_text(series: Series, given: Mapping[str, str], arguments: str, name: str = "constants") -> str:
-    """The text of a function that writes the numbers that stay to its last argument ``c``.
-
-    Parameters
-    ----------
-    series : Series
-        After ``coefficients_text``, which finds out what is needed.
-    given : mapping
-        Expressions of inputs.
-    arguments : str
-        Arguments of the function before ``c``.
-    """
+    """The text of a function that writes the numbers that stay to its last argument ``c``."""
     rows = factored(series.g, series.fixed)
     body = Lines(series.g, rows, given)
     lines = [*body.lines, *(f"c[{k}] = {body.names[a]}" for k, a in enumerate(rows))] or ["pass"]
@@ -61,16 +51,7 @@ def constants_text(series: Series, given: Mapping[str, str], arguments: str, nam
 
 
 def coefficients_text(series: Series, name: str = "coefficients", wide: bool = False) -> str:
-    """The text of the function.
-
-    Parameters
-    ----------
-    series : Series
-    name : str
-        Name of the function.
-    wide : bool
-        Four products at a time, with the instructions of ``kernel.simd``; then K >= 2.
-    """
+    """The text of the function."""
     writer = SeriesWriter(series)
     n, width = len(series.states), _width(series, wide)
     head = [*(f"y{i}0 = y[{i}]" for i in range(n)), "t0 = t", *writer.rules(zero=True)]

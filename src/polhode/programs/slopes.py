@@ -45,22 +45,7 @@ def _columns(dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[bool]) -
 def slopes_role(
     dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[Sequence[bool]]
 ) -> Callable[..., Any] | None:
-    """The role, of signature LOADS, in Python.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        All loads.
-    moves : sequence (N,) of bool
-        Which bodies move.
-    turns : sequence (N, 3) of bool
-        About which principal axes each body turns; no torque acts about the others.
-
-    Returns
-    -------
-    function or None
-        None of loads that cannot be traced, of too many bodies or operations.
-    """
+    """The role, of signature LOADS, in Python."""
     if not dynamics.traced or dynamics.N > MOST_BODIES:
         return None
     g, N = dynamics.graph, dynamics.N

@@ -75,6 +75,7 @@ def linear(constant: float, terms: Sequence[tuple[str, float]]) -> str:
 class Lines:
     """The lines that compute rows.
 
+
     Attributes
     ----------
     lines : list of str
@@ -192,15 +193,7 @@ class Lines:
 
 
 def matrix_rows(q: str, parts: Sequence[str]) -> dict[str, str]:
-    """Expressions of the rows q_u, q_v, q_w of the matrix of a unit quaternion q, by names of inputs.
-
-    Parameters
-    ----------
-    q : str
-        Name of the attitude.
-    parts : list of str
-        Expressions of w, x, y, z.
-    """
+    """Expressions of the rows q_u, q_v, q_w of the matrix of a unit quaternion q, by names of inputs."""
     w, x, y, z = parts
     rows = {
         "u": (f"1.0 - 2.0 * ({y} * {y} + {z} * {z})", f"2.0 * ({x} * {y} - {w} * {z})",
@@ -229,22 +222,7 @@ def function(
     g: Graph, outputs: Sequence[int], name: str, arguments: Mapping[str, Any], shared: bool = True,
     given: Given | None = None,
 ) -> str:  # fmt: skip
-    """The text of a helper function that returns rows: one number, or a tuple.
-
-    Parameters
-    ----------
-    g : Graph
-    outputs : list of int
-        The rows.
-    name : str
-        Name of the function.
-    arguments : mapping
-        Its arguments in order, with their sizes: 0 a number, "attitude" a quaternion, else a tuple.
-    shared : bool
-        Take common factors out of sums first.
-    given : mapping of str to str, optional
-        Expressions of inputs that are read otherwise than the sizes say.
-    """
+    """The text of a helper function that returns rows: one number, or a tuple."""
     rows = factored(g, outputs) if shared else list(outputs)
     body = Lines(g, rows, places(arguments) | dict(given or {}))
     results = [body.names[a] for a in rows]

@@ -37,24 +37,13 @@ that are read by their index."""
 
 @dataclass(frozen=True)
 class Program:
-    """A function that was traced.
+    """A function that was traced."""
 
-    Attributes
-    ----------
-    graph : Graph
-        Its rows; what is derived is written into it too.
-    outputs : tuple of int
-        Rows of the numbers that it returns, in order.
-    fixed : mapping of str to float
-        Inputs that the function counts or decides by: it is the program for these values of theirs.
-    raised : int
-        The row that is not zero where the plain function raises, though the program has a result.
-    """
-
-    graph: Graph
-    outputs: tuple[int, ...]
+    graph: Graph  # its rows; what is derived is written into it too
+    outputs: tuple[int, ...]  # rows of the numbers that it returns, in order
+    # inputs that the function counts or decides by: it is the program for these values of theirs
     fixed: Mapping[str, float] = field(default_factory=dict, compare=False)
-    raised: int = 0
+    raised: int = 0  # the row that is not zero where the plain function raises, though the program has a result
 
     def guarded(self, rows: Sequence[int]) -> list[int]:
         """Rows that follow from the outputs, the first without a value where the plain function raises."""
@@ -92,34 +81,7 @@ def trace(
     what: str = "function",
     numbers: Mapping[str, Any] | None = None,
 ) -> Program:
-    """The program of a function.
-
-    Parameters
-    ----------
-    function : callable
-        Plain Python, or compiled by numba with its Python function at hand.
-    arguments : mapping
-        Names and sizes of its positional arguments, in order: see ``Size``.
-    shape : tuple of int, optional
-        Of what it must return: () one number, (3,) three, (2, 3) two times three.
-    what : str
-        What it is, for messages ("potential").
-    numbers : mapping, optional
-        Values of arguments by name. The program is that for the components by which the function counts its loops or
-        decides; all of them stay inputs, so that equal answers give equal programs.
-
-    Returns
-    -------
-    Program
-
-    Raises
-    ------
-    NotTraceable
-        It decides too often by its arguments, asks for their values, or uses what has no rule.
-    UserFunctionError
-        It reads a name that is not defined, returns something else than the numbers asked for, or a constant that is
-        nan.
-    """
+    """The program of a function."""
     copy = rewired(function)
     values = {} if numbers is None else spread(**numbers)
     name = described(function, what)

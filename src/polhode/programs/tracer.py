@@ -32,6 +32,7 @@ ASKS = "it asks for the value of a number it is given (an index, float, int, ran
 class NotTraceable(Exception):
     """A function decides by the numbers it is given, or hands them to something that has no rule.
 
+
     Attributes
     ----------
     reason : str
@@ -123,13 +124,7 @@ DECIDING = frozenset({
 def traced(name: str, *operands: Any) -> Any:
     """The result of an operation on numbers, of which some are tracers.
 
-    What decides by the time computes as it is written: times of steps are where it jumps, as ``t / 0.1 >= 3``.
-
-    Raises
-    ------
-    NotTraceable
-        There is no rule for it, or an operand is no real number.
-    """
+    What decides by the time computes as it is written: times of steps are where it jumps, as ``t / 0.1 >= 3``."""
     name = SPELLED.get(name, name)
     graph = next((x.graph for x in operands if isinstance(x, Tracer)), None)
     if graph is None:  # elements of an array that are plain numbers
@@ -190,6 +185,7 @@ def row_of(graph: Graph, x: Any) -> int:
 
 class Tracer:
     """A number that writes down what is done to it.
+
 
     Attributes
     ----------
@@ -342,12 +338,7 @@ class Traced(np.ndarray):
 
 
 def of_floats(dtype: Any) -> None:
-    """Refuse numbers of another kind than floats of 64 bits, for which tracers stand.
-
-    Raises
-    ------
-    NotTraceable
-    """
+    """Refuse numbers of another kind than floats of 64 bits, for which tracers stand."""
     kind = np.dtype(dtype)  # of None too
     if kind.kind == "c":
         raise NotTraceable("it computes with complex numbers; write real and imaginary part")

@@ -307,21 +307,7 @@ def loop_along(attitude_of, kernel, planned):
 def vectors_along(q: Array, first: Array, branch: str) -> Array:
     """Rotation vectors of a sequence of attitudes, each on the branch that continues the previous one.
 
-    Each row is computed from its own attitude, so errors do not accumulate.
-
-    Parameters
-    ----------
-    q : array (n, 4)
-        Unit quaternions, consecutive ones less than a rotation by pi apart.
-    first : array (3,)
-        Rotation vector of the first attitude, where the branch starts.
-    branch : str
-        As for ``compose``.
-
-    Returns
-    -------
-    array (n, 3)
-    """
+    Each row is computed from its own attitude, so errors do not accumulate."""
     out, rows = np.empty((len(q), 3)), np.require(q, requirements=("C", "A", "W"))
     out[:1] = first
     loop_along(so3.exp_quaternion, VECTOR_BRANCHES[branch].kernel, False)(rows, out)
