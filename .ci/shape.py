@@ -89,10 +89,11 @@ def size_of(paths: list[Path]) -> tuple[int, int]:
 def sizes() -> dict[str, tuple[int, int]]:
     """Lines and statements of each folder of ``polhode``, of the files beside them, and of ``polhode_papers``."""
     folders: dict[str, list[Path]] = {}
-    for path in sorted(SOURCE.parent.rglob("*")):
-        if path.suffix in (".py", ".js", ".css") and path.name not in OTHERS:
-            package, *rest = path.relative_to(SOURCE.parent).parts
-            folders.setdefault(rest[0] if package == "polhode" and len(rest) > 1 else package, []).append(path)
+    for root in (SOURCE, PAPERS):
+        for path in sorted(root.rglob("*")):
+            if path.suffix in (".py", ".js", ".css") and path.name not in OTHERS:
+                folder, *inside = path.relative_to(root).parts
+                folders.setdefault(folder if root is SOURCE and inside else root.name, []).append(path)
     return {name: size_of(paths) for name, paths in sorted(folders.items())}
 
 

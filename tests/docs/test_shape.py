@@ -43,10 +43,28 @@ def test_what_is_too_large_is_found(shape, monkeypatch, capsys):
     shape.write("kernel/loop.py", f"def march({ELEVEN.replace(': int', '')}):\n    pass\n\n\n@inlined\n"
                                   f"def part({ELEVEN}):\n    pass\n")  # fmt: skip
     assert shape.main() == 1
-    told = [line.removeprefix(f"{shape.tree}/") for line in capsys.readouterr().out.splitlines()]
+    *told, summary = [line.removeprefix(f"{shape.tree}/") for line in capsys.readouterr().out.splitlines()]
+    assert summary.startswith("polhode: ")
     assert told == [
         "runs/long.py: 701 lines, more than 700; divide it",
         "runs/short.py: no longer too long; take it off the list in shape.py",
         "runs/wide.py:1: wide has 11 parameters, more than 10",
         "runs/gone.py is on the list of long files, and does not exist",
     ]
+
+
+def test_a_folder_that_grows_is_found(shape, monkeypatch, capsys):
+    monkeypatch.setattr(shape, "SOURCE", shape.tree)
+    monkeypatch.setattr(shape, "LONG", set())
+    shape.write(
+        "runs/a.py", '"""Said."""\n\nx = 1\n\n\ndef f():\n    """Said."""\n    return x\n'
+    )  # 8 lines, 3 statements
+    shape.write("runs/a.js", "x" * 241 + "\n")  # as three lines
+    for most, told in (((11, 3), []), ((10, 3), ["11 lines, more than 10"]), ((11, 2), ["3 statements, more than 2"])):
+        monkeypatch.setitem(shape.SIZES, "runs", most)
+        assert shape.main() == bool(told)
+        out = capsys.readouterr().out
+        assert all(one in out for one in told) and out.count("more than") == len(told)
+    shape.write("new/b.py", "x = 1\n")
+    monkeypatch.setitem(shape.SIZES, "runs", (11, 3))
+    assert shape.main() == 1 and "new has 1 lines, more than 0" in capsys.readouterr().out
