@@ -56,7 +56,12 @@ def stub_of(package: str) -> str:
     names += [name for name in getattr(module, "_PACKAGES", ()) if name not in names]
     lines = sorted(line_of(name, getattr(module, name), package) for name in names)
     version = ["", "__version__: str"] if "__version__" in module.__all__ else []
-    return HEAD + "\n".join([*lines, *version]) + "\n"
+    every = (
+        [f'__all__ = ["{names[0]}"]']
+        if len(names) == 1
+        else ["__all__ = [", *(f'    "{name}",' for name in sorted(names)), "]"]
+    )
+    return HEAD + "\n".join([*lines, "", *every, *version]) + "\n"
 
 
 def missed() -> list[str]:
@@ -66,8 +71,9 @@ def missed() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "wrong.py"
         path.write_text(text + "\n", encoding="utf-8")
-        words = [sys.executable, "-m", "mypy", "--no-error-summary", "--config-file", "/dev/null", str(path)]
-        told = subprocess.run(words, capture_output=True, text=True, check=False, cwd=SOURCE).stdout.splitlines()
+        words = [sys.executable, "-m", "mypy", "--no-error-summary", "--config-file=", "--cache-dir", folder, str(path)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=SOURCE)
+    told = [*done.stdout.splitlines(), *done.stderr.splitlines()]
     first = 5
     at = {call: [one for one in told if f"wrong.py:{first + k}:" in one] for k, call in enumerate(calls)}
     found = [f"mypy finds nothing wrong with {call} ({'; '.join(told)})" for call, word in WRONG.items()

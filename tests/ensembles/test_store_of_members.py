@@ -13,9 +13,10 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from polhode import durable
 from polhode.ensembles import ensemble as ensembles
 from polhode.ensembles import store_of_members
-from polhode.trajectory import durable, growing
+from polhode.trajectory import growing
 
 
 @pytest.fixture

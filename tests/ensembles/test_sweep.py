@@ -21,7 +21,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
-from polhode import cli
+from polhode import cli, durable
 from polhode.ensembles.sweep import call, folder, plan, processes, work
 from polhode.ensembles.sweep.design import Design
 from polhode.ensembles.sweep.draws import points, strata
@@ -708,7 +708,7 @@ def test_other_versions(study, monkeypatch):
 
 def test_a_full_disk(study, monkeypatch):
     path, written = study(), []
-    real = folder.write_whole
+    real = durable.write
 
     def until_full(target, data, **options):
         written.append(target)
@@ -716,12 +716,10 @@ def test_a_full_disk(study, monkeypatch):
             raise OSError(errno.ENOSPC, "No space left on device")
         real(target, data, **options)
 
-    monkeypatch.setattr(folder, "write_whole", until_full)
+    monkeypatch.setattr(durable, "write", until_full)
     with pytest.raises(FileProblem, match="No space left on device; what is done stays done: make room"):
         ph.sweep(path)
-    monkeypatch.setattr(
-        folder, "write_whole", lambda *a, **k: until_full(*a, **k) if len(written) < 3 else real(*a, **k)
-    )
+    monkeypatch.setattr(durable, "write", lambda *a, **k: until_full(*a, **k) if len(written) < 3 else real(*a, **k))
     assert ph.sweep(path).identical(ph.sweep(path, store="b.zarr"))
     written.clear()
 

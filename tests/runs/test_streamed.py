@@ -13,9 +13,9 @@ import pytest
 import xarray as xr
 
 import polhode as ph
-from polhode import events, forces
+from polhode import durable, events, forces
 from polhode.runs import rows, store, streamed
-from polhode.trajectory import durable, growing
+from polhode.trajectory import growing
 
 START = {"attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 4.0)}
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from polhode.trajectory import durable, foreign, growing
+from polhode import durable
+from polhode.trajectory import foreign, growing
 from polhode.trajectory.growing import Growing, opened
 
 

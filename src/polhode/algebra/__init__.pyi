@@ -2,3 +2,8 @@
 
 from polhode.algebra import elliptic as elliptic
 from polhode.algebra import variational as variational
+
+__all__ = [
+    "elliptic",
+    "variational",
+]

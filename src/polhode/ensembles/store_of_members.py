@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.arguments import path as checked_path
+from polhode.durable import Unsynced, write_durably
 from polhode.ensembles.engines import NOT_RUN
 from polhode.errors import FileProblem, InvalidInput, shown
-from polhode.trajectory.durable import Unsynced, write_durably
 from polhode.trajectory.growing import NODE, encoded, group_of, node_of, opened, text_of
 
 if TYPE_CHECKING:

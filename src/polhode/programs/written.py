@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 from types import ModuleType
 
+from polhode.durable import write
 from polhode.kernel.cache import cache_folder, prune
 from polhode.kernel.holes import HOLES, Hole
 from polhode.kernel.interrupts import held
@@ -55,10 +56,8 @@ def _file_of(name: str, text: str) -> Path:
         if path.exists() and path.read_text() == text:
             return path
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}")
         with held():
-            partial.write_text(text)
-            os.replace(partial, path)
+            write(path, text.encode(), apart=f".{os.getpid()}")
         prune(path.parent)
     except OSError:  # a full disk: what is compiled is then not cached
         pass

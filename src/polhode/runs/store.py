@@ -38,6 +38,7 @@ import numpy as np
 from polhode import reading
 from polhode.arguments import number
 from polhode.arguments import path as checked_path
+from polhode.durable import Unsynced, write_durably
 from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWarning, PolhodeError, shown
 from polhode.kernel.interrupts import held
 from polhode.runs.request import Request
@@ -45,11 +46,10 @@ from polhode.runs.result import finish
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
-from polhode.runs.store_parts import RowsOnDisk, durable_store, here, packed, unpacked
+from polhode.runs.store_parts import RowsOnDisk, here, packed, unpacked
 from polhode.runs.streamed import Streamed
 from polhode.trajectory import foreign
-from polhode.trajectory.durable import Unsynced, write_durably
-from polhode.trajectory.files import CHECKPOINT, is_store
+from polhode.trajectory.files import CHECKPOINT, is_store, zarr_store
 from polhode.trajectory.growing import encoded, opened
 
 if TYPE_CHECKING:
@@ -333,7 +333,7 @@ class LiveStore:
             rows = len(samples) + 2
         chunk = max(1, min(rows, CHUNK // (8 * width)))
         group = zarr.create_group(
-            durable_store()(self.path), zarr_format=3, attributes={"polhode_store": FORMAT, "about": ABOUT}
+            zarr_store(write_durably)(self.path), zarr_format=3, attributes={"polhode_store": FORMAT, "about": ABOUT}
         )
         shapes = {"time": (rows,), "step": (rows,), "iterations": (rows,), "state": (rows, width)}
         for name, shape in shapes.items():
@@ -360,7 +360,9 @@ class LiveStore:
     def _group(self) -> Any:
         import zarr
 
-        return zarr.open_group(durable_store()(self.path), mode="r+" if self.writable else "r", use_consolidated=False)
+        return zarr.open_group(
+            zarr_store(write_durably)(self.path), mode="r+" if self.writable else "r", use_consolidated=False
+        )
 
     def join(self, run: Run, record: Record, potential: Any) -> None:
         """Follow a run from now on; one that goes on gets its rows and its state back."""

@@ -3,7 +3,6 @@ demand, and what says by whom it is, or was, written."""
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -14,24 +13,6 @@ import numpy as np
 
 from polhode.kernel import jit
 from polhode.runs.event_detection import Found
-from polhode.trajectory.durable import write_durably
-
-
-@functools.cache
-def durable_store() -> Any:
-    """The class of Zarr stores whose files are written durably."""
-    import asyncio
-
-    from zarr.storage import LocalStore
-
-    class DurableStore(LocalStore):
-        async def set(self, key: str, value: Any) -> None:
-            await asyncio.to_thread(self.set_sync, key, value)
-
-        def set_sync(self, key: str, value: Any) -> None:
-            write_durably(self.root / key, value.to_bytes())
-
-    return DurableStore
 
 
 def here() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import shutil
 import tempfile
@@ -76,6 +77,23 @@ def appearing_whole(target: Path) -> Iterator[Path]:
         raise FileProblem(
             f"cannot write {target}: {problem.strerror or problem}; choose another place with -o"
         ) from problem
+
+
+@functools.cache
+def zarr_store(write: Callable[[Path, bytes], None]) -> Any:
+    """The class of Zarr stores on a disk whose files are written so."""
+    import asyncio
+
+    from zarr.storage import LocalStore
+
+    class Written(LocalStore):
+        async def set(self, key: str, value: Any) -> None:
+            await asyncio.to_thread(self.set_sync, key, value)
+
+        def set_sync(self, key: str, value: Any) -> None:
+            write(self.root / key, value.to_bytes())
+
+    return Written
 
 
 def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.trajectory.durable import Unsynced, write, write_durably
+from polhode.durable import Unsynced, write, write_durably
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -3,57 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-import socket
-import uuid
 from pathlib import Path
 from typing import Any
 
 from polhode import reading
+from polhode.durable import PARTIAL, write_beside_others
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, shown
-from polhode.trajectory.durable import sync_folder
-
-PARTIAL = ".partial"
-"""How the names of files end that are being written."""
-
-
-def write_whole(path: Path, data: Any, *, new: bool = False) -> None:
-    """Put a file where it belongs, synced; several writers of one file do not meet, and the last one stands."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}{PARTIAL}")
-    try:
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if new:
-            os.link(draft, path)
-            draft.unlink()
-        else:
-            os.replace(draft, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
-
-
-@functools.cache
-def _whole_files() -> Any:
-    """The class of Zarr stores on a disk whose files are written so."""
-    import asyncio
-
-    from zarr.storage import LocalStore
-
-    class WholeFiles(LocalStore):
-        async def set(self, key: str, value: Any) -> None:
-            await asyncio.to_thread(self.set_sync, key, value)
-
-        def set_sync(self, key: str, value: Any) -> None:
-            write_whole(self.root / key, value.to_bytes())
-
-    return WholeFiles
+from polhode.trajectory.files import zarr_store
 
 
 class Folder:
@@ -105,7 +62,7 @@ class Folder:
             self.files.pipe_file(f"{self.root}/{key}", data)
             return True
         try:
-            write_whole(Path(self.name) / key, data, new=new)
+            write_beside_others(Path(self.name) / key, data, new=new)
         except FileExistsError:
             return False
         return True
@@ -132,7 +89,7 @@ class Folder:
     def zarr(self, *, writable: bool) -> Any:
         """The Zarr store of it."""
         if not self.remote:
-            return _whole_files()(self.name, read_only=not writable)
+            return zarr_store(write_beside_others)(self.name, read_only=not writable)
         from zarr.storage import FsspecStore
 
         return FsspecStore.from_url(self.name, read_only=not writable)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
+import uuid
 from pathlib import Path
 
 MANY = 256
 """Files that may wait to be synced."""
+PARTIAL = ".partial"
+"""How the names of files end that are being written."""
 
 
 def write_durably(path: Path, data: bytes) -> None:
@@ -16,18 +20,30 @@ def write_durably(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
-def write(path: Path, data: bytes, durably: bool = False) -> None:
-    """Replace a file as a whole: whoever reads it sees the old one or the new one. It is safe once it is synced."""
+def write_beside_others(path: Path, data: bytes, *, new: bool = False) -> None:
+    """The same where several write one file: their drafts do not meet, and the last one stands; of a ``new`` file the
+    first one, and FileExistsError is raised by others."""
+    write(path, data, durably=True, apart=f".{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}", new=new)
+    sync_folder(path.parent)
+
+
+def write(path: Path, data: bytes, durably: bool = False, apart: str = "", new: bool = False) -> None:
+    """Replace a file as a whole: whoever reads it sees the old one or the new one. It is safe once it is synced. Drafts
+    are called otherwise, and hidden, with ``apart``."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.partial")
+    draft = path.with_name(f"{'.' * bool(apart)}{path.name}{apart}{PARTIAL}")
     try:
         with draft.open("wb") as file:
             file.write(data)
             if durably:
                 file.flush()
                 os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError:
+        if new:
+            os.link(draft, path)
+            draft.unlink()
+        else:
+            os.replace(draft, path)
+    except BaseException:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
         raise
