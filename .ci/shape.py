@@ -59,7 +59,7 @@ SIZES = {
     "methods": (8089, 3651),
     "plots": (5375, 3487),
     "polhode": (1604, 771),
-    "polhode_papers": (16122, 8392),
+    "polhode_papers": (16115, 8385),
     "programs": (6128, 3782),
     "runs": (13059, 7868),
     "surroundings": (2746, 1257),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from polhode import integrate
 from polhode.errors import StepFailed, unwarned
-from polhode.runs.integrate import integrate
 from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order
 from polhode_papers.study import Reporter

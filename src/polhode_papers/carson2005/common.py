@@ -15,11 +15,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, NullFormatter
 
-from polhode import kepler
+from polhode import Tolerance, integrate, kepler
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION
-from polhode.runs.integrate import integrate
-from polhode.runs.steps import Tolerance
 from polhode.systems import orbit
 from polhode.systems.problems import PROBLEMS
 from polhode_papers import drawing

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.runs.steps import Tolerance
+from polhode import Tolerance
 from polhode_papers import drawing
 from polhode_papers.carson2005.common import (
     CORRECTED,

@@ -13,10 +13,9 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode import Tolerance, integrate
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, GREY, VERMILION
-from polhode.runs.integrate import integrate
-from polhode.runs.steps import Tolerance
 from polhode.systems import orbit
 from polhode_papers import drawing
 from polhode_papers.carson2005.common import (

@@ -11,9 +11,9 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode import integrate
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION
-from polhode.runs.integrate import integrate
 from polhode.systems import gravitating_bodies
 from polhode_papers import drawing
 from polhode_papers.carson2005.common import CIRCULAR, DAY, GAUSS, METHODS, RK4, SYMPLECTIC, keeps, of, order_of, run

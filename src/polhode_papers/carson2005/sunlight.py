@@ -8,9 +8,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import events, forces
+from polhode import events, forces, integrate
 from polhode.errors import unwarned
-from polhode.runs.integrate import integrate
 from polhode.systems import particle
 from polhode_papers import drawing
 from polhode_papers.carson2005.common import (

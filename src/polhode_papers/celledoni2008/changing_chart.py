@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.checks import exact_state, stepper
 from polhode.kernel import layout as L
 from polhode.methods import method

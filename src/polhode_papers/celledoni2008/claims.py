@@ -11,7 +11,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullFormatter
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.checks import (
     drifts,
     exact_state,

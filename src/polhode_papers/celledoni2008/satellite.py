@@ -10,9 +10,9 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
+from polhode import integrate
 from polhode.algebra.rotation import rotate_inverse
 from polhode.plots.style import BLUE, FAINT, GREEN, VERMILION
-from polhode.runs.integrate import integrate
 from polhode.systems.problems import problem
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Reporter

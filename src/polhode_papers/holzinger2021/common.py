@@ -16,7 +16,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.plots.style import INK
 from polhode.systems import System, free_body
 from polhode.trajectory.convergence import attitude_angle, observed_order

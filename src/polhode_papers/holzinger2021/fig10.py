@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.plots.style import GREY
 from polhode.trajectory.convergence import observed_order
 from polhode_papers import criteria, drawing

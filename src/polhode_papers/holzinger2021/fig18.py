@@ -9,9 +9,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import integrate, rotation
 from polhode.errors import unwarned
-from polhode.runs.integrate import integrate
 from polhode.trajectory.convergence import observed_order
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_most

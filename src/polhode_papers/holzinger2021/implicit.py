@@ -12,12 +12,11 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import integrate, rotation
 from polhode.checks import symmetry_defect
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, GREEN, ORANGE, VERMILION
 from polhode.runs.initial_state import start_state
-from polhode.runs.integrate import integrate
 from polhode.trajectory.convergence import observed_order
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_least, at_most

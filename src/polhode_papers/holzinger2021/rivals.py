@@ -32,10 +32,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode import integrate
 from polhode.algebra.quaternion import conjugate, multiply, rotate
 from polhode.algebra.rotation import angle_between
 from polhode.plots.style import GREY
-from polhode.runs.integrate import integrate
 from polhode_papers import criteria, drawing
 from polhode_papers.holzinger2021 import top
 from polhode_papers.measure import whole

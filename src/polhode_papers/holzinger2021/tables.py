@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.plots.style import COLOURS
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_least

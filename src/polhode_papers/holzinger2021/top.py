@@ -21,10 +21,10 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
+from polhode import integrate
 from polhode.algebra.rotation import matrix_from_quaternion
 from polhode.errors import unwarned
 from polhode.plots.style import COLOURS, GREY
-from polhode.runs.integrate import integrate
 from polhode.runs.points import point_motion
 from polhode.systems import heavy_top
 from polhode_papers import drawing

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import integrate, rotation
 from polhode.checks import (
     QUANTITIES,
     drifts,
@@ -24,7 +24,6 @@ from polhode.errors import unwarned
 from polhode.kernel import layout as L
 from polhode.plots.style import COLOURS
 from polhode.runs.initial_state import start_state
-from polhode.runs.integrate import integrate
 from polhode.systems import free_body, gravitating_bodies, heavy_top
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most, every, order_is

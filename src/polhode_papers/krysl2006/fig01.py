@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.checks import stepper
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state

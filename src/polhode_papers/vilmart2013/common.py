@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import ellipk
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.checks import stepper
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.runs.integrate import integrate
+from polhode import integrate
 from polhode_papers import criteria, drawing
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter

@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode import integrate
 from polhode.algebra.rotation import matrix_from_quaternion
-from polhode.runs.integrate import integrate
 from polhode_papers import criteria
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.checks import exact_state, quantities, state_distance, stepper, symplectic_defect
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L

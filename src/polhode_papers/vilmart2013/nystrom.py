@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.checks import stepper
 from polhode.runs.initial_state import start_state
 from polhode.systems import heavy_top

@@ -22,7 +22,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.algebra.elliptic import F_kernel, jacobi_kernel
 from polhode.algebra.quaternion import compose, multiply
 from polhode.algebra.so3 import matrix_product

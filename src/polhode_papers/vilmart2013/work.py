@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import rotation
+from polhode import rotation
 from polhode.kernel import layout as L
 from polhode.kernel.drive import sweep_of
 from polhode.methods.free_flows import free_flow
