@@ -61,7 +61,7 @@ SIZES = {
     "polhode": (1604, 771),
     "polhode_papers": (16115, 8385),
     "programs": (6128, 3782),
-    "runs": (13059, 7868),
+    "runs": (13092, 7868),
     "surroundings": (2746, 1257),
     "systems": (14357, 7404),
     "trajectory": (6183, 3111),

@@ -60,7 +60,40 @@ def given_state(
     """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space.
 
     Of many bodies also drawn at random: places by a draw or on a lattice, attitudes by rotations, momenta by a
-    temperature or an energy. Random numbers come from the seed."""
+    temperature or an energy. Random numbers come from the seed.
+
+    Parameters
+    ----------
+    attitude : array_like
+        unit quaternion (w, x, y, z), body to space; of several bodies a list, or one for all
+    rotation_vector : array_like
+        rad
+    euler_angles : array_like
+        rad, in the order of the sequence
+    euler_angles_deg : array_like
+        degrees, in the order of the sequence
+    sequence : str
+        'ZXZ' intrinsic, 'zxz' extrinsic; default 'XYZ'
+    angular_velocity, angular_momentum : array_like
+        body frame; of several bodies a list of vectors, or one for all
+    angular_velocity_space, angular_momentum_space : array_like
+        space frame
+    coordinates : array_like
+        of a method with numbers of its own for attitudes
+    clock : array_like
+        of a method with a clock, to go on with its steps
+    thermostat : array_like
+        of a method with a heat bath, to go on with it
+    compensation : array_like
+        of compensated sums, to go on with them: of each body 6 numbers, or 13 where those of rotations are compensated
+    position, velocity, momentum : array_like
+        space frame; of several bodies a list of vectors, or one for all
+
+    Returns
+    -------
+    dict
+        Arguments of ``integrate``: attitude as a quaternion, angular velocity and momentum in the body frame.
+    """
     given = {name: value for name, value in locals().items() if value is not None}
     turns = {name: np.asarray(value).tolist() for name, value in as_kept(given).items()}
     return {name: given[name] for name in ("position", *GIVEN["momentum"], *AS_GIVEN) if name in given} | turns
