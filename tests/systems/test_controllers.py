@@ -191,6 +191,23 @@ def test_a_run_goes_on_from_a_row_with_the_command_there():
     assert abs(other.integral[0] - half.integral[-1]).max() > 0.1
 
 
+def test_a_jump_of_a_command_between_steps_is_no_coarse_step():
+    """No step has a jump inside, however far a command jumps from one to the next; warnings are errors here."""
+
+    def law(craft):
+        return {"command": -0.8 * craft.attitude[1:] - 4.0 * craft.angular_velocity}
+
+    def push(craft, command):
+        return {"torque": command}
+
+    for delay in (0.0, 2.0):
+        craft = ph.system(ph.body("craft", inertia=(8.0, 9.0, 10.0), pinned=True), ph.controller(law, 5.5, delay=delay),
+                          ph.loads.of(push).states(command=np.zeros(3)))  # fmt: skip
+        run = {"step": 5.5 / 8, "t_end": 275.0, "attitude": (np.cos(5e-3), 0.0, 0.0, np.sin(5e-3))}
+        for every in (1, 3):
+            ph.integrate(craft, "s4_6", every=every, **run)
+
+
 def test_the_last_command_may_be_the_one_that_fails():
     def law(body, t):
         return {"seen": 1.0 / ph.where(t > 0.95, 0.0, 1.0)}

@@ -134,7 +134,7 @@ def _changes(run: Run, starts: Sequence[tuple[float, Any, float, Any]], speed: f
     system, integrator = run.system, run.integrator
     group, whole, times, rows, kept = 1 + len(PARTS), [], [], [], []
     for k, (t, y, h, end) in enumerate(starts):
-        states, at = [y], [t]
+        states, at, run.step_info[L.COMMANDED] = [y], [t], t  # a row has what controllers set there
         try:
             for part in PARTS:
                 after = run.part(t, y, t + part * h) if end is None or part != 1.0 else end
@@ -189,8 +189,8 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
         for k in sorted({k * (n - 2) // max(1, many - 1) for k in range(many)}):
             t, y = float(times[k]), states[k]
             h = run.h if steady else run.set_at(t)
-            if h:
-                starts.append((t, y, h, states[k + 1] if steady and each else None))
+            if h:  # the row behind a step of a controlled body has the next commands
+                starts.append((t, y, h, states[k + 1] if steady and each and not system.sampled else None))
                 changes += [] if steady else _changes(run, starts[-1:], speed)
         changes = changes or _changes(run, starts, speed)
         worst, found = max(
