@@ -63,7 +63,7 @@ SIZES = {
     "programs": (6128, 3782),
     "runs": (13092, 7868),
     "surroundings": (2746, 1257),
-    "systems": (14357, 7404),
+    "systems": (14374, 7415),
     "trajectory": (6183, 3111),
     "viewer": (4325, 1407),
 }

@@ -177,9 +177,26 @@ def _bridged(role: Any, signature: Any, keys: tuple[_Key, ...]) -> Any:
     kernels: dict[str, Any] = {}
     for key in keys:
         user = key.user
-        plain = jit.in_python(adapters(key.form).as_it_is, {"user": user.checked})  # of so many arguments
+        own = once(user.checked) if key.form.what == "command" else user.checked
+        plain = jit.in_python(adapters(key.form).as_it_is, {"user": own})  # of so many arguments
         kernels |= bound(user, jit.python_bridge(plain, key.form.count_wanted), key.remembers)
     return jit.compile_uncached(_filled(role, kernels), signature)
+
+
+def once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is not called again for what it was called with last: a row asks for what the step that begins
+    there has set, or will."""
+    last: list[tuple[Any, Any]] = [((), None)]
+
+    def called(*given: Any) -> Any:
+        now = tuple(np.asarray(one).tobytes() for one in given)
+        before, result = last[0]
+        if now != before:
+            result = function(*given)
+            last[0] = now, result
+        return result
+
+    return called
 
 
 _tried: dict[int, Any] = {}
