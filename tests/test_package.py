@@ -152,3 +152,57 @@ def test_xarray_finds_the_engine_of_an_installed_wheel(wheel, tmp_path):
     words = [sys.executable, "-P", "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
     assert done.stdout.split() == [str(tmp_path / "polhode" / "in_xarray" / "engine.py"), "True"]
+
+
+WITHOUT_ALL = """
+import json, sys, tempfile
+import importlib.abc
+
+MISSING = {*sys.argv[1].split()}
+
+
+class NotInstalled(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in MISSING:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, NotInstalled())
+import polhode as ph
+
+top = ph.systems.heavy_top((1.0, 1.2, 2.0), (0.1, 0.0, 1.0), weight=3.0)
+once = {"step": 0.01, "steps": 20, "angular_velocity": (0.0, 0.0, 1.0)}
+ds = ph.integrate(top, **once)
+folder = tempfile.mkdtemp()
+calls = {
+    "save": lambda: ph.save(ds, folder + "/a.nc"), "zarr": lambda: ph.save(ds, folder + "/a.zarr"),
+    "store": lambda: ph.integrate(top, store=folder + "/b.zarr", **once), "plot": lambda: ds.polhode.plot(),
+    "figure": lambda: ph.plots.figure(ds, panels=["energy"]), "film": lambda: ds.polhode.animate(folder + "/a.gif"),
+    "scenario": lambda: ph.runs.read_scenario("a.toml"), "sweep": lambda: ph.sweep("a.toml"),
+}
+said = {"steps": ds.attrs["steps"], "members": ph.ensemble(top, "trapm", members=3, **once).sizes["member"]}
+for name, call in calls.items():
+    try:
+        said[name] = str(call())
+    except ph.errors.MissingExtra as told:
+        said[name] = str(told)
+sys.argv = ["polhode", "methods"]
+try:
+    __import__("polhode.__main__").__main__.main()
+except SystemExit as end:
+    said["command"] = end.code
+print(json.dumps(said))
+"""
+
+
+def test_the_base_computes_and_says_what_is_missing_for_the_rest(python):
+    """Without the packages of ``polhode[all]``, of which none is imported on the way."""
+    packages = " ".join(re.findall(r"[a-z0-9]+(?=>=)", " ".join(PROJECT["optional-dependencies"]["all"])))
+    said = python(WITHOUT_ALL.replace("sys.argv[1]", repr(packages)))
+    assert (said.pop("steps"), said.pop("members"), said.pop("command")) == (20, 3, 2)
+    needed = {"save": "h5netcdf", "zarr": "zarr", "store": "zarr", "scenario": "pydantic", "sweep": "pydantic"}
+    assert said == {
+        name: f"this needs {needed.get(name, 'matplotlib')}, which is not installed: pip install 'polhode[all]'"
+        for name in said
+    }
+    assert {*packages.split()} == ph.errors.OF_ALL

@@ -76,9 +76,9 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         value = _version()
     elif name in _MODULES or name in _PACKAGES:
-        value = importlib.import_module(f"polhode.{_MODULES.get(name, name)}")
+        value = _module(_MODULES.get(name, name))
     elif name in _HOMES:
-        value = getattr(importlib.import_module(f"polhode.{_HOMES[name]}"), name)
+        value = getattr(_module(_HOMES[name]), name)
     elif name in _MOVED:
         return _moved(name, _MOVED[name])
     elif name.startswith("_") or importlib.util.find_spec(f"polhode.{name}"):  # a package, which may be half imported
@@ -89,6 +89,13 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'polhode' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(f"polhode.{name}")
+    except ModuleNotFoundError as error:
+        raise importlib.import_module("polhode.errors").missing(error) from None
 
 
 def _moved(name: str, new: str) -> Any:

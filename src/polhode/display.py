@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import time
 from collections.abc import Callable
@@ -61,7 +62,7 @@ class Display:
         if not self.quiet and in_notebook():
             self.cell = _Cell()
             return self
-        if self.quiet or not sys.stderr.isatty():
+        if self.quiet or not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
             return self
         from rich import progress as rich
         from rich.console import Console

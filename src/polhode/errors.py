@@ -41,7 +41,7 @@ class InvalidInput(PolhodeError, ValueError):
     exit_code = 3
 
 
-class MissingExtra(PolhodeError, ImportError):
+class MissingExtra(PolhodeError, ModuleNotFoundError):
     """An optional package is needed; the message names the pip command (exit code 2)."""
 
     exit_code = 2
@@ -290,6 +290,18 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
     return InvalidInput(f"unknown {what} {shown(name)}; {' '.join(hints)}")
 
 
+OF_ALL = {"matplotlib", "h5netcdf", "h5py", "zarr", "pydantic", "click", "rich"}
+"""Packages that ``polhode[all]`` installs beside those that every computation needs."""
+
+
+def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """The error of a package that is not there, in a sentence if ``polhode[all]`` installs it."""
+    package = (error.name or "").partition(".")[0]
+    if package not in OF_ALL:
+        return error
+    return MissingExtra(f"this needs {package}, which is not installed: pip install 'polhode[all]'")
+
+
 def answering(function: Asked) -> Asked:
     """Decorator: unknown or missing arguments raise ``InvalidInput``, which suggests the closest known names.
 
@@ -297,6 +309,8 @@ def answering(function: Asked) -> Asked:
     ------
     InvalidInput
         On a call with such arguments, instead of Python's ``TypeError``.
+    MissingExtra
+        Where the call needs a package that is not installed.
     """
     signature = inspect.signature(function)
     known = [name for name, parameter in signature.parameters.items() if parameter.kind is not parameter.VAR_KEYWORD]
@@ -315,5 +329,7 @@ def answering(function: Asked) -> Asked:
             except TypeError as error:
                 raise InvalidInput(f"{function.__name__}: {error}; its arguments are {', '.join(known)}") from None
             raise  # of its own
+        except ModuleNotFoundError as error:
+            raise missing(error) from None
 
     return cast(Asked, wrapper)

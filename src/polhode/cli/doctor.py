@@ -92,7 +92,7 @@ def version_of(package: str) -> str | None:
 
 def versions(problems: list[str]) -> dict[str, str | None]:
     """Versions of what polhode needs."""
-    needed = [(name, wanted) for name, wanted, extra in requirements() if not extra]
+    needed = [(name, wanted) for name, wanted, extra in requirements() if extra in ("", "all")]
     found = {name: version_of(name) for name in dict.fromkeys((*PACKAGES, *(name for name, _ in needed)))}
     if found["polhode"] is None:
         problems.append("polhode is found, but not installed; in its folder: python -m pip install .")

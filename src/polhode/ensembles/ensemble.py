@@ -24,7 +24,7 @@ from polhode.ensembles.reductions import BATCH, Running
 from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
 from polhode.ensembles.threads import ThreadsEngine
-from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, unknown_name, warn
+from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answering, unknown_name, warn
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.interrupts import Noticed
@@ -67,6 +67,7 @@ WORTH_THREADS = 5e-3
 """Seconds of work that are left from which on further threads are started."""
 
 
+@answering
 def ensemble(
     system: System,
     method: str | Method | None = None,

@@ -15,7 +15,7 @@ import numpy as np
 
 from polhode.arguments import choice, number, whole
 from polhode.display import Display, Progress, teller
-from polhode.errors import InvalidInput, shown
+from polhode.errors import InvalidInput, answering, shown
 from polhode.plots import film_files, moving_panels, style
 from polhode.plots.film_frames import Frames, frames_of
 from polhode.trajectory.schema import trajectory
@@ -79,6 +79,7 @@ class Film:
         return f'<video src="{source}" style="max-width:100%" controls loop autoplay muted></video>'
 
 
+@answering
 def animate(
     ds: xr.Dataset,
     path: str | os.PathLike[str],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.arguments import MOST_SQUARED, choice
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, answering
 from polhode.plots import style
 from polhode.plots.axes import add_note, fit_sides, fit_titles
 from polhode.plots.panels import ALONG, WIDE, Panel, chosen, usual
@@ -46,6 +46,7 @@ def checked(ds: xr.Dataset) -> Shown:
     return Shown(ds)
 
 
+@answering
 def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Figure:
     """Plot a run in the panels that suit its system.
 
@@ -96,6 +97,7 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
     return figure
 
 
+@answering
 def figure(
     ds: xr.Dataset, panels: str | Sequence[str], size: str = "page", path: str | os.PathLike[str] | None = None
 ) -> Figure:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.arguments import array, vector
-from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.plots import style
 from polhode.plots.style import COLOURS, GREY, VERMILION
 from polhode.trajectory.schema import trajectory
@@ -52,6 +52,7 @@ KINDS = {
 }
 
 
+@answering
 def indicator(
     ds: xr.Dataset, x: Any = None, y: Any = None, *, limits: tuple[float, float] | None = None, axes: Any = None,
     path: str | os.PathLike[str] | None = None,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from polhode.algebra import rotation
 from polhode.arguments import array, squares, whole
-from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.plots import style
 from polhode.plots.style import BLUE, COLOURS, FAINT, GREY, INK, VERMILION
 from polhode.trajectory.schema import trajectory
@@ -71,6 +71,7 @@ def _count(ds: xr.Dataset) -> str:
 
 
 # ------------------------------------------------------------------ bands
+@answering
 def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[str] | None = None) -> Figure:
     """Plot variables of an ensemble over time: the median, and bands that hold the middle 50 % and 90 % of members.
 
@@ -289,6 +290,7 @@ def _some(count: int, most: int = MOST_POINTS) -> Any:
     return np.arange(count) if count <= most else np.sort(np.random.default_rng(0).permutation(count)[:most])
 
 
+@answering
 def corner(
     ds: xr.Dataset, names: str | Sequence[str] | None = None, path: str | os.PathLike[str] | None = None, *,
     row: int = -1,
@@ -394,6 +396,7 @@ def _points(axes: Any, pair: Any, failed: Any, drawn: Any, size: float) -> None:
 
 
 # ------------------------------------------------------------------ success
+@answering
 def success(
     ds: xr.Dataset, names: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None, *,
     passed: ArrayLike | None = None,

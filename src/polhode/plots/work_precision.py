@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.arguments import MOST_SQUARED
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, answering
 from polhode.plots import style
 from polhode.plots.style import COLOURS, GREY, MARKERS
 from polhode.trajectory.schema import trajectory
@@ -29,6 +29,7 @@ MOST_ORDER = 100
 """Highest order that has a guide."""
 
 
+@answering
 def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Figure:
     """Plot a comparison of methods: errors at the end of the run against step and against wall time.
 

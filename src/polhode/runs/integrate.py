@@ -20,6 +20,7 @@ from polhode.errors import (
     PolhodeWarning,
     StepFailed,
     UserFunctionError,
+    answering,
     warn,
 )
 from polhode.kernel import jit
@@ -52,6 +53,7 @@ RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformed
 """Which run takes which steps."""
 
 
+@answering
 def integrate(
     system: System,
     method: str | Method | None = None,
@@ -190,6 +192,7 @@ def integrate(
     return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
 
 
+@answering
 def rerun(
     ds: xr.Dataset, *, progress: Callable[[Progress], None] | bool | None = None, threads: int = 1,
     **functions: Callable[..., Any],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, warn
+from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, answering, warn
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.methods import Method
@@ -271,6 +271,7 @@ class PreparedRuns:
 PLAIN = (tuple, list, np.ndarray, int, float)
 
 
+@answering
 def prepare(
     system: System, method: str | Method | None = None, *, step: float | None = None,
     steps: int | Tolerance | None = None, t_end: float | None = None, every: int = 1,

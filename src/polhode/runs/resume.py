@@ -13,7 +13,7 @@ import xarray as xr
 from polhode.arguments import path as checked_path
 from polhode.arguments import truth
 from polhode.display import Progress
-from polhode.errors import Interrupted, InvalidInput, PolhodeError
+from polhode.errors import Interrupted, InvalidInput, PolhodeError, answering
 from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.request import Request
 from polhode.runs.result import finish
@@ -25,6 +25,7 @@ from polhode.systems.registry import named_now, recorded_functions, without_func
 from polhode.trajectory import files
 
 
+@answering
 def resume(
     store: str | os.PathLike[str] | Store,
     *,
@@ -80,6 +81,7 @@ def resume(
     return _labelled(live, lambda: carry_out(request, progress, live))
 
 
+@answering
 def load(
     path: str | os.PathLike[str], *, lazy: bool = False, system: System | None = None, **functions: Callable[..., Any]
 ) -> xr.Dataset:

@@ -39,7 +39,7 @@ import xarray as xr
 from polhode.arguments import choice, text, whole
 from polhode.arguments import path as checked_path
 from polhode.epochs import Epoch, epoch_of, instants, texts
-from polhode.errors import InvalidInput, naming, shown
+from polhode.errors import InvalidInput, answering, naming, shown
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.molecules import extended_xyz, gsd, lammps_dump
 from polhode.trajectory.schema import trajectory
@@ -54,6 +54,7 @@ FEWEST, MOST = 3, 12
 WIDEST = 200
 
 
+@answering
 def oem(
     ds: xr.Dataset,
     path: str | os.PathLike[str],
@@ -116,6 +117,7 @@ def oem(
     return _write(path, _message("OEM", "2.0", originator, ds, head, {}, times, values, epoch_and_system, False))
 
 
+@answering
 def aem(
     ds: xr.Dataset,
     path: str | os.PathLike[str],

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from polhode import reading
 from polhode.arguments import path as checked_path
-from polhode.errors import FileProblem, InvalidInput
+from polhode.errors import FileProblem, InvalidInput, answering
 from polhode.kernel.interrupts import held
 from polhode.trajectory import digests, foreign
 from polhode.trajectory.schema import renamed, trajectory
@@ -96,6 +96,7 @@ def zarr_store(write: Callable[[Path, bytes], None]) -> Any:
     return Written
 
 
+@answering
 def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     """Save a trajectory atomically, with digests that ``polhode.load`` verifies.
 

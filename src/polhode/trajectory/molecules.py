@@ -40,7 +40,7 @@ from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, array, squares, truth
 from polhode.arguments import path as checked_path
 from polhode.arguments import whole as whole_number
-from polhode.errors import InvalidInput, MissingExtra, shown
+from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.schema import WIDTHS, trajectory
 
@@ -75,6 +75,7 @@ class Particles(NamedTuple):
     numbers: dict[str, Any]  # (T,): other scalar time series of the trajectory
 
 
+@answering
 def extended_xyz(
     ds: xr.Dataset,
     path: str | os.PathLike[str],
@@ -156,6 +157,7 @@ def extended_xyz(
     return target
 
 
+@answering
 def lammps_dump(
     ds: xr.Dataset,
     path: str | os.PathLike[str],
@@ -230,6 +232,7 @@ def lammps_dump(
     return target
 
 
+@answering
 def gsd(
     ds: xr.Dataset,
     path: str | os.PathLike[str],

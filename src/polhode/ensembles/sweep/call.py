@@ -26,6 +26,7 @@ from polhode.errors import (
     OtherMachineWarning,
     PolhodeError,
     PolhodeWarning,
+    answering,
     shown,
     warn,
 )
@@ -62,6 +63,7 @@ class SweepProgress:
         return self.done / self.total if self.total else 1.0
 
 
+@answering
 def sweep(
     scenario: str | os.PathLike[str],
     table: Mapping[str, Any] | None = None,
@@ -144,6 +146,7 @@ def sweep(
     return open_store(found)
 
 
+@answering
 def sweep_member(
     scenario: str | os.PathLike[str], member: int, table: Mapping[str, Any] | None = None, *, allow_code: bool = False
 ) -> Scenario:
@@ -348,6 +351,7 @@ class _Shown:
         self.display.__exit__()
 
 
+@answering
 def sweep_status(store: str | os.PathLike[str]) -> SweepStatus:
     """How far a sweep is, which may be going on.
 

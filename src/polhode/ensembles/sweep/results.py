@@ -11,7 +11,7 @@ import numpy as np
 from polhode.arguments import path as checked_path
 from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.store import SweepStore
-from polhode.errors import FileProblem
+from polhode.errors import FileProblem, answering
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,6 +22,7 @@ MOST_NAMED = 10**6
 """Members up to which sentences and words are variables."""
 
 
+@answering
 def open_sweep(store: str | os.PathLike[str]) -> xr.Dataset:
     """Read what a sweep has found, which may be going on.
 

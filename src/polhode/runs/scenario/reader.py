@@ -24,7 +24,7 @@ from polhode.arguments import path as checked_path
 from polhode.arguments.words import FUNCTIONS, Form, ListOf, arguments_of
 from polhode.bodies import inertia
 from polhode.epochs import Epoch, epoch_of
-from polhode.errors import InvalidInput, PolhodeError
+from polhode.errors import InvalidInput, PolhodeError, answering
 from polhode.methods import method as find_method
 from polhode.runs.initial_state import check_moving, rows_by_name, start_state
 from polhode.runs.integrator import check_estimate
@@ -49,6 +49,7 @@ from polhode.systems.sum import system as sum_system
 from polhode.trajectory import suffix_of
 
 
+@answering
 def read_scenario(
     path: str | os.PathLike[str],
     allow_code: bool = False,
