@@ -11,7 +11,7 @@ import zipfile
 from email import message_from_string
 from operator import attrgetter
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -206,3 +206,19 @@ def test_the_base_computes_and_says_what_is_missing_for_the_rest(python):
         for name in said
     }
     assert {*packages.split()} == ph.errors.OF_ALL
+
+
+def public_modules():
+    found = {}
+    for name in [*ph.__all__, *ph._PACKAGES]:
+        value = getattr(ph, name)
+        for one in [value, *(getattr(value, inner) for inner in getattr(value, "__all__", ()))]:
+            if isinstance(one, ModuleType) and one.__name__.startswith("polhode"):
+                found[one.__name__] = one
+    return found
+
+
+@pytest.mark.parametrize("module", public_modules().values(), ids=public_modules())
+def test_a_listed_module_shows_public_names_only(module):
+    assert dir(module) == sorted(dir(module)) and {*module.__all__} <= {*dir(module)}
+    assert not [name for name in dir(module) if name not in module.__all__ and name not in ph.systems.SYSTEMS]

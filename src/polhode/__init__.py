@@ -92,10 +92,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(f"polhode.{name}")
-    except ModuleNotFoundError as error:
-        raise importlib.import_module("polhode.errors").missing(error) from None
+    return importlib.import_module("polhode.lazy").opened(f"polhode.{name}")
 
 
 def _moved(name: str, new: str) -> Any:

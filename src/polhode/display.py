@@ -11,6 +11,10 @@ from html import escape
 from typing import Any
 
 from polhode.errors import InvalidInput, shown
+from polhode.lazy import public_names
+
+__all__ = ["Progress"]
+__dir__ = public_names(__all__)
 
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BETWEEN_UPDATES = 0.2

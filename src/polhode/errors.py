@@ -16,6 +16,16 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, cast
 
+__all__ = [
+    "CoarseStepWarning", "ConvergenceError", "EnergyWarning", "EstimationWarning", "FileProblem", "Interrupted",
+    "InvalidInput", "MissingExtra", "NotFinite", "OldNameWarning", "OtherMachineWarning", "PolhodeError",
+    "PolhodeWarning", "SlowFunctionWarning", "StepFailed", "StepTooLarge", "StepTooSmall", "UserFunctionError",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 class PolhodeError(Exception):
     """Base of every error polhode raises on purpose.

@@ -1,12 +1,26 @@
-"""Names that a package loads when they are first used."""
+"""Modules and names that a package loads when they are first used."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 from polhode.errors import missing
+
+
+def opened(name: str) -> ModuleType:
+    """A module, or the package that it needs in a sentence."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise missing(error) from None
+
+
+def public_names(names: Sequence[str]) -> Callable[[], list[str]]:
+    """``__dir__`` of a module of users: its public names, not what it imports."""
+    return lambda: sorted(names)
 
 
 def loaded(package: str, homes: Mapping[str, str], name: str) -> Any:
@@ -14,8 +28,5 @@ def loaded(package: str, homes: Mapping[str, str], name: str) -> Any:
     if name not in homes:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     home, colon, _ = homes[name].partition(":")
-    try:
-        module = importlib.import_module(f"{package}.{home}")
-    except ModuleNotFoundError as error:
-        raise missing(error) from None
+    module = opened(f"{package}.{home}")
     return getattr(module, name) if colon else module

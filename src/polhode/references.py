@@ -13,8 +13,13 @@ from typing import Any
 
 from polhode.arguments import has
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.lazy import public_names
 
 _FIELD = re.compile(r"(\w+)=\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
+
+
+__all__ = ["bibtex", "cite", "entries"]
+__dir__ = public_names(__all__)
 
 
 @functools.cache

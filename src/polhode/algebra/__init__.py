@@ -29,13 +29,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from polhode.lazy import loaded
+from polhode.lazy import loaded, public_names
 
 _HOMES = {
     "elliptic": "elliptic",
     "variational": "variational",
 }
 __all__ = [*_HOMES]
+__dir__ = public_names(__all__)
 
 
 def __getattr__(name: str) -> Any:

@@ -29,8 +29,10 @@ from polhode.algebra.vectorised import Operand, Rows, columns, leading_axes, num
 from polhode.arguments import Array, array
 from polhode.errors import InvalidInput
 from polhode.kernel.jit import helper, inlined
+from polhode.lazy import public_names
 
 __all__ = ["RC", "RD", "RF", "RJ", "E", "F", "K", "Pi", "Pi_complete", "am", "cn", "dn", "jacobi", "sn"]
+__dir__ = public_names(__all__)
 
 NEARLY_EQUAL = 1e-8
 """Relative difference at which an arithmetic-geometric mean has converged: the next one would be its square over 8."""

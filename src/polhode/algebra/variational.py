@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike
 
 from polhode.arguments import UNKNOWN, Array, array, function, number
 from polhode.errors import InvalidInput, UserFunctionError, shown
+from polhode.lazy import public_names
 
 __all__ = [
     "discrete_euler_lagrange",
@@ -42,6 +43,7 @@ __all__ = [
     "midpoint_shifted_velocity",
     "slot_derivatives",
 ]
+__dir__ = public_names(__all__)
 
 Lagrangian = Callable[[Any, Any], Any]
 Gradient = Callable[[Any, Any], tuple[Any, Any]]

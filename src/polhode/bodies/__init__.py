@@ -6,8 +6,10 @@ import sys
 from types import ModuleType
 
 from polhode.bodies.body import bodies
+from polhode.lazy import public_names
 
 __all__ = ["bodies"]
+__dir__ = public_names(__all__)
 
 
 class _Module(ModuleType):

@@ -11,5 +11,7 @@ so that of a symplectic map the spectrum pairs and adds up to zero.
 from __future__ import annotations
 
 from polhode.chaos.indicators import fli, gali, lyapunov, megno, sali
+from polhode.lazy import public_names
 
 __all__ = ["fli", "gali", "lyapunov", "megno", "sali"]
+__dir__ = public_names(__all__)

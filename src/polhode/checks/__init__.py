@@ -27,6 +27,7 @@ from polhode.checks.problems import ORDER_PROBLEMS, SWITCHES, top_problem, trial
 from polhode.checks.report import Line, PromiseBroken, Report
 from polhode.checks.steps import exact_state, state_distance, stepper
 from polhode.checks.system import check_system
+from polhode.lazy import public_names
 
 __all__ = [
     "check_method",
@@ -53,3 +54,4 @@ __all__ = [
     "ORDER_PROBLEMS",
     "SWITCHES",
 ]
+__dir__ = public_names(__all__)

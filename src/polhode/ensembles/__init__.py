@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from polhode.lazy import loaded
+from polhode.lazy import loaded, public_names
 
 _HOMES = {
     "sampling": "sampling",
@@ -21,6 +21,7 @@ _HOMES = {
     "sweep_status": "sweep:",
 }
 __all__ = [*_HOMES]
+__dir__ = public_names(__all__)
 
 
 def __getattr__(name: str) -> Any:

@@ -44,6 +44,7 @@ from polhode.ensembles.reduction_kinds import (
 )
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, answering, naming, shown, unknown_name
+from polhode.lazy import public_names
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -52,6 +53,7 @@ __all__ = [
     "Reduction", "Running", "apply", "covariance", "crossings", "events", "extremes", "mean", "quantiles",
     "reductions_from", "std", "user",
 ]  # fmt: skip
+__dir__ = public_names(__all__)
 
 BATCH = 512
 """Members in a batch."""

@@ -35,11 +35,13 @@ from polhode.bodies.inertia.checks import KG_M2
 from polhode.ensembles.designs import Design
 from polhode.ensembles.tables import is_table, member_array, read_table
 from polhode.errors import InvalidInput, answering, naming, shown, unknown_name
+from polhode.lazy import public_names
 
 __all__ = [
     "Distribution", "Members", "attitude", "choice", "from_record", "inertia", "lognormal", "members", "normal",
     "read_table", "uniform", "uniform_attitude",
 ]  # fmt: skip
+__dir__ = public_names(__all__)
 
 LEAST, MOST = 2.0**-54, 1.0 - 2.0**-53
 """Uniform numbers are moved into this range, so that no quantile is infinite: those of the normal one end at 8.2."""

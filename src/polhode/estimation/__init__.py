@@ -19,8 +19,10 @@ from polhode.estimation.measurements import (
 )
 from polhode.estimation.observability import Unobservable
 from polhode.estimation.result import Convergence, Fit
+from polhode.lazy import public_names
 
 __all__ = [
     "KINDS", "Convergence", "Fit", "Measurement", "Unobservable", "attitude", "direction", "gyro", "kalman", "position",
     "range", "range_rate", "read", "velocity",
 ]  # fmt: skip
+__dir__ = public_names(__all__)

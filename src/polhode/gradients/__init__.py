@@ -3,5 +3,7 @@
 from polhode.gradients.nodes import jax_run, torch_run
 from polhode.gradients.reverse import Gradient, gradient
 from polhode.gradients.rows import States
+from polhode.lazy import public_names
 
 __all__ = ["Gradient", "States", "gradient", "jax_run", "torch_run"]
+__dir__ = public_names(__all__)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from polhode.lazy import public_names
 from polhode.loads.added import LOADS as LOADS
 from polhode.loads.added import add_load
 from polhode.loads.air import drag
@@ -47,6 +48,7 @@ __all__ = [
     "weight",
     "zonal",
 ]
+__dir__ = public_names(__all__)
 
 LOADS |= {
     build.__name__: build

@@ -7,9 +7,11 @@ from typing import Any
 
 from polhode.arguments import mapping
 from polhode.errors import InvalidInput, answering
+from polhode.lazy import public_names
 from polhode.loads.load import Load, of_user
 
 __all__ = ["of"]
+__dir__ = public_names(__all__)
 
 
 @answering

@@ -24,6 +24,7 @@ from typing import Any
 from polhode.arguments import LONGEST_WORD, text
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.html import Tables
+from polhode.lazy import public_names
 from polhode.methods import (
     commutator_free,
     conic,
@@ -66,6 +67,7 @@ __all__ = [
     "tableau",
     "tableau_names",
 ]
+__dir__ = public_names(__all__)
 
 LONGEST = 400
 """Most characters of a method string with all its options."""

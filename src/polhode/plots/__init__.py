@@ -13,6 +13,7 @@ Systems, methods and runs do not belong here: a plot uses only the contents of a
 
 from __future__ import annotations
 
+from polhode.lazy import public_names
 from polhode.plots.animation import animate
 from polhode.plots.dashboard import dashboard, figure
 from polhode.plots.indicators import indicator
@@ -20,3 +21,4 @@ from polhode.plots.members import bands, corner, success
 from polhode.plots.work_precision import work_precision
 
 __all__ = ["animate", "bands", "corner", "dashboard", "figure", "indicator", "success", "work_precision"]
+__dir__ = public_names(__all__)

@@ -21,6 +21,7 @@ from polhode.algebra import elliptic, rotation
 from polhode.algebra.vectorised import leading_axes
 from polhode.arguments import Array, room_for, truth, whole
 from polhode.errors import InvalidInput, naming
+from polhode.lazy import public_names
 from polhode.runs.free_motion import (
     attitudes_of,
     bodies_of,
@@ -33,6 +34,7 @@ from polhode.runs.free_motion import (
 )
 
 __all__ = ["free_motion_periods", "herpolhode_curve", "polhode_curve"]
+__dir__ = public_names(__all__)
 
 
 class FreeMotionPeriods(NamedTuple):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from polhode.lazy import public_names
 from polhode.surroundings.air import exponential_air, layered_air, nrlmsis_air
 from polhode.surroundings.ephemerides import ephemeris
 from polhode.surroundings.fields import dipole_field, igrf_field
@@ -37,6 +38,7 @@ __all__ = [
     "path",
     "sunlight",
 ]
+__dir__ = public_names(__all__)
 
 SURROUNDINGS: dict[str, Callable[..., Surrounding]] = {
     build.__name__: build

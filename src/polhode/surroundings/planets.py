@@ -30,12 +30,14 @@ from math import pi, sqrt
 
 from polhode.arguments import number
 from polhode.errors import InvalidInput
+from polhode.lazy import public_names
 from polhode.surroundings.earth_axes import earth_orientation, earth_rotation_angle
 
 __all__ = [
     "ASTRONOMICAL_UNIT", "EARTH", "EUROPA", "MARS", "MOON", "SOLAR_PRESSURE", "SUN", "Planet", "earth_orientation",
     "earth_rotation_angle",
 ]  # fmt: skip
+__dir__ = public_names(__all__)
 
 ASTRONOMICAL_UNIT = 149597870700.0
 """Metres, by definition (IAU 2012, resolution B2)."""

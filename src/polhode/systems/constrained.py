@@ -26,10 +26,12 @@ from polhode.algebra.vectorised import LARGEST
 from polhode.arguments import array
 from polhode.bodies.inertia import principal, turning
 from polhode.errors import InvalidInput, naming
+from polhode.lazy import public_names
 
 Array = NDArray[np.float64]
 
 __all__ = ["from_constrained", "from_cotangent", "to_constrained", "to_cotangent"]
+__dir__ = public_names(__all__)
 
 
 def to_constrained(inertia: ArrayLike, attitude: ArrayLike, angular_momentum: ArrayLike) -> tuple[Array, Array]:

@@ -40,6 +40,7 @@ from polhode.arguments import choice, identifier, number, text, truth, unit_vect
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector
 from polhode.errors import InvalidInput, answering, shown
+from polhode.lazy import public_names
 from polhode.loads import Load
 from polhode.loads.load import bodies_of, made
 from polhode.loads.load import of as load_of
@@ -60,6 +61,7 @@ __all__ = [
     "Event", "add_event", "altitude", "apsis", "closest_approach", "distance", "eclipse", "node", "of", "transit",
     "user",
 ]  # fmt: skip
+__dir__ = public_names(__all__)
 
 Which = Literal["rising", "falling"]
 UP = (0.0, 0.0, 1.0)

@@ -35,6 +35,7 @@ from polhode.arguments.words import Beside, Cells, Indices, Length, Seed
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.kernel.energies import write_energies
+from polhode.lazy import public_names
 from polhode.systems.ephemeris_messages import aem, oem
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.omm import omm
@@ -57,6 +58,7 @@ __all__ = [
     "thermal",
     "tle",
 ]
+__dir__ = public_names(__all__)
 
 NOISE, ROTATIONS, THERMAL, DIRECTIONS = 1, 2, 3, 4
 """Numbers of the streams of random numbers."""

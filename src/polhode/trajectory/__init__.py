@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from polhode.lazy import loaded
+from polhode.lazy import loaded, public_names
 from polhode.trajectory.build import dataset
 from polhode.trajectory.charts import convert_branch, with_chart
 from polhode.trajectory.files import load, save, suffix_of
@@ -20,6 +20,7 @@ from polhode.trajectory.schema import CONVENTIONS, UNITS
 
 _HOMES = {"export": "export", "observables": "observables"}
 __all__ = ["CONVENTIONS", "UNITS", "convert_branch", "dataset", "load", "save", "suffix_of", "with_chart", *_HOMES]
+__dir__ = public_names(__all__)
 
 
 def __getattr__(name: str) -> Any:

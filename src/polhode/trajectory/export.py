@@ -40,11 +40,13 @@ from polhode.arguments import choice, text, whole
 from polhode.arguments import path as checked_path
 from polhode.epochs import Epoch, epoch_of, instants, texts
 from polhode.errors import InvalidInput, answering, naming, shown
+from polhode.lazy import public_names
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.molecules import extended_xyz, gsd, lammps_dump
 from polhode.trajectory.schema import trajectory
 
 __all__ = ["aem", "extended_xyz", "gsd", "lammps_dump", "oem"]
+__dir__ = public_names(__all__)
 
 TO_KM = {"km": 1.0, "m": 1000.0}
 """Length units per kilometre."""

@@ -41,6 +41,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from polhode.arguments import array, number, room_for, squares, whole
 from polhode.errors import InvalidInput, shown
+from polhode.lazy import public_names
 from polhode.trajectory.molecules import body_dipoles, box_of, of_bodies, stated, with_rows
 from polhode.trajectory.schema import UNITS, trajectory, unit_of
 from polhode.trajectory.statistics import average, block_error, drift, number_of_blocks
@@ -58,6 +59,7 @@ __all__ = [
     "total_dipole",
     "velocity_autocorrelation",
 ]
+__dir__ = public_names(__all__)
 
 PAIRS = 1 << 18
 """Pairs processed at once, so that their data stay in the cache."""

@@ -59,6 +59,7 @@ from polhode.algebra.orbits.propagation import (
     propagate,
     specific_energy,
 )
+from polhode.lazy import public_names
 
 __all__ = [
     "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements", "angular_momentum", "apsides",
@@ -69,3 +70,4 @@ __all__ = [
     "state", "state_from_classical", "state_from_equinoctial", "state_from_modified_equinoctial",
     "true_from_eccentric", "true_from_hyperbolic", "true_from_mean", "true_from_parabolic",
 ]  # fmt: skip
+__dir__ = public_names(__all__)

@@ -54,6 +54,7 @@ from polhode.algebra.rotation.quaternions import (
     to_scipy,
     to_xyzw,
 )
+from polhode.lazy import public_names
 
 __all__ = [
     "Ad", "angle_between", "angular_velocity_from_euler_rates", "as_quaternion", "axis_angle_from_quaternion",
@@ -63,3 +64,4 @@ __all__ = [
     "normalize", "quaternion_from_axis_angle", "quaternion_from_euler", "quaternion_from_matrix", "rotate",
     "rotate_inverse", "to_scipy", "to_xyzw", "vee",
 ]  # fmt: skip
+__dir__ = public_names(__all__)

@@ -37,9 +37,11 @@ from polhode.bodies.inertia.second_moments import (
     second_moments_from_inertia,
 )
 from polhode.bodies.inertia.shapes import box, cylinder, disk, ellipsoid, point_masses, sphere, thin_rod
+from polhode.lazy import public_names
 
 __all__ = [
     "Principal", "principal", "principal_of_many", "principals", "turning", "second_moments_from_inertia",
     "inertia_from_second_moments", "d_from_inertia", "inertia_from_d", "parallel_axis", "parallel_axis_inverse",
     "MassProperties", "mass_of", "point_masses", "box", "ellipsoid", "sphere", "cylinder", "disk", "thin_rod", "mesh",
 ]  # fmt: skip
+__dir__ = public_names(__all__)

@@ -48,6 +48,7 @@ from typing import Any
 from polhode.arguments import choice
 from polhode.arguments.recorded import called
 from polhode.errors import InvalidInput, shown
+from polhode.lazy import public_names
 from polhode.loads.impulse import Impulse
 from polhode.plugins import Registry
 from polhode.surroundings.air import standard_air
@@ -70,6 +71,7 @@ __all__ = [
     "uniform",
     "zonal",
 ]
+__dir__ = public_names(__all__)
 
 FORCES: Registry[Callable[..., Force]] = Registry({
     build.__name__: build
