@@ -18,11 +18,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_collection_modifyitems(config, items):
-    """Long forms run only where they are asked for."""
-    if "full" not in config.getoption("markexpr"):
-        for item in items:
-            if item.get_closest_marker("full"):
-                item.add_marker(pytest.mark.skip(reason="the long form, on demand: -m full"))
+    """Long forms run only where they are asked for: by ``-m full``, or by a name after ``::``."""
+    if "full" in config.getoption("markexpr") or any("::" in one for one in config.args):
+        return
+    long = [item for item in items if item.get_closest_marker("full")]
+    items[:] = [item for item in items if item not in {*long}]
+    config.hook.pytest_deselected(items=long)
 
 
 def pytest_sessionfinish(session):

@@ -446,6 +446,7 @@ def shot_clients(path, store, kills, chance, workers=1):
             return count
 
 
+@pytest.mark.full
 def test_killed_clients_change_no_bit(study):
     path = study(LONG + DRAWS.replace("chunk = 4", "chunk = 1"))
     ph.sweep(path, store="whole.zarr")
@@ -475,6 +476,7 @@ def test_sixty_kills_change_no_bit(study):
     assert files("clients.zarr") == files("whole.zarr")
 
 
+@pytest.mark.full
 def test_machines_that_begin_one_store_at_once(study):
     path = study(BODY + DRAWS.replace("chunk = 4\n", ""))
     command = "import sys, polhode as ph; ph.sweep(sys.argv[1], store='parts.zarr', part=(int(sys.argv[2]), 3))"

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import crossed
 from polhode.errors import InvalidInput
 from polhode.flows import elliptic_forms as forms
 from polhode.flows.semiexact import by_gauss, gauss_legendre, hermite, semiexact
@@ -112,8 +113,7 @@ def test_the_oracle_itself():
 
 
 # ------------------------------------------------------------------ the closed forms
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("m", [AROUND_1, AROUND_3, (-0.5, 1.5, 0.2), (0.2, -1.5, -1.1)])
+@pytest.mark.parametrize(("name", "m"), crossed(FORMS, [AROUND_1, AROUND_3, (-0.5, 1.5, 0.2), (0.2, -1.5, -1.1)]))
 def test_forms_are_exact_in_both_cases_over_many_periods(name, m):
     """Up to 40 rad, several periods of the momentum; both signs of the step; any length of the momentum."""
     for h in (-3.0, 0.3, 20.0):

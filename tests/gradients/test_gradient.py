@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import polhode as ph
+from cover import some
 from polhode.errors import InvalidInput
 from polhode.runs.request import requested
 from polhode.runs.tangent.backwards import Backwards
@@ -55,8 +57,9 @@ def weights(shape):
     return np.cos(1.0 + np.arange(np.prod(shape))).reshape(shape)
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("rows", [{"every": 4}, {"t_eval": [0.0, 3.0, 4.5, 11.25]}])
+@pytest.mark.parametrize(("name", "rows"), some(
+    itertools.product(CASES, [{"every": 4}, {"t_eval": [0.0, 3.0, 4.5, 11.25]}]), 6,
+))  # fmt: skip
 def test_equals_product_with_transition_matrix(name, rows):
     build, method, given, parameters = CASES[name]
     system = build()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import crossed
 from loads_by_hand import top_loads
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
@@ -41,12 +42,9 @@ def compare(system, y, h=0.15, steps=8, name="taylor20"):
     return state_distance(end, exact_state(system, y, 0.0, h * steps), system)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-@pytest.mark.parametrize(
-    "inertia",
-    [*permutations((1.0, 1.6, 2.3)), (1.7, 1.7, 1.7), (1.5, 1.5, 0.8), (0.8, 1.5, 1.5), (1e-3, 1.0, 1.0005), TENSOR],
-    ids=str,
-)
+@pytest.mark.parametrize(("name", "inertia"), crossed(SYSTEMS, [
+    *permutations((1.0, 1.6, 2.3)), (1.7, 1.7, 1.7), (1.5, 1.5, 0.8), (0.8, 1.5, 1.5), (1e-3, 1.0, 1.0005), TENSOR,
+]), ids=str)  # fmt: skip
 def test_any_body_under_any_load_with_a_series(name, inertia):
     system = SYSTEMS[name](inertia)
     slender = np.ndim(inertia) == 1 and min(inertia) < 0.01

@@ -19,6 +19,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from cover import crossed, some
 from polhode import cli, events, forces
 from polhode.runs import stepping, store
 from polhode.systems import System
@@ -118,8 +119,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("after", [1, 40, 90])
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(("name", "after"), crossed(RUNS, [1, 40, 90]))
 def test_a_run_stopped_anywhere_goes_on_bit_for_bit(slices, path, name, after):
     system, method, more = RUNS[name]
     more = START | more
@@ -261,7 +261,7 @@ def steps_in(path):
         return 0
 
 
-@pytest.mark.parametrize("method", ["trapm", "pmlf6"])
+@pytest.mark.parametrize("method", some(["trapm", "pmlf6"], 1))
 def test_killed_several_times(tmp_path, path, method):
     """SIGKILL at any moment, also while chunks are written; then again while the run goes on."""
     steps = 600_000

@@ -83,7 +83,7 @@ ROLES = {one.__name__: one for one in (force, torque, rate, command, potential)}
 KINDS = list(dict.fromkeys(one.kind for one in ALL))
 LONG = list(itertools.product(ALL, ROLES))
 SHORT = [
-    (one, list(ROLES)[(k + one.number + k // 12) % len(ROLES)]) for k, one in enumerate(ALL) if one.number % 3 == 0
+    (one, list(ROLES)[(k + one.number + k // 12) % len(ROLES)]) for k, one in enumerate(ALL) if one.number % 6 == 0
 ]
 """Each skeleton in one role, each kind in several."""
 FOUND = (
