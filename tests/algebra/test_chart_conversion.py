@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 from math import pi
 
 import numpy as np
@@ -369,8 +367,3 @@ def test_wrong_calls(tumbling):
         mixed.equals(both)
         and ph.trajectory.convert_branch(both, "continuous").rotation_vector.attrs["branch"] == "continuous"
     )
-
-
-def test_examples_in_docstrings():
-    done = doctest.testmod(importlib.import_module("polhode.trajectory.charts"))
-    assert done.attempted and not done.failed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from math import pi
 
 import mpmath as mp
@@ -12,8 +11,6 @@ import pytest
 from mp_free_body import closed_form
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
-from polhode.runs import free_motion as module
-from polhode.runs import poinsot
 from polhode.runs.free_motion import free_motion
 from polhode.runs.poinsot import free_motion_periods, herpolhode_curve, polhode_curve
 
@@ -288,11 +285,6 @@ def test_the_herpolhode_is_the_velocity_in_space():
     assert np.abs(still).max() < 1e-14
     with pytest.raises(InvalidInput, match="at rest"):
         herpolhode_curve(BODY, (0, 0, 0), t)
-
-
-def test_examples_run():
-    done = [doctest.testmod(part) for part in (module, poinsot)]
-    assert all(part.attempted > 2 and part.failed == 0 for part in done)
 
 
 def test_one_body_at_one_time_has_the_bits_of_a_row():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import json
 
 import numpy as np
@@ -350,9 +348,3 @@ def test_arguments_build_a_top_again():
     ready = ph.systems.problem("holzinger_top")
     ds = ph.integrate(ready.build(), "mkrk:rk4", step=1e-3, steps=3, start=ready.initial)
     assert ph.rerun(ds).equals(ds)
-
-
-@pytest.mark.parametrize("home", ["runs.points", "systems.heavy_top"])
-def test_examples_in_docstrings(home):
-    done = doctest.testmod(importlib.import_module(f"polhode.{home}"))
-    assert done.attempted and not done.failed

@@ -40,11 +40,8 @@ NEARLY_EQUAL = 1e-8
 TINY = 1e-60
 """Below this sn(u) = u to the last digit; its inverse square does not overflow."""
 
-LARGEST = 1e30
-"""Largest complementary parameter the public functions accept."""
-
-LONGEST = 1e12
-"""Largest argument and amplitude they accept."""
+LARGEST, LONGEST = 1e30, 1e12
+"""Largest complementary parameter, and largest argument and amplitude, that the public functions accept."""
 
 PI_HEAD, PI_TAIL = 3.140625, 9.676535897932384626e-4
 """pi as a sum of two parts; products of the first with integers up to 2^40 are exact."""
@@ -435,22 +432,66 @@ def jacobi(u: ArrayLike, mc: ArrayLike) -> tuple[Array, Array, Array, Array]:
 
 
 def sn(u: ArrayLike, mc: ArrayLike) -> Array:
-    """Jacobi elliptic function sn; see ``jacobi``."""
+    """Jacobi elliptic function sn; see ``jacobi``.
+
+    Parameters
+    ----------
+    u, mc : array_like
+        As of ``jacobi``.
+
+    Examples
+    --------
+    >>> sn([0.5, 1.0], 0.5).round(6)
+    array([0.47075 , 0.803002])
+    """
     return _SN(u, mc)
 
 
 def cn(u: ArrayLike, mc: ArrayLike) -> Array:
-    """Jacobi elliptic function cn; see ``jacobi``."""
+    """Jacobi elliptic function cn; see ``jacobi``.
+
+    Parameters
+    ----------
+    u, mc : array_like
+        As of ``jacobi``.
+
+    Examples
+    --------
+    >>> cn([0.5, 1.0], 0.5).round(6)
+    array([0.882266, 0.595977])
+    """
     return _CN(u, mc)
 
 
 def dn(u: ArrayLike, mc: ArrayLike) -> Array:
-    """Jacobi elliptic function dn; see ``jacobi``."""
+    """Jacobi elliptic function dn; see ``jacobi``.
+
+    Parameters
+    ----------
+    u, mc : array_like
+        As of ``jacobi``.
+
+    Examples
+    --------
+    >>> dn([0.5, 1.0], 0.5).round(6)
+    array([0.942972, 0.823161])
+    """
     return _DN(u, mc)
 
 
 def am(u: ArrayLike, mc: ArrayLike) -> Array:
-    """Jacobi amplitude am, which maps the real line onto itself; see ``jacobi``."""
+    """Jacobi amplitude am, which maps the real line onto itself; see ``jacobi``.
+
+    Parameters
+    ----------
+    u, mc : array_like
+        As of ``jacobi``.
+
+    Examples
+    --------
+    >>> round(float(am(2.0 * K(0.5), 0.5)), 6)
+    3.141593
+    """
     return _AM(u, mc)
 
 
@@ -471,12 +512,23 @@ def K(mc: ArrayLike) -> Array:
     ------
     InvalidInput
         Not finite, negative, or beyond 1e30.
+
+    Examples
+    --------
+    >>> round(float(K(0.5)), 6)
+    1.854075
     """
     return _K(mc)
 
 
 def E(mc: ArrayLike) -> Array:
-    """Complete elliptic integral of the second kind; as ``K``, and E(0) = 1."""
+    """Complete elliptic integral of the second kind; as ``K``, and E(0) = 1.
+
+    Examples
+    --------
+    >>> round(float(E(0.5)), 6)
+    1.350644
+    """
     return _E(mc)
 
 
@@ -499,6 +551,11 @@ def Pi_complete(n: ArrayLike, mc: ArrayLike) -> Array:
     ------
     InvalidInput
         Not finite, mc outside 0 ... 1e30, shapes that do not broadcast.
+
+    Examples
+    --------
+    >>> round(float(Pi_complete(0.3, 0.5)), 6)
+    2.250377
     """
     return _PI_COMPLETE(n, mc)
 
@@ -522,6 +579,11 @@ def F(phi: ArrayLike, mc: ArrayLike) -> Array:
     ------
     InvalidInput
         Not finite, mc outside 0 ... 1e30, phi beyond 1e12, shapes that do not broadcast.
+
+    Examples
+    --------
+    >>> round(float(F(am(1.2, 0.5), 0.5)), 6)
+    1.2
     """
     return _F(phi, mc)
 
@@ -548,6 +610,11 @@ def Pi(phi: ArrayLike, n: ArrayLike, mc: ArrayLike) -> Array:
     ------
     InvalidInput
         Not finite, mc outside 0 ... 1e30, phi beyond 1e12, shapes that do not broadcast.
+
+    Examples
+    --------
+    >>> round(float(Pi(1.0, 0.3, 0.5)), 6)
+    1.192325
     """
     return _PI(phi, n, mc)
 
@@ -569,12 +636,23 @@ def RF(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
     ------
     InvalidInput
         Arguments outside that range, shapes that do not broadcast.
+
+    Examples
+    --------
+    >>> round(float(RF(0.0, 0.5, 1.0)), 6)
+    1.854075
     """
     return _RF.over(*_arguments({"x": x, "y": y, "z": z}, 1).values())
 
 
 def RC(x: ArrayLike, y: ArrayLike) -> Array:
-    """Carlson's RC(x, y) = RF(x, y, y), for y < 0 its principal value; x as in ``RF``, y not 0."""
+    """Carlson's RC(x, y) = RF(x, y, y), for y < 0 its principal value; x as in ``RF``, y not 0.
+
+    Examples
+    --------
+    >>> round(float(RC(1.0, 2.0)), 6)
+    0.785398
+    """
     below = np.sign(array(y, "y"))
     checked = _arguments({"x": x}, 1) | _arguments({"y": np.abs(array(y, "y"))}, 0)
     return _RC.over(checked["x"], below * checked["y"])
@@ -599,6 +677,11 @@ def RJ(x: ArrayLike, y: ArrayLike, z: ArrayLike, p: ArrayLike) -> Array:
     ------
     InvalidInput
         Arguments outside that range, shapes that do not broadcast.
+
+    Examples
+    --------
+    >>> round(float(RJ(0.0, 0.5, 1.0, 0.7)), 6)
+    3.963021
     """
     below = np.sign(array(p, "p"))
     checked = _arguments({"p": np.abs(array(p, "p"))}, 0)
@@ -606,5 +689,11 @@ def RJ(x: ArrayLike, y: ArrayLike, z: ArrayLike, p: ArrayLike) -> Array:
 
 
 def RD(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
-    """Carlson's integral of the second kind, RJ(x, y, z, z); x and y as in ``RF``, z not 0."""
+    """Carlson's integral of the second kind, RJ(x, y, z, z); x and y as in ``RF``, z not 0.
+
+    Examples
+    --------
+    >>> round(float(RD(0.0, 0.5, 1.0)), 6)
+    3.020585
+    """
     return _RD.over(*_arguments({"x": x, "y": y}, 1).values(), *_arguments({"z": z}, 0).values())

@@ -181,6 +181,13 @@ def slot_derivatives(
         As ``discrete_lagrangian``, or neither L nor its gradient given.
     UserFunctionError
         L or its gradient failed.
+
+    Examples
+    --------
+    >>> L = lambda q, v: 0.5 * (v**2).sum(-1) - 0.5 * (q**2).sum(-1)
+    >>> first, second = slot_derivatives(L, [1.0], [1.5], 0.5)
+    >>> round(float(first[0]), 6), round(float(second[0]), 6)
+    (-1.3125, 0.6875)
     """
     x, y, v, step, a = _quadrature_points(q0, q1, h, alpha)
     if gradient is None:
@@ -210,12 +217,28 @@ def discrete_forces(
     Their virtual work on a sequence of points approximates that of ``F(t, q, v)`` [marsden2001, 3.2]. For F = -dV/dq
     they are the derivatives of the part of the discrete Lagrangian that comes from -V.
 
+    Parameters
+    ----------
+    F : function
+        ``F(t, q, v)``, the force, of the shape of q.
+    q0, q1, h, alpha
+        As for ``discrete_lagrangian``.
+    t : float
+        Time of q0.
+
     Raises
     ------
     InvalidInput
         As for ``discrete_lagrangian``.
     UserFunctionError
         F failed.
+
+    Examples
+    --------
+    >>> drag = lambda t, q, v: -0.2 * v
+    >>> before, after = discrete_forces(drag, [1.0], [1.5], 0.5)
+    >>> round(float(before[0]), 6), round(float(after[0]), 6)
+    (-0.05, -0.05)
     """
     x, y, v, step, a = _quadrature_points(q0, q1, h, alpha)
     start: Any = array(t, "t", UNKNOWN)[()]
@@ -244,6 +267,21 @@ def legendre_minus(
 
     Arguments as for ``slot_derivatives`` and ``discrete_forces``. Without a force this is the discrete Legendre
     transform F^- L_d [carson2005, eq. 18], with a force that of [marsden2001, 3.2.3].
+
+    Parameters
+    ----------
+    L, gradient
+        As for ``slot_derivatives``.
+    q0, q1, h, alpha
+        As for ``discrete_lagrangian``.
+    F, t
+        As for ``discrete_euler_lagrange``.
+
+    Examples
+    --------
+    >>> L = lambda q, v: 0.5 * (v**2).sum(-1) - 9.81 * q.sum(-1)
+    >>> round(float(legendre_minus(L, [0.0], [1.0], 0.1)[0]), 6)
+    10.4905
     """
     return -_ends(L, q0, q1, h, alpha, gradient, F, t)[0]
 
@@ -255,6 +293,21 @@ def legendre_plus(
     """The momentum p1 = D2 L_d + F+ at the end of a step from q0 to q1 that begins at t, (..., n).
 
     Arguments as for ``slot_derivatives`` and ``discrete_forces`` [carson2005, eq. 13].
+
+    Parameters
+    ----------
+    L, gradient
+        As for ``slot_derivatives``.
+    q0, q1, h, alpha
+        As for ``discrete_lagrangian``.
+    F, t
+        As for ``discrete_euler_lagrange``.
+
+    Examples
+    --------
+    >>> L = lambda q, v: 0.5 * (v**2).sum(-1) - 9.81 * q.sum(-1)
+    >>> round(float(legendre_plus(L, [0.0], [1.0], 0.1)[0]), 6)
+    9.5095
     """
     return _ends(L, q0, q1, h, alpha, gradient, F, t)[1]
 
@@ -285,6 +338,15 @@ def discrete_euler_lagrange(
     ------
     InvalidInput, UserFunctionError
         As for ``slot_derivatives``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> L = lambda q, v: 0.5 * (v**2).sum(-1) - 0.5 * (q**2).sum(-1)
+    >>> t = 0.01 * np.arange(3.0)
+    >>> residual = discrete_euler_lagrange(L, *np.cos(t)[:, None], 0.01)
+    >>> bool(abs(residual[0]) < 1e-6)
+    True
     """
     end = legendre_plus(L, q0, q1, h, alpha, gradient=gradient, F=F, t=t)
     later: Any = array(t, "t", UNKNOWN) + number(h, "h", UNKNOWN)
@@ -356,10 +418,25 @@ def midpoint_shifted_velocity(position: ArrayLike, velocity: ArrayLike, h: float
     the phase error remains O(h^2). The method "variational_midpoint4" removes both, for all loads that depend on time
     and configuration.
 
+    Parameters
+    ----------
+    position, velocity : array_like (..., 3)
+        State at the start.
+    h : float
+        Step size.
+    mu : float
+        Gravity parameter, positive.
+
     Raises
     ------
     InvalidInput
         As ``midpoint_energy_offset``, or a step so large that no velocity has that energy.
+
+    Examples
+    --------
+    >>> v = midpoint_shifted_velocity((7000e3, 0.0, 0.0), (0.0, 7.6e3, 0.0), 60.0, 3.986e14)
+    >>> round(float(v[1]), 2)
+    7600.16
     """
     v = array(velocity, "velocity", "m / s")
     square = 1.0 - 2.0 * midpoint_energy_offset(position, v, h, mu) / (v * v).sum(-1)

@@ -160,8 +160,12 @@ def bodies(
 
     Examples
     --------
-    >>> [one.name for one in bodies(3, 18.0, (0.6, 1.3, 1.9))]
+    >>> import polhode as ph
+    >>> three = ph.bodies.bodies(3, 18.0, (0.6, 1.3, 1.9))
+    >>> [one.name for one in three]
     ['body0', 'body1', 'body2']
+    >>> ph.system(three, ph.loads.gravitation(G=1.0)).N
+    3
     """
     first = body(f"{identifier(name, 'name of bodies')}0", mass, inertia, physical=physical, wheels=wheels,
                  gyros=gyros)  # fmt: skip

@@ -132,8 +132,12 @@ def control_moment_gyros(
 
     Examples
     --------
-    >>> control_moment_gyros([(0, 0, 1)], [(1, 0, 0)], 2.0, max_rate=1.0).gimbals
-    1
+    >>> import polhode as ph
+    >>> gyros = ph.control_moment_gyros([(0, 0, 1)], [(1, 0, 0)], 2.0, max_rate=1.0, command=(0.1,))
+    >>> craft = ph.rigid_body((90.0, 70.0, 60.0), gyros=gyros)
+    >>> ds = ph.integrate(craft, step=0.1, steps=50)
+    >>> round(float(ds.angular_velocity[-1, 1]), 5)
+    -0.01364
     """
     outer, spin = unit_vectors(gimbal_axes, "gimbal_axes"), unit_vectors(spin_axes, "spin_axes")
     given: dict[str, Any] = {"gimbal_axes": plain(gimbal_axes), "spin_axes": plain(spin_axes)}

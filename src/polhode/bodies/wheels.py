@@ -187,6 +187,14 @@ def reaction_wheels(
     ------
     InvalidInput
         Names the invalid argument; a wheel that is saturated from the start.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> wheels = ph.reaction_wheels([(1, 0, 0), (0, 1, 0), (0, 0, 1)], 0.01, command=(0.0, 0.0, 0.02))
+    >>> ds = ph.integrate(ph.rigid_body((2.0, 2.5, 3.0), wheels=wheels), step=0.1, steps=100)
+    >>> round(float(ds.angular_velocity[-1, 2]), 4)
+    -0.0669
     """
     e = unit_vectors(axes, "axes")
     n = len(e)

@@ -67,6 +67,18 @@ def lyapunov(
         An argument is wrong; a method or loads without derivatives.
     Interrupted
         Ctrl-C.
+
+    See Also
+    --------
+    megno : tells regular from chaotic motion sooner.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(1, 2, 2.5), center_of_mass=(0.5, 0, 1), weight=20.0)
+    >>> ds = ph.chaos.lyapunov(top, "v2", step=0.01, steps=4000, every=100, angular_velocity=(2.0, 3.0, 0.5))
+    >>> bool(ds.exponent[0] > 0.1)
+    True
     """
     plan = plan_of(system, method, members, run)
     chosen = vectors_of(vectors, plan.system, 1)
@@ -114,6 +126,18 @@ def megno(
         An argument is wrong; a method or loads without derivatives.
     Interrupted
         Ctrl-C.
+
+    See Also
+    --------
+    lyapunov : the exponents themselves.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> body = ph.free_body((1, 2, 2.5))
+    >>> ds = ph.chaos.megno(body, "v2", step=0.05, steps=20000, every=1000, angular_velocity=(0.2, 0.1, 2.0))
+    >>> bool(1.8 < ds.final < 2.2)
+    True
     """
     plan = plan_of(system, method, members, run)
     chosen = vectors_of(vectors, plan.system, 1, 1)
@@ -157,6 +181,13 @@ def fli(
         An argument is wrong; a method or loads without derivatives.
     Interrupted
         Ctrl-C.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ds = ph.chaos.fli(ph.free_body((1, 2, 2.5)), "v2", step=0.05, steps=400, angular_velocity=(0.1, 2.0, 0.1))
+    >>> round(float(ds.final), 1)
+    4.1
     """
     plan = plan_of(system, method, members, run)
     chosen = vectors_of(vectors, plan.system, 1)
@@ -195,6 +226,18 @@ def sali(
         An argument is wrong, or not two vectors, or parallel ones; a method or loads without derivatives.
     Interrupted
         Ctrl-C.
+
+    See Also
+    --------
+    gali : of more than two vectors, which tells the dimension of a torus.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(1, 2, 2.5), center_of_mass=(0.5, 0, 1), weight=20.0)
+    >>> ds = ph.chaos.sali(top, "v2", step=0.01, steps=4000, every=100, angular_velocity=(2.0, 3.0, 0.5))
+    >>> bool(ds.final < 1e-3)
+    True
     """
     plan = plan_of(system, method, members, run)
     chosen = vectors_of(vectors, plan.system, 2, 2)
@@ -241,6 +284,18 @@ def gali(
         An argument is wrong, such as vectors that depend on each other; a method or loads without derivatives.
     Interrupted
         Ctrl-C.
+
+    See Also
+    --------
+    sali : of two vectors, at less cost.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> body = ph.free_body((1, 2, 2.5))
+    >>> ds = ph.chaos.gali(body, "v2", order=3, step=0.05, steps=400, angular_velocity=(0.1, 2.0, 0.1))
+    >>> bool(0.0 < ds.final <= 1.0)
+    True
     """
     plan = plan_of(system, method, members, run)
     order = whole(order, "order", 2, len(state_names(plan.system)))

@@ -27,6 +27,21 @@ def load_caller(asked: int = L.ALL) -> Callable[..., None]:
     """A function ``call(loads, t, N, y, bodies, parameters, out)`` that evaluates one part of a compiled role.
 
     ``loads`` is ``system.compiled_loads(t, y)``, the others are arrays; ``out`` is written (see ``load_array``).
+
+    Parameters
+    ----------
+    asked : int
+        Which part: a flag of ``polhode.kernel.layout``; all of the loads by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("potential")
+    >>> loads, out = system.compiled_loads(0.0, y), np.zeros(6)
+    >>> ph.checks.load_caller()(loads, 0.0, system.N, y, system.bodies, system.with_memory, out)
+    >>> out[:3], bool(abs(out[3:]).max() > 0.0)
+    (array([0., 0., 0.]), True)
     """
     signature = types.void(types.FunctionType(LOADS), f8, i8, A1, A1, A1, A1)
     bound = jit.bind(call_loads, part=asked)  # type: ignore[no-untyped-call]

@@ -297,6 +297,12 @@ def check_method(method: str | Method | MethodSpec, **options: str) -> Report:
     See Also
     --------
     check_system : whether a system does what it declares.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.checks.check_method("v2").passed  # doctest: +SKIP
+    True
     """
     chosen = trial_form(method, **options)
     promises = chosen.promises

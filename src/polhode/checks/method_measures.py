@@ -71,6 +71,25 @@ def measure_order(
     The errors are those at the time ``t + span``, also of a method with a time transformation, whose steps are nominal.
     The number of steps grows (2, 3, 4, 6, 8, 12, ...; of an order above 20 one by one) until the error reaches
     round-off.
+
+    Parameters
+    ----------
+    method : str, Method or MethodSpec
+        The method.
+    system : System
+        What moves.
+    y, end : array (13 N)
+        The states at the times t and t + span.
+    t, span : float
+        Start of the problem, and its length.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("potential")
+    >>> end = ph.checks.exact_state(system, y, 0.0, 1.0)
+    >>> round(ph.checks.measure_order("v2", system, y, end, 0.0, 1.0).order, 1)
+    2.0
     """
     counts = STEP_COUNTS if trial_form(method).promises.order <= HIGH_ORDER else range(2, STEP_COUNTS[-1])
     travel = traveller(method, system, y)
@@ -99,7 +118,26 @@ def measure_order(
 
 
 def symmetry_defect(method: Any, system: System, y: Any, t: float = 0.3, h: float = 0.4) -> float:
-    """Distance from the initial state after a step of h and a step of -h; zero for a time-symmetric method."""
+    """Distance from the initial state after a step of h and a step of -h; zero for a time-symmetric method.
+
+    Parameters
+    ----------
+    method : str, Method or MethodSpec
+        The method.
+    system : System
+        What moves.
+    y : array (13 N)
+        The state at the time t.
+    t, h : float
+        Time of y, and the step.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("potential")
+    >>> [bool(ph.checks.symmetry_defect(method, system, y) < 1e-13) for method in ("v2", "mkrk:rk4")]
+    [True, False]
+    """
     take_steps = stepper(method, system, y)
     return state_distance(take_steps(take_steps(y, t, h), t + h, -h), y, system)
 
@@ -121,6 +159,24 @@ def quantities(system: System, states: Any, h: float) -> dict[str, Any]:
 
     The potential, where there is one, is the system's own; the midpoint energy is that of the state pushed half a
     step of h by forward Euler in rate form.
+
+    Parameters
+    ----------
+    system : System
+        Of one pinned body.
+    states : array (n, 13)
+        The states.
+    h : float
+        The step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> system, y = ph.checks.top_problem()
+    >>> found = ph.checks.quantities(system, np.array([y, y]), 0.1)
+    >>> found["energy"].shape, found["spatial_momentum"].shape
+    ((2,), (2, 3))
     """
     q, m = states[:, L.ATTITUDE : L.ANGULAR], states[:, L.ANGULAR : L.BODY]
     inverse = system.bodies[L.INVERSE_INERTIA : L.CONSTANTS]
@@ -143,7 +199,29 @@ def quantities(system: System, states: Any, h: float) -> dict[str, Any]:
 
 
 def drifts(method: Any, system: System, y: Any, h: float = 0.25, steps: int = 120) -> dict[str, float]:
-    """Largest change of each quantity along a run of one pinned body, relative to its size at the start or 1."""
+    """Largest change of each quantity along a run of one pinned body, relative to its size at the start or 1.
+
+    Parameters
+    ----------
+    method : str, Method or MethodSpec
+        The method.
+    system : System
+        Of one pinned body.
+    y : array (13,)
+        The state at the time 0.
+    h : float
+        The step.
+    steps : int
+        Their number.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.top_problem()
+    >>> changes = ph.checks.drifts("v2", system, y)
+    >>> [name for name, change in changes.items() if change < 1e-11]
+    ['vertical_momentum', 'axial_momentum']
+    """
     take_steps = stepper(method, system, y)
     states, state = [np.array(y, dtype=float)], y
     for k in range(steps):
@@ -179,6 +257,14 @@ def symplectic_defect(step: Callable[[Any], Any], system: System, y: Any) -> flo
         For the degrees of freedom.
     y : array (13 N)
         Where the Jacobian is taken.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("potential")
+    >>> take_steps = ph.checks.stepper("v2", system, y)
+    >>> bool(ph.checks.symplectic_defect(lambda y: take_steps(y, 0.0, 0.3), system, y) < 1e-11)
+    True
     """
     blocks = system.blocks.reshape(-1, 2)
     center = step(y)
@@ -224,7 +310,28 @@ def _symplectic_form(y: Any, blocks: Any) -> Any:
 
 # ------------------------------------------------------------------ what must not influence a run
 def slicing_defect(method: Any, system: System, y: Any, t: float = 0.3, h: float = 0.1, steps: int = 24) -> float:
-    """Largest difference made by cutting a run into slices, or by recording it more or less often; must be 0."""
+    """Largest difference made by cutting a run into slices, or by recording it more or less often; must be 0.
+
+    Parameters
+    ----------
+    method : str, Method or MethodSpec
+        The method.
+    system : System
+        What moves.
+    y : array (13 N)
+        The state at the time t.
+    t, h : float
+        Time of y, and the step.
+    steps : int
+        Number of steps.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("potential")
+    >>> float(ph.checks.slicing_defect("v2", system, y))
+    0.0
+    """
     in_one_piece = recorded_states(method, system, y, t, h, [steps], 1)
     largest = 0.0
     for slices, every in (([steps], 3), ([5, 1, steps - 6], 1), ([7, steps - 7], 4), ([1] * steps, 1)):
@@ -238,7 +345,23 @@ AXIS_NUMBERINGS = ((0.5, 0.5, 0.5, 0.5), (0.5**0.5, 0.5**0.5, 0.0, 0.0), (0.0, 0
 
 
 def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
-    """Largest difference, in the frame of the problem, made by numbering the body's axes differently."""
+    """Largest difference, in the frame of the problem, made by numbering the body's axes differently.
+
+    Parameters
+    ----------
+    method : str, Method or MethodSpec
+        The method.
+    h : float
+        The step.
+    steps : int
+        Number of steps.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> bool(ph.checks.numbering_defect("trapm") < 1e-12)
+    True
+    """
     chosen = trial_form(method)
     attracted = "central_gravity" in chosen.prepare().needs
     ends = []
@@ -253,7 +376,23 @@ def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
 
 
 def frame_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
-    """Largest difference made by giving a heavy top's inertia as a full tensor in a rotated frame, not as moments."""
+    """Largest difference made by giving a heavy top's inertia as a full tensor in a rotated frame, not as moments.
+
+    Parameters
+    ----------
+    method : str, Method or MethodSpec
+        The method.
+    h : float
+        The step.
+    steps : int
+        Number of steps.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> bool(ph.checks.frame_defect("trapm") < 1e-12)
+    True
+    """
     # Near a renumbering of the axes, so that diagonalising the tensor numbers them differently.
     turned = rotation.multiply(rotation.exp_quaternion((0.2, -0.1, 0.3)), AXIS_NUMBERINGS[0])
     moments, center = (1.0, 1.6, 2.3), (0.3, -0.2, 0.7)

@@ -138,6 +138,13 @@ def trial_problem(
         in which the problem is stated. It must map axes to axes.
     attracted : bool
         A centre at the origin attracts bodies that move through space.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("time", "rate", moves=True, bodies=2)
+    >>> system.N, y.shape
+    (2, (26,))
     """
     turned = np.array([np.abs(rotation.rotate_inverse(frame, moments)) for moments in INERTIA[:bodies]])
     system = System(
@@ -159,7 +166,20 @@ def trial_problem(
 
 
 def top_problem(chosen: MethodSpec | None = None) -> tuple[System, Any]:
-    """A symmetric heavy top, tilted and rotating about all three axes, in a form the method can take."""
+    """A symmetric heavy top, tilted and rotating about all three axes, in a form the method can take.
+
+    Parameters
+    ----------
+    chosen : MethodSpec, optional
+        The method that is to take it.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.top_problem()
+    >>> system.conserves
+    ('energy', 'vertical_angular_momentum', 'axial_angular_momentum')
+    """
     system = heavy_top((1.5, 1.5, 0.8), (0.0, 0.0, 1.0), 1.2)
     q = rotation.exp_quaternion(START["attitude"][0])
     return suited(chosen, system, attitude=q, angular_momentum=START["angular_momentum"][0])

@@ -50,6 +50,15 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
     -----
     Of a method with a time transformation the steps are nominal, and the state returned is followed by the time
     variables, so that a further step goes on with them; for the state at a given time see ``traveller``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("potential")
+    >>> take_steps = ph.checks.stepper("v2", system, y)
+    >>> there = take_steps(y, 0.0, 0.1, 10)
+    >>> bool(ph.checks.state_distance(take_steps(there, 1.0, -0.1, 10), y, system) < 1e-12)
+    True
     """
     integrator = Integrator(system, trial_form(method), y)
 
@@ -146,6 +155,24 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
 
     An independent reference, which shares only the loads with the methods. The quaternion is integrated as four numbers
     and normalised at the end; relative error about 1e-13 for spans of a few turns.
+
+    Parameters
+    ----------
+    system : System
+        What moves.
+    y : array (13 N)
+        The state at the time t.
+    t, span : float
+        Time of y, and how much later the state is wanted.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("potential")
+    >>> end = ph.checks.exact_state(system, y, 0.0, 1.0)
+    >>> found = ph.checks.stepper("mkrk:gauss6", system, y)(y, 0.0, 0.05, 20)
+    >>> bool(ph.checks.state_distance(found, end, system) < 1e-7)
+    True
     """
     N, bodies, loads, call = system.N, system.bodies, system.compiled_loads(t, y), load_caller()
     constants = system.constants_of_bodies
@@ -182,6 +209,21 @@ def state_distance(a: Any, b: Any, system: System) -> float:
 
     For attitudes the angle between them (rad), for vectors the length of their difference relative to the length of
     b's vector, or to 1 where that is shorter. Infinite where a is not finite.
+
+    Parameters
+    ----------
+    a, b : array (13 N)
+        The states.
+    system : System
+        For what can move.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("potential")
+    >>> step = ph.checks.stepper("v2", system, y)
+    >>> round(ph.checks.state_distance(step(y, 0.0, 0.1), step(y, 0.0, 0.05, 2), system), 4)
+    0.0001
     """
     if not np.isfinite(a).all() or np.abs(a).max() > 1e150:
         return inf

@@ -253,6 +253,15 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     See Also
     --------
     check_method : whether a method does what its row promises.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> def spring(body, stiffness):
+    ...     return 0.5 * stiffness * body.position @ body.position
+    >>> system = ph.system(ph.body("bead", 2.0), ph.loads.of(spring, stiffness=8.0))
+    >>> ph.checks.check_system(system).passed
+    True
     """
     system = present_system(system)
     for name in start:

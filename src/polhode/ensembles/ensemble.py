@@ -160,6 +160,10 @@ def ensemble(
     FileProblem
         The store exists already or cannot be written.
 
+    See Also
+    --------
+    sweep : one scenario file for many values of its keys, kept in a store.
+
     Examples
     --------
     >>> import polhode as ph

@@ -54,6 +54,20 @@ def ensemble_of(
     ------
     InvalidInput
         A scenario without [members], or as ``polhode.ensemble``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "top.toml")
+    ...     _ = ph.runs.write_scenario(file, top, step=0.01, steps=100, start={"angular_velocity": (0.1, 0, 20)})
+    ...     _ = file.write_text(file.read_text() + "[members]\\ncount = 4\\n[members.vary]\\n"
+    ...                         "weight = { normal = { mean = 20.0, sigma = 0.1 } }\\n")
+    ...     ds = ph.ensembles.ensemble_of(ph.runs.read_scenario(file))
+    >>> ds.sizes["member"]
+    4
     """
     if not isinstance(scenario, Scenario):
         raise InvalidInput(f"scenario must be what polhode.runs.read_scenario returns, not {shown(scenario)}")

@@ -101,6 +101,20 @@ def std(name: str, *, of: Function | None = None) -> Reduction:
 
     Of attitudes: of the components of the rotation vectors from the mean to the members, in its body frame, in radians.
     Arguments, result and errors as ``mean``.
+
+    Parameters
+    ----------
+    name, of
+        As for ``mean``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> spins = [(0.0, 0.1, 1.9), (0.0, 0.1, 2.0), (0.0, 0.1, 2.1)]
+    >>> ds = ph.ensemble(ph.free_body((1, 2, 3)), members={"angular_velocity": spins}, step=0.1, steps=20,
+    ...                  reduce=[ph.ensembles.reductions.std("angular_velocity")])
+    >>> ds.angular_velocity_std[0].values.round(4)
+    array([0. , 0. , 0.1])
     """
     return Moments("std", name, of)
 
@@ -112,6 +126,21 @@ def covariance(name: str, *, of: Function | None = None) -> Reduction:
     Its last two dimensions are that dimension and ``other_`` with its name: ``(time, axis, other_axis)``. Of attitudes:
     of the rotation vectors from the mean to the members, in its body frame, in rad^2. Arguments, result and errors as
     ``mean``.
+
+    Parameters
+    ----------
+    name, of
+        As for ``mean``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> spin = ph.ensembles.sampling.normal((0.0, 0.1, 2.0), sigma=0.05)
+    >>> members = ph.ensembles.sampling.members({"angular_velocity": spin}, 50, seed=1)
+    >>> ds = ph.ensemble(ph.free_body((1, 2, 3)), members=members, step=0.1, steps=20,
+    ...                  reduce=[ph.ensembles.reductions.covariance("angular_velocity")])
+    >>> ds.angular_velocity_covariance.shape
+    (21, 3, 3)
     """
     return Moments("covariance", name, of)
 
@@ -122,6 +151,20 @@ def extremes(name: str, *, of: Function | None = None) -> Reduction:
 
     Numbers of members count from 0; the lowest of several, -1 where no value is finite. Arguments, result and errors as
     ``mean``.
+
+    Parameters
+    ----------
+    name, of
+        As for ``mean``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> spins = [(0.0, 0.1, 1.9), (0.0, 0.1, 2.1), (0.0, 0.1, 2.0)]
+    >>> ds = ph.ensemble(ph.free_body((1, 2, 3)), members={"angular_velocity": spins}, step=0.1, steps=20,
+    ...                  reduce=[ph.ensembles.reductions.extremes("energy")])
+    >>> int(ds.energy_max_member[-1])
+    1
     """
     return Extremes(name, of)
 
@@ -227,6 +270,16 @@ def events(kind: str) -> Reduction:
     ------
     InvalidInput
         No text; and in the run, no events.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> speeds = [(0.0, 7.5e3, 0.0), (0.0, 7.6e3, 0.0)]
+    >>> ds = ph.ensemble(ph.orbit(ph.planets.EARTH.mu), members={"velocity": speeds}, position=(7000e3, 0, 0),
+    ...                  step=30.0, t_end=6000.0, events=["periapsis"],
+    ...                  reduce=[ph.ensembles.reductions.events("periapsis")])
+    >>> int(ds.periapsis_members), round(float(ds.periapsis_first_time_mean))
+    (2, 1431)
     """
     with naming(name="kind"):
         return Events(kind)

@@ -86,6 +86,17 @@ def read_table(table: Any) -> dict[str, Array]:
         No table, no columns, entries that are missing or no finite numbers (named by member), vectors with gaps.
     FileProblem
         The file cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import polhode as ph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "draws.csv")
+    ...     _ = file.write_text("weight,velocity_x,velocity_y,velocity_z\\n19.6,0,0,9\\n20.1,0,0.1,9\\n")
+    ...     members = ph.ensembles.sampling.read_table(file)
+    >>> members["weight"], members["velocity"].shape
+    (array([19.6, 20.1]), (2, 3))
     """
     if isinstance(table, str | os.PathLike) and (name := checked_path(table, "table")).lower().endswith(SUFFIX):
         return _grouped(_csv(Path(name)))

@@ -136,6 +136,10 @@ def fit(
         A combination of what is free changes nothing in the data: it is named, and held; the solver did not converge;
         the data look as if they were in other units; residuals are much larger than the noise.
 
+    See Also
+    --------
+    polhode.estimation.kalman : the state after each datum, with noise of the motion.
+
     Examples
     --------
     >>> import numpy as np, polhode as ph

@@ -76,6 +76,14 @@ def read(
         Names that are not known, wrong shapes, numbers that are missing or not finite, with their row.
     FileProblem
         A file that cannot be read.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> truth = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> gyro, = ph.estimation.read({"gyro": (truth.time, truth.angular_velocity)}, noise={"gyro": 1e-3})
+    >>> gyro.kind, gyro.values.shape
+    ('gyro', (101, 3))
     """
     more: dict[str, dict[str, Any]] = {}
     for word, given in (("reference", references), ("station", stations)):

@@ -116,6 +116,20 @@ def kalman(
         Data or names that are wrong; a prior that is missing.
     PolhodeError
         A run between two data fails.
+
+    See Also
+    --------
+    polhode.fit : one motion and its parameters from all data at once.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> body, prior = ph.free_body((1, 2, 2.5)), {"attitude": 0.1, "angular_velocity": 0.1}
+    >>> truth = ph.integrate(body, step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> tracker = ph.estimation.attitude(truth.time, truth.attitude, sigma=1e-3)
+    >>> ds = ph.estimation.kalman(body, [tracker], prior=prior, step=0.1, angular_velocity=(0.2, 0.95, 0.1))
+    >>> bool(abs(ds.angular_velocity[-1] - truth.angular_velocity[-1]).max() < 1e-3)
+    True
     """
     one_body(system)
     measurements = with_noise(read(data), noise)

@@ -222,6 +222,16 @@ def gyro(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) 
     ------
     InvalidInput
         Wrong shapes; a number that is not finite, with its row.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> truth = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> gyro = ph.estimation.gyro(truth.time, truth.angular_velocity, sigma=1e-3)
+    >>> guess = {"angular_velocity": (0.2, 0.9, 0.1)}
+    >>> found = ph.fit(ph.free_body((1, 2, 2.5)), [gyro], ["angular_velocity"], step=0.1, start=guess)
+    >>> found.values["angular_velocity"].round(4)
+    array([0.2, 1. , 0.1])
     """
     return _made("gyro", time, values, sigma, name)
 
@@ -247,6 +257,20 @@ def direction(time: Any, values: Any, reference: Any, sigma: Any = None, *, name
     ------
     InvalidInput
         As ``gyro``; vectors that are not unit vectors; a reference of length zero.
+
+    See Also
+    --------
+    attitude : whole attitudes, such as those of a star tracker.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> truth = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> seen = ph.rotation.rotate_inverse(truth.attitude, (1.0, 0.0, 0.0))
+    >>> sun = ph.estimation.direction(truth.time, seen, reference=(1.0, 0.0, 0.0), sigma=1e-3, name="sun")
+    >>> sun.name, sun.values.shape
+    ('sun', (101, 3))
     """
     made = _made("direction", time, values, sigma, name)
     toward = _reference(reference, "reference", len(made.times), made.name, "")
@@ -287,6 +311,20 @@ def attitude(time: Any, values: Any, sigma: Any = None, *, name: str | None = No
     ------
     InvalidInput
         As ``gyro``; quaternions whose length is not 1 to a hundredth.
+
+    See Also
+    --------
+    direction : one direction alone, such as that of a Sun sensor.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> truth = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> tracker = ph.estimation.attitude(truth.time[::20], truth.attitude[::20], sigma=1e-4)
+    >>> found = ph.fit(ph.free_body((1, 2, 2.5)), [tracker], ["attitude", "angular_velocity"], step=0.1,
+    ...                angular_velocity=(0.2, 0.9, 0.1))
+    >>> found.values["angular_velocity"].round(4)
+    array([0.2, 1. , 0.1])
     """
     made = _made("attitude", time, values, sigma, name)
     sizes = np.linalg.norm(made.values, axis=1)
@@ -310,6 +348,17 @@ def position(time: Any, values: Any, sigma: Any = None, *, name: str | None = No
     ------
     InvalidInput
         As ``gyro``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> craft, start = ph.orbit(ph.planets.EARTH.mu), {"position": (7000e3, 0, 0), "velocity": (0, 7.5e3, 1e3)}
+    >>> truth = ph.integrate(craft, step=60.0, steps=20, start=start)
+    >>> receiver = ph.estimation.position(truth.time, truth.position, sigma=5.0)
+    >>> guess = {"position": (7000.5e3, 0, 0), "velocity": (0, 7.5e3, 1.001e3)}
+    >>> found = ph.fit(craft, [receiver], ["position", "velocity"], step=60.0, start=guess)
+    >>> found.values["velocity"][1:].round(2)
+    array([7500., 1000.])
     """
     return _made("position", time, values, sigma, name)
 
@@ -327,6 +376,15 @@ def velocity(time: Any, values: Any, sigma: Any = None, *, name: str | None = No
     ------
     InvalidInput
         As ``gyro``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> craft, start = ph.orbit(ph.planets.EARTH.mu), {"position": (7000e3, 0, 0), "velocity": (0, 7.5e3, 1e3)}
+    >>> truth = ph.integrate(craft, step=60.0, steps=20, start=start)
+    >>> receiver = ph.estimation.velocity(truth.time, truth.velocity, sigma=0.01)
+    >>> receiver.kind, receiver.values.shape
+    ('velocity', (21, 3))
     """
     return _made("velocity", time, values, sigma, name)
 
@@ -352,6 +410,17 @@ def range(time: Any, values: Any, station: Any, sigma: Any = None, *, name: str 
     ------
     InvalidInput
         As ``gyro``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> craft, start = ph.orbit(ph.planets.EARTH.mu), {"position": (7000e3, 0, 0), "velocity": (0, 7.5e3, 1e3)}
+    >>> truth, station = ph.integrate(craft, step=60.0, steps=20, start=start), np.array((6378e3, 0.0, 0.0))
+    >>> distances = np.linalg.norm(truth.position - station, axis=1)
+    >>> ph.estimation.range(truth.time, distances, station, sigma=10.0, name="kiruna").values[:2].round()
+    array([[622000.],
+           [758091.]])
     """
     made = _made("range", time, values, sigma, name)
     return replace(made, reference=_reference(station, "station", len(made.times), made.name, "m"))
@@ -374,6 +443,17 @@ def range_rate(
     ------
     InvalidInput
         As ``gyro``; a moving station without velocity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> craft, start = ph.orbit(ph.planets.EARTH.mu), {"position": (7000e3, 0, 0), "velocity": (0, 7.5e3, 1e3)}
+    >>> truth, station = ph.integrate(craft, step=60.0, steps=20, start=start), np.array((6378e3, 0.0, 0.0))
+    >>> line = (truth.position - station).values
+    >>> rates = (line * truth.velocity.values).sum(axis=1) / np.linalg.norm(line, axis=1)
+    >>> ph.estimation.range_rate(truth.time, rates, station, sigma=0.01).kind
+    'range_rate'
     """
     made = _made("range_rate", time, values, sigma, name)
     where = _reference(station, "station", len(made.times), made.name, "m")

@@ -169,6 +169,16 @@ def jax_run(system: System, method: Any = None, **words: Any) -> Callable[[Mappi
         JAX is not installed.
     InvalidInput
         An argument is wrong, or JAX computes with 32 bits.
+
+    Examples
+    --------
+    >>> import jax
+    >>> import polhode as ph
+    >>> jax.config.update("jax_enable_x64", True)
+    >>> run = ph.gradients.jax_run(ph.free_body((1, 2, 2.5)), "v2", wrt=["angular_velocity"], step=0.1, steps=50)
+    >>> slope = jax.grad(lambda spin: run({"angular_velocity": spin})["angular_velocity"][2])
+    >>> slope(jax.numpy.array([0.2, 1.0, 0.1])).shape
+    (3,)
     """
     jax = library("jax")
     in_double(jax)
@@ -216,6 +226,16 @@ def torch_run(system: System, method: Any = None, **words: Any) -> Callable[[Map
         PyTorch is not installed.
     InvalidInput
         An argument is wrong.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import polhode as ph
+    >>> run = ph.gradients.torch_run(ph.free_body((1, 2, 2.5)), "v2", wrt=["angular_velocity"], step=0.1, steps=50)
+    >>> spin = torch.tensor([0.2, 1.0, 0.1], dtype=torch.float64, requires_grad=True)
+    >>> run({"angular_velocity": spin})["angular_velocity"][2].backward()
+    >>> tuple(spin.grad.shape)
+    (3,)
     """
     torch = library("torch")
     node = Node(system, method, words)

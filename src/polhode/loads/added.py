@@ -53,12 +53,14 @@ def add_load(
 
     Examples
     --------
-    >>> from polhode.loads import LOADS
+    >>> import polhode as ph
     >>> def well(body, strength: float):
     ...     return -strength / (1.0 + body.position @ body.position)
-    >>> add_load(well, description="A well about the origin.")(2.0).on("a")
-    load well(strength=2.0).on('a')
-    >>> del LOADS["well"]
+    >>> _ = ph.loads.add_load(well, description="A well about the origin.")
+    >>> bead = ph.system(ph.body("bead", 2.0), ph.loads.well(2.0))
+    >>> ds = ph.integrate(bead, step=0.01, steps=200, position=(1, 0, 0))
+    >>> bool(abs(ds.energy_error).max() < 1e-6)
+    True
     """
     if not isinstance(function, FunctionType):
         raise InvalidInput(f"function must be a plain function of bodies, or one that returns a Load, not "

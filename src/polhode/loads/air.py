@@ -71,10 +71,19 @@ def drag(Cd: float, area: Area, *, rotation: Rate = 0.0, axis: Vector = (0.0, 0.
     InvalidInput
         A number that is not positive where it must be, or no direction.
 
+    See Also
+    --------
+    plates_in_air : with the attitude of flat faces, and torques.
+
     Examples
     --------
-    >>> drag(2.2, 0.02, rotation=7.292115e-5).name
-    'drag'
+    >>> import polhode as ph
+    >>> craft = ph.system(ph.body("craft", 4.0), ph.loads.central(3.986004415e14),
+    ...                   ph.loads.drag(2.2, 0.02, rotation=7.292115e-5),
+    ...                   surroundings={"air_density": ph.surroundings.exponential_air(1e-12, 6.878e6, 60e3)})
+    >>> ds = ph.integrate(craft, step=60.0, steps=90, position=(6.878e6, 0, 0), velocity=(0, 4.8e3, 5.9e3))
+    >>> round(float(ds.energy_change[-1]))
+    -60
     """
     numbers = {"Cd": number(Cd, "Cd", positive=True), "area": number(area, "area", "m**2", positive=True),
                "rotation": number(rotation, "rotation", "rad / s")}  # fmt: skip

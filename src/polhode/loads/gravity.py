@@ -99,8 +99,12 @@ def weight(newtons: Newtons | None = None, *, gravity: Acceleration | None = Non
 
     Examples
     --------
-    >>> weight(20.0, at=(0, 0, 1))
-    load weight(newtons=20.0, at=[0.0, 0.0, 1.0])
+    >>> import polhode as ph
+    >>> top = ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True), ph.loads.weight(20.0, at=(0, 0, 1)))
+    >>> leaning = ph.rotation.exp_quaternion((0.3, 0.0, 0.0))
+    >>> ds = ph.integrate(top, step=0.01, steps=100, attitude=leaning, angular_velocity=(0, 0, 20))
+    >>> bool(abs(ds.energy_error).max() < 1e-6)
+    True
     """
     if (newtons is None) != (at is None) or (newtons is not None and gravity is not None):
         raise InvalidInput("weight takes newtons and at (the centre of mass of a pinned body), or gravity for bodies "
@@ -136,8 +140,11 @@ def central(mu: GravitationalParameter, surface: Length | None = None) -> Load:
 
     Examples
     --------
-    >>> central(3.986004415e14, surface=6.458e6)
-    load central(mu=398600441500000.0, surface=6458000.0)
+    >>> import polhode as ph
+    >>> craft = ph.system(ph.body("craft", 100.0), ph.loads.central(3.986004415e14, surface=6.458e6))
+    >>> ds = ph.integrate(craft, step=30.0, t_end=6000.0, position=(6.9e6, 0, 0), velocity=(0, 7.0e3, 0))
+    >>> ds.event_kind.values.tolist(), round(float(ds.event_time[-1]))
+    (['impact'], 853)
     """
     strength = number(mu, "mu", "m**3 / s**2", positive=True)
     if surface is None:
@@ -173,10 +180,18 @@ def zonal(
     InvalidInput
         A number that is not positive where it must be, or no coefficient.
 
+    See Also
+    --------
+    harmonics : a field of any degree and order.
+
     Examples
     --------
-    >>> zonal(3.986004415e14, 6378136.3, 1.08262668e-3, J4=-1.6e-6).name
-    'zonal'
+    >>> import polhode as ph
+    >>> craft = ph.system(ph.body("craft", 100.0), ph.loads.central(3.986004415e14),
+    ...                   ph.loads.zonal(3.986004415e14, 6378136.3, 1.08262668e-3, J4=-1.6e-6))
+    >>> ds = ph.integrate(craft, step=60.0, steps=100, position=(7.078e6, 0, 0), velocity=(0, -1.04e3, 7.43e3))
+    >>> bool(abs(ds.energy_error).max() < 1.0)
+    True
     """
     given = {f"J{n}": number(J, f"J{n}") for n, J in enumerate((J2, J3, J4, J5, J6), 2) if J is not None}
     if radius is None:
@@ -213,8 +228,12 @@ def gravity_gradient(mu: GravitationalParameter | None = None) -> Load:
 
     Examples
     --------
-    >>> gravity_gradient(3.986004415e14).name
-    'gravity_gradient'
+    >>> import polhode as ph
+    >>> craft = ph.system(ph.body("craft", 100.0, (90, 70, 60)), ph.loads.central(3.986004415e14),
+    ...                   ph.loads.gravity_gradient(3.986004415e14))
+    >>> ds = ph.integrate(craft, step=10.0, steps=60, position=(4.9e6, 4.9e6, 0), velocity=(-5.3e3, 5.3e3, 0))
+    >>> round(float(ds.angular_velocity[-1, 2]), 6)
+    -0.000248
     """
     return made(on_extent, "gravity_gradient", **_of_centre(mu))
 
@@ -246,10 +265,19 @@ def mutual_gravity(G: float = 6.6743e-11) -> Load:
     InvalidInput
         No positive number.
 
+    See Also
+    --------
+    gravitation : of any number of points.
+
     Examples
     --------
-    >>> mutual_gravity().on("alpha", "beta").bodies
-    ('alpha', 'beta')
+    >>> import polhode as ph
+    >>> rocks = ph.system(ph.body("alpha", 5e11, (3e16, 4e16, 5e16)), ph.body("beta", 4e9, (1e13, 1.1e13, 1.2e13)),
+    ...                   ph.loads.mutual_gravity().on("alpha", "beta"))
+    >>> start = {"position": [(0, 0, 0), (1190, 0, 0)], "velocity": [(0, 0, 0), (0, 0.17, 0)]}
+    >>> ds = ph.integrate(rocks, step=60.0, steps=100, start=start)
+    >>> round(float(ds.sel(body="beta").position[-1, 0]))
+    768
     """
     return made(between, "mutual_gravity", G=number(G, "G", "m**3 / (kg s**2)", positive=True))
 
@@ -276,9 +304,17 @@ def gravitation(G: float = 6.6743e-11) -> Load:
     InvalidInput
         No positive number.
 
+    See Also
+    --------
+    mutual_gravity : of two extended bodies, with torques.
+
     Examples
     --------
-    >>> gravitation(G=1.0)
-    load gravitation(G=1.0)
+    >>> import polhode as ph
+    >>> stars = ph.system(ph.body("a", 1.0), ph.body("b", 0.5), ph.body("c", 0.1), ph.loads.gravitation(G=1.0))
+    >>> start = {"position": [(0, 0, 0), (1, 0, 0), (5, 0, 0)], "velocity": [(0, -0.4, 0), (0, 0.8, 0), (0, 0.5, 0)]}
+    >>> ds = ph.integrate(stars, step=0.01, steps=200, start=start)
+    >>> bool(abs(ds.energy_error).max() < 1e-6)
+    True
     """
     return made(newtonian, "gravitation", G=number(G, "G", "m**3 / (kg s**2)", positive=True))

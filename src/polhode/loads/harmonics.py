@@ -97,9 +97,17 @@ def harmonics(
     InvalidInput
         Naming the argument that is wrong; a file that cannot be read, by its line.
 
+    See Also
+    --------
+    zonal : J2 to J6 alone.
+
     Examples
     --------
-    >>> harmonics("egm2008", degree=8).name
-    'harmonics'
+    >>> import polhode as ph
+    >>> field = ph.loads.harmonics("egm2008", degree=8)
+    >>> craft = ph.system(ph.body("craft", 100.0), ph.loads.central(3.986004415e14), field)
+    >>> ds = ph.integrate(craft, step=60.0, steps=20, position=(6.878e6, 0, 0), velocity=(0, 4.8e3, 5.9e3))
+    >>> round(float(ds.position[-1, 0]) / 1e3, 1)
+    1645.1
     """
     return of_harmonics(harmonics_of(field, degree, order, rotation, angle, axis, orientation, digest))

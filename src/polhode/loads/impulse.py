@@ -173,13 +173,18 @@ def impulse(
     InvalidInput
         Names the argument that is wrong.
 
+    See Also
+    --------
+    thrust : a force that lasts.
+
     Examples
     --------
-    >>> impulse((0, 10.0, 0), at=600.0, frame="rtn").on("chaser").bodies
-    ('chaser',)
-    >>> from polhode import events
-    >>> impulse(25.0, at=events.apsis(body="chaser"), frame="velocity", once=True)
-    load impulse(delta_v=25.0, frame='velocity', once=True, at=apsis(body='chaser', terminal=False))
+    >>> import polhode as ph
+    >>> burn = ph.loads.impulse(25.0, at=ph.events.apsis("periapsis", body="chaser"), frame="velocity", once=True)
+    >>> craft = ph.system(ph.body("chaser", 100.0), ph.loads.central(3.986004415e14), burn.on("chaser"))
+    >>> ds = ph.integrate(craft, step=60.0, steps=90, position=(7.0e6, 0, 0), velocity=(-10.0, 7.6e3, 0))
+    >>> ds.event_kind.values.tolist(), round(float(ds.event_time[0]))
+    (['impulse'], 85)
     """
     when = time_or_event(at, "at")
     known = isinstance(when, float)

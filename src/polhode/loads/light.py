@@ -72,10 +72,18 @@ def radiation(Cr: float, area: Area) -> Load:
     InvalidInput
         No positive number.
 
+    See Also
+    --------
+    plates_in_light : with the attitude of flat faces, and torques.
+
     Examples
     --------
-    >>> radiation(1.3, 4.0)
-    load radiation(Cr=1.3, area=4.0)
+    >>> import polhode as ph
+    >>> sun = ph.surroundings.sunlight(4.56e-6, direction=(1, 0, 0))
+    >>> craft = ph.system(ph.body("craft", 10.0), ph.loads.radiation(1.3, 4.0), surroundings={"sunlight": sun})
+    >>> ds = ph.integrate(craft, step=60.0, steps=60)
+    >>> round(float(ds.velocity[-1, 0]), 6)
+    -0.008536
     """
     return made(on_ball, "radiation", Cr=number(Cr, "Cr", positive=True),
                 area=number(area, "area", "m**2", positive=True))  # fmt: skip

@@ -492,12 +492,19 @@ def of(function: Callable[..., Any], **parameters: Any) -> Load:
     InvalidInput
         No plain function, a parameter that it does not take, or no numbers.
 
+    See Also
+    --------
+    acceleration : of a function that returns an acceleration.
+
     Examples
     --------
+    >>> import polhode as ph
     >>> def spring(body, stiffness):
     ...     return 0.5 * stiffness * body.position @ body.position
-    >>> of(spring, stiffness=3.0)
-    load spring(stiffness=3.0)
+    >>> bead = ph.system(ph.body("bead", 2.0), ph.loads.of(spring, stiffness=8.0))
+    >>> ds = ph.integrate(bead, step=0.01, t_end=1.0, position=(0.1, 0, 0))
+    >>> round(float(ds.position[-1, 0]), 4)
+    -0.0416
     """
     return of_user(function, parameters)
 
@@ -524,9 +531,12 @@ def acceleration(function: Callable[..., Any], **parameters: Any) -> Load:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> import polhode as ph
     >>> def wind(body, t, strength):
     ...     return strength * np.cos(t) * np.array([1.0, 0.0, 0.0])
-    >>> acceleration(wind, strength=1e-3).returns
-    'acceleration'
+    >>> leaf = ph.system(ph.body("leaf", 0.01), ph.loads.acceleration(wind, strength=1e-3))
+    >>> round(float(ph.integrate(leaf, step=0.01, t_end=1.0).velocity[-1, 0]), 6)
+    0.000841
     """
     return of_user(function, parameters, "acceleration")

@@ -52,8 +52,12 @@ def magnet(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Load:
 
     Examples
     --------
-    >>> magnet((0, 0, 0.1))
-    load magnet(moment=[0.0, 0.0, 0.1])
+    >>> import polhode as ph
+    >>> craft = ph.system(ph.body("craft", 4.0, (0.02, 0.03, 0.03)), ph.loads.central(3.986004415e14),
+    ...                   ph.loads.magnet((0, 0, 0.1)), surroundings={"field": ph.surroundings.dipole_field()})
+    >>> ds = ph.integrate(craft, step=1.0, steps=60, position=(6.878e6, 0, 0), velocity=(0, 4.8e3, 5.9e3))
+    >>> ds.angular_velocity[-1].values.round(4)
+    array([ 0.001 , -0.0007,  0.    ])
     """
     return made(of_moment, "magnet", moment=vector(moment, "moment", unit="A * m**2"))
 
@@ -86,8 +90,13 @@ def torquers(axes: Annotated[Any, Form.VECTORS], max_dipole: Moments | None = No
 
     Examples
     --------
-    >>> torquers([(1, 0, 0), (0, 1, 0)], 0.2).name
-    'torquers'
+    >>> import polhode as ph
+    >>> coils = ph.loads.torquers([(1, 0, 0), (0, 1, 0)], 0.2, command=(0.1, 0.0))
+    >>> craft = ph.system(ph.body("craft", 4.0, (0.02, 0.03, 0.03)), ph.loads.central(3.986004415e14), coils,
+    ...                   surroundings={"field": ph.surroundings.dipole_field()})
+    >>> ds = ph.integrate(craft, step=1.0, steps=60, position=(6.878e6, 0, 0), velocity=(0, 4.8e3, 5.9e3))
+    >>> ds.angular_velocity[-1].values.round(4)
+    array([ 0.    , -0.0047, -0.0008])
     """
     e = unit_vectors(axes, "axes")
     first = _each(command, "command", len(e))

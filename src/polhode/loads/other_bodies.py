@@ -70,8 +70,13 @@ def third_body(of: str, mu: GravitationalParameter | None = None) -> Load:
 
     Examples
     --------
-    >>> third_body("moon").name
-    'third_body_moon'
+    >>> import polhode as ph
+    >>> moon = ph.surroundings.ephemeris("moon", "2026-03-20T12:00:00 UTC", 86400.0)
+    >>> craft = ph.system(ph.body("craft", 100.0), ph.loads.central(3.986004415e14), ph.loads.third_body("moon"),
+    ...                   surroundings={"moon": moon})
+    >>> ds = ph.integrate(craft, step=600.0, steps=144, position=(4.2164e7, 0, 0), velocity=(0, 3.0747e3, 0))
+    >>> round(float(ds.position[-1, 2]))
+    -574
     """
     name = identifier(of, "of")
     if mu is None and name not in BODIES:

@@ -114,10 +114,19 @@ def plates_in_air(
     InvalidInput
         Names the invalid argument.
 
+    See Also
+    --------
+    drag : of a ball.
+
     Examples
     --------
-    >>> plates_in_air(2.0, [(1, 0, 0), (-1, 0, 0)]).name
-    'plates_in_air'
+    >>> import polhode as ph
+    >>> faces = ph.loads.plates_in_air(2.0, [(1, 0, 0), (-1, 0, 0)], positions=[(0, 0.1, 0), (0, 0.1, 0)])
+    >>> craft = ph.system(ph.body("craft", 100.0, (90, 70, 60)), ph.loads.central(3.986004415e14), faces,
+    ...                   surroundings={"air_density": ph.surroundings.exponential_air(1e-12, 6.878e6, 60e3)})
+    >>> ds = ph.integrate(craft, step=10.0, steps=60, position=(0, 6.878e6, 0), velocity=(7.6e3, 0, 0))
+    >>> round(float(ds.angular_velocity[-1, 2]), 6)
+    0.000111
     """
     panels = _panels(area, normals, positions)
     Cd = _each(drag_coefficient, "drag_coefficient", len(panels["area"]))
@@ -162,10 +171,18 @@ def plates_in_light(
     InvalidInput
         Names the invalid argument; shares that are not within 0 and 1.
 
+    See Also
+    --------
+    radiation : of a ball.
+
     Examples
     --------
-    >>> plates_in_light(2.0, [(1, 0, 0), (-1, 0, 0)], specular=0.3).name
-    'plates_in_light'
+    >>> import polhode as ph
+    >>> sail = ph.loads.plates_in_light(2.0, [(1, 0, 0), (-1, 0, 0)], specular=0.3)
+    >>> sun = ph.surroundings.sunlight(4.56e-6, direction=(1, 0, 0))
+    >>> craft = ph.system(ph.body("craft", 10.0, (9, 7, 6)), sail, surroundings={"sunlight": sun})
+    >>> round(float(ph.integrate(craft, step=60.0, steps=60).velocity[-1, 0]), 6)
+    -0.004268
     """
     panels = _panels(area, normals, positions)
     s, d = (_each(one, name, len(panels["area"])) for one, name in ((specular, "specular"), (diffuse, "diffuse")))

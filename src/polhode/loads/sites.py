@@ -66,10 +66,12 @@ def sites(
 
     Examples
     --------
-    >>> from polhode import loads
-    >>> loads.sites([(0.0, 0.0, 0.1), (0.0, 0.0, -0.1)], charge=(1.0, -1.0)).on("pairs")
-    load sites(at=[[0.0, 0.0, 0.1], [0.0, 0.0, -0.1]], charge=[1.0, -1.0], epsilon=[0.0, 0.0], sigma=[1.0, 1.0], \
-coulomb=1.0, reaction=0.0).on('pairs')
+    >>> import polhode as ph
+    >>> charges = ph.loads.sites([(0.0, 0.0, 0.1), (0.0, 0.0, -0.1)], charge=(1.0, -1.0)).on("pairs")
+    >>> pair = ph.system(ph.bodies(2, 1.0, (0.01, 0.01, 0.01)), charges)
+    >>> ds = ph.integrate(pair, step=0.001, steps=100, position=[(0, 0, 0), (0, 0, 1)])
+    >>> bool(ds.position[-1, 1, 2] < 1.0)
+    True
     """
     points = array(at, "at", UNKNOWN)
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):

@@ -42,8 +42,11 @@ def tether(
 
     Examples
     --------
-    >>> tether(5.0, 100.0).on("a", "b")
-    load tether(stiffness=5.0, length=100.0, of_a=[0.0, 0.0, 0.0], of_b=[0.0, 0.0, 0.0]).on('a', 'b')
+    >>> import polhode as ph
+    >>> pair = ph.system(ph.body("a", 100.0), ph.body("b", 10.0), ph.loads.tether(5.0, 100.0).on("a", "b"))
+    >>> ds = ph.integrate(pair, step=0.1, steps=300, position=[(0, 0, 0), (120, 0, 0)])
+    >>> round(float(ds.sel(body="b").position[-1, 0]), 1)
+    57.0
     """
     return made(taut, "tether", stiffness=number(stiffness, "stiffness", "N / m", positive=True),
                 length=number(length, "length", "m", zero=True),

@@ -101,10 +101,19 @@ def thrust(
     InvalidInput
         No vector, or a stop that is not after the start.
 
+    See Also
+    --------
+    impulse : a change of velocity at once.
+    pulsed_thrusters : on-off valves with commands.
+
     Examples
     --------
-    >>> thrust((0.1, 0, 0), start=10.0, stop=20.0).name
-    'thrust'
+    >>> import polhode as ph
+    >>> jet = ph.loads.thrust((0.1, 0, 0), start=10.0, stop=20.0)
+    >>> craft = ph.system(ph.body("craft", 4.0, (0.02, 0.03, 0.03)), jet)
+    >>> ds = ph.integrate(craft, step=1.0, steps=30)
+    >>> round(float(ds.velocity[-1, 0]), 6)
+    0.25
     """
     F, x = vector(force, "force", unit="N"), vector(position, "position", unit="m")
     when = times_of(start, stop)
@@ -179,8 +188,12 @@ def pulsed_thrusters(
 
     Examples
     --------
-    >>> pulsed_thrusters(0.5, [(1, 0, 0), (-1, 0, 0)], 1.0, min_on_time=0.02).valves.thrusters
-    2
+    >>> import polhode as ph
+    >>> pair = ph.loads.pulsed_thrusters(0.5, [(1, 0, 0), (-1, 0, 0)], 1.0, min_on_time=0.02, command=(0.3, 0.0))
+    >>> craft = ph.system(ph.body("craft", 4.0, (0.02, 0.03, 0.03)), pair)
+    >>> ds = ph.integrate(craft, step=0.5, steps=20)
+    >>> round(float(ds.velocity[-1, 0]), 4)
+    0.375
     """
     e = unit_vectors(directions, "directions")
     n = len(e)

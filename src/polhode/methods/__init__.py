@@ -94,6 +94,13 @@ def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
     ------
     InvalidInput
         Unknown name, order, flow or option; the message names the closest known ones.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> chosen = ph.methods.method("leapfrog")
+    >>> chosen.label, ph.methods.method("mkrk", tableau="gauss4").label
+    ('v2', 'mkrk:gauss4')
     """
     if isinstance(named, Method):
         return MethodSpec(named, named.resolve_options(**options))
@@ -169,10 +176,23 @@ def by_name(name: str) -> Method:
 def add_method(row: Method) -> Method:
     """Add a row to the table; returns it.
 
+    Parameters
+    ----------
+    row : Method
+        What the functions of this module and ``dataclasses.replace`` of a row make.
+
     Raises
     ------
     InvalidInput
         Not a row, or another method has that name or synonym.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> import polhode as ph
+    >>> mine = ph.methods.add_method(replace(ph.methods.METHODS["trapm"], name="mine"))
+    >>> ph.integrate(ph.free_body((1, 2, 2.5)), "mine", step=0.1, steps=10, angular_velocity=(0.2, 1, 0.1)).method
+    'mine'
     """
     if not isinstance(row, Method):
         raise InvalidInput(f"row must be a method such as polhode.methods.splitting(...) gives, not {shown(row)}")
@@ -186,13 +206,27 @@ def add_method(row: Method) -> Method:
 
 
 def each_default() -> Iterator[MethodSpec]:
-    """Every row with its default options."""
+    """Every row with its default options.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> [row.label for row in ph.methods.each_default() if row.method.family == "krysl"][:3]
+    ['forward_euler', 'backward_euler', 'forward_euler_m']
+    """
     for name in METHODS:
         yield method(name)
 
 
 def method_table() -> str:
-    """The table of methods by kind: order, invariants, cost in load evaluations, citation; then the synonyms."""
+    """The table of methods by kind: order, invariants, cost in load evaluations, citation; then the synonyms.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> [line for line in ph.methods.method_table().splitlines() if line.startswith("trapm ")][0].split()[1]
+    '2'
+    """
     return str(_method_tables())
 
 

@@ -58,6 +58,11 @@ CLOCK_WORDS = ("reversible", "logarithmic", "loads", "distance")
 def as_here(text: str) -> str:
     """A method string with polhode's name in place of a synonym.
 
+    Parameters
+    ----------
+    text : str
+        A method string, such as ``"leapfrog"``.
+
     Examples
     --------
     >>> as_here("reversible:leapfrog/mr6"), as_here("RK45"), as_here("mkrk:midpoint")
@@ -71,5 +76,12 @@ def as_here(text: str) -> str:
 
 
 def other_names() -> str:
-    """The table in one line."""
+    """The table in one line.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.methods.other_names().split("; ")[0]
+    'leapfrog, verlet, stormer_verlet, stoermer_verlet, velocity_verlet, kdk: v2'
+    """
     return "; ".join(f"{', '.join(names)}: {method}" for method, names in OTHER_NAMES.items())

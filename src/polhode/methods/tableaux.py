@@ -830,6 +830,12 @@ def tableau_names(largest_order: int = 8) -> tuple[str, ...]:
     -------
     tuple of str
         First the named tableaux in the order in which they were added, then the families.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> "gauss4" in ph.methods.tableau_names(), ph.methods.tableau("gauss4").order
+    (True, 4)
     """
     load_plugins()
     return tuple(_rows) + tuple(

@@ -78,6 +78,20 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
         The Dataset is not a trajectory or has no rows, or ``path`` does not end in ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
+
+    See Also
+    --------
+    figure : panels of choice, for a paper.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import polhode as ph
+    >>> ds = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     figure = ph.plots.dashboard(ds, f"{folder}/run.png")
+    ...     pathlib.Path(folder, "run.png").exists()
+    True
     """
     shown = checked(ds)
     if path is not None:
@@ -125,6 +139,17 @@ def figure(
         As for ``dashboard``; an unknown panel, or one that needs what this trajectory lacks.
     FileProblem
         The file cannot be written.
+
+    See Also
+    --------
+    dashboard : all panels that suit the system.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ds = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> len(ph.plots.figure(ds, ["rates", "energy"], size="column").axes)
+    2
     """
     shown = checked(ds)
     choice(size, "size", tuple(SIZES))

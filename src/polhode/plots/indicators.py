@@ -90,6 +90,14 @@ def indicator(
         ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> spins = [(0.1, 2.0, 0.1), (0.1, 0.1, 2.0)]
+    >>> found = ph.chaos.megno(ph.free_body((1, 2, 2.5)), members={"angular_velocity": spins}, step=0.05, steps=40)
+    >>> len(ph.plots.indicator(found, x="time").axes)
+    1
     """
     kind = kind_of(ds)
     if kind is None:

@@ -100,6 +100,15 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
         panels, or ``path`` does not end in ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> spin = ph.ensembles.sampling.normal((0.0, 0.1, 2.0), sigma=0.05)
+    >>> members = ph.ensembles.sampling.members({"angular_velocity": spin}, 50, seed=1)
+    >>> ds = ph.ensemble(ph.free_body((1, 2, 3)), members=members, step=0.1, steps=20)
+    >>> len(ph.plots.bands(ds, "angular_velocity").axes)
+    3
     """
     trajectory(ds)
     if path is not None:
@@ -323,6 +332,15 @@ def corner(
         ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> spin = ph.ensembles.sampling.normal((0.0, 0.1, 2.0), sigma=0.05)
+    >>> members = ph.ensembles.sampling.members({"angular_velocity": spin}, 50, seed=1)
+    >>> ds = ph.ensemble(ph.free_body((1, 2, 3)), members=members, step=0.1, steps=20)
+    >>> len(ph.plots.corner(ds, ["angular_velocity"]).axes)
+    6
     """
     _members_of(ds)
     if path is not None:
@@ -429,6 +447,16 @@ def success(
         not end in ``.png``.
     FileProblem
         The file cannot be written.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> spin = ph.ensembles.sampling.normal((0.0, 0.1, 2.0), sigma=0.05)
+    >>> members = ph.ensembles.sampling.members({"angular_velocity": spin}, 50, seed=1)
+    >>> ds = ph.ensemble(ph.free_body((1, 2, 3)), members=members, step=0.1, steps=20)
+    >>> figure = ph.plots.success(ds, passed=ds.angular_velocity[:, -1, 2] > 2.0)
+    >>> len(figure.axes)
+    1
     """
     _members_of(ds)
     if path is not None:

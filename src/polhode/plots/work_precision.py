@@ -53,6 +53,14 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
         The Dataset is not a comparison, or ``path`` does not end in ``.png``, ``.pdf`` or ``.svg``.
     FileProblem
         The file cannot be written.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = {"angular_velocity": (0.2, 1.0, 0.1)}
+    >>> table = ph.compare(ph.free_body((1, 2, 2.5)), ["trapm", "mkrk:rk4"], [0.1, 0.05], t_end=1.0, start=start)
+    >>> len(ph.plots.work_precision(table).axes)
+    4
     """
     trajectory(table)
     panels = [(name, words) for name, words in PANELS if name in table][:2]

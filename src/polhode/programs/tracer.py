@@ -454,6 +454,15 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     Returns
     -------
     float or array
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> def floor(t, position, velocity, parameters):
+    ...     return 0.0, 0.0, ph.where(position[2] < 0.0, -2e3 * position[2], 0.0) - 9.81
+    >>> ds = ph.integrate(ph.particle(1.0, force=floor), step=0.01, steps=60, position=(0, 0, 1))
+    >>> round(float(ds.position[-1, 2]), 3)
+    0.308
     """
     if not any(holds_tracers(x) for x in (condition, a, b)):
         result = np.where(condition, a, b)

@@ -133,6 +133,14 @@ def compare(
         No reference could be computed.
     Interrupted
         Ctrl-C; ``.trajectory`` holds the table so far.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = {"angular_velocity": (0.2, 1.0, 0.1)}
+    >>> table = ph.compare(ph.free_body((1, 2, 2.5)), ["trapm", "mkrk:rk4"], [0.1, 0.05], t_end=2.0, start=start)
+    >>> table.order.values, table.attitude_angle_order.values.round(1)
+    (array([2, 4]), array([2., 4.]))
     """
     if progress is True:
         with Display() as display:

@@ -186,6 +186,15 @@ def integrate(
         The energy, less the works of the loads, is off by more than a tenth of all the energies there are.
     CoarseStepWarning
         The step is longer than a passage of the orbit, or does not resolve the loads; one that would do is named.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> leaning = ph.rotation.exp_quaternion((0.3, 0.0, 0.0))
+    >>> ds = ph.integrate(top, step=0.01, steps=500, attitude=leaning, angular_velocity=(0, 0, 20))
+    >>> ds.attitude.shape, bool(abs(ds.energy_error).max() < 1e-6)
+    ((501, 4), True)
     """
     given = {name: value for name, value in locals().items() if name not in ("system", "method", "options")}
     request = requested(system, method, given, options)
@@ -214,6 +223,17 @@ def rerun(
     ------
     InvalidInput
         No record of a run in the Dataset, or a function missing or not wanted.
+
+    See Also
+    --------
+    resume : an interrupted run with a store to its end.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ds = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> ph.rerun(ds).equals(ds)
+    True
     """
     only_functions(functions, "rerun", ("progress", "threads"))
     trajectory(ds)

@@ -295,10 +295,14 @@ def prepare(
     InvalidInput
         The first argument is no system, or a keyword neither an argument nor an option of the method.
 
+    See Also
+    --------
+    integrate : one run alone.
+
     Examples
     --------
-    >>> from polhode.systems import free_body
-    >>> prepared = prepare(free_body((1, 2, 3)), "v2/mr", step=0.1, steps=10)
+    >>> import polhode as ph
+    >>> prepared = ph.prepare(ph.free_body((1, 2, 3)), "v2/mr", step=0.1, steps=10)
     >>> [prepared.run({"angular_velocity": (0, 0, w)}).energy[-1].round(12).item() for w in (1, 2)]
     [1.5, 6.0]
     """

@@ -71,6 +71,20 @@ def resume(
     -----
     OtherMachineWarning
         The run was made by another version, on another processor, or with functions of another source.
+
+    See Also
+    --------
+    rerun : a finished run again from its start.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     body, start = ph.free_body((1, 2, 2.5)), {"angular_velocity": (0.2, 1.0, 0.1)}
+    ...     ds = ph.integrate(body, step=0.1, steps=100, start=start, store=f"{folder}/run.zarr")
+    ...     ph.resume(f"{folder}/run.zarr").sizes["time"]
+    101
     """
     only_functions(functions, "resume", ("system", "progress", "threads"))
     live = LiveStore.opened(Store.of(store))
@@ -111,6 +125,15 @@ def load(
         holds what polhode does not read, such as a stranger's codec or a shape that would fill the memory.
     InvalidInput
         Another suffix; for a store, a function that is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> ds = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ph.load(ph.save(ds, f"{folder}/run.nc")).equals(ds)
+    True
     """
     only_functions(functions, "load", ("lazy", "system"))
     given = [*["system"] * (system is not None), *functions]

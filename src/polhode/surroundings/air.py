@@ -85,10 +85,20 @@ def exponential_air(density: Annotated[float, Unit("kg_m3")], radius: Length, sc
     InvalidInput
         No positive number.
 
+    See Also
+    --------
+    layered_air : between rows of a table.
+    nrlmsis_air : by height, latitude, local time and activity of the Sun.
+
     Examples
     --------
-    >>> exponential_air(1e-12, 6878e3, 60e3).kind
-    'exponential_air'
+    >>> import polhode as ph
+    >>> air = ph.surroundings.exponential_air(1e-12, 6.878e6, 60e3)
+    >>> craft = ph.system(ph.body("craft", 100.0), ph.loads.central(3.986004415e14), ph.loads.drag(2.2, 1.0),
+    ...                   surroundings={"air_density": air})
+    >>> ds = ph.integrate(craft, step=60.0, steps=90, position=(6.878e6, 0, 0), velocity=(0, 7.6e3, 0))
+    >>> round(float(ds.energy_change[-1]))
+    -4062
     """
     return made(
         falling, "exponential_air", density=number(density, "density", "kg / m**3", positive=True),
@@ -129,8 +139,13 @@ def layered_air(table: Rows) -> Surrounding:
 
     Examples
     --------
-    >>> layered_air([(6.6e6, 1e-10), (6.8e6, 1e-11), (7.0e6, 2e-12)]).kind
-    'layered_air'
+    >>> import polhode as ph
+    >>> air = ph.surroundings.layered_air([(6.6e6, 1e-10), (6.8e6, 1e-11), (7.0e6, 2e-12)])
+    >>> craft = ph.system(ph.body("craft", 100.0), ph.loads.central(3.986004415e14), ph.loads.drag(2.2, 1.0),
+    ...                   surroundings={"air_density": air})
+    >>> ds = ph.integrate(craft, step=60.0, steps=90, position=(6.878e6, 0, 0), velocity=(0, 7.6e3, 0))
+    >>> round(float(ds.energy_change[-1]))
+    -17193
     """
     layers, numbers = layers_of(table, "distances")
     return made(between_rows, "layered_air", {"table": layers}, numbers=numbers)
@@ -166,6 +181,19 @@ def nrlmsis_air(
         Names the argument that is wrong.
     MissingExtra
         Without pymsis.
+
+    See Also
+    --------
+    nrlmsis : the same for ``polhode.forces.drag`` and plates.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> craft = ph.system(ph.body("craft", 100.0), ph.loads.central(ph.planets.EARTH.mu), ph.loads.drag(2.2, 1.0),
+    ...                   surroundings={"air_density": ph.surroundings.nrlmsis_air("2026-03-20T12:00:00 UTC")})
+    >>> ds = ph.integrate(craft, step=60.0, steps=60, position=(6778e3, 0, 0), velocity=(0, 4.8e3, 6.0e3))
+    >>> bool(ds.energy_change[-1] < 0.0)
+    True
     """
     air: Any = nrlmsis(epoch, stop, f107=f107, f107a=f107a, ap=ap)
     return made(of_model, "nrlmsis_air", air.arguments, numbers=Table(air.numbers))
@@ -195,9 +223,12 @@ def standard_air(surface: float = 6378137.0) -> list[list[float]]:
 
     Examples
     --------
-    >>> from polhode import forces
-    >>> forces.drag(coefficient=0.02, table=standard_air()).description
-    'drag in an atmosphere at rest'
+    >>> import polhode as ph
+    >>> air = ph.forces.drag(coefficient=0.02, table=ph.forces.standard_air())
+    >>> craft = ph.orbit(3.986004415e14, forces=[air])
+    >>> ds = ph.integrate(craft, step=60.0, steps=90, position=(6.778e6, 0, 0), velocity=(0, 7.67e3, 0))
+    >>> round(float(ds.energy_change[-1]))
+    -87
     """
     base = number(surface, "surface", "m", positive=True)
     last, density, height = STANDARD[-1]

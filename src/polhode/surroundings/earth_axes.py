@@ -95,7 +95,7 @@ def earth_orientation(
     Examples
     --------
     >>> round(earth_orientation("2026-03-20T12:00:00 UTC")["axis"][0], 6)
-    0.002558
+    0.002559
     """
     if epoch is None:
         raise InvalidInput("epoch is missing; give the instant of time 0, in a scenario under [run]")

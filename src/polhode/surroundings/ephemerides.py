@@ -193,7 +193,7 @@ def ephemeris(
     --------
     >>> moon = ephemeris("moon", "2026-03-20T12:00:00 UTC", 86400.0)
     >>> float(np.linalg.norm(moon.at(0.0)).round(-6))
-    373000000.0
+    369000000.0
     """
     choice(body, "body", BODIES)
     choice(centre, "centre", BODIES)

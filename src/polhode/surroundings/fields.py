@@ -82,10 +82,19 @@ def dipole_field(
     InvalidInput
         Names the argument that is wrong; an epoch that the coefficients do not reach.
 
+    See Also
+    --------
+    igrf_field : with higher degrees.
+
     Examples
     --------
-    >>> dipole_field(coefficients=(-3e4, 0, 0)).kind
-    'dipole_field'
+    >>> import polhode as ph
+    >>> field = ph.surroundings.dipole_field(coefficients=(-3e4, 0, 0))
+    >>> craft = ph.system(ph.body("craft", 4.0, (0.02, 0.03, 0.03)), ph.loads.central(3.986004415e14),
+    ...                   ph.loads.magnet((0, 0, 0.1)), surroundings={"field": field})
+    >>> ds = ph.integrate(craft, step=1.0, steps=60, position=(6.878e6, 0, 0), velocity=(0, 4.8e3, 5.9e3))
+    >>> round(float(ds.angular_velocity[-1, 1]), 5)
+    -0.00036
     """
     field = magnetic_field("dipole", epoch=epoch, coefficients=coefficients, radius=radius, rotation=rotation,
                            angle=angle, axis=axis, orientation=orientation)  # fmt: skip
@@ -141,6 +150,20 @@ def igrf_field(
         Without ppigrf and without a file.
     FileProblem
         A file that cannot be read.
+
+    See Also
+    --------
+    dipole_field : the dipole alone.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> field = ph.surroundings.igrf_field(epoch=2026.2, degree=8)
+    >>> bus = ph.system(ph.body("bus", 4.0, (0.02, 0.03, 0.03)), ph.loads.central(ph.planets.EARTH.mu),
+    ...                 ph.loads.magnet((0.0, 0.0, 0.2)), surroundings={"field": field})
+    >>> ds = ph.integrate(bus, step=1.0, steps=60, position=(6878e3, 0, 0), velocity=(0, 4.8e3, 5.9e3))
+    >>> bool(abs(ds.angular_velocity[-1]).max() > 1e-3)
+    True
     """
     field = magnetic_field("igrf", epoch=epoch, degree=degree, file=file, radius=radius, rotation=rotation, angle=angle,
                            axis=axis, orientation=orientation, digest=digest)  # fmt: skip

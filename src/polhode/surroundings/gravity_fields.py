@@ -91,8 +91,12 @@ def gravity_field(source: str, epoch: float | None = None) -> GravityField:
 
     Examples
     --------
-    >>> gravity_field("egm2008")
+    >>> import polhode as ph
+    >>> field = ph.surroundings.gravity_field("egm2008")
+    >>> field
     GravityField('EGM2008', degree 20, tide_free)
+    >>> ph.orbit(3.986004415e14, forces=[ph.forces.gravity_field(field, degree=8)]).conserves
+    ()
     """
     if isinstance(source, str) and source in SHIPPED:
         return _read(FOLDER / f"{source}.gfc", source, "", None)

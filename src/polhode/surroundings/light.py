@@ -167,8 +167,13 @@ def sunlight(
 
     Examples
     --------
-    >>> sunlight(4.56e-6, distance=1.496e11, shadow="cone", radius=6.378e6, sun_radius=6.957e8).kind
-    'sunlight'
+    >>> import polhode as ph
+    >>> sun = ph.surroundings.sunlight(4.56e-6, direction=(1, 0, 0), shadow="cylinder", radius=6.378e6)
+    >>> craft = ph.system(ph.body("craft", 10.0), ph.loads.central(3.986004415e14), ph.loads.radiation(1.3, 4.0),
+    ...                   surroundings={"sunlight": sun})
+    >>> ds = ph.integrate(craft, step=60.0, steps=90, position=(6.878e6, 0, 0), velocity=(0, 7.6e3, 0))
+    >>> round(float(ds.energy_change[20]), 2)
+    124.04
     """
     far = None if direction is None else unit_vector(direction, "direction")
     for name, value in (("distance", distance), ("sun_radius", sun_radius)):

@@ -192,7 +192,7 @@ def magnetic_field(
     Examples
     --------
     >>> magnetic_field().at(0.0, (0.0, 0.0, 7e6)).round(7)
-    array([-1.1e-06, -3.4e-06, -4.43e-05])
+    array([ 1.10e-06, -3.40e-06, -4.43e-05])
     """
     choice(kind, "kind", ("dipole", "igrf"))
     year = _year(epoch)

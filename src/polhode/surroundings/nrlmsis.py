@@ -149,6 +149,19 @@ def nrlmsis(
         Names the argument that is wrong.
     MissingExtra
         Without pymsis.
+
+    See Also
+    --------
+    nrlmsis_air : the same for loads.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> air = ph.surroundings.nrlmsis("2026-03-20T12:00:00 UTC", f107=200.0)
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, forces=[ph.forces.drag(coefficient=0.02, air=air)])
+    >>> ds = ph.integrate(craft, step=60.0, steps=60, position=(6778e3, 0, 0), velocity=(0, 4.8e3, 6.0e3))
+    >>> bool(ds.energy[-1] < ds.energy[0])
+    True
     """
     if epoch is None:
         raise InvalidInput("epoch is missing; give the instant of time 0, such as '2026-03-20T12:00:00 UTC'")

@@ -49,8 +49,13 @@ def path(
 
     Examples
     --------
-    >>> path(circle={"radius": 3.844e8, "period": 2.36e6}).kind
-    'path'
+    >>> import polhode as ph
+    >>> moon = ph.surroundings.path(circle={"radius": 3.844e8, "period": 2.36e6})
+    >>> craft = ph.system(ph.body("craft", 100.0), ph.loads.central(3.986004415e14), ph.loads.third_body("moon"),
+    ...                   surroundings={"moon": moon})
+    >>> ds = ph.integrate(craft, step=600.0, steps=144, position=(4.2164e7, 0, 0), velocity=(0, 3.0747e3, 0))
+    >>> round(float(ds.position[-1, 0]) / 1e3)
+    42158
     """
     found = path_of(position, times, positions, circle, ephemeris)
     return made(along_path, "path", found.arguments, numbers=Table(found.numbers))

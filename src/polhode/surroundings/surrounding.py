@@ -152,10 +152,15 @@ def of(function: Callable[..., Any], **parameters: Any) -> Surrounding:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> import polhode as ph
     >>> def thin(body, density, scale):
     ...     return density * np.exp(-body.position[2] / scale)
-    >>> of(thin, density=1.2, scale=8.5e3)
-    surroundings thin(density=1.2, scale=8500.0)
+    >>> air = ph.surroundings.of(thin, density=1.2, scale=8.5e3)
+    >>> ball = ph.system(ph.body("ball", 0.06), ph.loads.weight(), ph.loads.drag(0.5, 0.004),
+    ...                  surroundings={"air_density": air})
+    >>> round(float(ph.integrate(ball, step=0.05, t_end=10.0, position=(0, 0, 1000)).velocity[-1, 2]), 2)
+    -23.25
     """
     if not isinstance(_function(function), FunctionType):
         raise InvalidInput(f"a quantity of the surroundings is a plain Python function, not {shown(function)}")

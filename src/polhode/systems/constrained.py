@@ -57,6 +57,15 @@ def to_constrained(inertia: ArrayLike, attitude: ArrayLike, angular_momentum: Ar
     ------
     InvalidInput
         Wrong shapes, not finite, a zero quaternion, or an inertia that is physically impossible.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> P, Q = ph.systems.constrained.to_constrained((2.0, 3.0, 4.5), (1.0, 0.0, 0.0, 0.0), (1.0, 2.0, 3.0))
+    >>> P.round(4)
+    array([[ 0.    , -1.1667,  0.1667],
+           [ 1.8333,  0.    , -0.125 ],
+           [-1.8333,  0.875 ,  0.    ]])
     """
     with naming(q="attitude"):
         Q = rotation.matrix_from_quaternion(attitude)
@@ -84,6 +93,14 @@ def from_constrained(P: ArrayLike, Q: ArrayLike) -> tuple[Array, Array]:
     ------
     InvalidInput
         Wrong shapes, not finite, or Q is not a rotation within 1e-6.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> P, Q = ph.systems.constrained.to_constrained((2.0, 3.0, 4.5), (0.8, 0.0, 0.6, 0.0), (1.0, 2.0, 3.0))
+    >>> attitude, momentum = ph.systems.constrained.from_constrained(P, Q)
+    >>> momentum.round(6)
+    array([1., 2., 3.])
     """
     P, Q = _read(P, "P", (3, 3)), _read(Q, "Q", (3, 3))
     return _attitude(Q), _momentum(P, Q)
@@ -106,6 +123,15 @@ def to_cotangent(P: ArrayLike, Q: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shapes, not finite, or Q is not a rotation within 1e-6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> P, Q = ph.systems.constrained.to_constrained((2.0, 3.0, 4.5), (0.8, 0.0, 0.6, 0.0), (1.0, 2.0, 3.0))
+    >>> P_bar = ph.systems.constrained.to_cotangent(P, Q)
+    >>> np.allclose(Q.T @ P_bar, -P_bar.T @ Q)
+    True
     """
     P, Q = _read(P, "P", (3, 3)), _read(Q, "Q", (3, 3))
     _attitude(Q)
@@ -131,6 +157,15 @@ def from_cotangent(inertia: ArrayLike, P_bar: ArrayLike, Q: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shapes, not finite, Q is not a rotation within 1e-6, or an inertia that is physically impossible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> constrained, inertia = ph.systems.constrained, (2.0, 3.0, 4.5)
+    >>> P, Q = constrained.to_constrained(inertia, (0.8, 0.0, 0.6, 0.0), (1.0, 2.0, 3.0))
+    >>> np.allclose(constrained.from_cotangent(inertia, constrained.to_cotangent(P, Q), Q), P)
+    True
     """
     P_bar, Q = _read(P_bar, "P_bar", (3, 3)), _read(Q, "Q", (3, 3))
     _attitude(Q)

@@ -128,6 +128,15 @@ def thruster(
     ------
     InvalidInput
         Names the invalid argument.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> jet = ph.systems.thruster(0.5, direction=(1, 0, 0), position=(0, 0.8, 0), start=10.0, stop=12.0)
+    >>> craft = ph.spacecraft((9.0, 7.0, 6.0), ph.planets.EARTH.mu, mass=120.0, thrusters=[jet])
+    >>> ds = ph.integrate(craft, step=0.5, steps=40, position=(6878e3, 0, 0), velocity=(0, 7.613e3, 0))
+    >>> round(float(ds.angular_velocity[-1, 2]), 3)
+    -0.133
     """
     force, direction = in_unit(force, "N", "force"), in_unit(direction, UNKNOWN, "direction")
     if not isinstance(force, list | tuple | np.ndarray) or np.ndim(array(force, "force")) == 0:
@@ -187,6 +196,16 @@ def plate(
     ------
     InvalidInput
         Names the invalid argument.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> panel = ph.systems.plate(0.5, (0, 1, 0), position=(0.8, 0, 0), drag_coefficient=2.2)
+    >>> craft = ph.spacecraft((9.0, 7.0, 6.0), ph.planets.EARTH.mu, mass=120.0, plates=[panel],
+    ...                       atmosphere={"density": 1e-12, "radius": 6.878e6, "scale": 6e4})
+    >>> ds = ph.integrate(craft, step=10.0, steps=60, position=(6878e3, 0, 0), velocity=(0, 7.613e3, 0))
+    >>> round(float(ds.angular_velocity[-1, 2]), 5)
+    -0.0019
     """
     size, e = number(area, "area", "m**2", positive=True), np.array(unit_vector(normal, "normal"))
     x = vector(position, "position", unit="m")
@@ -232,6 +251,15 @@ def magnetic_dipole(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Device
     ------
     InvalidInput
         The moment is not 3 finite numbers.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> rod = ph.systems.magnetic_dipole((0.0, 0.0, 0.3))
+    >>> craft = ph.spacecraft((0.02, 0.03, 0.03), ph.planets.EARTH.mu, dipoles=[rod], magnetic_field={"kind": "dipole"})
+    >>> ds = ph.integrate(craft, step=1.0, steps=60, position=(6878e3, 0, 0), velocity=(0, 4.8e3, 5.9e3))
+    >>> bool(abs(ds.angular_velocity[-1]).max() > 1e-3)
+    True
     """
     M = vector(moment, "moment", unit="A m**2")
     return Device({"moment": plain(M)}, (M,), ())

@@ -105,10 +105,14 @@ def dipoles(
 
     Examples
     --------
-    >>> dipoles(100).conserves
-    ('energy', 'total_momentum', 'total_angular_momentum')
-    >>> dipoles(500, attraction=True, cutoff=3.0, box=10.0, reaction_field=float("inf")).conserves
+    >>> import polhode as ph
+    >>> liquid = ph.dipoles(27, attraction=True, cutoff=1.9, box=3.9, reaction_field=float("inf"))
+    >>> liquid.conserves
     ('energy', 'total_momentum')
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(liquid, step=0.002, steps=50, start=start)
+    >>> bool(abs(ds.energy_error).max() < 1e-2)
+    True
     """
     N, mass = count(n), mass_of(inertia, mass, 1.0)
     mass, inertia = in_unit(mass, UNKNOWN, "mass"), in_unit(inertia, UNKNOWN, "inertia")

@@ -246,6 +246,19 @@ def oem(path: str | os.PathLike[str], at: Any = None) -> OrbitEphemeris:
         segments of several objects, frames, centres or time systems.
     MissingExtra
         ``at`` in another time system than a file in TDB, or in TDB, without astropy.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> mu, start = ph.planets.EARTH.mu, {"position": (6878e3, 0, 0), "velocity": (0, 7.613e3, 0)}
+    >>> ds = ph.integrate(ph.orbit(mu), step=60.0, steps=90, start=start, settings={"units": "SI"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = ph.trajectory.export.oem(ds, f"{folder}/a.oem", object_name="CRAFT", center_name="EARTH",
+    ...                                     epoch="2026-03-20T12:00:00 UTC")
+    ...     read = ph.initial.oem(file, at="2026-03-20T12:10:00")
+    >>> bool(abs(read.position - ds.position[10]).max() < 0.01)
+    True
     """
     return orbit_message(path, at)
 
@@ -272,6 +285,17 @@ def aem(path: str | os.PathLike[str], at: Any = None) -> AttitudeEphemeris:
     ------
     InvalidInput, MissingExtra
         As ``oem``; attitudes of another type, or between other frames.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> ds = ph.integrate(ph.free_body((1, 2, 2.5)), step=1.0, steps=60, angular_velocity=(0.02, 0.1, 0.01))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = ph.trajectory.export.aem(ds, f"{folder}/a.aem", object_name="CRAFT", epoch="2026-03-20T12:00:00 UTC")
+    ...     read = ph.initial.aem(file, at="2026-03-20T12:00:10")
+    >>> bool(ph.rotation.angle_between(read.attitude, ds.attitude[10]) < 1e-6)
+    True
     """
     return attitude_message(path, at)
 

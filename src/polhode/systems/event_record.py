@@ -81,10 +81,11 @@ class Event:
 
         Examples
         --------
+        >>> import polhode as ph
         >>> def far(a, b, most):
         ...     d = b.position - a.position
         ...     return d @ d - most**2
-        >>> of(far, most=3.0).on("a", "b").arguments["on"]
+        >>> ph.events.of(far, most=3.0).on("a", "b").arguments["on"]
         ['a', 'b']
         """
         watch = self.watches[0]

@@ -244,6 +244,15 @@ def altitude(
     ------
     InvalidInput
         Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> mu, start = ph.planets.EARTH.mu, {"position": (6778e3, 0, 0), "velocity": (0, 7.8e3, 0)}
+    >>> up = ph.events.altitude(450e3, radius=6378e3, which="rising")
+    >>> ds = ph.integrate(ph.orbit(mu), step=30.0, t_end=3600.0, start=start, events=[up])
+    >>> ds.event_time.values.round(1)
+    array([589.4])
     """
     h, R = number(height, "height", "m"), number(radius, "radius", "m", positive=True)
     if not h + R > 0.0:
@@ -295,6 +304,15 @@ def eclipse(
     ------
     InvalidInput
         Naming the argument that is wrong or missing.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> mu, start = ph.planets.EARTH.mu, {"position": (6878e3, 0, 0), "velocity": (0, 7.613e3, 0)}
+    >>> shadow = ph.events.eclipse(6378e3, direction=(1.0, 0.0, 0.0))
+    >>> ds = ph.integrate(ph.orbit(mu), step=30.0, t_end=5400.0, start=start, events=[shadow])
+    >>> ds.event_time.values.round(), ds.event_kind.values.tolist()
+    (array([1766., 3911.]), ['shadow_entry', 'shadow_exit'])
     """
     R = number(radius, "radius", "m", positive=True)
     choice(shadow, "shadow", SHADOWS)
@@ -494,6 +512,16 @@ def user(
     ------
     InvalidInput
         Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> def upright(t, position, velocity, q, omega, parameters):
+    ...     return ph.rotation.rotate(q, (0.0, 0.0, 1.0))[2] - 0.95
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> ds = ph.integrate(top, step=0.01, t_end=2.0, angular_velocity=(0.3, 0, 5), events=[ph.events.user(upright)])
+    >>> ds.event_time.values.round(3)
+    array([0.758])
     """
     _direction(direction)
     form = FORMS["event"]
@@ -604,6 +632,18 @@ def add_event(build: Callable[..., Event]) -> Callable[..., Event]:
     ------
     InvalidInput
         Not a function, a name that another event has, or an argument whose annotation says nothing to a scenario.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> from polhode.arguments.words import Length
+    >>> @ph.events.add_event
+    ... def below(height: Length):
+    ...     return ph.events.user(lambda t, position, velocity, q, omega, parameters: position[2] - height)
+    >>> falling = ph.particle(1.0, gravity=(0, 0, -9.81))
+    >>> asked = [{"kind": "below", "height": -1.0}]
+    >>> ph.integrate(falling, step=0.1, t_end=1.0, events=asked).event_time.values.round(4)
+    array([0.4515])
     """
     return EVENTS.add(build, "an event", "an Event")
 

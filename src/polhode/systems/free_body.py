@@ -44,10 +44,17 @@ def free_body(inertia: Inertia, *, physical: bool = True, loads: Loads = ()) -> 
     InvalidInput
         The inertia is invalid, or impossible and ``physical``; the message names the entry.
 
+    See Also
+    --------
+    rigid_body : a body under torques, with wheels and gyros.
+
     Examples
     --------
-    >>> free_body((2, 1, 2 / 3), physical=False).moments.round(3)
-    array([[2.   , 1.   , 0.667]])
+    >>> import polhode as ph
+    >>> body = ph.free_body((2, 1, 2 / 3), physical=False)
+    >>> ds = ph.integrate(body, step=0.1, steps=200, angular_velocity=(0.01, 1, 0))
+    >>> body.moments.round(3), bool(abs(ds.energy_error).max() < 1e-12)
+    (array([[2.   , 1.   , 0.667]]), True)
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia, triangle=truth(physical, "physical"))

@@ -76,8 +76,13 @@ def gravitating_bodies(
 
     Examples
     --------
-    >>> gravitating_bodies(mu=(1.0, 1.0, 1.0)).conserves
+    >>> import polhode as ph
+    >>> stars = ph.gravitating_bodies(mu=(1.0, 1.0, 1.0))
+    >>> stars.conserves
     ('energy', 'total_momentum', 'total_angular_momentum')
+    >>> start = {"position": [(1, 0, 0), (-1, 0, 0), (0, 5, 0)], "velocity": [(0, 0.5, 0), (0, -0.5, 0), (0.3, 0, 0)]}
+    >>> bool(abs(ph.integrate(stars, step=0.01, steps=200, start=start).energy_error).max() < 1e-6)
+    True
     """
     if (mu is None) == (mass is None):
         raise InvalidInput("give either mu or mass of the bodies, the one or the other")

@@ -87,8 +87,13 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
 
     Examples
     --------
-    >>> gravity_gradient(inertia=(1.7e4, 3.7e4, 5.4e4), mu=3.986e14, radius=6.9e6).conserves
+    >>> import polhode as ph
+    >>> station = ph.systems.gravity_gradient(inertia=(1.7e4, 3.7e4, 5.4e4), mu=3.986e14, radius=6.9e6)
+    >>> station.conserves
     ('energy', 'vertical_angular_momentum')
+    >>> ds = ph.integrate(station, step=10.0, steps=60, angular_velocity=(0, 0, 1e-3))
+    >>> bool(abs(ds.energy_error).max() < 1e-6)
+    True
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)

@@ -116,10 +116,16 @@ def heavy_top(
 
     Examples
     --------
-    >>> heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0).conserves
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> top.conserves
     ('energy', 'vertical_angular_momentum', 'axial_angular_momentum')
-    >>> heavy_top((0.5, 0.5, 1), (0, 0, 1), mass=2.0, inertia_about="center_of_mass").moments
+    >>> ph.heavy_top((0.5, 0.5, 1), (0, 0, 1), mass=2.0, inertia_about="center_of_mass").moments
     array([[2.5, 2.5, 1. ]])
+    >>> leaning = ph.rotation.exp_quaternion((0.3, 0.0, 0.0))
+    >>> ds = ph.integrate(top, step=0.01, t_end=5.0, attitude=leaning, angular_velocity=(0, 0, 20))
+    >>> bool(abs(ds.energy_error).max() < 1e-6)
+    True
     """
     held = held_at_a_point(inertia, center_of_mass, weight, mass, gravity, inertia_about, truth(physical, "physical"))
     moments, frame, center = held.moments, held.frame, held.center

@@ -150,6 +150,13 @@ def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
     ------
     InvalidInput
         ``n`` below 1, an invalid seed.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.random_rotations(5, seed=7)
+    >>> start["attitude"].shape
+    (5, 4)
     """
     n = whole(n, "n", 1)
     room_for(20.0 * n, "n")
@@ -196,7 +203,20 @@ def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -
 
 @answering
 def bcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
-    """Body-centred cubic lattice, two bodies per cell: its corner and its centre. Otherwise as ``cubic``."""
+    """Body-centred cubic lattice, two bodies per cell: its corner and its centre. Otherwise as ``cubic``.
+
+    Parameters
+    ----------
+    cells, spacing, noise, seed
+        As for ``cubic``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> state, box = ph.initial.bcc(3, spacing=1.6)
+    >>> state["position"].shape, box
+    ((54, 3), array([4.8, 4.8, 4.8]))
+    """
     return _lattice(((0.0, 0.0, 0.0), (0.5, 0.5, 0.5)), cells, spacing, noise, seed)
 
 
@@ -205,6 +225,18 @@ def fcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> 
     """Face-centred cubic lattice, four bodies per cell: its corner and the centres of three faces.
 
     Otherwise as ``cubic``. The nearest neighbours are spacing / sqrt(2) apart.
+
+    Parameters
+    ----------
+    cells, spacing, noise, seed
+        As for ``cubic``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> state, box = ph.initial.fcc((2, 2, 3), spacing=1.6)
+    >>> state["position"].shape, box
+    ((48, 3), array([3.2, 3.2, 4.8]))
     """
     return _lattice(((0.0, 0.0, 0.0), (0.0, 0.5, 0.5), (0.5, 0.0, 0.5), (0.5, 0.5, 0.0)), cells, spacing, noise, seed)
 
@@ -265,6 +297,15 @@ def thermal(
     InvalidInput
         A negative temperature; ``exact`` with a single body, which has no momentum once the total is zero; an invalid
         seed.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> water = ph.rigid_water(64, density=997.0)
+    >>> start = ph.initial.thermal(water, 300.0, seed=1, exact=True)
+    >>> energy = 0.5 * (start["momentum"] ** 2).sum() / water.mass[0]
+    >>> round(float(2.0 * energy / ((3 * 64 - 3) * water.boltzmann)), 6)
+    300.0
     """
     _system(system)
     unit = "K" if system.units == "molecular" else UNKNOWN
@@ -332,6 +373,16 @@ def at_energy(
     InvalidInput
         Potential energy plus the kinetic energy that is not scaled exceeds the target; bodies that do not translate, or
         a single one at rest, for which no momentum with zero total can be drawn; loads without potential.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> liquid = ph.dipoles(8, box=4.0, cutoff=2.0)
+    >>> state = ph.initial.cubic(2, spacing=2.0).state | ph.initial.random_rotations(8, seed=1)
+    >>> start = ph.initial.at_energy(liquid, state, energy=20.0, seed=1)
+    >>> ds = ph.integrate(liquid, step=0.001, steps=10, start=start)
+    >>> round(float(ds.energy[0]), 6)
+    20.0
     """
     _system(system)
     target = number(energy, "energy", UNKNOWN if system.units else "J")

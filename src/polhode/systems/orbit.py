@@ -111,9 +111,13 @@ def orbit(
 
     Examples
     --------
-    >>> from polhode.systems.forces import zonal
-    >>> orbit(3.986004415e14, forces=[zonal(J2=1.0826e-3, radius=6378136.3)]).conserves
+    >>> import polhode as ph
+    >>> craft = ph.orbit(3.986004415e14, forces=[ph.forces.zonal(J2=1.0826e-3, radius=6378136.3)])
+    >>> craft.conserves
     ('energy', 'vertical_angular_momentum')
+    >>> ds = ph.integrate(craft, step=60.0, t_end=6000.0, position=(7.078e6, 0, 0), velocity=(0, -1.04e3, 7.43e3))
+    >>> (ds.position[-1].values / 1e3).round()
+    array([7051.,  -78.,  613.])
     """
     mass, surface = in_unit(mass, "kg", "mass"), in_unit(surface, "m", "surface")
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)

@@ -90,6 +90,14 @@ def particle(
     ------
     InvalidInput
         Names the invalid argument.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> weight_on_spring = ph.particle(2.0, stiffness=8.0)
+    >>> ds = ph.integrate(weight_on_spring, step=0.01, t_end=1.0, position=(0.0, 0.0, 0.1))
+    >>> round(float(ds.position[-1, 2]), 4)
+    -0.0416
     """
     mass = number(mass, "mass", "kg", positive=True)
     stiffness, gravity = in_unit(stiffness, "N / m", "stiffness"), in_unit(gravity, "m / s**2", "gravity")

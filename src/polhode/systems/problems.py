@@ -131,9 +131,22 @@ PROBLEMS: dict[str, ReadyMade] = {
 def problem(name: str) -> ReadyMade:
     """The ready-made problem of this name.
 
+    Parameters
+    ----------
+    name : str
+        One of ``polhode.systems.PROBLEMS``.
+
     Raises
     ------
     InvalidInput
         Unknown name; the message suggests the closest.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ready = ph.systems.problem("holzinger_top")
+    >>> ds = ph.integrate(ready.build(), step=ready.step, steps=100, start=ready.initial)
+    >>> ready.description, bool(abs(ds.energy_error).max() < 1e-3)
+    ('Fast heavy top that starts on its side', True)
     """
     return PROBLEMS[choice(name, "problem", PROBLEMS)]

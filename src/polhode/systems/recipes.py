@@ -84,6 +84,15 @@ def add_recipe(build: Callable[..., Any], sets: Iterable[str] = ()) -> Callable[
     InvalidInput
         Not a function of keys, a key that another recipe has, an unknown quantity, or an argument whose annotation says
         nothing to a scenario.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> from polhode.arguments.words import Length
+    >>> def row_of(system, gap: Length):
+    ...     return {"position": [(k * gap, 0.0, 0.0) for k in range(system.N)]}
+    >>> ph.initial.add_recipe(row_of, sets=["position"]).__name__
+    'row_of'
     """
     if not isinstance(build, FunctionType):
         raise InvalidInput(f"build must be a function that returns an initial state, not {shown(build)}")

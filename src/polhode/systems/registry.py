@@ -89,7 +89,24 @@ def sample_arguments(build: Callable[..., System]) -> dict[str, Any]:
 
 
 def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
-    """Rebuild a system from its name, its recorded arguments and the user's functions by keyword."""
+    """Rebuild a system from its name, its recorded arguments and the user's functions by keyword.
+
+    Parameters
+    ----------
+    name : str
+        Of the function that builds it, such as ``"heavy_top"``.
+    arguments : mapping
+        As ``System.arguments`` records them.
+    functions : mapping
+        The user's functions by keyword.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> ph.systems.built("heavy_top", top.arguments, {}).arguments == top.arguments
+    True
+    """
     build = builder(name)
     if build is None:
         raise KeyError(name)

@@ -107,8 +107,14 @@ def rigid_water(
 
     Examples
     --------
-    >>> rigid_water(1000, density=997.0).box.round(4).tolist()
-    [3.1074, 3.1074, 3.1074]
+    >>> import polhode as ph
+    >>> water = ph.rigid_water(64, density=997.0)
+    >>> water.box.round(4).tolist()
+    [1.243, 1.243, 1.243]
+    >>> start = ph.initial.cubic(4, spacing=water.box[0] / 4).state | ph.initial.thermal(water, 300.0, seed=1)
+    >>> ds = ph.integrate(water, step=1e-3, steps=20, start=start)
+    >>> ds.total_dipole.shape
+    (21, 3)
     """
     N = count(n)
     choice(model, "model", MODELS)

@@ -89,6 +89,13 @@ def soft_wall(
     ------
     InvalidInput
         Invalid inertia or unknown sign.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ds = ph.integrate(ph.systems.soft_wall(), step=0.01, steps=100, angular_velocity=(0.45, 0.3, -0.5))
+    >>> bool(abs(ds.energy_error).max() < 1e-4)
+    True
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)

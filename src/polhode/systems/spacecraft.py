@@ -190,8 +190,13 @@ def spacecraft(
 
     Examples
     --------
-    >>> spacecraft(inertia=(90.0, 70.0, 60.0), mu=3.986004415e14, mass=120.0).conserves
+    >>> import polhode as ph
+    >>> craft = ph.spacecraft(inertia=(90.0, 70.0, 60.0), mu=3.986004415e14, mass=120.0)
+    >>> craft.conserves
     ('energy', 'angular_momentum_space')
+    >>> ds = ph.integrate(craft, step=10.0, steps=60, position=(4.9e6, 4.9e6, 0), velocity=(-5.3e3, 5.3e3, 0))
+    >>> round(float(ds.angular_velocity[-1, 2]), 6)
+    -0.000248
     """
     mass = mass_of(inertia, in_unit(mass, "kg", "mass"), 1.0)
     inertia = inertia.inertia if isinstance(inertia, MassProperties) else in_unit(inertia, KG_M2, "inertia")

@@ -104,6 +104,16 @@ def dataset(
     more, varied : mapping, optional
         Further variables, and further coordinates (what varies among members, of dimension ``member``): a name to
         dimensions, values and attributes. As part of the making they cost a tenth of what they would be added for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> system, y = ph.checks.trial_problem("potential")
+    >>> step = ph.checks.stepper("v2", system, y)
+    >>> rows = ph.trajectory.build.Rows(np.array([0.0, 0.1]), np.array([y, step(y, 0.0, 0.1)]), np.zeros(2, int))
+    >>> ph.trajectory.dataset(system, rows, None, {}).attitude.shape
+    (2, 4)
     """
     times, states, iterations, made, balance = rows
     N, S = system.N, len(system.auxiliary)

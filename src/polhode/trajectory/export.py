@@ -109,6 +109,18 @@ def oem(
         Conversion from or to TDB without astropy.
     FileProblem
         The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> mu, start = ph.planets.EARTH.mu, {"position": (6878e3, 0, 0), "velocity": (0, 7.613e3, 0)}
+    >>> settings = {"units": "SI", "epoch": "2026-03-20T12:00:00 UTC"}
+    >>> ds = ph.integrate(ph.orbit(mu), step=60.0, steps=90, start=start, settings=settings)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = ph.trajectory.export.oem(ds, f"{folder}/a.oem", object_name="CRAFT", center_name="EARTH")
+    ...     ph.initial.oem(file).position
+    array([6878000.,       0.,       0.])
     """
     trajectory(ds, "time")
     positions, velocities = _rows(ds, "position", body), _rows(ds, "velocity", body)
@@ -156,6 +168,16 @@ def aem(
     ------
     InvalidInput, MissingExtra, FileProblem
         As ``oem``; a trajectory without attitudes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> ds = ph.integrate(ph.free_body((1, 2, 2.5)), step=1.0, steps=60, angular_velocity=(0.02, 0.1, 0.01))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = ph.trajectory.export.aem(ds, f"{folder}/a.aem", object_name="CRAFT", epoch="2026-03-20T12:00:00 UTC")
+    ...     print(file.read_text().splitlines()[-1])
+    DATA_STOP
     """
     trajectory(ds, "time")
     scalar = choice(scalar, "scalar", SCALAR)

@@ -52,10 +52,21 @@ def is_store(path: Path) -> bool:
 def suffix_of(path: str | os.PathLike[str]) -> str:
     """Return the suffix of an output path, checked.
 
+    Parameters
+    ----------
+    path : path
+        The path.
+
     Raises
     ------
     InvalidInput
         Neither ``.nc`` nor ``.zarr``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.trajectory.suffix_of("results/run.nc")
+    '.nc'
     """
     path = checked_path(path)
     suffix = Path(path).suffix
@@ -117,6 +128,15 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
         Another suffix.
     FileProblem
         The disk is full, the folder not writable, and the like.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> ds = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ph.save(ds, f"{folder}/run.nc").name
+    'run.nc'
     """
     trajectory(ds)
     suffix = suffix_of(path)
@@ -215,12 +235,30 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
     A file without digests, from an earlier version or another program, is read without this check. Variables get the
     names they have now.
 
+    Parameters
+    ----------
+    path : path
+        The file, ``.nc`` or ``.zarr``.
+
     Raises
     ------
     FileProblem
         The file is missing, damaged, or not a trajectory; its contents could run code or exhaust the memory.
     InvalidInput
         Another suffix.
+
+    See Also
+    --------
+    polhode.load : also live stores.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> ds = ph.integrate(ph.free_body((1, 2, 2.5)), step=0.1, steps=100, angular_velocity=(0.2, 1, 0.1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ph.trajectory.load(ph.save(ds, f"{folder}/run.zarr")).sizes["time"]
+    101
     """
     import xarray as xr
 

@@ -121,6 +121,16 @@ def extended_xyz(
         A wrong argument, by name; a trajectory without positions, or with values that are not finite.
     FileProblem
         The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> water, state = ph.rigid_water(64, density=997.0), ph.initial.cubic(4, spacing=0.31).state
+    >>> ds = ph.integrate(water, step=1e-4, steps=10, every=5, start=state)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(ph.trajectory.export.extended_xyz(ds, f"{folder}/w.xyz").read_text().splitlines()[0])
+    192
     """
     found = _particles(ds, every, species, sites, mass, None, wrap)
     columns: dict[str, Any] = {"pos": found.position, "velo": found.velocity}
@@ -188,6 +198,16 @@ def lammps_dump(
     ------
     InvalidInput, FileProblem
         As ``extended_xyz``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> water, state = ph.rigid_water(64, density=997.0), ph.initial.cubic(4, spacing=0.31).state
+    >>> ds = ph.integrate(water, step=1e-4, steps=10, every=5, start=state)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(ph.trajectory.export.lammps_dump(ds, f"{folder}/w.dump").read_text().splitlines()[3])
+    192
     """
     particles = _particles(ds, every, species, sites, mass, None)
     n = len(particles.species)
@@ -275,6 +295,16 @@ def gsd(
         The package ``gsd`` is not installed.
     FileProblem
         The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> water, state = ph.rigid_water(64, density=997.0), ph.initial.cubic(4, spacing=0.31).state
+    >>> ds = ph.integrate(water, step=1e-4, steps=10, every=5, start=state)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ph.trajectory.export.gsd(ds, f"{folder}/w.gsd", sites=False).name
+    'w.gsd'
     """
     try:
         hoomd = importlib.import_module("gsd.hoomd")

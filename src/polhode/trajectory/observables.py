@@ -105,6 +105,15 @@ def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
     ------
     InvalidInput
         One body, no rows, a radius beyond half the box, or no shells.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(ph.dipoles(27, box=3.9, cutoff=1.9), step=0.002, steps=128, start=start)
+    >>> found = ph.trajectory.observables.radial_distribution(ds, bins=20)
+    >>> round(float(found.r[found.g.values.argmax()]), 2)
+    1.32
     """
     ds = _chosen(ds, rows)
     position, box = _positions(ds)
@@ -152,6 +161,14 @@ def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
     ------
     InvalidInput
         As ``radial_distribution``; no dipole, or one of length zero.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(ph.dipoles(27, box=3.9, cutoff=1.9), step=0.002, steps=128, start=start)
+    >>> ph.trajectory.observables.dipole_correlations(ds, bins=10).h110.sizes["r"]
+    10
     """
     ds = _chosen(ds, rows)
     position, box = _positions(ds)
@@ -193,6 +210,14 @@ def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None,
     ------
     InvalidInput
         As ``dipole_correlations``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(ph.dipoles(27, box=3.9, cutoff=1.9), step=0.002, steps=128, start=start)
+    >>> ph.trajectory.observables.kirkwood_factor(ds, bins=10).g_K.sizes["r"]
+    10
     """
     ds = _chosen(ds, rows)
     position, box = _positions(ds)
@@ -226,6 +251,14 @@ def total_dipole(ds: xr.Dataset, *, dipole: Any = None) -> xr.DataArray:
     ------
     InvalidInput
         No dipole, or one of the wrong shape.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(ph.dipoles(27, box=3.9, cutoff=1.9), step=0.002, steps=128, start=start)
+    >>> bool(abs(ph.trajectory.observables.total_dipole(ds) - ds.total_dipole).max() < 1e-9)
+    True
     """
     values = body_dipoles(ds, dipole).sum(axis=1)
     own = ds["dipole"].attrs.get("units") if "dipole" in ds else None
@@ -276,6 +309,14 @@ def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = Non
         A temperature that is not positive; no volume; constants that are missing, or differ from the trajectory's by
         more than 1e-6 (relative); fluctuations too large for any dielectric constant in these surroundings,
         y >= 2 s + 1.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(ph.dipoles(27, box=3.9, cutoff=1.9), step=0.002, steps=128, start=start)
+    >>> bool(ph.trajectory.observables.dielectric_constant(ds, temperature=1.0).epsilon > 1.0)
+    True
     """
     trajectory(ds)
     temperature = number(temperature, "temperature", unit_of(ds, "temperature"), positive=True)
@@ -366,6 +407,14 @@ def autocorrelation(series: xr.DataArray, lags: int | None = None, *, blocks: in
     ------
     InvalidInput
         Rows that are not equally spaced or not finite, or too few rows for these lags and blocks.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(ph.dipoles(27, box=3.9, cutoff=1.9), step=0.002, steps=128, start=start)
+    >>> ph.trajectory.observables.autocorrelation(ds.angular_velocity, lags=8).correlation.dims
+    ('lag',)
     """
     if not isinstance(series, xr.DataArray) or "time" not in series.dims or "time" not in series.coords:
         raise InvalidInput("series must be a DataArray with the dimension time, such as ds.velocity")
@@ -399,6 +448,14 @@ def velocity_autocorrelation(ds: xr.Dataset, lags: int | None = None, *, blocks:
     ------
     InvalidInput
         As ``autocorrelation``; a trajectory without velocities.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(ph.dipoles(27, box=3.9, cutoff=1.9), step=0.002, steps=128, start=start)
+    >>> ph.trajectory.observables.velocity_autocorrelation(ds, lags=8).lag[-1].values.round(3).tolist()
+    0.016
     """
     of_bodies(ds, "velocity")
     return autocorrelation(ds["velocity"], lags, blocks=blocks)
@@ -428,6 +485,14 @@ def orientational_correlation(ds: xr.Dataset, rank: int = 1, lags: int | None = 
     ------
     InvalidInput
         As ``autocorrelation``; another rank, no dipole, or one of length zero.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(ph.dipoles(27, box=3.9, cutoff=1.9), step=0.002, steps=128, start=start)
+    >>> ph.trajectory.observables.orientational_correlation(ds, rank=2, lags=8).sizes["lag"]
+    9
     """
     if whole(rank, "rank") not in (1, 2):
         raise InvalidInput(f"rank is {rank}; it must be 1 or 2")
@@ -464,6 +529,14 @@ def mean_square_displacement(ds: xr.Dataset, lags: int | None = None, *, blocks:
     ------
     InvalidInput
         As ``autocorrelation``; a trajectory without positions.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> start = ph.initial.cubic(3, spacing=1.3).state | ph.initial.random_rotations(27, seed=1)
+    >>> ds = ph.integrate(ph.dipoles(27, box=3.9, cutoff=1.9), step=0.002, steps=128, start=start)
+    >>> bool((ph.trajectory.observables.mean_square_displacement(ds, lags=8).displacement.diff("lag") > 0.0).all())
+    True
     """
     r = of_bodies(ds, "position")
     N = r.shape[1]

@@ -168,6 +168,15 @@ def drift(ds: xr.Dataset, variable: str = "energy", *, blocks: int | None = None
     InvalidInput
         No such variable, or one that depends on more than time; values that are not finite; fewer than 3 rows; a wrong
         ``blocks``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> body, start = ph.free_body((1, 2, 2.5)), {"angular_velocity": (0.2, 1.0, 0.1)}
+    >>> ds = ph.integrate(body, "mkrk:rk4", step=0.2, steps=2000, start=start)
+    >>> found = ph.trajectory.observables.drift(ds, "energy")
+    >>> bool(-1e-6 < found.slope < -10.0 * found.slope_error)
+    True
     """
     trajectory(ds, "time")
     if not isinstance(variable, str) or variable not in ds or ds[variable].dims != ("time",):

@@ -120,6 +120,14 @@ def classical_elements(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) 
     InvalidInput
         Wrong shapes, not finite, mu not positive, a point at the centre; a rectilinear orbit, or one whose periapsis is
         below 1e-13 of the distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> elements = ph.kepler.classical_elements((7000e3, 0, 0), (0, 7.0e3, 3.0e3), ph.planets.EARTH.mu)
+    >>> round(float(elements.eccentricity), 4), round(float(np.rad2deg(elements.inclination)), 2)
+    (0.0186, 23.2)
     """
     return ClassicalElements(*_checked(_CLASSICAL(position, velocity, mu)))
 
@@ -154,6 +162,16 @@ def state_from_classical(
     InvalidInput
         Wrong shapes, not finite; p or mu not positive, e negative, an inclination outside 0 to pi; a true anomaly
         beyond the asymptote of a hyperbola.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> mu, p = ph.planets.EARTH.mu, 7000e3
+    >>> position, velocity = ph.kepler.state_from_classical(p, 0.001, np.deg2rad(98.0), 0.5, 1.0, 0.2, mu)
+    >>> ds = ph.integrate(ph.orbit(mu), step=30.0, steps=20, position=position, velocity=velocity)
+    >>> round(float(np.linalg.norm(ds.position[-1])) / 1e3)
+    6995
     """
     named = {
         "semi_latus_rectum": read_size(semi_latus_rectum, "semi_latus_rectum"),
@@ -186,6 +204,14 @@ def semi_latus_rectum(semi_major_axis: ArrayLike, eccentricity: ArrayLike) -> Ar
     ------
     InvalidInput
         Not finite, shapes that do not broadcast, an eccentricity of 1, or a semi-major axis of the wrong sign.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> p = ph.kepler.semi_latus_rectum(26560e3, 0.74)
+    >>> position, velocity = ph.kepler.state_from_classical(p, 0.74, 1.1, 0.0, 4.7, 0.0, ph.planets.EARTH.mu)
+    >>> round(float(p) / 1e3)
+    12016
     """
     e, a = read_eccentricity(eccentricity), array(semi_major_axis, "semi_major_axis", "m")
     refuse(e == 1.0, "eccentricity", "is 1: a parabola has no semi-major axis; give its semi-latus rectum")
@@ -302,6 +328,14 @@ def modified_equinoctial_elements(
     ------
     InvalidInput
         As ``classical_elements``; an inclination of pi, with ``retrograde`` of 0.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> mu = ph.planets.EARTH.mu
+    >>> elements = ph.kepler.modified_equinoctial_elements((42164e3, 0, 0), (10.0, 3.07e3, 0.05e3), mu)
+    >>> round(float(elements.p / 1e3), 1), round(float(elements.f), 4), round(float(elements.h), 4)
+    (42047.3, -0.0028, 0.0081)
     """
     elements = _checked(_MODIFIED(position, velocity, mu, _factor(retrograde)))
     _no_frame(elements[3], retrograde)
@@ -337,6 +371,14 @@ def state_from_modified_equinoctial(
     ------
     InvalidInput
         Wrong shapes, not finite; p or mu not positive; a longitude beyond the asymptote of a hyperbola.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> mu = ph.planets.EARTH.mu
+    >>> position, velocity = ph.kepler.state_from_modified_equinoctial(42164e3, 0.01, 0.02, 0.05, 0.03, 1.2, mu)
+    >>> (position / 1e3).round()
+    array([15034., 38296.,  2938.])
     """
     values = {"f": f, "g": g, "h": h, "k": k}
     named = {"p": read_size(p, "p")} | {name: array(value, name) for name, value in values.items()}
@@ -366,6 +408,14 @@ def equinoctial_elements(
     ------
     InvalidInput
         As ``modified_equinoctial_elements``; a parabola or hyperbola, which has no mean longitude.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> mu = ph.planets.EARTH.mu
+    >>> elements = ph.kepler.equinoctial_elements((42164e3, 0, 0), (10.0, 3.07e3, 0.05e3), mu)
+    >>> [round(float(x), 4) for x in (elements.h, elements.k, elements.q)]
+    [-0.0032, -0.0028, 0.0081]
     """
     elements = _EQUINOCTIAL(position, velocity, mu, _factor(retrograde))
     checked = _checked(elements)
@@ -403,6 +453,13 @@ def state_from_equinoctial(
     ------
     InvalidInput
         Wrong shapes, not finite; a or mu not positive; h^2 + k^2 not below 1.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> position, velocity = ph.kepler.state_from_equinoctial(42164e3, 0.01, 0.02, 0.05, 0.03, 1.2, ph.planets.EARTH.mu)
+    >>> (position / 1e3).round()
+    array([13885., 39070.,   959.])
     """
     named = {"a": read_size(a, "a")}
     named |= {name: array(value, name) for name, value in {"h": h, "k": k, "p": p, "q": q}.items()}

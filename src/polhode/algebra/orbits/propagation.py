@@ -78,6 +78,14 @@ def specific_energy(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> 
     ------
     InvalidInput
         Wrong shapes, not finite, mu not positive, a point at the centre.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> mu = ph.planets.EARTH.mu
+    >>> energy = ph.kepler.specific_energy((7000e3, 0, 0), (0, 7.6e3, 0), mu)
+    >>> round(-mu / (2 * float(energy)) / 1e3)
+    7102
     """
     energy = _ENERGY(position, velocity, mu)[..., 0][()]
     refuse_overflow(~np.isfinite(energy))
@@ -101,6 +109,13 @@ def period(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> Array:
     ------
     InvalidInput
         As ``specific_energy``; a parabola or hyperbola, which has no period.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> T = ph.kepler.period((7000e3, 0, 0), (0, 7.6e3, 0), ph.planets.EARTH.mu)
+    >>> round(float(T) / 60, 2)
+    99.27
     """
     values = _ENERGY(position, velocity, mu)
     refuse(values[..., 0] >= 0.0, "velocity", "is that of escape or above: the orbit is open and has no period")
@@ -125,6 +140,12 @@ def angular_momentum(position: ArrayLike, velocity: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shapes, not finite, a point at the centre.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.kepler.angular_momentum((7000e3, 0, 0), (0, 7.0e3, 2.5e3))[1:] / 1e9
+    array([-17.5,  49. ])
     """
     return _MOMENTUM(position, velocity)
 
@@ -147,6 +168,12 @@ def eccentricity_vector(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike)
     ------
     InvalidInput
         As ``specific_energy``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.kepler.eccentricity_vector((7000e3, 1000e3, 0), (-1e3, 8.0e3, 0), ph.planets.EARTH.mu)[:2].round(4)
+    array([0.1541, 0.0016])
     """
     vector = _ECCENTRICITY(position, velocity, mu)
     refuse_overflow(~np.isfinite(vector).all(axis=-1))
@@ -171,6 +198,13 @@ def apsides(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> tuple[Ar
     ------
     InvalidInput
         As ``specific_energy``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> low, high = ph.kepler.apsides((7000e3, 0, 0), (0, 8.0e3, 0), ph.planets.EARTH.mu)
+    >>> round(float(low) / 1e3), round(float(high) / 1e3)
+    (7000, 8981)
     """
     periapsis, apoapsis = columns(_APSIDES(position, velocity, mu))
     refuse_overflow(~np.isfinite(periapsis) | np.isnan(apoapsis))

@@ -94,6 +94,14 @@ def hat(v: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape or not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> w, r = (0.1, 0.2, 0.3), (1.0, 0.5, 2.0)
+    >>> np.allclose(ph.rotation.hat(w) @ r, np.cross(w, r))
+    True
     """
     return _HAT(v)
 
@@ -115,6 +123,12 @@ def vee(matrix: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or not skew within 1e-6 of its largest entry.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.vee(ph.rotation.hat((0.1, 0.2, 0.3)))
+    array([0.1, 0.2, 0.3])
     """
     return _VEE(matrix)
 
@@ -139,6 +153,13 @@ def Ad(matrix: ArrayLike, w: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or ``matrix`` is not a rotation within 1e-6.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> turn = ph.rotation.exp_matrix((0.0, 0.0, 0.5))
+    >>> ph.rotation.Ad(turn, (1.0, 2.0, 3.0)).round(4)
+    array([-0.0813,  2.2346,  3.    ])
     """
     return _AD(matrix, w)
 
@@ -165,6 +186,10 @@ def exp_quaternion(v: ArrayLike) -> Array:
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
 
+    See Also
+    --------
+    cay_quaternion : of a Cayley vector, which agrees with a rotation vector to second order.
+
     Examples
     --------
     >>> exp_quaternion((0.0, 0.0, 0.0))
@@ -190,6 +215,14 @@ def exp_matrix(v: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> R = ph.rotation.exp_matrix((0.0, 0.0, np.pi / 6))
+    >>> (R @ (2.0, 0.0, 1.0)).round(4)
+    array([1.7321, 1.    , 1.    ])
     """
     return _EXP_MATRIX(v)
 
@@ -212,6 +245,12 @@ def log_quaternion(q: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.log_quaternion((0.9, 0.1, 0.3, 0.2)).round(4)
+    array([0.2106, 0.6318, 0.4212])
     """
     return _LOG_QUATERNION(q)
 
@@ -234,6 +273,12 @@ def log_matrix(matrix: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or not a rotation within 1e-6.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.log_matrix([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]).round(4)
+    array([0.    , 0.    , 0.6435])
     """
     return _LOG_MATRIX(matrix)
 
@@ -255,6 +300,17 @@ def cay_quaternion(v: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
+
+    See Also
+    --------
+    exp_quaternion : of a rotation vector, angle in radians times axis.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> q = ph.rotation.cay_quaternion((0.1, 0.2, 0.3))
+    >>> ph.rotation.log_quaternion(q).round(4)
+    array([0.0989, 0.1977, 0.2966])
     """
     return _CAY_QUATERNION(v)
 
@@ -276,6 +332,13 @@ def cay_matrix(v: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.cay_matrix((0.0, 0.0, 0.5))[:2, :2].round(4)
+    array([[ 0.8824, -0.4706],
+           [ 0.4706,  0.8824]])
     """
     return _CAY_MATRIX(v)
 
@@ -298,6 +361,12 @@ def cayinv_quaternion(q: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, a zero quaternion, or a half turn (``|w|`` at most 1e-15 of the norm).
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.cayinv_quaternion((0.8, 0.1, 0.5, 0.3)).round(4)
+    array([0.25, 1.25, 0.75])
     """
     return _CAYINV_QUATERNION(q)
 
@@ -319,6 +388,12 @@ def cayinv_matrix(matrix: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, not a rotation within 1e-6, or a half turn.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.cayinv_matrix(ph.rotation.exp_matrix((0.1, 0.2, 0.3))).round(4)
+    array([0.1012, 0.2024, 0.3035])
     """
     return _CAYINV_MATRIX(matrix)
 
@@ -349,6 +424,13 @@ def dexp(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> v, rate = (0.1, 0.2, 0.3), (1.0, 0.5, 2.0)
+    >>> ph.rotation.dexp([-x for x in v], rate).round(4)
+    array([0.8665, 0.4655, 2.0675])
     """
     return _tangent("dexp", v, w)
 
@@ -376,6 +458,12 @@ def dexpinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.dexpinv((0.1, 0.2, 0.3), (1.0, 0.5, 2.0)).round(4)
+    array([0.87  , 0.4575, 2.0717])
     """
     return _tangent("dexpinv", v, w)
 
@@ -401,6 +489,12 @@ def dcay(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.dcay((0.1, 0.2, 0.3), (1.0, 0.5, 2.0)).round(4)
+    array([1.087 , 0.5314, 1.8599])
     """
     return _tangent("dcay", v, w)
 
@@ -426,5 +520,12 @@ def dcayinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> v, rate = (0.1, 0.2, 0.3), (1.0, 0.5, 2.0)
+    >>> ph.rotation.dcayinv(v, ph.rotation.dcay(v, rate)).round(12)
+    array([1. , 0.5, 2. ])
     """
     return _tangent("dcayinv", v, w)

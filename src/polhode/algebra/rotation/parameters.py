@@ -64,6 +64,14 @@ def quaternion_from_euler(angles: ArrayLike, sequence: str = "XYZ") -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or an unknown sequence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> yaw_pitch_roll = np.deg2rad((30.0, 10.0, 5.0))
+    >>> ph.rotation.quaternion_from_euler(yaw_pitch_roll, "ZYX").round(4)
+    array([0.9623, 0.0194, 0.0954, 0.2539])
     """
     return _TO_QUATERNION(angles, plan=_plan(sequence))
 
@@ -91,6 +99,13 @@ def euler_from_quaternion(q: ArrayLike, sequence: str = "XYZ") -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, a zero quaternion, or an unknown sequence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> np.rad2deg(ph.rotation.euler_from_quaternion((0.9, 0.1, 0.3, 0.2), "ZYX")).round(2)
+    array([31.33, 31.76, 21.8 ])
     """
     return _FROM_QUATERNION(q, plan=_plan(sequence))
 
@@ -132,6 +147,12 @@ def euler_rates(angles: ArrayLike, angular_velocity: ArrayLike, sequence: str = 
     ------
     InvalidInput
         Wrong shape, not finite, an unknown sequence, or a singular middle angle (within 1e-15).
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.euler_rates((0.3, 0.5, 0.1), (0.2, 0.0, 40.0), "ZXZ").round(4)
+    array([ 0.0416,  0.199 , 39.9635])
     """
     plan = _plan(sequence)
     a = read_vectors(angles, "angles", "rad")
@@ -160,6 +181,12 @@ def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, seque
     ------
     InvalidInput
         Wrong shape, not finite, or an unknown sequence.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.angular_velocity_from_euler_rates((0.3, 0.5, 0.1), (2.0, 0.0, 40.0), "ZXZ").round(3)
+    array([ 0.096,  0.954, 41.755])
     """
     return _ANGULAR_VELOCITY(angles, rates, plan=_plan(sequence))
 

@@ -76,6 +76,13 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape or not finite.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> first, then = ph.rotation.exp_quaternion([(0.0, 0.0, 0.5), (0.3, 0.0, 0.0)])
+    >>> ph.rotation.multiply(then, first).round(4)
+    array([ 0.958 ,  0.1448, -0.037 ,  0.2446])
     """
     return _MULTIPLY(a, b)
 
@@ -96,6 +103,14 @@ def conjugate(q: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape or not finite.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> wanted, reached = (0.8, 0.0, 0.6, 0.0), (0.6, 0.0, 0.8, 0.0)
+    >>> error = ph.rotation.multiply(ph.rotation.conjugate(wanted), reached)
+    >>> error.round(4)[[0, 2]]
+    array([0.96, 0.28])
     """
     return _CONJUGATE(q)
 
@@ -117,6 +132,12 @@ def normalize(q: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.normalize((1.0, 1.0, 1.0, 1.0))
+    array([0.5, 0.5, 0.5, 0.5])
     """
     return _NORMALIZE(q)
 
@@ -140,6 +161,17 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
+
+    See Also
+    --------
+    rotate_inverse : from the space frame to the body frame.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> attitude, nozzle = (0.9, 0.1, 0.3, 0.2), (1.0, 0.0, 0.0)
+    >>> ph.rotation.rotate(attitude, nozzle).round(4)
+    array([ 0.7263,  0.4421, -0.5263])
     """
     return _ROTATE(q, v)
 
@@ -163,6 +195,17 @@ def rotate_inverse(q: ArrayLike, v: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
+
+    See Also
+    --------
+    rotate : from the body frame to the space frame.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> attitude, sun = (0.9, 0.1, 0.3, 0.2), (1.0, 0.0, 0.0)
+    >>> ph.rotation.rotate_inverse(attitude, sun).round(4)
+    array([ 0.7263, -0.3158,  0.6105])
     """
     return _ROTATE_INVERSE(q, v)
 
@@ -185,6 +228,14 @@ def angle_between(q1: ArrayLike, q2: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> wanted = ph.rotation.exp_quaternion((0.0, 0.0, 0.30))
+    >>> reached = ph.rotation.exp_quaternion((0.0, 0.0, 0.28))
+    >>> round(float(ph.rotation.angle_between(wanted, reached)), 6)
+    0.02
     """
     return _ANGLE_BETWEEN(q1, q2)
 
@@ -209,6 +260,15 @@ def matrix_from_quaternion(q: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> R = ph.rotation.matrix_from_quaternion((0.9, 0.1, 0.3, 0.2))
+    >>> R.round(4)
+    array([[ 0.7263, -0.3158,  0.6105],
+           [ 0.4421,  0.8947, -0.0632],
+           [-0.5263,  0.3158,  0.7895]])
     """
     return _MATRIX_FROM_QUATERNION(q)
 
@@ -231,6 +291,12 @@ def quaternion_from_matrix(matrix: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or not a rotation within 1e-6.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.quaternion_from_matrix([[0.28, 0.0, 0.96], [0.0, 1.0, 0.0], [-0.96, 0.0, 0.28]]).round(4)[[0, 2]]
+    array([0.8, 0.6])
     """
     return _QUATERNION_FROM_MATRIX(matrix)
 
@@ -254,6 +320,14 @@ def quaternion_from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, or a zero axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polhode as ph
+    >>> attitude = ph.rotation.quaternion_from_axis_angle((1.0, 1.0, 1.0), np.deg2rad(40.0))
+    >>> attitude.round(4)
+    array([0.9397, 0.1975, 0.1975, 0.1975])
     """
     split = _AXIS_ANGLE(axis)
     angles = array(angle, "angle", "rad")
@@ -281,6 +355,13 @@ def axis_angle_from_quaternion(q: ArrayLike) -> tuple[Array, Array]:
     ------
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> axis, angle = ph.rotation.axis_angle_from_quaternion((0.8, 0.0, 0.6, 0.0))
+    >>> axis, round(float(angle), 4)
+    (array([0., 1., 0.]), 1.287)
     """
     axis_and_angle = _AXIS_ANGLE.over(log_quaternion(q))
     return axis_and_angle[..., :3], axis_and_angle[..., 3][()]
@@ -362,6 +443,17 @@ def from_xyzw(q: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape or not finite.
+
+    See Also
+    --------
+    to_xyzw : back to scalar-last quaternions.
+    from_scipy : from a ``Rotation``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.from_xyzw((0.0, 0.6, 0.0, 0.8))
+    array([0.8, 0. , 0.6, 0. ])
     """
     return np.roll(read_quaternions(q, "q"), 1, axis=-1)
 
@@ -383,6 +475,12 @@ def to_xyzw(q: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape or not finite.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.to_xyzw((0.8, 0.0, 0.6, 0.0))
+    array([0. , 0.6, 0. , 0.8])
     """
     return np.roll(read_quaternions(q, "q"), -1, axis=-1)
 
@@ -404,6 +502,14 @@ def from_scipy(rotation: Rotation) -> Array:
     ------
     InvalidInput
         Not a ``Rotation``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> from scipy.spatial.transform import Rotation
+    >>> attitude = ph.rotation.from_scipy(Rotation.from_euler("ZYX", (30.0, 10.0, 5.0), degrees=True))
+    >>> attitude.round(4)
+    array([0.9623, 0.0194, 0.0954, 0.2539])
     """
     from scipy.spatial.transform import Rotation
 
@@ -431,6 +537,12 @@ def to_scipy(q: ArrayLike) -> Rotation:
     ------
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.rotation.to_scipy((0.9, 0.1, 0.3, 0.2)).as_euler("ZYX", degrees=True).round(2)
+    array([31.33, 31.76, 21.8 ])
     """
     from scipy.spatial.transform import Rotation
 

@@ -131,6 +131,12 @@ def mass_of(inertia: Any, mass: Any, usual: Any = None) -> Any:
     ------
     InvalidInput
         A mass that differs from that of the body.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.inertia.mass_of(ph.inertia.sphere(4.0, 0.3), None), ph.inertia.mass_of((1.0, 2.0, 2.5), 12.0)
+    (4.0, 12.0)
     """
     bodies = list(inertia) if isinstance(inertia, list | tuple) else [inertia]
     if not bodies or not all(isinstance(body, MassProperties) for body in bodies):

@@ -47,6 +47,14 @@ def mesh(
     volume V = det(a, b, c) / 6, first moment V (a + b + c) / 4 and second moments
     V ((a + b + c)(a + b + c)^T + a a^T + b b^T + c c^T) / 20 [zhang2001]. The apex is put in the middle of the
     vertices, and the sums are shifted to the centre of mass at the end. Self-intersections are not detected.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    >>> wedge = ph.inertia.mesh(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], density=2700.0)
+    >>> wedge.mass, wedge.center_of_mass
+    (450.0, array([0.25, 0.25, 0.25]))
     """
     if density is not None and mass is None:
         given, name = density, "density"

@@ -38,6 +38,12 @@ def second_moments_from_inertia(inertia: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite or not symmetric.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.inertia.second_moments_from_inertia((20.0, 30.0, 25.0)).diagonal()
+    array([17.5,  7.5, 12.5])
     """
     tensor = tensor_from(inertia, "inertia")
     bounded(tensor, "inertia", LARGEST**3)
@@ -49,6 +55,19 @@ def inertia_from_second_moments(second_moments: ArrayLike) -> Array:
     """Inertia tensor I = tr(J) - J from the second moments of mass J = integral of x x^T dm, shape (3, 3).
 
     The inverse of ``second_moments_from_inertia``; same units, axes and errors.
+
+    Parameters
+    ----------
+    second_moments : array_like, shape (3, 3)
+        The second moments J.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.inertia.inertia_from_second_moments([(17.5, 0.5, 0.0), (0.5, 7.5, 0.0), (0.0, 0.0, 12.5)])
+    array([[20. , -0.5,  0. ],
+           [-0.5, 30. ,  0. ],
+           [ 0. ,  0. , 25. ]])
     """
     tensor = symmetric(array(second_moments, "second_moments", KG_M2), "second_moments")
     bounded(tensor, "second_moments", LARGEST**3)
@@ -74,6 +93,12 @@ def d_from_inertia(moments: ArrayLike) -> Array:
     ------
     InvalidInput
         Not 3 finite numbers, or one moment exceeds the sum of the others by more than 1e-9 relative.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.inertia.d_from_inertia((20.0, 30.0, 25.0))
+    array([17.5,  7.5, 12.5])
     """
     given = vector(moments, "moments", unit=KG_M2)
     labels = [f"moments[{k}]" for k in range(3)]
@@ -99,6 +124,12 @@ def inertia_from_d(d: ArrayLike) -> Array:
     ------
     InvalidInput
         Not 3 finite numbers, or one is negative by more than 1e-9 of their sum.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.free_body(ph.inertia.inertia_from_d((17.5, 7.5, 12.5))).moments
+    array([[20., 30., 25.]])
     """
     given = vector(d, "d", unit=KG_M2)
     if np.abs(given).max() > LARGEST:
@@ -138,6 +169,17 @@ def parallel_axis(inertia: ArrayLike, mass: float, offset: ArrayLike) -> Array:
     ------
     InvalidInput
         Wrong shape, not finite, not symmetric, or a mass that is not positive.
+
+    See Also
+    --------
+    parallel_axis_inverse : back to the centre of mass.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> rod = ph.inertia.thin_rod(3.0, 2.0)
+    >>> ph.inertia.parallel_axis(rod.inertia, rod.mass, (0.0, 0.0, 1.0)).diagonal()
+    array([4., 4., 0.])
     """
     return tensor_from(inertia, "inertia") + point_inertia(mass_from(mass, "mass"), position_from(offset, "offset"))
 
@@ -148,6 +190,21 @@ def parallel_axis_inverse(inertia: ArrayLike, mass: float, offset: ArrayLike) ->
     Parameters, errors and result as in ``parallel_axis`` with the two tensors exchanged; the result has the round-off
     of the larger one. A physically impossible result (beyond 1e-9 of ``inertia``) is refused, since then ``inertia``
     was not about that point.
+
+    Parameters
+    ----------
+    inertia : array_like, shape (3,) or (3, 3)
+        Inertia about the point.
+    mass : float
+        Mass, positive.
+    offset : array_like, shape (3,)
+        Vector c between the centre of mass and the point.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.inertia.parallel_axis_inverse((4.0, 4.0, 0.02), 3.0, (0.0, 0.0, 1.0)).diagonal()
+    array([1.  , 1.  , 0.02])
     """
     given = tensor_from(inertia, "inertia")
     central = given - point_inertia(mass_from(mass, "mass"), position_from(offset, "offset"))

@@ -37,6 +37,13 @@ def point_masses(masses: ArrayLike, positions: ArrayLike) -> MassProperties:
     ------
     InvalidInput
         Shapes that do not match, an entry that is not finite, or masses negative or all zero.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> frame = ph.inertia.point_masses([2.0, 1.0, 1.0], [(0, 0, 0), (0, 0.6, 0.1), (0, -0.6, 0.1)])
+    >>> frame.mass, frame.center_of_mass, frame.inertia.diagonal().round(4)
+    (4.0, array([0.  , 0.  , 0.05]), array([0.73, 0.01, 0.72]))
     """
     m, x = array(masses, "masses", "kg"), array(positions, "positions", "m")
     bounded(m, "masses")
@@ -78,6 +85,14 @@ def box(mass: float, sides: ArrayLike) -> MassProperties:
     ------
     InvalidInput
         A mass that is not positive, or sides that are not 3 finite numbers, negative, or zero more than once.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> book = ph.free_body(ph.inertia.box(0.8, (0.15, 0.22, 0.03)))
+    >>> ds = ph.integrate(book, step=0.01, steps=200, angular_velocity=(10.0, 0.01, 0.0))
+    >>> book.moments.round(5), ds.sizes["time"]
+    (array([[0.00329, 0.00156, 0.00473]]), 201)
     """
     lengths = position_from(sides, "sides")
     for k, length in enumerate(lengths):
@@ -107,6 +122,12 @@ def ellipsoid(mass: float, semi_axes: ArrayLike) -> MassProperties:
     ------
     InvalidInput
         A mass or a semi-axis that is not finite and positive.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.inertia.ellipsoid(1.33e9, (100.0, 60.0, 50.0)).inertia.diagonal() / 1e12
+    array([1.6226, 3.325 , 3.6176])
     """
     lengths = position_from(semi_axes, "semi_axes")
     for k, length in enumerate(lengths):
@@ -141,6 +162,13 @@ def sphere(mass: float, radius: float, *, inner_radius: float = 0.0) -> MassProp
     ------
     InvalidInput
         A mass or radius that is not finite and positive, or an inner radius above the radius.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> shell = ph.inertia.sphere(0.6, 0.12, inner_radius=0.119)
+    >>> round(float(shell.inertia[0, 0]), 6)
+    0.005712
     """
     outer, inner = _radii(radius, inner_radius)
     t = inner / outer
@@ -170,6 +198,13 @@ def cylinder(mass: float, radius: float, height: float, *, inner_radius: float =
     ------
     InvalidInput
         A mass, radius or height that is not finite and positive, or an inner radius above the radius.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> can = ph.inertia.cylinder(500.0, 1.0, 3.0)
+    >>> can.inertia.diagonal()
+    array([500., 500., 250.])
     """
     outer, inner = _radii(radius, inner_radius)
     across = (outer**2 + inner**2) / 4.0
@@ -196,6 +231,13 @@ def disk(mass: float, radius: float, *, inner_radius: float = 0.0) -> MassProper
     ------
     InvalidInput
         A mass or radius that is not finite and positive, or an inner radius above the radius.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(ph.inertia.disk(0.1, 0.04), (0.0, 0.0, 0.05), inertia_about="center_of_mass")
+    >>> top.moments.round(6)
+    array([[2.9e-04, 2.9e-04, 8.0e-05]])
     """
     outer, inner = _radii(radius, inner_radius)
     across = (outer**2 + inner**2) / 4.0
@@ -221,5 +263,11 @@ def thin_rod(mass: float, length: float) -> MassProperties:
     ------
     InvalidInput
         A mass or length that is not finite and positive.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.inertia.thin_rod(3.0, 2.0).inertia.diagonal()
+    array([1., 1., 0.])
     """
     return _symmetric_body(mass, [0.0, 0.0, length_from(length, "length") ** 2 / 12.0])

@@ -118,6 +118,22 @@ def sweep(
     -----
     OtherMachineWarning
         The store was begun elsewhere, so that the last digits of members may differ between its parts.
+
+    See Also
+    --------
+    ensemble : many members of one system at once, in memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = f"{folder}/top.toml"
+    ...     _ = ph.runs.write_scenario(file, top, step=0.01, steps=100, start={"angular_velocity": (0.1, 0, 20)})
+    ...     ds = ph.sweep(file, {"grid": {"system.weight": [10.0, 20.0]}}, store=f"{folder}/top.zarr")
+    >>> ds["system.weight"].values, ds.status.values
+    (array([10., 20.]), array([0, 0], dtype=int8))
     """
     study = Study.read(scenario, None if table is None else mapping(table, "table"))
     workers, allow_code = whole(workers, "workers", 1), truth(allow_code, "allow_code")
@@ -163,6 +179,18 @@ def sweep_member(
     ------
     InvalidInput
         As ``polhode.sweep``; there is no such member.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = f"{folder}/top.toml"
+    ...     _ = ph.runs.write_scenario(file, top, step=0.01, steps=100, start={"angular_velocity": (0.1, 0, 20)})
+    ...     one = ph.ensembles.sweep_member(file, 1, {"grid": {"system.weight": [10.0, 30.0]}})
+    >>> one.integrate().sizes["time"]
+    101
     """
     study = Study.read(scenario, None if table is None else mapping(table, "table"))
     return study.scenario(whole(member, "member"), truth(allow_code, "allow_code"))
@@ -364,6 +392,23 @@ def sweep_status(store: str | os.PathLike[str]) -> SweepStatus:
     ------
     FileProblem
         It is not the store of a sweep.
+
+    See Also
+    --------
+    open_sweep : the results so far.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file, store = f"{folder}/top.toml", f"{folder}/top.zarr"
+    ...     _ = ph.runs.write_scenario(file, top, step=0.01, steps=100, start={"angular_velocity": (0.1, 0, 20)})
+    ...     _ = ph.sweep(file, {"grid": {"run.step": [0.01, 0.005]}}, store=store)
+    ...     status = ph.ensembles.sweep_status(store)
+    >>> status.members, status.done, status.failed
+    (2, 2, 0)
     """
     return SweepStatus.of(SweepStore(Folder(checked_path(store, "store"))))
 

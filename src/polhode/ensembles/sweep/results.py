@@ -43,6 +43,22 @@ def open_sweep(store: str | os.PathLike[str]) -> xr.Dataset:
     ------
     FileProblem
         It is not the store of a sweep, or cannot be read.
+
+    See Also
+    --------
+    sweep_status : only how far it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file, store = f"{folder}/top.toml", f"{folder}/top.zarr"
+    ...     _ = ph.runs.write_scenario(file, top, step=0.01, steps=100, start={"angular_velocity": (0.1, 0, 20)})
+    ...     _ = ph.sweep(file, {"grid": {"run.step": [0.01, 0.005]}}, store=store)
+    ...     ph.ensembles.open_sweep(store)["run.step"].values
+    array([0.01 , 0.005])
     """
     return open_store(SweepStore(Folder(checked_path(store, "store"))))
 

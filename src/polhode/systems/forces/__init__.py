@@ -97,6 +97,18 @@ def add_force(build: Callable[..., Force]) -> Callable[..., Force]:
     ------
     InvalidInput
         Not a function, a name that another force has, or an argument whose annotation says nothing to a scenario.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> from polhode.arguments.words import Acceleration
+    >>> @ph.forces.add_force
+    ... def along_track(size: Acceleration):
+    ...     return ph.forces.thrust(size, "velocity")
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, forces=[{"kind": "along_track", "size": 1e-5}])
+    >>> ds = ph.integrate(craft, step=60.0, steps=90, position=(6878e3, 0, 0), velocity=(0, 7.613e3, 0))
+    >>> round(float(ds.energy[-1] - ds.energy[0]))
+    411
     """
     return FORCES.add(build, "a force", "a Force")
 

@@ -69,6 +69,20 @@ def thrust(
     ------
     InvalidInput
         Naming the argument that is wrong or missing.
+
+    See Also
+    --------
+    polhode.loads.thrust : a force fixed in a body, as a load of ``polhode.system``.
+    impulse : a change of velocity at once.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> burn = ph.forces.thrust(force=0.08, direction="velocity", specific_impulse=1600.0, start=600.0, stop=3000.0)
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, mass=300.0, forces=[burn])
+    >>> ds = ph.integrate(craft, step=60.0, steps=60, position=(6778e3, 0, 0), velocity=(0, 7.67e3, 0))
+    >>> round(300.0 - float(ds.mass[-1]), 4)
+    0.0122
     """
     if (acceleration is None) == (force is None):
         problem = "both given; keep one of them" if force is not None else "both missing; thrust needs one of them"
@@ -132,6 +146,20 @@ def impulse(
     ------
     InvalidInput
         Naming the argument that is wrong.
+
+    See Also
+    --------
+    thrust : an acceleration or force that lasts.
+    polhode.loads.impulse : the same as a load of ``polhode.system``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> burn = ph.forces.impulse(600.0, 50.0, frame="velocity")
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, forces=[burn])
+    >>> ds = ph.integrate(craft, step=60.0, steps=20, position=(6778e3, 0, 0), velocity=(0, 7.67e3, 0))
+    >>> round(float(ds.velocity[10].dot(ds.velocity[10]) ** 0.5), 1)
+    7719.4
     """
     sudden = changed_by(number(time, "time", "s"), delta_v, frame)
     shown = sudden.delta_v[0] if frame == "velocity" else list(sudden.delta_v)

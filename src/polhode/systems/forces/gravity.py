@@ -62,6 +62,20 @@ def zonal(
     ------
     InvalidInput
         Naming the argument that is wrong.
+
+    See Also
+    --------
+    polhode.loads.zonal : the same as a load of ``polhode.system``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> flattening = ph.forces.zonal(radius=6378136.3, J2=1.0826e-3)
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, forces=[flattening])
+    >>> ds = ph.integrate(craft, step=60.0, steps=1440, position=(7078e3, 0, 0), velocity=(0, -1.04e3, 7.43e3))
+    >>> last = ph.kepler.classical_elements(ds.position[-1], ds.velocity[-1], ph.planets.EARTH.mu)
+    >>> round(float(last.node), 4)
+    0.0168
     """
     coefficients = [number(value, f"J{n}") for n, value in enumerate((J2, J3, J4, J5, J6), 2)]
     if not any(coefficients):
@@ -123,6 +137,19 @@ def gravity_field(
     ------
     InvalidInput
         Naming the argument that is wrong; a file that cannot be read, by its line.
+
+    See Also
+    --------
+    polhode.loads.harmonics : the same as a load of ``polhode.system``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> field = ph.forces.gravity_field("egm2008", degree=8)
+    >>> craft = ph.orbit(3.986004415e14, forces=[field])
+    >>> ds = ph.integrate(craft, step=60.0, steps=60, position=(6778e3, 0, 0), velocity=(0, 4.8e3, 6.0e3))
+    >>> bool(abs(ds.energy_error).max() < 1e-6)
+    True
     """
     found = harmonics_of(field, degree, order, rotation, angle, axis, orientation, digest)
     told = found.arguments
@@ -151,6 +178,14 @@ def uniform(
     ------
     InvalidInput
         Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, forces=[ph.forces.uniform((1e-6, 0.0, 0.0))])
+    >>> ds = ph.integrate(craft, step=60.0, steps=60, position=(6778e3, 0, 0), velocity=(0, 7.67e3, 0))
+    >>> bool(abs(ds.energy_error).max() < 1e-6)
+    True
     """
     a = vector(acceleration, "acceleration", unit="m / s**2")
     return Force(
@@ -197,6 +232,19 @@ def third_body(
     ------
     InvalidInput
         Naming the argument that is wrong.
+
+    See Also
+    --------
+    polhode.loads.third_body : the same as a load of ``polhode.system``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> moon = ph.forces.third_body(4.9028e12, circle={"radius": 3.844e8, "period": 2.3606e6})
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, forces=[moon])
+    >>> ds = ph.integrate(craft, step=600.0, steps=144, position=(42164e3, 0, 0), velocity=(0, 3.0747e3, 0))
+    >>> round(float(ds.position[-1, 0]) / 1e3)
+    42158
     """
     path = path_of(position, times, positions, circle, ephemeris)
     if mu is None and ephemeris is None:

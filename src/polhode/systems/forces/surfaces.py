@@ -72,6 +72,19 @@ def drag(
     ------
     InvalidInput
         Naming the argument that is wrong or missing.
+
+    See Also
+    --------
+    polhode.loads.drag : the same as a load of ``polhode.system``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> air = ph.forces.drag(coefficient=0.02, density=1e-11, radius=6778e3, scale=60e3)
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, forces=[air])
+    >>> ds = ph.integrate(craft, step=60.0, steps=60, position=(6778e3, 0, 0), velocity=(0, 7.67e3, 0))
+    >>> round(float(ds.energy[-1] - ds.energy[0]), 1)
+    -154.7
     """
     given = {"kd": kd, "coefficient": coefficient, "density": density, "radius": radius, "scale": scale, "table": table,
              "air": air}  # fmt: skip
@@ -161,6 +174,19 @@ def radiation_pressure(
     ------
     InvalidInput
         Naming the argument that is wrong or missing.
+
+    See Also
+    --------
+    polhode.loads.radiation : the same as a load of ``polhode.system``.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> light = ph.forces.radiation_pressure(1e-7, direction=(1.0, 0.0, 0.0), shadow="cylinder", radius=6378e3)
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, forces=[light])
+    >>> ds = ph.integrate(craft, step=60.0, steps=90, position=(6878e3, 0, 0), velocity=(0, 7.613e3, 0))
+    >>> round(float(ds.energy[30] - ds.energy[0]), 3)
+    0.945
     """
     strength = number(acceleration, "acceleration", "m / s**2", positive=True)
     path = path_to_sun(direction, position, times, positions, circle, ephemeris)
