@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import polhode as ph
+from cover import some
 from polhode.cli import group
 from polhode.trajectory.outputs import made_by_polhode
 
@@ -80,7 +81,7 @@ REPLACED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("names", "mine"), REPLACED.values(), ids=REPLACED)
+@pytest.mark.parametrize(("names", "mine"), some(REPLACED.values(), 4), ids=REPLACED)
 def test_only_what_polhode_wrote_is_replaced(polhode, tmp_path, names, mine):
     scenario(**names)
     Path(mine).parent.mkdir(exist_ok=True)
@@ -126,7 +127,7 @@ USUAL = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("words", "mine"), USUAL.values(), ids=USUAL)
+@pytest.mark.parametrize(("words", "mine"), some(USUAL.values(), 4), ids=USUAL)
 def test_names_that_a_command_has_chosen(polhode, tmp_path, words, mine):
     scenario()
     assert polhode("run", "top.toml", "-q", "--no-picture", "--store", "live.zarr", "-o", "top.nc")[0] == 0

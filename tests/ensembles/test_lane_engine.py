@@ -10,6 +10,7 @@ from numba import njit
 from numba.core import sigutils
 
 import polhode as ph
+from cover import some
 from polhode.ensembles import lanes
 from polhode.ensembles.engines import Block
 from polhode.kernel import direct, jit
@@ -103,7 +104,7 @@ CASES = [
 ROUND_OFF = 4e-15
 
 
-@pytest.mark.parametrize(("name", "label"), CASES)
+@pytest.mark.parametrize(("name", "label"), some(CASES, 9))
 def test_members_are_single_runs_to_round_off(name, label):
     system, chosen = SYSTEMS[name](), method(label)
     engine = lanes.engine_for(system, chosen, width=WIDTH)

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import polhode as ph
+from cover import crossed
 from polhode import events, forces
 from polhode.cli import run
 from polhode.errors import InvalidInput, UserFunctionError
@@ -257,8 +258,7 @@ def test_a_users_event_sees_the_parameters_and_many_may_be_watched():
     np.testing.assert_allclose(ds.event_time, [t for t, _ in expected], rtol=1e-10, atol=0)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("pace", [{"step": 0.01}, {"steps": ph.Tolerance(1e-8)}])
+@pytest.mark.parametrize(("compiled", "pace"), crossed([True, False], [{"step": 0.01}, {"steps": ph.Tolerance(1e-8)}]))
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
 def test_a_failing_event_function_is_told(compiled, pace):
     def broken(t, position, velocity, q, omega, parameters):

@@ -17,6 +17,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.event import install_recorder
 
 import polhode as ph
+from cover import some
 from each_system import EVERY, driven, torque
 from polhode import forces
 from polhode.errors import InvalidInput
@@ -297,7 +298,7 @@ def test_nothing_is_compiled_for_the_next_of_many(name):
 
 @compiling
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
-@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize("name", some(MANY, 2))
 def test_memory_is_that_of_one_system(name):
     """Nothing of a system is left when it is gone: no compiled function, no memory beyond the noise."""
     for k in range(3):
