@@ -26,6 +26,47 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=long)
 
 
+def pytest_sessionstart(session):
+    """Before the first dot: how long it takes, and that there is more."""
+    if not hasattr(session.config, "workerinput") and session.config.args == session.config.getini("testpaths"):
+        print("about 8 minutes on two processors the first time; the long forms: -m full, a short one: -m quick")
+
+
+def _processor_seconds():
+    """Of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """What a test costs is told with its end, also by the workers of xdist."""
+    begun = _processor_seconds()
+    item.user_properties.append(("begun", begun))
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when == "teardown":
+        report.user_properties = [("cost", _processor_seconds() - dict(item.user_properties)["begun"])]
+    return report
+
+
+def pytest_terminal_summary(terminalreporter):
+    """With ``POLHODE_COSTS`` set: the files that cost most, in seconds of a processor."""
+    if "POLHODE_COSTS" not in os.environ:
+        return
+    costs = {}
+    for report in terminalreporter.stats.get("", []):
+        if report.when == "teardown":
+            file = report.nodeid.partition("::")[0]
+            costs[file] = costs.get(file, 0.0) + dict(report.user_properties).get("cost", 0.0)
+    terminalreporter.write_line(f"the tests took {sum(costs.values()):.0f} s of processors, most of it in")
+    for file in sorted(costs, key=costs.get, reverse=True)[:10]:
+        terminalreporter.write_line(f"{costs[file]:7.1f} s  {file}")
+
+
 def pytest_sessionfinish(session):
     """With ``POLHODE_SKIPS=reasons``, where all packages are installed, a skip without a reason of its own fails."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
