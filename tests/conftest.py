@@ -18,10 +18,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_collection_modifyitems(config, items):
-    """Long forms run only where they are asked for: by ``-m full``, or by a name after ``::``."""
-    if "full" in config.getoption("markexpr") or any("::" in one for one in config.args):
+    """Long forms, and what needs a whole study, run only where they are asked for: ``-m full``, ``-m papers``, or by a
+    name after ``::``."""
+    for item in items:
+        if item.path.parent.name == "studies" and "quick" in item.fixturenames:
+            item.add_marker(pytest.mark.papers)
+    out = {"full", "papers"} - {*re.findall(r"\w+", config.getoption("markexpr"))}
+    if any("::" in one for one in config.args):
         return
-    long = [item for item in items if item.get_closest_marker("full")]
+    long = [item for item in items if any(item.get_closest_marker(name) for name in out)]
     items[:] = [item for item in items if item not in {*long}]
     config.hook.pytest_deselected(items=long)
 

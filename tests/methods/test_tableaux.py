@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import DOP853, RK23, RK45, solve_ivp
 
+from cover import some
 from polhode.errors import InvalidInput
 from polhode.methods import tableaux
 from polhode.methods.tableaux import (
@@ -185,7 +186,7 @@ def reference():
     return found.y[:, -1].reshape(STARTS.shape)
 
 
-@pytest.mark.parametrize("name", [name for name, (_, order, _) in EXPECTED.items() if order <= 8])
+@pytest.mark.parametrize("name", some([name for name, (_, order, _) in EXPECTED.items() if order <= 8], 15))
 def test_observed_order(name, reference):
     row = tableau(name)
     errors = []

@@ -298,7 +298,7 @@ def test_nothing_is_compiled_for_the_next_of_many(name):
 
 @compiling
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
-@pytest.mark.parametrize("name", some(MANY, 2))
+@pytest.mark.parametrize("name", some(MANY, 1))
 def test_memory_is_that_of_one_system(name):
     """Nothing of a system is left when it is gone: no compiled function, no memory beyond the noise."""
     for k in range(3):

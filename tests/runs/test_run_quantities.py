@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import crossed
 from flat_words import in_parts
 from polhode.errors import InvalidInput
 from polhode.runs.request import TIMES
@@ -161,8 +162,7 @@ def test_every_system_is_in_the_table():
     assert set(SYSTEMS) | {"dipoles"} <= set(ph.systems.SYSTEMS)
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize(("name", "package"), crossed(SYSTEMS, PACKAGES))
 def test_a_quantity_for_one_argument_is_the_plain_number_in_the_units_of_the_system(name, package):
     system, calls = arguments_of(name)
     for argument, call in calls.items():
