@@ -22,9 +22,9 @@ import xarray as xr
 
 import polhode as ph
 from polhode import cli, durable
+from polhode.ensembles.designs import strata
 from polhode.ensembles.sweep import call, folder, plan, processes, work
-from polhode.ensembles.sweep.design import Design
-from polhode.ensembles.sweep.draws import points, strata
+from polhode.ensembles.sweep.design import Design, points
 from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.picture import picture
 from polhode.ensembles.sweep.store import SweepStore

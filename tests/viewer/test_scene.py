@@ -401,6 +401,21 @@ def test_members_of_an_ensemble():
         ph.view(ph.ensemble(system, "trapm", members=given, step=1e-3, steps=5, reduce={"energy": ["mean"]}))
 
 
+@pytest.mark.parametrize(
+    ("varied", "sides"),
+    [
+        ({"craft": {"angular_velocity": [[0.1, 1, 0.2], [0.2, 1, 0.3]]}}, (7.0, 3.0, 1.0)),
+        ({"craft.inertia": [[1, 2, 2.5], [1, 1.5, 2]]}, (5.0, 3.0, 1.0)),
+    ],
+)
+def test_a_member_of_a_sum_has_its_own_body(varied, sides):
+    craft = ph.system(ph.body("craft", mass=3.0, inertia=(1, 2, 2.5)))
+    words = {} if "craft" in varied else {"start": {"craft": {"angular_velocity": (0.1, 1, 0.2)}}}
+    ds = ph.ensemble(craft, members=varied, step=0.05, steps=20, **words)
+    shape = ph.view(ds, members=[1]).scene["runs"][0]["bodies"]["shapes"][0]
+    assert np.square(shape["size"]) == pytest.approx(sides, rel=1e-12)
+
+
 def test_one_body_of_several():
     for name in ("gravitating_bodies", "dipoles"):
         start = STARTS[name]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from polhode.cli.text import complete_method, complete_scenario
-from polhode.errors import PolhodeWarning
+from polhode.cli.text import complete_method, complete_scenario, laid_out, noted, show_summary
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -97,14 +94,11 @@ def command(
     out = output or Path(f"{scenario.stem}-{indicator}.nc")
     check_place(out)
     check_defaults(output, overwrite, out, *([] if no_picture else [out.with_suffix(".png")]))
-    with warnings.catch_warnings(record=True) as noted:
-        warnings.simplefilter("always", PolhodeWarning)
+    with noted():
         ds = indicator_of(
             told, indicator, t_end=t_end, vectors=vectors, seed=seed, threads=threads,
             progress=None if quiet else True,
         )  # fmt: skip
-    for message in dict.fromkeys(str(warning.message) for warning in noted):
-        click.echo(f"polhode: note: {message}", err=True)
     save(ds, out)
     written, failed = [out], int((ds.status != 0).sum())
     everything = failed == max(1, ds.sizes.get("member", 1))
@@ -114,10 +108,7 @@ def command(
         written.append(out.with_suffix(".png"))
         picture(ds, path=written[-1])
     facts = summary(ds, indicator) | {"scenario": str(scenario), "written": [str(path) for path in written]}
-    if as_json:
-        click.echo(json.dumps(facts, indent=2, allow_nan=False))
-    if not quiet:
-        click.echo(table(facts), err=True)
+    show_summary(facts, table, as_json, quiet)
     if everything:
         raise StepFailed(f"no member came to its end; the first: {ds.failure.values.flat[0]}", step=0, time=0.0)
 
@@ -174,5 +165,4 @@ def table(facts: dict[str, Any]) -> str:
     if facts["seconds"] is not None:
         rows.append(("time", duration(facts["seconds"])))
     rows.append(("written", ", ".join(facts["written"])))
-    width = max(len(word) for word, _ in rows)
-    return "\n".join([facts["title"], *(f"  {word.ljust(width)}  {value}" for word, value in rows)])
+    return laid_out(facts["title"], rows)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from polhode.cli.text import complete_method, complete_scenario
-from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeWarning
+from polhode.cli.run import check_folder
+from polhode.cli.text import complete_method, complete_scenario, noted
+from polhode.errors import Interrupted, InvalidInput
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -98,8 +97,7 @@ def command(
             click.echo(words, err=True)
 
     stopped = False
-    with warnings.catch_warnings(record=True) as caught_warnings:
-        warnings.simplefilter("always", PolhodeWarning)
+    with noted():
         try:
             found = compare(read.system, chosen, sizes, t_end=t_end, progress=report_progress, **arguments)
         except KeyboardInterrupt:
@@ -108,8 +106,6 @@ def command(
             if interrupted.trajectory is None or "status" not in interrupted.trajectory:
                 raise Interrupted("interrupted before the first run was done; nothing was written") from None
             stopped, found = True, interrupted.trajectory
-    for message in dict.fromkeys(str(warning.message) for warning in caught_warnings):
-        click.echo(f"polhode: note: {message}", err=True)
     found.attrs["title"] = f"{read.title}: errors at t = {t_end:g}"
     rows = records(found)
     _write(rows, target)
@@ -189,12 +185,7 @@ def _target(output: Path | None, stem: str) -> Path:
         target = target / f"{stem}-compare.csv"
     elif target.suffix.lower() != ".csv":
         raise InvalidInput(f"-o {str(output)!r} must end in .csv or be a folder; the picture goes beside the table")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(target.parent, os.W_OK):
-            raise PermissionError(13, "the folder is not writable")
-    except OSError as refused:
-        raise FileProblem(f"cannot write {target}: {refused.strerror}; choose another place with -o") from refused
+    check_folder(target)
     return target
 
 

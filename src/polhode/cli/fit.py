@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
-from polhode.cli.text import complete_method, complete_scenario
-from polhode.errors import InvalidInput, PolhodeWarning
+from polhode.cli.text import complete_method, complete_scenario, noted
+from polhode.errors import InvalidInput
 
 INITIAL = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
 
@@ -86,14 +85,11 @@ def command(
         data, noise=_numbers(noise, "--noise"), references=_numbers(references, "--reference"),
         stations=_numbers(stations, "--station"),
     )  # fmt: skip
-    with warnings.catch_warnings(record=True) as caught_warnings:
-        warnings.simplefilter("always", PolhodeWarning)
+    with noted():
         found = fit(
             told.system, measurements, names, told.method or None, prior=_numbers(priors, "--prior"), t_end=t_end,
             arcs=arcs, loss=loss, **keep,
         )  # fmt: skip
-    for message in dict.fromkeys(str(warning.message) for warning in caught_warnings):
-        click.echo(f"polhode: note: {message}", err=True)
     click.echo(json.dumps(found.to_json(), indent=2, allow_nan=False) if as_json else repr(found))
     if output is not None:
         from polhode.trajectory import save

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from polhode.cli.text import laid_out
+
 if TYPE_CHECKING:
     from polhode.runs.status import Status
 
@@ -58,5 +60,4 @@ def table(found: Status) -> str:
     rows.append(("disk", f"{found.bytes / 1e6:,.3g} MB{each}"))
     if found.state == "stopped":
         rows.append(("go on with", f"polhode resume {found.store}"))
-    width = max(len(name) for name, _ in rows)
-    return "\n".join([found.title, *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+    return laid_out(found.title, rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polhode.cli.text import laid_out
 from polhode.display import duration
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def table_of_members(facts: dict[str, Any]) -> str:
         each = duration(facts["seconds"] / max(1, facts["members"]))
         rows.append(("time", f"{each} per member, {duration(facts['seconds'])}"))
     rows.append(("written", ", ".join(facts["written"])))
-    width = max(len(name) for name, _ in rows)
-    return "\n".join([facts["title"], *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+    return laid_out(facts["title"], rows)
 
 
 def picture_of_members(ds: xr.Dataset, path: Path) -> bool:

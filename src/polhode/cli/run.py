@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import tempfile
 import tomllib
 import traceback
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode.cli.members import is_ensemble, picture_of_members, summary_of_members, table_of_members
-from polhode.cli.text import complete_method, complete_scenario
+from polhode.cli.text import complete_method, complete_scenario, laid_out, noted, show_summary
 from polhode.display import Display as AnyDisplay
 from polhode.display import duration
 from polhode.errors import (
@@ -25,7 +23,6 @@ from polhode.errors import (
     Interrupted,
     InvalidInput,
     PolhodeError,
-    PolhodeWarning,
     UserFunctionError,
 )
 from polhode.kernel.interrupts import Noticed
@@ -153,10 +150,10 @@ class Result:
             _save(self.ds, self.out)
             return self.ds
         self.picture, self.out = self.picture or self.out.with_suffix(".png"), self.store
-        import numpy as np
+        from polhode.plots.rows import even
 
         rows = self.ds.sizes["time"]
-        some = self.ds.isel(time=np.unique(np.linspace(0, rows - 1, LOOKED_AT).astype(int))).load()
+        some = self.ds.isel(time=even(rows, LOOKED_AT)).load()
         some.encoding = {**self.ds.encoding, "rows": rows}
         return some
 
@@ -169,8 +166,7 @@ LOOKED_AT = 2**16
 
 def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bool, as_json: bool) -> None:
     """Run, show progress, save the result, report failures."""
-    with warnings.catch_warnings(record=True) as caught_warnings:
-        warnings.simplefilter("always", PolhodeWarning)
+    with noted():
         interrupts = InterruptHandler()
         with interrupts:
             try:
@@ -187,18 +183,13 @@ def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bo
             ds = result.write()
             if interrupts.pressed:
                 result.failed = result.failed or Interrupted("interrupted when the run was over")
-    for warning in caught_warnings:
-        click.echo(f"polhode: note: {warning.message}", err=True)
     written = [result.out]
     if result.failed is None and not no_picture:
         written += _picture(ds, result.picture or result.out.with_suffix(".png"))
     many = is_ensemble(ds)
     facts = summary_of_members(ds) if many else summary(ds)
     facts |= {"scenario": result.scenario, "written": [str(path) for path in written]}
-    if as_json:
-        click.echo(json.dumps(facts, indent=2, allow_nan=False))
-    if not quiet:
-        click.echo(table_of_members(facts) if many else table(facts), err=True)
+    show_summary(facts, table_of_members if many else table, as_json, quiet)
     if result.failed is not None:
         _report(result.failed, facts, result)
 
@@ -337,6 +328,11 @@ def check_place(out: Path, store: Path | None = None) -> None:
     suffix_of(out)
     if store is not None and out.resolve() == store.resolve():
         raise InvalidInput(f"{out} is the store; the trajectory written at the end needs another name, see -o")
+    check_folder(out)
+
+
+def check_folder(out: Path) -> None:
+    """Create the folder of a file, and refuse one that cannot be written."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if not os.access(out.parent, os.W_OK):
@@ -516,8 +512,7 @@ def table(facts: dict[str, Any]) -> str:
         per_step, whole = duration(1e-9 * facts["ns_per_step"]), duration(facts["seconds"])
         rows.append(("time", f"{per_step} per step, {whole}"))
     rows.append(("written", ", ".join(facts["written"])))
-    width = max(len(name) for name, _ in rows)
-    return "\n".join([facts["title"], *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+    return laid_out(facts["title"], rows)
 
 
 def _steps(facts: dict[str, Any]) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from polhode.cli.text import complete_scenario
-from polhode.errors import FileProblem, InvalidInput, PolhodeWarning
+from polhode.cli.text import complete_scenario, laid_out, noted, show_summary
+from polhode.errors import FileProblem, InvalidInput
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -86,14 +85,11 @@ def command(
         return
     if output is not None:
         raise InvalidInput("-o names the trajectory of one --member; the store of a sweep is named by --store")
-    with warnings.catch_warnings(record=True) as noted:
-        warnings.simplefilter("always", PolhodeWarning)
+    with noted():
         ds = sweep(
             scenario, store=store, workers=workers, scheduler=scheduler, part=_part(part), allow_code=allow_code,
             progress=None if quiet else True,
         )  # fmt: skip
-    for warning in noted:
-        click.echo(f"polhode: note: {warning.message}", err=True)
     path = ds.encoding["store"]
     facts = summary(ds, sweep_status(path)) | {"store": path}
     if not no_picture and "incomplete" not in ds.attrs and "://" not in path:
@@ -105,10 +101,7 @@ def command(
             picture(ds, facts["picture"], show)
         except InvalidInput as wrong:
             raise InvalidInput(f"--show: {wrong}; the results are in {path}") from None
-    if as_json:
-        click.echo(json.dumps(facts, indent=2, allow_nan=False))
-    if not quiet:
-        click.echo(table(facts), err=True)
+    show_summary(facts, table, as_json, quiet)
 
 
 def _alone(*, status: bool, check: bool, member: bool) -> None:
@@ -233,5 +226,4 @@ def table(facts: dict[str, Any]) -> str:
     if len(facts["sizes"]) > MOST_LINES:
         rows.append(("", f"and {len(facts['sizes']) - MOST_LINES} more"))
     rows.append(("written", ", ".join(facts[name] for name in ("store", "picture") if name in facts)))
-    width = max(len(name) for name, _ in rows)
-    return "\n".join([facts["title"], *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+    return laid_out(facts["title"], rows)

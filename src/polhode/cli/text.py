@@ -1,10 +1,18 @@
-"""Tables on stdout, and what a shell completes: names of methods, systems and studies, scenario files."""
+"""Tables, warnings as notes, and what a shell completes: names of methods, systems and studies, scenario files."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+import click
+
+from polhode.errors import PolhodeWarning
 
 if TYPE_CHECKING:
     from click import Context, Parameter
@@ -16,6 +24,30 @@ def show(table: Any) -> None:
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
     Console(width=width).print(table)
+
+
+def laid_out(title: str, rows: Sequence[tuple[str, str]]) -> str:
+    """A title, and below it rows of a name and what is said of it."""
+    width = max(len(name) for name, _ in rows)
+    return "\n".join([title, *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+
+
+def show_summary(facts: dict[str, Any], table: Callable[[dict[str, Any]], str], as_json: bool, quiet: bool) -> None:
+    """A summary: for machines on stdout, for people as a table on stderr."""
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, allow_nan=False))
+    if not quiet:
+        click.echo(table(facts), err=True)
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """Warnings become notes on stderr, each once, when all has gone well."""
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always", PolhodeWarning)
+        yield
+    for message in dict.fromkeys(str(warning.message) for warning in given):
+        click.echo(f"polhode: note: {message}", err=True)
 
 
 def complete_method(context: Context, parameter: Parameter, incomplete: str) -> list[str]:

@@ -25,10 +25,9 @@ from polhode.kernel import layout as L
 from polhode.kernel.interrupts import held
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec, method
-from polhode.runs.adaptive_run import SHORTEST
+from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.integrator import Integrator
 from polhode.runs.stepping import Run
-from polhode.runs.steps import Tolerance
 from polhode.systems import System
 
 MOST_MEMORY = 8192
@@ -380,13 +379,11 @@ def engine_of(run: Run, on: cuda.Device | None = None) -> DeviceEngine | str:
         return why
     if not run.adaptive:
         return _engine(run.integrator, None, on)
-    asked, own = cast(Tolerance, run.request.steps), run.integrator
-    span = abs(run.final - run.t0)
-    longest = asked.max_step or (span / 10.0 if own.prepared.controller == "ode45" else np.inf)
-    told = own.step_info
+    own, adaptive = run.integrator, cast(AdaptiveRun, run)
+    told, (longest, shortest) = own.step_info, adaptive.limits
     steps = Adaptive(
-        float(told[L.RELATIVE]), float(told[L.ABSOLUTE]), float(longest), SHORTEST * span, own.prepared.estimate + 1,
-        asked.max_steps, own.controller_state.copy(),
+        float(told[L.RELATIVE]), float(told[L.ABSOLUTE]), float(longest), shortest, own.prepared.estimate + 1,
+        adaptive.asked.max_steps, own.controller_state.copy(),
     )  # fmt: skip
     return _engine(own, steps, on)
 

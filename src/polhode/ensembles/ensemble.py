@@ -302,9 +302,13 @@ class Ensemble:
         self.seconds = members.seconds
         if self.running is not None:
             return self._result(self.running, about, stopped)
+        return self._ended(ds, stopped, members.done)
+
+    def _ended(self, ds: xr.Dataset, stopped: bool, done: int, where: str = "") -> xr.Dataset:
+        """The Dataset of all members; of those that were done, where Ctrl-C has stopped it."""
         ds.encoding["seconds"] = self.seconds
         if stopped:
-            raise Interrupted(f"interrupted after {members.done} of {self.count} members", trajectory=ds)
+            raise Interrupted(f"interrupted after {done} of {self.count} members{where}", trajectory=ds)
         return ds
 
     def _together(self, request: Request, kind: Kind, states: Any) -> xr.Dataset:
@@ -330,11 +334,7 @@ class Ensemble:
         outcome = self._outcome(work, work.block, 0)
         ds = outcome.dataset(about | self._note_of_instead, self.plan.varied)
         self._warn(run)
-        ds.encoding["seconds"] = self.seconds
-        if stopped:
-            done = int((work.block.status != NOT_RUN).sum())
-            raise Interrupted(f"interrupted after {done} of {self.count} members", trajectory=ds)
-        return ds
+        return self._ended(ds, stopped, int((work.block.status != NOT_RUN).sum()))
 
     def _reduced(self, work: Work, engine: Engine, about: Mapping[str, Any], running: Running) -> xr.Dataset:
         """The same without keeping trajectories: blocks of members are reduced as they are done."""
@@ -348,15 +348,11 @@ class Ensemble:
 
     def _stored(self, work: Work, engine: Engine, about: Mapping[str, Any], store: StoreOfMembers) -> xr.Dataset:
         """The same with trajectories on disk, where blocks of members go as they are done."""
-        stopped = self._by_blocks(work, engine, about, lambda first, ds, failures: store.add(first, ds))
+        stopped = self._by_blocks(work, engine, about, lambda first, ds, failures: store.add_members(first, ds))
         if not store.added:
             raise Interrupted("interrupted before any member was done")
         ds = store.close(attributes_of(self.plan, work.run, dict(about) | self._note_of_instead))
-        ds.encoding["seconds"] = self.seconds
-        if stopped:
-            told = f"interrupted after {store.added} of {self.count} members, which are in {store.path}"
-            raise Interrupted(told, trajectory=ds)
-        return ds
+        return self._ended(ds, stopped, store.added, f", which are in {store.path}")
 
     def _by_blocks(
         self, work: Work, engine: Engine, about: Mapping[str, Any], take: Callable[[int, xr.Dataset, list[str]], None]
@@ -414,10 +410,7 @@ class Ensemble:
         ds = running.result()
         told = [f"member {k}: {self.failures[k]}" for k in sorted(self.failures)[:FAILURES_TOLD]]
         ds.attrs |= dict(about) | {"failures": told}
-        ds.encoding["seconds"] = self.seconds
-        if stopped:
-            raise Interrupted(f"interrupted after {running.added} of {self.count} members", trajectory=ds)
-        return ds
+        return self._ended(ds, stopped, running.added)
 
     def _engine(self, run: Run, kind: Kind) -> tuple[Engine, str]:
         """The engine, and what is to be said of why it is not another."""

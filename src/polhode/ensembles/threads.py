@@ -17,10 +17,9 @@ from polhode.ensembles.engines import NOT_RUN, RAISED, Block
 from polhode.kernel import jit, many
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS, MARCH, MARCH_ADAPTIVE
-from polhode.runs.adaptive_run import SHORTEST
+from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.integrator import aligned
 from polhode.runs.stepping import FIRST_SLICE, SLICE_SECONDS, Run
-from polhode.runs.steps import Tolerance
 
 
 class ThreadArrays:
@@ -129,13 +128,10 @@ class ThreadsEngine:
                 self.nothing, *out,
             )  # fmt: skip
             return
-        asked = cast(Tolerance, self.run_of_first.request.steps)
+        run = cast(AdaptiveRun, self.run_of_first)
         assert block.samples is not None
-        end = block.t0 + block.h
-        span = abs(block.h)
-        longest = asked.max_step or (span / 10.0 if own.prepared.controller == "ode45" else np.inf)
         self.members_loop(
-            self.loop, first, last, asked.max_steps, own.prepared.estimate + 1, longest, SHORTEST * span, end,
+            self.loop, first, last, run.asked.max_steps, own.prepared.estimate + 1, *run.limits, block.t0 + block.h,
             block.samples, *common, *constants, self.begin, *memory.own, memory.addresses, memory.controller_state,
             memory.kept, memory.event_addresses, self.nothing, block.sizes, *out,
         )  # fmt: skip

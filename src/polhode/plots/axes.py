@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from polhode.plots import style
+from polhode.plots.between import beside
 from polhode.plots.rows import FEW, extremes, opening
 from polhode.plots.shown import Shown, in_units
 from polhode.plots.style import GREY
@@ -151,12 +152,13 @@ def time_axis(axes: Any, shown: Shown, times: Any) -> None:
         if end > first and begin < last:
             axes.axvspan(max(begin, first), min(end, last), color=SHADE, linewidth=0, zorder=0.5)
     axes.set_xlim(first, last)
-    axes.locator_params(axis="x", nbins=max(3, min(9, int(1.6 * _inches(axes)[0]))))
+    axes.locator_params(axis="x", nbins=max(3, min(9, int(1.6 * inches(axes)[0]))))
     exponent = plain_ticks(axes.xaxis, max(abs(first), abs(last)))
     axes.set_xlabel(style.with_units("time", shown.time_unit[1], exponent), labelpad=2)
 
 
-def _inches(axes: Any) -> tuple[float, float]:
+def inches(axes: Any) -> tuple[float, float]:
+    """Width and height of a panel."""
     box = axes.get_position()
     return box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
 
@@ -164,13 +166,13 @@ def _inches(axes: Any) -> tuple[float, float]:
 def y_ticks(axes: Any) -> None:
     """As many ticks as the height has room for."""
     if axes.get_yscale() == "linear":
-        axes.locator_params(axis="y", nbins=max(3, min(8, int(3.4 * _inches(axes)[1]))))
+        axes.locator_params(axis="y", nbins=max(3, min(8, int(3.4 * inches(axes)[1]))))
 
 
 # ------------------------------------------------------------------ curves
 def line(axes: Any, times: Any, values: Any, colour: str, rows: int, **how: Any) -> None:
     """A curve; of few rows, each has a marker."""
-    marker = {"marker": "o", "markersize": 4 if _inches(axes)[0] > 4 else 3} if rows <= FEW else {}
+    marker = {"marker": "o", "markersize": 4 if inches(axes)[0] > 4 else 3} if rows <= FEW else {}
     axes.plot(times, values, color=colour, **{**marker, **how})
 
 
@@ -193,7 +195,7 @@ def curves(
             far = gaps[: rows - 1] if broken else np.zeros_like(cuts)
             _with_gaps(axes, times[:rows], part[:, k], far, cuts, colour)
         elif broken:
-            axes.plot(times[:rows], part[:, k], linestyle="", marker="o", markersize=1.2, mew=0, color=colour)
+            style.dots(axes, np.column_stack([times[:rows], part[:, k]]), 1.2, colour)
         else:
             chosen = extremes(part[:, k])
             line(axes, times[chosen], part[chosen, k], colour, rows)
@@ -259,18 +261,8 @@ def _with_gaps(axes: Any, times: Any, values: Any, gaps: Any, cuts: Any, colour:
     """A line that is left out in gaps, where rows are dots, and at cuts."""
     at = np.flatnonzero(gaps | cuts) + 1
     axes.plot(np.insert(times, at, np.nan), np.insert(values, at, np.nan), color=colour)
-    beside = np.zeros(len(times), dtype=bool)
-    beside[:-1] |= gaps
-    beside[1:] |= gaps
-    axes.plot(
-        times[beside],
-        values[beside],
-        linestyle="",
-        marker="o",
-        markersize=3.0 if len(times) < 200 else 1.8,
-        mew=0,
-        color=colour,
-    )
+    ends = np.column_stack([times, values])[beside(gaps)]
+    style.dots(axes, ends, 3.0 if len(times) < 200 else 1.8, colour)
 
 
 def log_axis(axes: Any) -> None:

@@ -10,18 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from polhode.trajectory.frames import between_rows, hermite
+
 ALLOWED = 0.01
 """Largest estimated error of a drawn curve, as a part of the size of what is drawn: less than a line is wide."""
 FINER = 16.0
 """How much smaller the error of a cubic is over half the interval."""
 MOST_POINTS = 24_000
 """Most points of a curve."""
-
-
-def hermite(a: Any, b: Any, da: Any, db: Any, h: Any, x: Any) -> Any:
-    """The cubic from a to b with slopes da and db over an interval h, at its part x."""
-    y = 1.0 - x
-    return y * y * (1.0 + 2.0 * x) * a + x * x * (1.0 + 2.0 * y) * b + h * x * y * (y * da - x * db)
 
 
 def unresolved(times: Any, points: Any, slopes: Any, size: float) -> Any:
@@ -49,15 +45,14 @@ def filled(times: Any, points: Any, slopes: Any, gaps: Any) -> tuple[Any, Any]:
     if n < 2:
         return times, points
     many = max(1, min(24, MOST_POINTS // n))
-    x = np.arange(many) / many
-    h = np.diff(times)
-    t = (times[:-1, None] + h[:, None] * x).ravel()
-    a, b, c, d = (values[:, None] for values in (points[:-1], points[1:], slopes[:-1], slopes[1:]))
-    between = hermite(a, b, c, d, h[:, None, None], x[None, :, None])
-    between[gaps, min(1, many - 1) :] = np.nan
-    if many == 1:
-        between[gaps] = np.nan
-    return np.append(t, times[-1]), np.concatenate([between.reshape(len(t), -1), points[-1:]])
+    t, path = between_rows(times, points, slopes, many)
+    path[:-1].reshape(n - 1, many, -1)[gaps, min(1, many - 1) :] = np.nan
+    return t, path
+
+
+def beside(gaps: Any) -> Any:
+    """Which rows are at an end of a gap."""
+    return np.append(gaps, False) | np.append(False, gaps)
 
 
 def slopes_of(times: Any, points: Any) -> Any:

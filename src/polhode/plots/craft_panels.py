@@ -8,12 +8,11 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.plots.axes import curves, time_axis, title
-from polhode.plots.rows import backwards
 from polhode.plots.shown import Shown, in_units
 from polhode.plots.style import BLUE, COLOURS, GREEN, INK, PURPLE, VERMILION
 from polhode.plots.time_panels import XYZ, gaps_between
 from polhode.trajectory import frames
-from polhode.trajectory.frames import relative_motion
+from polhode.trajectory.frames import relative_motion, where_known
 from polhode.trajectory.schema import labels_of
 
 ANGLES = (("roll", BLUE), ("pitch", VERMILION), ("yaw", GREEN))
@@ -35,49 +34,19 @@ def draw_lvlh(axes: Any, shown: Shown) -> None:
     title(axes, f"LVLH angles: attitude relative to the orbit{shown.of_body}", note)
 
 
-def draw_pointing(axes: Any, shown: Shown) -> None:
-    """Plot the angles of the body's axes to nadir."""
-    found = [shown.derived(frames.pointing_error(shown.thin.ds, axis)) for axis in np.eye(3)]
+def draw_angles(toward: str, words: str, axes: Any, shown: Shown) -> None:
+    """Plot the angles of the body's axes to a direction."""
+    found = [shown.derived(frames.pointing_error(shown.thin.ds, axis, toward)) for axis in np.eye(3)]
     angles = np.column_stack([values if values.ndim == 1 else values[:, 0] for values in found])
     gaps = gaps_between(shown.thin.values("attitude"))
-    note = curves(axes, shown, angles, XYZ, "rad", times=shown.thin.times, gaps=gaps)
-    title(axes, f"Angle of each body axis to nadir{shown.of_body}", note)
+    note = curves(axes, shown, angles, XYZ, "rad", times=shown.thin.times, gaps=gaps, whole=toward == "sun")
+    title(axes, f"Angle of each body axis to {words}{shown.of_body}", note)
 
 
-def draw_sun(axes: Any, shown: Shown) -> None:
-    """Plot the angles of the body's axes to the Sun of the run."""
-    found = [shown.derived(frames.pointing_error(shown.thin.ds, axis, "sun")) for axis in np.eye(3)]
-    angles = np.column_stack([values if values.ndim == 1 else values[:, 0] for values in found])
-    gaps = gaps_between(shown.thin.values("attitude"))
-    note = curves(axes, shown, angles, XYZ, "rad", times=shown.thin.times, gaps=gaps, whole=True)
-    title(axes, f"Angle of each body axis to the Sun{shown.of_body}", note)
-
-
-def draw_wheels(axes: Any, shown: Shown) -> None:
-    """Plot the angular momentum of each wheel about its axis."""
-    _draw_each(axes, shown, "wheel_momentum", "Momentum of each wheel")
-
-
-def draw_torquers(axes: Any, shown: Shown) -> None:
-    """Plot the dipole moment that each torquer is told to have."""
-    _draw_each(axes, shown, "dipole_command", "Commanded dipole moment of each torquer")
-
-
-def draw_gimbals(axes: Any, shown: Shown) -> None:
-    """Plot the angle of each gimbal."""
-    _draw_each(axes, shown, "gimbal_angle", "Angle of each gimbal")
-
-
-def draw_thrust_time(axes: Any, shown: Shown) -> None:
-    """Plot how long each pulsed thruster has fired."""
-    _draw_each(axes, shown, "thruster_fired", "Time of thrust of each thruster so far")
-
-
-def _draw_each(axes: Any, shown: Shown, name: str, words: str) -> None:
-    values = np.asarray(shown.ds[name].values, dtype=float)
-    values = values[::-1] if backwards(shown.ds) else values
+def draw_each(name: str, words: str, axes: Any, shown: Shown) -> None:
+    """Plot what a variable has of each wheel, torquer, gimbal or thruster."""
     labels = [(told, COLOURS[k % len(COLOURS)]) for k, told in enumerate(labels_of(shown.ds[name]))]
-    note = curves(axes, shown, values, labels, shown.units(name), whole=True)
+    note = curves(axes, shown, shown.values(name), labels, shown.units(name), whole=True)
     title(axes, words, note)
 
 
@@ -86,10 +55,7 @@ def draw_spin(axes: Any, shown: Shown) -> None:
     if "spin" in shown:
         values = shown.values("spin")
     else:
-        q, m = shown.values("attitude"), shown.values("angular_momentum")
-        values = np.full_like(m, np.nan)
-        usable = np.isfinite(q).all(axis=1) & (np.abs(q).sum(axis=1) > 0.0)
-        values[usable] = rotation.rotate(q[usable], m[usable])
+        values = where_known(rotation.rotate, shown.values("attitude"), shown.values("angular_momentum"))
     size = np.linalg.norm(values, axis=1)
     labels = (*XYZ, ("size", INK))
     note = curves(axes, shown, np.column_stack([values, size]), labels, shown.units("angular_momentum"), whole=True)
@@ -156,8 +122,7 @@ def draw_distance(axes: Any, shown: Shown) -> None:
         r, about = shown.thin.all_bodies("position"), "the centre" if shown.centre is not None else "the origin"
     else:
         about = "the centre of mass" if central is None else f"{shown.names[central]}, the heaviest"
-        r = relative_motion(shown.thin.ds, "barycentre" if central is None else None)[0]
-        r = r[::-1] if shown.ds["time"].values[-1] < shown.ds["time"].values[0] else r
+        r = shown.increasing(relative_motion(shown.thin.ds, "barycentre" if central is None else None)[0])
     labels = names_of(shown, central)
     chosen = [k for k in range(min(r.shape[1], MOST)) if k != central]
     d = np.sqrt(np.einsum("...i,...i->...", r[:, chosen], r[:, chosen]))
@@ -205,35 +170,30 @@ ROUND = 1e-12
 """Eccentricities below are those of circles."""
 
 
-def element_panel(name: str) -> Any:
-    """The function that draws one orbital element of all bodies."""
-
-    def draw(axes: Any, shown: Shown) -> None:
-        found = shown.elements[name]
-        values = shown.derived(found)
-        values = values if values.ndim == 2 else values[:, None]
-        central = heaviest(shown)
-        chosen = [k for k in range(min(values.shape[1], MOST)) if k != central]
-        values, units = values[:, chosen], str(found.attrs["units"])
-        if units == "rad":
-            values = _unwrapped(values)
-        if name == "eccentricity":
-            values = np.where(values < ROUND, 0.0, values)
-        words, notes = NAMED[name], list[str]()
-        undefined = _undefined(shown, name, chosen)
-        if undefined:
-            axes.text(0.5, 0.5, undefined, transform=axes.transAxes, ha="center", va="center", color="#5a5a5a")
-            axes.set_yticks([])
-            time_axis(axes, shown, shown.times)
-            title(axes, words)
-            return
-        if len(chosen) == 1:
-            values, words, notes = _changes(values, words, units)
-        note = curves(axes, shown, values, names_of(shown, central), units, times=shown.thin.times, whole=True)
-        title(axes, words, "; ".join(part for part in (*notes, note) if part))
-
-    draw.__doc__ = f"Plot the {NAMED[name].lower()}, of the osculating orbit."
-    return draw
+def draw_element(name: str, axes: Any, shown: Shown) -> None:
+    """Plot one element of the osculating orbits of all bodies."""
+    found = shown.elements[name]
+    values = shown.derived(found)
+    values = values if values.ndim == 2 else values[:, None]
+    central = heaviest(shown)
+    chosen = [k for k in range(min(values.shape[1], MOST)) if k != central]
+    values, units = values[:, chosen], str(found.attrs["units"])
+    if units == "rad":
+        values = _unwrapped(values)
+    if name == "eccentricity":
+        values = np.where(values < ROUND, 0.0, values)
+    words, notes = NAMED[name], list[str]()
+    undefined = _undefined(shown, name, chosen)
+    if undefined:
+        axes.text(0.5, 0.5, undefined, transform=axes.transAxes, ha="center", va="center", color="#5a5a5a")
+        axes.set_yticks([])
+        time_axis(axes, shown, shown.times)
+        title(axes, words)
+        return
+    if len(chosen) == 1:
+        values, words, notes = _changes(values, words, units)
+    note = curves(axes, shown, values, names_of(shown, central), units, times=shown.thin.times, whole=True)
+    title(axes, words, "; ".join(part for part in (*notes, note) if part))
 
 
 def _undefined(shown: Shown, name: str, chosen: list[int]) -> str:

@@ -94,20 +94,11 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
     True
     """
     shown = checked(ds)
-    if path is not None:
-        style.picture_path(path)
-    import matplotlib
-
-    from polhode.plots.picture import Picture
-
-    with matplotlib.rc_context(style.RC):
-        panels = usual(shown)
-        size, boxes = _arranged(panels, "incomplete" in ds.attrs)
-        figure = Picture(figsize=size, dpi=style.DPI)
+    panels = usual(shown)
+    size, boxes = _arranged(panels, "incomplete" in ds.attrs)
+    with style.drawing(path, size) as figure:
         _heading(figure, ds, shown)
         _draw(figure, shown, panels, boxes)
-        if path is not None:
-            style.write(figure, path)
     return figure
 
 
@@ -154,18 +145,9 @@ def figure(
     shown = checked(ds)
     choice(size, "size", tuple(SIZES))
     found = chosen(panels, shown)
-    if path is not None:
-        style.picture_path(path)
-    import matplotlib
-
-    from polhode.plots.picture import Picture
-
-    with matplotlib.rc_context(style.PAPER):
-        height, boxes = _stacked(found, SIZES[size])
-        picture = Picture(figsize=(SIZES[size], height), dpi=150)
+    height, boxes = _stacked(found, SIZES[size])
+    with style.drawing(path, (SIZES[size], height), style.PAPER, DPI_OF_PAPER, dpi=150) as picture:
         _draw(picture, shown, found, boxes, len(shown.shadows) > 0)
-        if path is not None:
-            style.write(picture, path, DPI_OF_PAPER)
     return picture
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput
+from polhode.plots.rows import even
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.outputs import MAKER
 
@@ -105,8 +106,7 @@ def _write_pictures(pixels: Pixels, count: int, fps: int, draft: Path) -> None:
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
-    chosen = np.unique(np.linspace(0, count - 1, SAMPLES).astype(int))
-    colours, nearest = _palette([pixels(int(k)) for k in chosen])
+    colours, nearest = _palette([pixels(int(k)) for k in even(count, SAMPLES)])
     unchanged = len(colours)  # a transparent colour: what is as it was costs next to nothing
     flat = [int(value) for value in [*colours.ravel(), 0, 0, 0]]
 

@@ -11,7 +11,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import squares
 from polhode.errors import InvalidInput
-from polhode.trajectory.frames import relative_motion
+from polhode.trajectory.frames import hermite, relative_motion
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -196,9 +196,7 @@ def positions(ds: xr.Dataset, frames: Frames, wrapped: Any = None) -> Any:
     if v is None:
         between = a * (1.0 - s) + b * s
     else:
-        va, vb = v[frames.row] * dt, v[after] * dt
-        between = ((1.0 + 2.0 * s) * (1.0 - s) ** 2 * a + s * (1.0 - s) ** 2 * va
-                   + s * s * (3.0 - 2.0 * s) * b + s * s * (s - 1.0) * vb)  # fmt: skip
+        between = hermite(a, b, v[frames.row], v[after], dt, s)
     return np.where(close[..., None], between, r[frames.near])
 
 

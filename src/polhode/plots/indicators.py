@@ -11,6 +11,7 @@ import numpy as np
 from polhode.arguments import array, vector
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.plots import style
+from polhode.plots.rows import even
 from polhode.plots.style import COLOURS, GREY, VERMILION
 from polhode.trajectory.schema import trajectory
 
@@ -102,33 +103,24 @@ def indicator(
     kind = kind_of(ds)
     if kind is None:
         raise InvalidInput("this Dataset holds no indicator of chaos; take that of polhode.chaos.megno, for instance")
-    if path is not None:
-        style.picture_path(path)
     limits = _limits(limits)
     over = _over(ds, x, y)
-    import matplotlib
     from matplotlib.axes import Axes
-
-    from polhode.plots.picture import Picture
 
     if axes is not None and not isinstance(axes, Axes):
         raise InvalidInput(f"axes must be axes of Matplotlib, such as plt.gca(), not {shown(axes)}")
-    with matplotlib.rc_context(style.RC):
+    into = None if axes is None else axes.figure
+    with style.drawing(path, (7.2, 5.2), into=into, layout="constrained") as figure:
         if axes is None:
-            figure: Any = Picture(figsize=(7.2, 5.2), dpi=style.DPI, layout="constrained")
             axes = figure.add_subplot()
             axes.set_title(str(ds.attrs.get("title", kind.words)))
-        else:
-            figure = axes.figure
         if len(over) == 2:
             _map(figure, axes, ds, kind, over, limits)
         elif over:
             _against(axes, ds, kind, *over[0])
         else:
             _curves(figure, axes, ds, kind, limits)
-        if path is not None:
-            style.write(figure, path)
-    return figure  # type: ignore[no-any-return]
+    return figure
 
 
 def kind_of(ds: Any) -> _Kind | None:
@@ -296,8 +288,7 @@ def _curves(figure: Any, axes: Any, ds: xr.Dataset, kind: _Kind, limits: tuple[f
 
         norm, ticks = _scale(kind, _final(ds, kind), limits)
         drawn: Any = matplotlib.cm.ScalarMappable(norm, kind.colours)
-        some = np.unique(np.linspace(0, len(sizes) - 1, min(len(sizes), MOST_CURVES)).astype(int))
-        for k in some:
+        for k in even(len(sizes), MOST_CURVES):
             end = float(_final(ds, kind)[k])
             axes.plot(elapsed[1:], sizes[k, 1:], color=drawn.to_rgba(end) if np.isfinite(end) else GREY, linewidth=0.7)
         _bar(figure, axes, drawn, kind, ticks)

@@ -14,6 +14,7 @@ from polhode.algebra import rotation
 from polhode.arguments import array, squares, whole
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.plots import style
+from polhode.plots.rows import even
 from polhode.plots.style import BLUE, COLOURS, FAINT, GREY, INK, VERMILION
 from polhode.trajectory.schema import trajectory
 
@@ -111,20 +112,13 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
     3
     """
     trajectory(ds)
-    if path is not None:
-        style.picture_path(path)
     panels = [panel for name in _names(names, "names") for panel in _panels(ds, name)]
     if len(panels) > MOST_PANELS:
         raise InvalidInput(f"these are {len(panels)} panels; draw at most {MOST_PANELS} at a time")
-    import matplotlib
-
-    from polhode.plots.picture import Picture
-
     across = 1 if len(panels) <= 3 else 2
     down = -(-len(panels) // across)
     tall = 2.1 * down + 1.5 if down > 1 else 4.6
-    with matplotlib.rc_context(style.RC):
-        figure = Picture(figsize=(6.0 * across + (3.0 if across == 1 else 0.0), tall), dpi=style.DPI)
+    with style.drawing(path, (6.0 * across + (3.0 if across == 1 else 0.0), tall)) as figure:
         _heading(figure, ds, _count(ds))
         grid = figure.add_gridspec(
             down, across, left=0.09 if across == 1 else 0.07, right=0.88 if across == 1 else 0.92, hspace=0.42,
@@ -133,8 +127,6 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
         for k, (title, values, levels, words) in enumerate(panels):
             axes = figure.add_subplot(grid[k // across, k % across])
             _bands(axes, ds, title, values, (levels, words), last=k >= len(panels) - across)
-        if path is not None:
-            style.write(figure, path)
     return figure
 
 
@@ -177,8 +169,7 @@ def _panels(ds: xr.Dataset, name: str) -> list[tuple[str, Any, Any, list[str]]]:
 
 
 def _rows(ds: xr.Dataset) -> Any:
-    many = ds.sizes[TIME]
-    return np.unique(np.linspace(0, many - 1, min(many, MOST_ROWS)).astype(np.int64))
+    return even(ds.sizes[TIME], MOST_ROWS)
 
 
 def _quantiles(values: Any) -> Any:
@@ -343,8 +334,6 @@ def corner(
     6
     """
     _members_of(ds)
-    if path is not None:
-        style.picture_path(path)
     chosen = _varied(ds) if names is None else _names(names, "names")
     if not chosen:
         raise InvalidInput("nothing varies in this ensemble; name the variables to draw")
@@ -355,20 +344,13 @@ def corner(
     if len(columns) > MOST_NUMBERS:
         raise InvalidInput(f"these are {len(columns)} numbers of each member; draw at most {MOST_NUMBERS} at a time, "
                            "by names=")  # fmt: skip
-    import matplotlib
-
-    from polhode.plots.picture import Picture
-
     many = len(columns)
     side = min(max(5.0, 1.75 * many + 1.2), 16.0)
-    with matplotlib.rc_context(style.RC | {"axes.grid": False}):
-        figure = Picture(figsize=(side, side + 0.5), dpi=style.DPI)
+    with style.drawing(path, (side, side + 0.5), style.RC | {"axes.grid": False}) as figure:
         _heading(figure, ds, _count(ds))
         grid = figure.add_gridspec(many, many, left=0.9 / side, right=0.985, top=1.0 - 0.95 / (side + 0.5),
                                    bottom=0.65 / (side + 0.5), hspace=0.1, wspace=0.1)  # fmt: skip
         _pairs(figure, grid, columns, _failures(ds))
-        if path is not None:
-            style.write(figure, path)
     return figure
 
 
@@ -459,16 +441,9 @@ def success(
     1
     """
     _members_of(ds)
-    if path is not None:
-        style.picture_path(path)
     reasons = _reasons(ds, passed)
     (x_label, x), (y_label, y) = _plane(ds, None if names is None else _names(names, "names"), reasons == "")
-    import matplotlib
-
-    from polhode.plots.picture import Picture
-
-    with matplotlib.rc_context(style.RC):
-        figure = Picture(figsize=(9.6, 6.6), dpi=style.DPI)
+    with style.drawing(path, (9.6, 6.6)) as figure:
         rate = 100.0 * np.mean(reasons == "")
         _heading(figure, ds, f"{ds.sizes[MEMBER]:,} members, {rate:.4g} % succeeded")
         axes = figure.add_axes((0.085, 0.095, 0.63, 0.74))
@@ -478,8 +453,6 @@ def success(
         axes.set_ylabel(y_label)
         axes.use_sticky_edges = False
         axes.autoscale()
-        if path is not None:
-            style.write(figure, path)
     return figure
 
 

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.bodies.inertia import principal
+from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.errors import shown as quoted
 from polhode.plots import solids, style
+from polhode.plots.axes import inches
 from polhode.plots.film_frames import Frames, attitudes, directions, of_body, positions, row_positions
-from polhode.plots.rows import scattered
-from polhode.plots.sphere_panels import inverse_inertia, level_curves
+from polhode.plots.recorded import Recorded, inverse_inertia
+from polhode.plots.rows import extremes, thinned
+from polhode.plots.sphere_panels import level_curves
 from polhode.plots.style import BLUE, COLOURS, GREY, INK, VERMILION
-from polhode.trajectory.surroundings import centre, centre_of_top, recorded
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,10 +38,7 @@ SPHERE = "#f2f4f8"
 
 def _stage(axes: Any, half: float) -> None:
     """Axes without frame, with equal scales, at least ``half`` to each side."""
-    from matplotlib.transforms import Bbox
-
-    box: Bbox = axes.get_position()
-    wide, high = box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
+    wide, high = inches(axes)
     least = min(wide, high)
     axes.set_xlim(-half * wide / least, half * wide / least)
     axes.set_ylim(-half * high / least, half * high / least)
@@ -50,10 +48,6 @@ def _stage(axes: Any, half: float) -> None:
 
 def _line(axes: Any, **options: Any) -> Any:
     return axes.plot([], [], solid_capstyle="round", **options)[0]
-
-
-def _thin(values: Any) -> Any:
-    return values[scattered(len(values), TRACE)]
 
 
 def _arrow(axes: Any, colour: str) -> Callable[[Any, Any, float], None]:
@@ -82,15 +76,14 @@ def _arrow(axes: Any, colour: str) -> Callable[[Any, Any, float], None]:
 # ------------------------------------------------------------------ the body
 def solid_of(ds: xr.Dataset, body: int, shape: str) -> tuple[solids.Solid, str]:
     """The solid that is drawn for a body, the largest side 1, and what it is in words."""
-    given = recorded(ds)
-    moments, frame = _moments(ds, body, given)
+    run = Recorded(ds)
+    moments, frame = _moments(run, body)
     if shape == "ellipsoid":
         return solids.ellipsoid(solids.sides(moments) * 0.5, frame), "ellipsoid with these moments of inertia"
-    at = centre_of_top(ds)
-    if at is not None:
-        distance = float(np.linalg.norm(at))
+    if run.top is not None:
+        distance = float(np.linalg.norm(run.top))
         if np.isfinite(distance) and distance > 0.0:
-            axis = at / distance
+            axis = run.top / distance
             tensor = frame @ np.diag(moments) @ frame.T
             along = float(axis @ tensor @ axis)
             across = 0.5 * (float(np.trace(tensor)) - along)
@@ -106,27 +99,13 @@ def _reaching(size: Any) -> Any:
     return size * (2.0 * BODY / float(np.linalg.norm(size)))
 
 
-def _moments(ds: xr.Dataset, body: int, given: Any) -> tuple[Any, Any]:
-    """Principal moments and axes (columns): as recorded, else as momenta and velocities tell, else of a cube."""
-    try:
-        inertia = np.asarray(ds["inertia"].values if "inertia" in ds else given["inertia"], dtype=float)
-        if "inertia" in ds or (inertia.ndim == 2 and inertia.shape[0] == ds.sizes.get("body", 1) and
-                               inertia.shape != (3, 3)):  # fmt: skip
-            inertia = inertia[body if inertia.ndim > 1 else ...]
-        found = principal(inertia, triangle=False)
-        from polhode.algebra import rotation
-
-        return found.moments, np.asarray(rotation.matrix_from_quaternion(found.frame))
-    except (KeyError, TypeError, ValueError, IndexError):
-        pass
-    if "angular_velocity" in ds and "angular_momentum" in ds:
-        rows = len(ds["time"])
-        J = inverse_inertia(of_body(ds, "angular_momentum", body, rows), of_body(ds, "angular_velocity", body, rows))
-        if J is not None:
-            values, axes = np.linalg.eigh(J)
-            if values[0] > 0.0:
-                return 1.0 / values, axes
-    return np.ones(3), np.eye(3)
+def _moments(run: Recorded, body: int) -> tuple[Any, Any]:
+    """Principal moments and axes (columns) of a body; of a cube where they are not known."""
+    found = run.inertia or run.fitted
+    if not found:
+        return np.ones(3), np.eye(3)
+    moments, frame = found[body if len(found) > 1 else 0]
+    return moments, np.asarray(rotation.matrix_from_quaternion(frame))
 
 
 def draw_body(axes: Any, ds: xr.Dataset, frames: Frames, body: int, shape: str, frame: str) -> Show:
@@ -137,7 +116,7 @@ def draw_body(axes: Any, ds: xr.Dataset, frames: Frames, body: int, shape: str, 
     R = attitudes(ds, frames, body)
     m = directions(ds, "angular_momentum", frames, body)
     largest = float(np.linalg.norm(m, axis=1).max())
-    top = centre_of_top(ds) is not None
+    top = Recorded(ds).top is not None
     traced = 2 if top else int(np.argmax(np.abs(m[0]))) if largest > 0.0 else 2
     height = 0.95
     _stage(axes, 1.16)
@@ -164,8 +143,6 @@ def draw_body(axes: Any, ds: xr.Dataset, frames: Frames, body: int, shape: str, 
                                                                           zorder=0.5)  # fmt: skip
     # What leaves a trace: in space the tip of a body axis, in the body frame the angular momentum. Of all rows so far.
     if in_space:
-        from polhode.algebra import rotation
-
         rows = frames.row_times[: int(frames.row[-1]) + 1]
         q = of_body(ds, "attitude", body, len(rows))
         trail = height * np.asarray(rotation.matrix_from_quaternion(q))[:, :, traced]
@@ -207,7 +184,7 @@ def draw_body(axes: Any, ds: xr.Dataset, frames: Frames, body: int, shape: str, 
             label.set_zorder(5.5 if seen else 1.5)
         label.set_visible(size > 0.0)
         if joined:
-            so_far = np.concatenate([_thin(trail[: of_row[k] + 1]), tips[k : k + 1]])
+            so_far = np.concatenate([thinned(trail[: of_row[k] + 1], TRACE), tips[k : k + 1]])
             a, b = solids.near_and_far(so_far, camera)
             near.set_data(*(a + shift).T)
             far.set_data(*(b + shift).T)
@@ -246,7 +223,7 @@ def draw_polhode(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     camera = solids.camera(float(aside), float(np.clip(0.5 * middle[2] + 0.3, 0.25, 0.8)))
     _stage(axes, 1.3)
     axes.add_patch(Circle((0, 0), 1.0, facecolor=SPHERE, edgecolor="#b4bac6", linewidth=1.0, zorder=0))
-    moments, frame = _moments(ds, body, recorded(ds))
+    moments, frame = _moments(Recorded(ds), body)
     with np.errstate(divide="ignore"):
         J = frame @ np.diag(1.0 / moments) @ frame.T if (moments > 0.0).all() else None
     if J is None and w is not None:
@@ -275,7 +252,7 @@ def draw_polhode(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     axes.text(0.5, 0.0, words, transform=axes.transAxes, fontsize=8, color=GREY, ha="center", va="bottom")
 
     def show(k: int) -> None:
-        so_far = _thin(unit[: frames.row[k] + 1])
+        so_far = thinned(unit[: frames.row[k] + 1], TRACE)
         a, b = solids.near_and_far(np.concatenate([so_far, now[k : k + 1]]) if joined else so_far, camera)
         near.set_data(*a.T)
         far.set_data(*b.T)
@@ -293,9 +270,8 @@ def draw_orbit(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     rows = int(frames.row[-1]) + 1
     paths, _ = row_positions(ds, rows)
     many = r.shape[1]
-    middle = centre(ds)
-    given = recorded(ds)
-    attracting = ds.attrs.get("system") == "gravitating_bodies"
+    run = Recorded(ds)
+    middle, attracting = run.centre, run.system == "gravitating_bodies"
     resting = int(np.argmin(np.abs(paths).max(axis=(0, 2)))) if attracting and many > 1 else -1
     centred = middle is not None or attracting
     origin = np.zeros(3) if centred else 0.5 * (paths.min(axis=(0, 1)) + paths.max(axis=(0, 1)))
@@ -310,7 +286,7 @@ def draw_orbit(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     lines = []
     for b in range(many):
         colour = BLUE if many == 1 else COLOURS[b % len(COLOURS)]
-        whole = _thin(paths[:, b]) / size @ camera.T
+        whole = thinned(paths[:, b], TRACE) / size @ camera.T
         if b != resting and _joined(paths[:, b] / size):
             axes.plot(*_hidden(whole, radius).T, color=PALE_LINE, linewidth=0.9, zorder=5)
         front = _line(axes, color=colour, linewidth=1.7, zorder=6)
@@ -324,7 +300,7 @@ def draw_orbit(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     if middle is not None and radius > 0.0:
         words.append(f"{middle.name or 'central body'} to scale")
     elif attracting and many > 1:
-        names = given.get("names")
+        names = run.arguments.get("names")
         words.append(f"about {names[resting] if names else 'the heaviest body'}")
     words += ["axes of the spacecraft magnified"] if arms else []
     axes.text(0.0, 0.0, ", ".join(words), transform=axes.transAxes, fontsize=8, color=GREY, va="bottom")
@@ -335,7 +311,7 @@ def draw_orbit(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
         for b, (front, dot, rests, joined) in enumerate(lines):
             at = camera @ (r[k, b] / size)
             if joined and not rests:
-                so_far = _thin(paths[: frames.row[k] + 1, b]) / size @ camera.T
+                so_far = thinned(paths[: frames.row[k] + 1, b], TRACE) / size @ camera.T
                 front.set_data(*_hidden(np.concatenate([so_far, at[None]]), radius).T)
             behind = at[2] < 0.0 and np.hypot(at[0], at[1]) < radius
             dot.set_data([at[0]], [at[1]])
@@ -354,8 +330,7 @@ def _around(axes: Any, flat: Any, radius: float, centred: bool) -> float:
     low, high = flat[:, :2].min(axis=0), flat[:, :2].max(axis=0)
     if centred:
         low, high = np.minimum(low, -radius), np.maximum(high, radius)
-    box = axes.get_position()
-    wide, tall = box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
+    wide, tall = inches(axes)
     shares = (high - low) / 2.0 * min(wide, tall) / np.array([wide, tall])
     half = 1.14 * float(shares.max()) or 1.0
     _stage(axes, half)
@@ -367,8 +342,7 @@ def _around(axes: Any, flat: Any, radius: float, centred: bool) -> float:
 
 def _orbit_camera(paths: Any) -> Any:
     """Camera that looks at an orbit aslant: from 55 degrees beside its normal, z upwards where possible."""
-    flat = paths.reshape(-1, 3)
-    flat = flat[scattered(len(flat), 2000)]
+    flat = thinned(paths.reshape(-1, 3), 2000)
     _, sizes, axes = np.linalg.svd(flat - flat.mean(axis=0) * (len(flat) < 3), full_matrices=False)
     normal = axes[2] if sizes[0] > 0.0 and len(sizes) > 2 and sizes[1] > 1e-9 * sizes[0] else np.array([0.0, 0.0, 1.0])
     up = np.array([0.0, 0.0, 1.0])
@@ -444,8 +418,6 @@ def draw_cell(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     many = r.shape[1]
     along = None
     if "dipole" in ds and "attitude" in ds:
-        from polhode.algebra import rotation
-
         q = np.asarray(ds["attitude"].values, dtype=float)[: len(frames.row_times)].reshape(-1, many, 4)[frames.near]
         d = np.broadcast_to(np.asarray(ds["dipole"].values, dtype=float).reshape(-1, 3), (many, 3))
         along = np.asarray(rotation.rotate(q, d)) @ camera.T
@@ -484,7 +456,7 @@ def draw_energy(axes: Any, ds: xr.Dataset, frames: Frames, body: int, factor: fl
     times = frames.row_times[:rows] * factor
     if not warm:
         values = np.abs(values)
-    chosen = _envelope(values)
+    chosen = extremes(values, 500)
     values, times = values[chosen], times[chosen]
     finite = values[np.isfinite(values)]
     least, most = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
@@ -516,12 +488,6 @@ def draw_energy(axes: Any, ds: xr.Dataset, frames: Frames, body: int, factor: fl
         dot.set_data([times[now - 1]], [values[now - 1]])
 
     return show
-
-
-def _envelope(values: Any) -> Any:
-    from polhode.plots.rows import extremes
-
-    return extremes(values, 500)
 
 
 def _label_powers(axes: Any, zero: float | None) -> None:

@@ -8,11 +8,12 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.plots import style
-from polhode.plots.axes import plain_ticks, title
-from polhode.plots.between import filled, unresolved
+from polhode.plots.axes import inches, plain_ticks, title
+from polhode.plots.between import beside, filled, unresolved
 from polhode.plots.craft_panels import heaviest, names_of
-from polhode.plots.rows import joined, scattered
+from polhode.plots.rows import joined, scattered, thinned
 from polhode.plots.shown import DEGREE, Shown, in_units
+from polhode.plots.solids import looking_along
 from polhode.plots.sphere_panels import graticule
 from polhode.plots.style import BLUE, FAINT, GREY, INK, ORANGE, SKY, VERMILION
 from polhode.plots.time_panels import XYZ, coordinates
@@ -31,10 +32,7 @@ def _curve(shown: Shown, r: Any, v: Any, t: Any) -> tuple[Any, Any, bool]:
     size = 0.5 * float(np.linalg.norm(np.ptp(r, axis=0))) or 1.0
     gaps = unresolved(t, r, v, size)
     _, path = filled(t, r, v, gaps)
-    beside = np.zeros(len(r), dtype=bool)
-    beside[:-1] |= gaps
-    beside[1:] |= gaps
-    return path, r[beside], bool(gaps.any())
+    return path, r[beside(gaps)], bool(gaps.any())
 
 
 def _moving(shown: Shown, body: int = 0) -> tuple[Any, Any, Any]:
@@ -61,10 +59,7 @@ def _seen_from(r: Any, v: Any, tilt: float) -> Any:
         side = np.cross(n, up / np.linalg.norm(up))
         lean = 0.8 * side / np.linalg.norm(side) + 0.6 * up / np.linalg.norm(up)
     toward = np.cos(tilt) * n + np.sin(tilt) * lean / np.linalg.norm(lean)
-    toward /= np.linalg.norm(toward)
-    up = np.array([0.0, 0.0, 1.0]) - toward[2] * toward
-    up /= np.linalg.norm(up)
-    return np.array([np.cross(up, toward), up, toward])
+    return looking_along(toward / np.linalg.norm(toward), np.array([0.0, 0.0, 1.0]))
 
 
 def _hidden(points: Any, radius: float) -> Any:
@@ -155,10 +150,8 @@ def _triad(axes: Any, shown: Shown, camera: Any, middle: Any, half: tuple[float,
 
 def _periods(shown: Shown) -> tuple[float, float, float]:
     """Period at the first and at the last row, and how many turns there are; nan, nan, 0 of an open orbit."""
-    period = np.asarray(shown.elements["period"].values, dtype=float)
+    period = shown.derived(shown.elements["period"])
     period = period if period.ndim == 1 else period[:, 0]
-    if shown.ds["time"].values[-1] < shown.ds["time"].values[0]:
-        period = period[::-1]
     good = period[np.isfinite(period)]
     if not good.size:
         return float("nan"), float("nan"), 0.0
@@ -176,7 +169,7 @@ def draw_orbit(axes: Any, shown: Shown) -> None:
     some = scattered(len(paths[0][0]), 3000)
     camera = _seen_from(paths[0][1][some], paths[0][2][some], 0.87 if radius else 0.5)
     corners = radius * np.array([[1.0, 1.0], [-1.0, -1.0]]) if radius else np.zeros((1, 2))
-    outer = [(r[scattered(len(r), 2000)] @ camera.T)[:, :2] for _, r, _ in paths if len(r)]
+    outer = [(thinned(r, 2000) @ camera.T)[:, :2] for _, r, _ in paths if len(r)]
     middle, half = _window(axes, np.concatenate([corners, *outer]))
     if radius:
         _globe(axes, camera, radius)
@@ -188,9 +181,8 @@ def draw_orbit(axes: Any, shown: Shown) -> None:
         if len(r) < 2:
             continue
         if many:
-            dots = r[scattered(len(r), DOTS)] @ camera.T
-            dots = dots[~_hidden(dots, radius)]
-            axes.plot(*dots[:, :2].T, linestyle="", marker="o", markersize=0.9, mew=0, color=SKY, zorder=3.5, alpha=0.6)
+            dots = thinned(r, DOTS) @ camera.T
+            style.dots(axes, dots[~_hidden(dots, radius), :2], 0.9, SKY, zorder=3.5, alpha=0.6)
             pieces = [(t <= t[0] + first, ORANGE), (t >= t[-1] - last, colour)]
         else:
             some = scattered(len(r), 20_000)
@@ -198,13 +190,12 @@ def draw_orbit(axes: Any, shown: Shown) -> None:
         for chosen, ink in pieces:
             if len(r[chosen]) < 2:
                 continue
-            path, beside, broken = _curve(shown, r[chosen], v[chosen], t[chosen])
+            path, ends, broken = _curve(shown, r[chosen], v[chosen], t[chosen])
             apart |= broken
             _strand(axes, path @ camera.T, radius, ink, 1.2, 3.0)
             if broken:
-                seen = beside @ camera.T
-                seen = seen[~_hidden(seen, radius)]
-                axes.plot(*seen[:, :2].T, linestyle="", marker="o", markersize=1.8, mew=0, color=ink, zorder=6)
+                seen = ends @ camera.T
+                style.dots(axes, seen[~_hidden(seen, radius), :2], 1.8, ink, zorder=6)
     _marks(axes, shown, camera, radius, reach)
     _scale_bar(axes, middle, half, shown.units("position"), reach)
     _triad(axes, shown, camera, middle, half)
@@ -218,8 +209,7 @@ def draw_orbit(axes: Any, shown: Shown) -> None:
 def _window(axes: Any, points: Any) -> tuple[Any, tuple[float, float]]:
     """Limits of a picture without axes, with equal scales, about points (n, 2); returns its middle, half its width and
     height."""
-    box = axes.get_position()
-    wide, high = box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
+    wide, high = inches(axes)
     low, high_end = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     middle, reach = 0.5 * (low + high_end), 0.5 * (high_end - low)
     scale = 1.14 * max(reach[0] / wide, reach[1] / (0.92 * high)) or 1.0
@@ -256,9 +246,7 @@ def _marks(axes: Any, shown: Shown, camera: Any, radius: float, reach: float) ->
 def draw_system(axes: Any, shown: Shown) -> None:
     """Plot all orbits in their common plane, relative to the heaviest body or the centre of mass."""
     central = heaviest(shown)
-    r, v, _, _ = relative_motion(shown.thin.ds, "barycentre" if central is None else None)
-    if shown.ds["time"].values[-1] < shown.ds["time"].values[0]:
-        r, v = r[::-1], v[::-1]
+    r, v = map(shown.increasing, relative_motion(shown.thin.ds, "barycentre" if central is None else None)[:2])
     weights = shown.pulling
     good = np.isfinite(r).all(axis=(1, 2)) & np.isfinite(v).all(axis=(1, 2))
     r, v, t = r[good], v[good], shown.thin.seconds[good]
@@ -281,8 +269,7 @@ def draw_system(axes: Any, shown: Shown) -> None:
         path, _, broken = _curve(shown, r[some, k], v[some, k], t[some]) if len(some) > 1 else (r[some, k], None, False)
         rows = factor * r[:, k] @ plane.T
         if broken:
-            chosen = scattered(len(rows), 1500)
-            axes.plot(*rows[chosen].T, linestyle="", marker="o", markersize=1.5, mew=0, color=colour, alpha=0.45)
+            style.dots(axes, thinned(rows, 1500), 1.5, colour, alpha=0.45)
             if k in conics:
                 axes.plot(*(factor * conics[k] @ plane.T).T, color=colour, linewidth=1.0)
                 notes = ["dots: rows; lines: osculating orbits at the end"]
@@ -350,12 +337,12 @@ def _path_of(shown: Shown) -> tuple[Any, Any, bool]:
 
 def _draw_plane(axes: Any, shown: Shown) -> None:
     moving = (coordinates(shown) + [k for k in (0, 1, 2) if k not in coordinates(shown)])[:2]
-    path, beside, broken = _path_of(shown)
+    path, ends, broken = _path_of(shown)
     reach = float(np.nanmax(np.abs(path))) if np.isfinite(path).any() else 1.0
     factor, unit = in_units(shown.units("position"), reach)
     axes.plot(*(factor * path[:, moving]).T, color=BLUE)
     if broken:
-        axes.plot(*(factor * beside[:, moving]).T, linestyle="", marker="o", markersize=1.8, mew=0, color=BLUE)
+        style.dots(axes, factor * ends[:, moving], 1.8, BLUE)
     r = factor * shown.run("position")[:, moving]
     r = r[np.isfinite(r).all(axis=1)]
     style.mark_ends(axes, r[0], r[-1], sizes=(6.0, 4.5), zorder=6)
@@ -369,7 +356,7 @@ def _draw_plane(axes: Any, shown: Shown) -> None:
 
 
 def _draw_space(axes: Any, shown: Shown) -> None:
-    path, beside, broken = _path_of(shown)
+    path, ends, broken = _path_of(shown)
     r = shown.run("position")
     r = r[np.isfinite(r).all(axis=1)]
     low, high = r.min(axis=0), r.max(axis=0)
@@ -377,7 +364,7 @@ def _draw_space(axes: Any, shown: Shown) -> None:
     factor, unit = in_units(shown.units("position"), float(np.abs(r).max()))
     axes.plot(*(factor * path).T, color=BLUE, linewidth=1.0)
     if broken:
-        axes.plot(*(factor * beside).T, linestyle="", marker="o", markersize=1.4, color=BLUE, mew=0)
+        style.dots(axes, factor * ends, 1.4, BLUE)
     middle = (low + high) / 2
     for k, name in enumerate("xyz"):
         half = 0.55 * (reach if high[k] - low[k] > 0.02 * reach else 0.5 * reach)
@@ -408,7 +395,7 @@ def draw_phase(axes: Any, shown: Shown) -> None:
     if joined(np.column_stack([x, y]) / scales, len(r), 1.0):
         axes.plot(x, y, color=VERMILION, linewidth=1.0)
     else:
-        axes.plot(x, y, linestyle="", marker="o", color=VERMILION, mew=0, markersize=3.0 if len(r) <= 400 else 1.4)
+        style.dots(axes, np.column_stack([x, y]), 3.0 if len(r) <= 400 else 1.4, VERMILION)
     ends = shown.run("position")[[0, -1], k] * factor, shown.run("momentum")[[0, -1], k]
     style.mark_ends(axes, (ends[0][0], ends[1][0]), (ends[0][1], ends[1][1]), sizes=(6.0, 4.5))
     axes.locator_params(nbins=6)
@@ -443,7 +430,7 @@ def draw_ground_track(axes: Any, shown: Shown) -> None:
     axes.plot(np.insert(longitude, at, np.nan), np.insert(latitude, at, np.nan), color=BLUE, linewidth=0.9)
     dots = _below(shown, t, r)
     if gaps.any():
-        axes.plot(*dots, linestyle="", marker="o", markersize=1.8, mew=0, color=BLUE)
+        style.dots(axes, np.transpose(dots), 1.8, BLUE)
         notes.append(APART)
     style.mark_ends(axes, (dots[0][0], dots[1][0]), (dots[0][-1], dots[1][-1]), sizes=(6.0, 4.5), zorder=6)
     axes.set_xlim(-180, 180)

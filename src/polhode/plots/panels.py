@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from polhode.plots import time_panels as along
 from polhode.plots.molecules import draw_bodies, draw_distances
 from polhode.plots.shown import Shown
 from polhode.trajectory.convergence import momentum_errors
-from polhode.trajectory.surroundings import centre_of_top, place_of_sun
+from polhode.trajectory.surroundings import place_of_sun
 
 ALONG, SQUARE, WIDE = "along time", "square", "wide"
 """Shapes of panels: with an axis of time; as high as wide; half as high as wide."""
@@ -87,8 +88,12 @@ def _solid(shown: Shown) -> bool:
 
 
 def _element(name: str) -> Panel:
-    words = f"{craft.NAMED[name].lower()} of the osculating orbit"
-    return Panel(name, words, "an orbit about a centre or the heaviest body", _elements, craft.element_panel(name))
+    words, draw = f"{craft.NAMED[name].lower()} of the osculating orbit", partial(craft.draw_element, name)
+    return Panel(name, words, "an orbit about a centre or the heaviest body", _elements, draw)
+
+
+def _each(name: str, variable: str, words: str, title: str) -> Panel:
+    return Panel(name, words, variable, _has(variable), partial(craft.draw_each, variable, title))
 
 
 TABLE = (
@@ -110,14 +115,15 @@ TABLE = (
     Panel("lvlh", "roll, pitch and yaw relative to the orbit", "attitude and an orbit about a centre", _craft,
           craft.draw_lvlh),
     Panel("pointing", "angle of each body axis to nadir", "attitude and an orbit about a centre", _craft,
-          craft.draw_pointing),
-    Panel("sun", "angle of each body axis to the Sun", "attitude, an orbit, and sunlight", _lit, craft.draw_sun),
-    Panel("wheels", "angular momentum of each wheel", "wheel_momentum", _has("wheel_momentum"), craft.draw_wheels),
-    Panel("torquers", "dipole moment of each magnetic torquer", "dipole_command", _has("dipole_command"),
-          craft.draw_torquers),
-    Panel("gimbals", "angle of each gimbal", "gimbal_angle", _has("gimbal_angle"), craft.draw_gimbals),
-    Panel("thrust_time", "how long each pulsed thruster has fired", "thruster_fired", _has("thruster_fired"),
-          craft.draw_thrust_time),
+          partial(craft.draw_angles, "nadir", "nadir")),
+    Panel("sun", "angle of each body axis to the Sun", "attitude, an orbit, and sunlight", _lit,
+          partial(craft.draw_angles, "sun", "the Sun")),
+    _each("wheels", "wheel_momentum", "angular momentum of each wheel", "Momentum of each wheel"),
+    _each("torquers", "dipole_command", "dipole moment of each magnetic torquer",
+          "Commanded dipole moment of each torquer"),
+    _each("gimbals", "gimbal_angle", "angle of each gimbal", "Angle of each gimbal"),
+    _each("thrust_time", "thruster_fired", "how long each pulsed thruster has fired",
+          "Time of thrust of each thruster so far"),
     Panel("attitude_energy", "energy of the rotation, apart from the orbit's", "attitude", _solid,
           craft.draw_attitude_energy),
     Panel("spin", "angular momentum about the centre of mass, apart from the orbit's", "attitude", _solid,
@@ -131,8 +137,10 @@ TABLE = (
     Panel("relative_attitude", "angle between the attitudes of two bodies", "a load between two bodies with an inertia",
           lambda shown: bool(shown.turning_pairs), craft.draw_relative_attitude),
     *(_element(name) for name in craft.NAMED),
-    Panel("position", "coordinates of the position", "position", _point, along.draw_position),
-    Panel("momentum", "components of the momentum", "momentum", _point, along.draw_momentum),
+    Panel("position", "coordinates of the position", "position", _point,
+          partial(along.draw_coordinates, "position", "Position in space")),
+    Panel("momentum", "components of the momentum", "momentum", _point,
+          partial(along.draw_coordinates, "momentum", "Momentum")),
     Panel("temperature", "temperatures of translation and rotation", "temperature", _molecules, along.draw_temperature),
     Panel("orbit", "orbits about the centre, drawn to scale", "an orbit about a centre", _orbit, orbits.draw_orbit,
           SQUARE),
@@ -181,7 +189,7 @@ KINDS = (
           "ground_track")),
     Kind("a rigid body that also travels", lambda shown: _solid(shown) and "position" in shown,
          ("energy", "momenta", "attitude", "rates", "polhode", "path")),
-    Kind("a top", lambda shown: _solid(shown) and centre_of_top(shown.ds) is not None and not _charted(shown),
+    Kind("a top", lambda shown: _solid(shown) and shown.top is not None and not _charted(shown),
          ("energy", "momenta", "tilt", "precession", "polhode", "axis")),
     Kind("a rigid body", _solid, ("energy", "momenta", "rates", "attitude", "polhode", "axis")),
     Kind("a point mass on a line", lambda shown: "position" in shown and len(along.coordinates(shown)) == 1,

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-from polhode.arguments import MOST_SQUARED
-from polhode.errors import InvalidInput
-from polhode.trajectory.convergence import total_of
-from polhode.trajectory.schema import MOVING, trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 BINS = 1000
 """Bins of a long time series; a panel is about 550 pixels wide."""
@@ -51,6 +43,16 @@ def scattered(n: int, most: int = POINTS) -> Any:
     return np.unique(chosen)
 
 
+def thinned(values: Any, most: int = POINTS) -> Any:
+    """The same rows of values."""
+    return values[scattered(len(values), most)]
+
+
+def even(n: int, most: int) -> Any:
+    """At most ``most`` of ``n`` rows or members at a fixed stride, with the first and the last."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
+
+
 def opening(curves: Any, most: int = EXTREMA) -> int:
     """Rows in which the fastest of the curves (n, k) has ``most`` extrema; ``n`` unless one has over twice as many.
 
@@ -67,41 +69,6 @@ def opening(curves: Any, most: int = EXTREMA) -> int:
         if len(turns) > 2 * most:
             least = min(least, int(turns[most]) + 2)
     return max(least, min(n, 12))
-
-
-def rows_of(ds: xr.Dataset, name: str) -> Any:
-    """Values of a variable in order of increasing time, of the first body if there are several."""
-    variable = trajectory(ds, name)[name]
-    if "body" in variable.dims:
-        variable = variable.isel(body=0)
-    values = np.asarray(variable.values, dtype=float)
-    if name in MOVING | {"angular_momentum_space"}:
-        there = (np.abs(values) <= MOST_SQUARED).all(axis=-1)
-        if name == "attitude":
-            there[there] = np.abs(np.linalg.norm(values[there], axis=-1) - 1.0) < 1e-3
-        if not there.all():
-            k = int(there.argmin())
-            raise InvalidInput(
-                f"{name} of row {k} is {values[k]}, which no run has; leave such rows out: ds.isel(time=...)"
-            )
-    return values[::-1] if backwards(ds) else values
-
-
-def backwards(ds: xr.Dataset) -> bool:
-    """Whether the times of a trajectory decrease."""
-    return bool(ds["time"].values[-1] < ds["time"].values[0])
-
-
-def in_order(ds: xr.Dataset, name: str) -> Any:
-    """Rows of the first body, in the order of the run."""
-    values = rows_of(ds, name)
-    return values[::-1] if backwards(ds) else values
-
-
-def rows_of_total(ds: xr.Dataset, name: str) -> Any:
-    """A variable, summed over the bodies, in order of increasing time."""
-    values = total_of(ds, name)
-    return values[::-1] if backwards(ds) else values
 
 
 def band(times: Any, values: Any, bins: int) -> tuple[Any, Any, Any]:

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.arguments import MOST_SQUARED
 from polhode.errors import InvalidInput
-from polhode.plots.rows import backwards, in_order, rows_of, rows_of_total, scattered
-from polhode.trajectory import frames, surroundings
+from polhode.plots.recorded import Recorded
+from polhode.plots.rows import scattered
+from polhode.trajectory import frames
+from polhode.trajectory.convergence import total_of
 from polhode.trajectory.relative import joined, relative
+from polhode.trajectory.schema import MOVING, trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,10 +49,11 @@ def in_units(units: str, reach: float) -> tuple[float, str]:
     return 1.0, units
 
 
-class Shown:
+class Shown(Recorded):
     """A trajectory with what panels need of it."""
 
     def __init__(self, ds: xr.Dataset) -> None:
+        super().__init__(ds)
         self.ds = ds
 
     def __contains__(self, name: str) -> bool:
@@ -60,11 +65,6 @@ class Shown:
         return int(self.ds.sizes["time"])
 
     @cached_property
-    def bodies(self) -> int:
-        """Bodies of the trajectory."""
-        return int(self.ds.sizes.get("body", 1))
-
-    @cached_property
     def names(self) -> list[str]:
         """Names of the bodies, or their numbers from 1 on."""
         if "body" in self.ds.dims and "body" in self.ds.coords:
@@ -72,10 +72,18 @@ class Shown:
         return [f"body {k + 1}" for k in range(self.bodies)]
 
     @cached_property
+    def backwards(self) -> bool:
+        """Whether the times of the trajectory decrease."""
+        return bool(self.ds["time"].values[-1] < self.ds["time"].values[0])
+
+    def increasing(self, rows: Any) -> Any:
+        """Rows in order of increasing time."""
+        return rows[::-1] if self.backwards else rows
+
+    @cached_property
     def seconds(self) -> Any:
         """Times, increasing, in the units of the trajectory."""
-        times = np.asarray(self.ds["time"].values, dtype=float)
-        return times[::-1] if backwards(self.ds) else times
+        return self.increasing(np.asarray(self.ds["time"].values, dtype=float))
 
     @cached_property
     def time_unit(self) -> tuple[float, str]:
@@ -94,45 +102,37 @@ class Shown:
 
     def values(self, name: str) -> Any:
         """Values of a variable in order of increasing time, of the first body if there are several."""
-        return rows_of(self.ds, name)
+        return self.increasing(self.run(name))
 
     def run(self, name: str) -> Any:
         """The same, in the order of the run."""
-        return in_order(self.ds, name)
+        variable = trajectory(self.ds, name)[name]
+        if "body" in variable.dims:
+            variable = variable.isel(body=0)
+        values = np.asarray(variable.values, dtype=float)
+        if name in MOVING | {"angular_momentum_space"}:
+            there = (np.abs(values) <= MOST_SQUARED).all(axis=-1)
+            if name == "attitude":
+                there[there] = np.abs(np.linalg.norm(values[there], axis=-1) - 1.0) < 1e-3
+            if not there.all():
+                k = int(there.argmin())
+                raise InvalidInput(
+                    f"{name} of row {k} is {values[k]}, which no run has; leave such rows out: ds.isel(time=...)"
+                )
+        return values
 
     def total(self, name: str) -> Any:
         """A variable, summed over the bodies, in order of increasing time."""
-        return rows_of_total(self.ds, name)
+        return self.increasing(total_of(self.ds, name))
 
     def all_bodies(self, name: str) -> Any:
         """Values (n, N, ...) of all bodies, in order of increasing time."""
         values = np.asarray(self.ds[name].values, dtype=float)
-        values = values if "body" in self.ds[name].dims else values[:, None]
-        return values[::-1] if backwards(self.ds) else values
+        return self.increasing(values if "body" in self.ds[name].dims else values[:, None])
 
     def units(self, name: str) -> str:
         """Units of a variable."""
         return str(self.ds[name].attrs.get("units", ""))
-
-    @cached_property
-    def system(self) -> str:
-        """Name of the system."""
-        return str(self.ds.attrs.get("system", ""))
-
-    @cached_property
-    def conserved(self) -> set[str]:
-        """What the run conserves by its system."""
-        return {word for word in str(self.ds.attrs.get("conserves", "")).split(", ") if word}
-
-    @cached_property
-    def record(self) -> dict[str, Any]:
-        """Arguments of the system."""
-        return surroundings.recorded(self.ds)
-
-    @cached_property
-    def centre(self) -> surroundings.Centre | None:
-        """The body at the origin."""
-        return surroundings.centre(self.ds)
 
     @cached_property
     def pulling(self) -> Any:
@@ -178,8 +178,7 @@ class Shown:
 
     def derived(self, values: Any) -> Any:
         """An array of ``lvlh``, ``elements`` or ``between`` as numbers, in order of increasing time."""
-        found = np.asarray(values.values, dtype=float)
-        return found[::-1] if backwards(self.thin.ds) else found
+        return self.increasing(np.asarray(values.values, dtype=float))
 
     @cached_property
     def shadows(self) -> Any:

@@ -90,18 +90,20 @@ def mixed(colour: str, pale: float) -> Any:
     return rgb(colour) * (1.0 - pale) + pale
 
 
-def sides(moments: Any) -> Any:
-    """Sides of the cuboid of uniform density with these principal moments, the largest 1.
+def sides(moments: Any, mass: float | None = None, thinnest: float = THINNEST) -> Any:
+    """Sides of the cuboid of uniform density with these principal moments; without a mass, such that the largest is 1.
 
     From the moments m (b^2 + c^2)/12, ... of a cuboid with sides a, b, c follows a^2 = 6 (I_y + I_z - I_x)/m. Moments
-    that no body has give a side of zero; none is drawn thinner than THINNEST of the largest.
+    that no body has give a side of zero; none is drawn thinner than this part of the largest.
     """
     moments = np.asarray(moments, dtype=float)
-    if not np.isfinite(moments).all() or moments.max() <= 0.0:
+    largest = float(moments.max())
+    if not np.isfinite(largest) or largest <= 0.0:
         return np.ones(3)
-    relative = moments / moments.max()
-    found = np.sqrt(np.maximum(0.0, relative.sum() - 2.0 * relative))
-    return np.maximum(found, THINNEST * found.max()) / found.max()
+    relative = moments / largest
+    found = np.sqrt(np.maximum(0.0, 6.0 * (relative.sum() - 2.0 * relative)))
+    found = np.maximum(found, thinnest * found.max())
+    return found * (np.sqrt(largest / mass) if mass else 1.0 / found.max())
 
 
 def box(size: Any, frame: Any = None) -> Solid:
@@ -142,14 +144,18 @@ def ellipsoid(axes: Any, frame: Any = None, around: int = 24, along: int = 14) -
     return _solid(faces, colours)
 
 
-def cone(axis: Any, height: float, radius: float) -> Solid:
-    """A cone standing on its tip, which rests, about the unit vector ``axis``."""
+def ring(axis: Any, height: float, radius: float, many: int) -> Any:
+    """Points (many, 3) around a unit vector, at a height along it."""
     aside = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
     aside /= np.linalg.norm(aside)
-    other = np.cross(axis, aside)
-    angles = 2.0 * np.pi * np.arange(SIDES) / SIDES
-    rim = radius * (np.cos(angles)[:, None] * aside + np.sin(angles)[:, None] * other) + height * np.asarray(axis)
-    tip = np.zeros(3)
+    angles = 2.0 * np.pi * np.arange(many) / many
+    around = np.cos(angles)[:, None] * aside + np.sin(angles)[:, None] * np.cross(axis, aside)
+    return radius * around + height * np.asarray(axis)
+
+
+def cone(axis: Any, height: float, radius: float) -> Solid:
+    """A cone standing on its tip, which rests, about the unit vector ``axis``."""
+    rim, tip = ring(axis, height, radius, SIDES), np.zeros(3)
     faces = [np.array([tip, rim[k], rim[(k + 1) % SIDES]]) for k in range(SIDES)]
     colours = [mixed(AXIS_COLOURS[2], 0.25 if k % 2 else 0.7) for k in range(SIDES)]
     faces += [np.array([height * np.asarray(axis), rim[k], rim[(k + 1) % SIDES]]) for k in range(SIDES)]

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from polhode.plots import style
-from polhode.plots.axes import title
-from polhode.plots.between import filled, slopes_of, unresolved
-from polhode.plots.rows import joined, scattered
+from polhode.plots.axes import inches, title
+from polhode.plots.between import beside, filled, slopes_of, unresolved
+from polhode.plots.recorded import inverse_inertia
+from polhode.plots.rows import joined, thinned
 from polhode.plots.shown import Shown
+from polhode.plots.solids import camera as looking_from
 from polhode.plots.style import BLUE, FAINT, GREY, INK, VERMILION
 
 
@@ -26,12 +28,7 @@ def _camera(directions: Any) -> Any:
     elevation = float(np.clip(height, -0.95, 0.95))
     if abs(elevation) < 0.3:
         elevation = 0.3 if elevation >= 0.0 else -0.3
-    toward = np.array(
-        [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
-    )  # fmt: skip
-    up = np.array([0.0, 0.0, 1.0]) - toward[2] * toward
-    up /= np.linalg.norm(up)
-    return np.array([np.cross(up, toward), up, toward])
+    return looking_from(azimuth, elevation)
 
 
 def _draw(axes: Any, camera: Any, points: Any, colour: str, width: float, far: float, zorder: float = 2.0) -> None:
@@ -68,8 +65,7 @@ def _sphere(axes: Any, camera: Any, names: str) -> None:
     """Draw the sphere, its circles of latitude and longitude, and its axes."""
     from matplotlib.patches import Circle
 
-    box = axes.get_position()
-    wide, high = box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
+    wide, high = inches(axes)
     axes.set_aspect("equal")
     axes.set_xlim(-1.26 * wide / high, 1.26 * wide / high)
     axes.set_ylim(-1.26, 1.26)
@@ -105,7 +101,7 @@ def _enlarged_inset(axes: Any, camera: Any, directions: Any, colour: str) -> Non
     across = np.cross(camera[1], middle)
     across /= np.linalg.norm(across)
     upward = np.cross(middle, across) / np.linalg.norm(middle)
-    chosen = directions[scattered(len(directions))]
+    chosen = thinned(directions)
     flat = (chosen - middle) @ np.column_stack([across, upward])
     size = float(np.abs(flat).max())
     if not 1e-9 < size < 0.1:
@@ -123,7 +119,7 @@ def _enlarged_inset(axes: Any, camera: Any, directions: Any, colour: str) -> Non
     if joined(chosen, len(directions), 2 * size):
         corner.plot(*flat.T, color=colour, linewidth=1.0 if len(flat) < 1000 else 0.35)
     else:
-        corner.plot(*flat.T, linestyle="", marker="o", markersize=1.2, mew=0, color=colour)
+        style.dots(corner, flat, 1.2, colour)
     style.mark_ends(corner, flat[0], flat[-1], sizes=(5.5, 4.0), edge=1.2, zorder=6)
     enlarged = f"{0.26 / size:.2g}"
     corner.set_title(f"enlarged {float(enlarged):,.0f} times", fontsize=8.5, fontweight="normal", loc="center", pad=3)
@@ -144,11 +140,10 @@ def _curve(axes: Any, camera: Any, times: Any, directions: Any, colour: str, exa
             path = path / np.linalg.norm(path, axis=1, keepdims=True)
         _draw(axes, camera, path, colour, 1.4 if n < 3000 else 1.0, 0.3, 3.0)
         if gaps.any():
-            beside = np.append(gaps, False) | np.append(False, gaps)
-            _dots(axes, camera, directions[beside], colour, 3.0 if n <= 400 else 1.6)
+            _dots(axes, camera, directions[beside(gaps)], colour, 3.0 if n <= 400 else 1.6)
             note = "dots: rows are too far apart for a line"
     else:
-        points = directions[scattered(n)]
+        points = thinned(directions)
         if joined(points, n, 1.0):
             _draw(axes, camera, points, colour, 1.0, 0.3, 3.0)
         else:
@@ -166,8 +161,8 @@ def _dots(axes: Any, camera: Any, points: Any, colour: str, size: float) -> None
     """Draw points, those on the far side pale."""
     projected = points @ camera.T
     near = projected[:, 2] >= 0.0
-    axes.plot(*projected[near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, zorder=3)
-    axes.plot(*projected[~near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, alpha=0.25)
+    style.dots(axes, projected[near, :2], size, colour, zorder=3)
+    style.dots(axes, projected[~near, :2], size, colour, alpha=0.25)
 
 
 PLACES = ((7, 7), (7, -7), (-7, 7), (-7, -7), (12, 0), (-12, 0), (0, 13), (0, -13))
@@ -201,22 +196,6 @@ def _ends(axes: Any, ends: Any) -> None:
         else:
             axes.annotate(word, ends[k], (7, 7), textcoords="offset points", color=INK, zorder=8, va="bottom",
                           fontsize=min(8.5, style.points()))  # fmt: skip
-
-
-def inverse_inertia(momentum: Any, velocity: Any) -> Any:
-    """Symmetric matrix J with ``velocity = J momentum``, fitted to rows of both; None if they do not determine it."""
-    moving = np.isfinite(momentum).all(axis=1)
-    m, w = momentum[moving], velocity[moving]
-    if len(m) > 2000:
-        chosen = scattered(len(m), 2000)
-        m, w = m[chosen], w[chosen]
-    if len(m) < 3:
-        return None
-    singular = np.linalg.svd(m, compute_uv=False)
-    if singular[0] == 0.0 or singular[2] < 1e-5 * singular[0]:
-        return None
-    J = np.linalg.lstsq(m, w, rcond=None)[0]
-    return 0.5 * (J + J.T)
 
 
 def level_curves(J: Any, levels: int = 3) -> list[Any]:
@@ -284,7 +263,7 @@ def draw_polhode(axes: Any, shown: Shown) -> None:
         _sphere(axes, _camera(np.array([[1.0, 0.5, 0.5]])), "xyz")
         axes.text(0.0, 0.0, "no angular momentum", ha="center", va="center", fontsize=9.5, color=GREY)
     else:
-        camera = _camera(directions[scattered(len(directions))])
+        camera = _camera(thinned(directions))
         _sphere(axes, camera, "xyz")
         J = inverse_inertia(m, shown.run("angular_velocity"))
         levels = [] if J is None else level_curves(J)
@@ -307,7 +286,7 @@ def draw_axis_in_space(axes: Any, shown: Shown) -> None:
     w, x, y, z = shown.run("attitude").T
     tips = np.column_stack([2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z])
     times, directions = _timed(shown, tips)
-    camera = _camera(directions[scattered(len(directions))])
+    camera = _camera(thinned(directions))
     _sphere(axes, camera, "XYZ")
     note = _curve(axes, camera, times, directions, VERMILION)
     title(axes, f"Path of the body's z axis in space{shown.of_body}", note)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,6 +154,11 @@ def mark_ends(
     axes.plot(*np.reshape(end, (-1, 1)), marker="o", color=INK, markersize=sizes[1], zorder=above)
 
 
+def dots(axes: Any, points: Any, size: float, colour: str, **how: Any) -> None:
+    """Points (n, 2) or (n, 3) that no line joins."""
+    axes.plot(*np.transpose(points), linestyle="", marker="o", markersize=size, mew=0, color=colour, **how)
+
+
 FORMATS = (".png", ".pdf", ".svg")
 """Endings of pictures."""
 
@@ -163,6 +169,24 @@ def picture_path(path: str | os.PathLike[str]) -> Path:
     if target.suffix.lower() not in FORMATS:
         raise InvalidInput(f"{str(path)!r} must end in .png, .pdf or .svg: the formats of pictures")
     return target
+
+
+@contextmanager
+def drawing(
+    path: Any, size: tuple[float, float], how: Any = RC, written: float = DPI, into: Any = None, **options: Any
+) -> Iterator[Figure]:
+    """A new picture of a size (inches), or one that is there, drawn in a style; then written where there is a path."""
+    if path is not None:
+        picture_path(path)
+    import matplotlib
+
+    from polhode.plots.picture import Picture
+
+    with matplotlib.rc_context(how):
+        figure = into or Picture(figsize=size, **{"dpi": DPI, **options})
+        yield figure
+        if path is not None:
+            write(figure, path, written)
 
 
 def write(figure: Figure, path: str | os.PathLike[str], dpi: float = DPI) -> Path:

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from polhode.algebra import rotation
 from polhode.plots import style
 from polhode.plots.axes import curves, label, line, log_axis, plain_ticks, time_axis, title, y_ticks, zero_line
 from polhode.plots.molecules import draw_temperatures
-from polhode.plots.rows import BINS, backwards, band, extremes
+from polhode.plots.rows import BINS, band, extremes
 from polhode.plots.shown import Shown
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, PURPLE, VERMILION
 from polhode.trajectory.convergence import momentum_errors
 from polhode.trajectory.energies import MASSLESS
+from polhode.trajectory.frames import where_known
 
 CHARTS = ("euler_angles", "rotation_vector", "modified_rodrigues", "gibbs_rodrigues")
 """Three-number attitudes, drawn instead of the quaternion where present."""
@@ -38,7 +40,7 @@ def draw_energy(axes: Any, shown: Shown) -> None:
     if bath:
         values = shown.values("conserved_energy") - float(ds["conserved_energy"].values[0])
         values = values / (float(ds["kinetic_energy"].mean()) or 1.0)
-    energy_conserved = "energy" in str(ds.attrs.get("conserves", "")).split(", ")
+    energy_conserved = "energy" in shown.conserved
     units = ds["energy_change"].attrs.get("units", "") if "energy_change" in ds else ""
     if bath:
         words = "Energy with the bath's: change / kinetic energy"
@@ -102,9 +104,8 @@ def draw_momenta(axes: Any, shown: Shown) -> None:
     floor = usual / 10 if usual > 1e4 * ROUND_OFF else FLOOR
     ends = [] if floor > ROUND_OFF else [(ROUND_OFF, "round-off", GREY)]
     for name, (error, _) in errors.items():
-        error = error[::-1] if backwards(ds) else error
         colour = _MOMENTUM_COLOURS[name]
-        drawn = np.maximum(error, floor)
+        drawn = np.maximum(shown.increasing(error), floor)
         if len(drawn) > BINS:
             centre, low, high = band(times, drawn, BINS // 2)
             axes.fill_between(centre, low, high, color=colour, alpha=0.22, linewidth=0)
@@ -177,16 +178,8 @@ def draw_rates(axes: Any, shown: Shown) -> None:
 
 def axis_of(shown: Shown) -> Any:
     """Directions (n, 3) in space of the axis of a top, in order of increasing time: z of the body where not told."""
-    from polhode.algebra import rotation
-
     q = shown.values("attitude")
-    given = shown.record.get("center_of_mass")
-    axis = np.array(given, dtype=float) if isinstance(given, list) and len(given) == 3 else np.array([0.0, 0.0, 1.0])
-    size = float(np.linalg.norm(axis))
-    found = np.full((len(q), 3), np.nan)
-    usable = np.isfinite(q).all(axis=1) & (np.abs(q).sum(axis=1) > 0.0)
-    found[usable] = rotation.rotate(q[usable], axis / size if size > 0.0 else np.array([0.0, 0.0, 1.0]))
-    return found
+    return where_known(rotation.rotate, q, np.broadcast_to(shown.axis, (len(q), 3)))
 
 
 def draw_tilt(axes: Any, shown: Shown) -> None:
@@ -228,22 +221,11 @@ def coordinates(shown: Shown) -> list[int]:
     return found or [0, 1, 2]
 
 
-def _coordinate_curves(axes: Any, shown: Shown, name: str) -> str:
+def draw_coordinates(name: str, words: str, axes: Any, shown: Shown) -> None:
+    """Plot the components of the position or of the momentum."""
     moving = coordinates(shown)
-    labels = [XYZ[k] for k in moving]
-    return curves(axes, shown, shown.values(name)[:, moving], labels, shown.units(name))
-
-
-def draw_position(axes: Any, shown: Shown) -> None:
-    """Plot the coordinates of the position."""
-    note = _coordinate_curves(axes, shown, "position")
-    title(axes, f"Position in space{shown.of_body}", note)
-
-
-def draw_momentum(axes: Any, shown: Shown) -> None:
-    """Plot the components of the momentum."""
-    note = _coordinate_curves(axes, shown, "momentum")
-    title(axes, f"Momentum{shown.of_body}", note)
+    note = curves(axes, shown, shown.values(name)[:, moving], [XYZ[k] for k in moving], shown.units(name))
+    title(axes, words + shown.of_body, note)
 
 
 def draw_temperature(axes: Any, shown: Shown) -> None:
@@ -258,8 +240,8 @@ def draw_temperature(axes: Any, shown: Shown) -> None:
 
 def draw_steps(axes: Any, shown: Shown) -> None:
     """Plot the sizes of steps that a tolerance or a time transformation has chosen."""
-    sizes = np.abs(shown.values("step"))[1:] if not backwards(shown.ds) else np.abs(shown.values("step"))[:-1]
-    times = shown.times[1:] if not backwards(shown.ds) else shown.times[:-1]
+    taken = slice(-1) if shown.backwards else slice(1, None)
+    sizes, times = np.abs(shown.values("step"))[taken], shown.times[taken]
     chosen = extremes(sizes)
     line(axes, times[chosen], sizes[chosen], PURPLE, len(sizes))
     good = sizes[np.isfinite(sizes) & (sizes > 0.0)]
@@ -278,14 +260,12 @@ def draw_steps(axes: Any, shown: Shown) -> None:
 
 def draw_work(axes: Any, shown: Shown) -> None:
     """Plot the work of each force since the start."""
-    values = np.asarray(shown.ds["work"].values, dtype=float)
-    values = values[::-1] if backwards(shown.ds) else values
     names = [str(word) for word in shown.ds["force"].values]
     labels = [(name, COLOURS[k % len(COLOURS)]) for k, name in enumerate(names)]
     if len(labels) == 1:
         labels, words = [("", BLUE)], f"Work of {names[0]}"
     else:
         words = "Work of the forces"
-    note = curves(axes, shown, values, labels, shown.units("work"), whole=True)
+    note = curves(axes, shown, shown.values("work"), labels, shown.units("work"), whole=True)
     zero_line(axes)
     title(axes, words, note)

@@ -67,14 +67,7 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     if not panels or "status" not in table:
         raise InvalidInput("this Dataset is no comparison: it has no errors of methods by step; see polhode.compare")
     _check(table, [name for name, _ in panels])
-    if path is not None:
-        style.picture_path(path)
-    import matplotlib
-
-    from polhode.plots.picture import Picture
-
-    with matplotlib.rc_context(style.RC):
-        figure = Picture(figsize=(12, 9), dpi=style.DPI)
+    with style.drawing(path, (12, 9)) as figure:
         figure.text(
             0.022, 0.968, str(table.attrs.get("title", "comparison")), fontsize=15, fontweight="bold", va="center"
         )
@@ -92,8 +85,6 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
             left.set_xlabel("step")
             right.set_xlabel("wall time (s)")
             _finish(left, right, table, name)
-        if path is not None:
-            style.write(figure, path)
     return figure
 
 

@@ -80,9 +80,25 @@ def _dataset(ds: xr.Dataset, variables: Any, title: str) -> xr.Dataset:
     return made.assign_coords(kept).assign_attrs({"title": title, **kept_attrs})
 
 
+def _array(ds: xr.Dataset, values: Any, dims: Any, name: str, words: str, units: str = "rad") -> xr.DataArray:
+    """A further variable with the times of a trajectory."""
+    import xarray as xr
+
+    about = {"long_name": words, "units": units}
+    return xr.DataArray(values, dims=dims, name=name, attrs=about).assign_coords(time=ds["time"])
+
+
 def _unit(vectors: Any) -> Any:
     with np.errstate(invalid="ignore", divide="ignore"):
         return vectors / np.sqrt(np.einsum("...i,...i->...", vectors, vectors))[..., None]
+
+
+def where_known(change: Any, q: Any, x: Any) -> Any:
+    """A change of values by quaternions that are known; NaN by others."""
+    known = np.isfinite(q).all(axis=-1) & (np.abs(q).sum(axis=-1) > 0.0) & np.isfinite(x).all(axis=-1)
+    found = np.full(x.shape, np.nan)
+    found[known] = change(q[known], x[known])
+    return found
 
 
 # ------------------------------------------------------------------ LVLH
@@ -145,8 +161,6 @@ def yaw_pitch_roll(q: Any) -> Any:
 
 def pointing_error(ds: xr.Dataset, axis: Any = (0.0, 0.0, 1.0), toward: Any = "nadir") -> xr.DataArray:
     """Angle between an axis of the body and a direction in space."""
-    import xarray as xr
-
     trajectory(ds, "attitude")
     leading = tuple(ds["attitude"].dims[:-1])
     q = np.asarray(ds["attitude"].values, dtype=float)
@@ -167,22 +181,16 @@ def pointing_error(ds: xr.Dataset, axis: Any = (0.0, 0.0, 1.0), toward: Any = "n
             target = {"nadir": -r, "velocity": v, "normal": np.cross(r, v)}[toward]
     else:
         target = vector(toward, "toward")
-    turned_axis = np.full((*q.shape[:-1], 3), np.nan)
-    usable = np.isfinite(q).all(axis=-1) & (np.abs(q).sum(axis=-1) > 0.0)
-    turned_axis[usable] = rotation.rotate(q[usable], along)
+    turned_axis = where_known(rotation.rotate, q, np.broadcast_to(along, (*q.shape[:-1], 3)))
     a, b = np.broadcast_arrays(turned_axis, target)
     crossed = np.cross(a, b)
     angle = np.arctan2(np.sqrt(np.einsum("...i,...i->...", crossed, crossed)), np.einsum("...i,...i->...", a, b))
     words = toward if isinstance(toward, str) else "a direction"
-    made = xr.DataArray(angle, dims=leading, name="pointing_error")
-    made.attrs.update(long_name=f"angle between a body axis and {words}", units="rad")
-    return made.assign_coords(time=ds["time"])
+    return _array(ds, angle, leading, "pointing_error", f"angle between a body axis and {words}")
 
 
 def beta_angle(ds: xr.Dataset, sun: Any = None) -> xr.DataArray:
     """Angle of the Sun above the plane of the orbit, towards r x v."""
-    import xarray as xr
-
     r, v, leading = _moving(ds)
     there = place_of_sun(ds) if sun is None else vector(sun, "sun")
     if there is None:
@@ -191,9 +199,7 @@ def beta_angle(ds: xr.Dataset, sun: Any = None) -> xr.DataArray:
         there = there.reshape([*(len(there) if dim == "time" else 1 for dim in leading), 3])
     n = np.cross(r, v)
     up, across = np.einsum("...i,...i->...", n, there), np.linalg.norm(np.cross(n, there), axis=-1)
-    made = xr.DataArray(np.arctan2(up, across), dims=leading, name="beta_angle")
-    made.attrs.update(long_name="angle of the Sun above the plane of the orbit", units="rad")
-    return made.assign_coords(time=ds["time"])
+    return _array(ds, np.arctan2(up, across), leading, "beta_angle", "angle of the Sun above the plane of the orbit")
 
 
 # ------------------------------------------------------------------ elements
@@ -301,14 +307,11 @@ def _radius(ds: xr.Dataset, radius: float | None) -> float:
 
 def altitude(ds: xr.Dataset, radius: float | None = None) -> xr.DataArray:
     """Height above a sphere about the centre: distance less ``radius``, by default its equatorial radius."""
-    import xarray as xr
-
     trajectory(ds, "position")
     r = np.asarray(ds["position"].values, dtype=float)
     height = np.sqrt(np.einsum("...i,...i->...", r, r)) - _radius(ds, radius)
-    made = xr.DataArray(height, dims=ds["position"].dims[:-1], name="altitude")
-    made.attrs.update(long_name="altitude above a sphere", units=str(ds["position"].attrs.get("units", "")))
-    return made.assign_coords(time=ds["time"])
+    units = str(ds["position"].attrs.get("units", ""))
+    return _array(ds, height, ds["position"].dims[:-1], "altitude", "altitude above a sphere", units)
 
 
 def ground_track(ds: xr.Dataset, rotation_rate: float | None = None, radius: float | None = None) -> xr.Dataset:
@@ -362,7 +365,7 @@ def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
             f"rows are up to {turn / (2.0 * pi):.2g} of a revolution apart, between which shadows cannot be told; "
             "record more rows, at least four in a revolution (every, t_eval)"
         )
-    t, path = _between(times, r, v, max(1, min(16, SOUGHT // len(times))))
+    t, path = between_rows(times, r, v, max(1, min(16, SOUGHT // len(times))))
     depth = cast.depth(t, path)
     inside = depth > 0.0
     edges = np.flatnonzero(inside[1:] != inside[:-1])
@@ -385,15 +388,17 @@ SOUGHT = 200_000
 """Most places between rows at which a shadow is sought."""
 
 
-def _between(times: Any, r: Any, v: Any, many: int) -> tuple[Any, Any]:
-    """Times and places at rows and ``many - 1`` times between each two, on the cubics through rows."""
-    if many == 1:
-        return times, r
-    h = np.diff(times)
-    x = np.arange(many) / many
+def hermite(a: Any, b: Any, da: Any, db: Any, h: Any, x: Any) -> Any:
+    """The cubic from a to b with slopes da and db over an interval h, at its part x."""
+    y = 1.0 - x
+    return y * y * (1.0 + 2.0 * x) * a + x * x * (1.0 + 2.0 * y) * b + h * x * y * (y * da - x * db)
+
+
+def between_rows(times: Any, points: Any, slopes: Any, many: int) -> tuple[Any, Any]:
+    """Times and points at rows and ``many - 1`` times between each two, on the cubics through rows."""
+    h, x = np.diff(times), np.arange(many) / many
     t = (times[:-1, None] + h[:, None] * x).ravel()
-    X, Y = x[None, :, None], 1.0 - x[None, :, None]
-    H = h[:, None, None]
-    a, b, c, d = (values[:, None] for values in (r[:-1], r[1:], v[:-1], v[1:]))
-    path = Y * Y * (1.0 + 2.0 * X) * a + X * X * (1.0 + 2.0 * Y) * b + H * X * Y * (Y * c - X * d)
-    return np.append(t, times[-1]), np.concatenate([path.reshape(-1, 3), r[-1:]])
+    h, x = (values.reshape(shape + (1,) * (points.ndim - 1)) for values, shape in ((h, (-1, 1)), (x, (1, -1))))
+    a, b, da, db = (values[:, None] for values in (points[:-1], points[1:], slopes[:-1], slopes[1:]))
+    path = hermite(a, b, da, db, h, x)
+    return np.append(t, times[-1]), np.concatenate([path.reshape(-1, *points.shape[1:]), points[-1:]])

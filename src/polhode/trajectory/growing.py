@@ -109,6 +109,7 @@ class Growing:
         self.rows, self.shown, self.chunk = 0, 0, 0
         self.nodes: dict[str, dict[str, Any]] = {}
         self.pending: dict[str, Any] = {}
+        self.fills: dict[str, Any] = {}  # of variables whose empty numbers are none of those that are usual
         self.attributes: dict[str, Any] = {}
         self.disk = Unsynced()
 
@@ -125,26 +126,26 @@ class Growing:
             for name, buffer in self.pending.items():
                 buffer[filled : filled + take] = values[name][done : done + take]
             if filled + take == self.chunk:
-                self._write_chunk(self.rows // self.chunk, self.chunk)
+                self._write_chunk(self.rows // self.chunk, self.pending)
             self.rows += take  # after they are written, so that no row is shown that a full disk did not take
             done += take
 
     def _begin(self, piece: xr.Dataset) -> None:
         growing = {str(name): v for name, v in piece.variables.items() if self.dimension in v.dims}
         row = sum(v.dtype.itemsize * math.prod(v.shape[1:]) for v in growing.values())
-        self.chunk = max(1, min(self.buffer // row, self.most or self.buffer))
+        self.chunk = max(1, min(self.buffer // max(1, row), self.most or self.buffer))
         for name, variable in growing.items():
             within = variable.shape[1:]
-            node = node_of(variable, (0, *within), (self.chunk, *(max(1, size) for size in within)))
-            fill = np.nan if variable.dtype.kind == "f" else 0
-            self.pending[name] = np.full((self.chunk, *within), fill, dtype=variable.dtype)
+            node = node_of(variable, (self.rows, *within), (self.chunk, *(max(1, size) for size in within)))
+            node["fill_value"] = self.fills.get(name, node["fill_value"])
+            fill = np.nan if variable.dtype.kind == "f" else node["fill_value"]
+            kind = object if _text(variable) else variable.dtype
+            self.pending[name] = np.full((self.chunk, *within), fill, dtype=kind)
             self._put(name, node)
         self.put(piece.drop_vars(list(growing)))
 
-    def _write_chunk(self, number: int, filled: int) -> None:
-        for name, buffer in self.pending.items():
-            if filled < self.chunk:
-                buffer[filled:] = np.nan if buffer.dtype.kind == "f" else 0
+    def _write_chunk(self, number: int, buffers: Mapping[str, Any]) -> None:
+        for name, buffer in buffers.items():
             self.disk.write(self._chunk_file(name, number, buffer.ndim), encoded(buffer))
 
     def _chunk_file(self, name: str, number: int, dimensions: int) -> Path:
@@ -166,11 +167,9 @@ class Growing:
         """Write variables that do not grow, each in one chunk, in the place of those of that name."""
         for name, variable in fixed.variables.items():
             values = variable.values
-            chunk = tuple(max(1, size) for size in values.shape)
             if values.size:
-                file = self.folder.joinpath(str(name), "c", *["0"] * values.ndim)
-                self.disk.write(file, encoded(values))
-            self._put(str(name), node_of(variable, values.shape, chunk))
+                self.disk.write(self.folder.joinpath(str(name), "c", *["0"] * values.ndim), encoded(values))
+            self._put(str(name), node_of(variable, values.shape, tuple(max(1, size) for size in values.shape)))
 
     def describe(self, name: str, attributes: Mapping[str, Any]) -> None:
         """Other attributes of a variable, from the next ``show`` on."""
@@ -180,7 +179,9 @@ class Growing:
         """Write the unfinished chunk and, after it, the metadata by which others see all rows handed in."""
         filled = self.rows % self.chunk if self.chunk else 0
         if filled:
-            self._write_chunk(self.rows // self.chunk, filled)
+            for buffer in self.pending.values():
+                buffer[filled:] = np.nan if buffer.dtype.kind == "f" else 0
+            self._write_chunk(self.rows // self.chunk, self.pending)
         for name in self.pending:
             self.nodes[name] = {**self.nodes[name], "shape": [self.rows, *self.nodes[name]["shape"][1:]]}
             if last:

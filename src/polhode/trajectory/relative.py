@@ -10,7 +10,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import choice, whole
 from polhode.errors import InvalidInput, unknown_name
-from polhode.trajectory.frames import lvlh_attitude
+from polhode.trajectory.frames import lvlh_attitude, where_known
 from polhode.trajectory.schema import trajectory
 from polhode.trajectory.surroundings import recorded
 
@@ -76,7 +76,7 @@ def relative(ds: xr.Dataset, origin: int | str, other: int | str, frame: str = "
     }
     if "attitude" in ds and "angular_velocity" in ds:
         (q0, q1), (w0, w1) = of("attitude", "quaternion"), of("angular_velocity", "axis")
-        q = _turned(rotation.multiply, rotation.conjugate(q0), q1)
+        q = where_known(rotation.multiply, rotation.conjugate(q0), q1)
         angle = 2.0 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0]))
         told = "attitude of the second body, its axes to those of the first"
         variables |= {
@@ -91,17 +91,9 @@ def relative(ds: xr.Dataset, origin: int | str, other: int | str, frame: str = "
     return xr.Dataset(variables, attrs={"title": f"{other} as seen from {origin}"}).assign_coords(kept)
 
 
-def _turned(change: Any, q: Any, x: Any) -> Any:
-    """A change by quaternions that are known; NaN by others."""
-    known = np.isfinite(q).all(axis=-1) & (np.abs(q).sum(axis=-1) > 0.0) & np.isfinite(x).all(axis=-1)
-    found = np.full_like(x, np.nan)
-    found[known] = change(q[known], x[known])
-    return found
-
-
 def _in_axes(q: Any, x: Any) -> Any:
     """Vectors in axes that quaternions take to space."""
-    return _turned(rotation.rotate_inverse, q, x)
+    return where_known(rotation.rotate_inverse, q, x)
 
 
 def joined(ds: xr.Dataset, turning: bool = False) -> list[tuple[int, int]]:

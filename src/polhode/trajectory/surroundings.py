@@ -43,11 +43,12 @@ def recorded(ds: xr.Dataset) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError):
         return {}
     for name in varied:
-        own = ds.coords.get(name)
-        if name in found and own is not None and "member" not in own.dims:
-            found[name] = own.values.tolist()
-        else:
-            found.pop(WORD.split(name, maxsplit=1)[0], None)
+        own, (body, _, word) = ds.coords.get(name), name.partition(".")
+        told, key = (found[body], word) if word and isinstance(found.get(body), dict) else (found, name)
+        if key in told and own is not None and "member" not in own.dims:
+            told[key] = own.values.tolist()
+        else:  # or where a body starts, of which a record of arguments has nothing
+            told.pop(WORD.split(key, maxsplit=1)[0], None)
     return found
 
 

@@ -142,7 +142,7 @@ def is_free(run: Recorded) -> bool:
     found = spin(run)
     if found is None:
         return False
-    if "position" not in run.whole and "angular_momentum_space" in str(run.whole.attrs.get("conserves", "")):
+    if "position" not in run.whole and "angular_momentum_space" in run.conserved:
         return True
     L = found[0]
     size = float(np.linalg.norm(L[0]))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InvalidInput
+from polhode.plots.rows import even
 from polhode.trajectory import frames as seen
-from polhode.trajectory.surroundings import centre as centre_of
 from polhode.trajectory.surroundings import turned
 from polhode.viewer import motions
 from polhode.viewer.arrays import FINE, Arrays
@@ -50,7 +50,7 @@ def of_run(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
 
 def about_a_centre(run: Recorded) -> bool:
     """Whether bodies are about a centre at the origin."""
-    return run.system in AROUND or centre_of(run.whole) is not None
+    return run.system in AROUND or run.centre is not None
 
 
 def between_frames(run: Recorded) -> Any:
@@ -61,7 +61,7 @@ def between_frames(run: Recorded) -> Any:
     if len(rows) <= len(run.times) or most <= len(run.times):
         return run.rows
     rows = rows[np.argsort(times[rows], kind="stable")]
-    return rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(int))]
+    return rows[even(len(rows), most)]
 
 
 def path(run: Recorded, arrays: Arrays, rows: Any, facts: Told) -> dict[str, Any] | None:
@@ -89,7 +89,7 @@ def path(run: Recorded, arrays: Arrays, rows: Any, facts: Told) -> dict[str, Any
     largest = float(bends[:, ~lost].max(initial=0.0))
     many = int(min(np.ceil(largest / SMOOTH), POINTS // (run.bodies * max(1, len(t) - 1)), 64))
     if many > 1:
-        r = _between(t, r, v, many)
+        r = seen.between_rows(t, r, v, many)[1]
     elif rows is run.rows and not lost.any():
         return None
     r[:, lost] = r[:1, lost]
@@ -107,20 +107,10 @@ def _bends(t: Any, r: Any, v: Any) -> tuple[Any, Any]:
     return bends, np.quantile(ratio, 0.9, axis=0)
 
 
-def _between(t: Any, r: Any, v: Any, many: int) -> Any:
-    """Rows and ``many - 1`` places between each two of them."""
-    h = np.diff(t)[:, None, None, None]
-    x = (np.arange(many) / many)[None, :, None, None]
-    y = 1.0 - x
-    a, b, c, d = (values[:, None] for values in (r[:-1], r[1:], v[:-1], v[1:]))
-    found = y * y * (1.0 + 2.0 * x) * a + x * x * (1.0 + 2.0 * y) * b + h * x * y * (y * c - x * d)
-    return np.concatenate([found.reshape(-1, *r.shape[1:]), r[-1:]])
-
-
 # ------------------------------------------------------------------ the central body
 def central(run: Recorded, facts: Told) -> dict[str, Any]:
     """Name, radius and rotation of the body at the origin, as far as the record tells."""
-    known = centre_of(run.whole)
+    known = run.centre
     found: dict[str, Any] = {"name": (known.name if known else "") or "centre"}
     if known is None or known.radius is None:
         found["radius"] = 0.1 * float(np.linalg.norm(run.of("position"), axis=-1).min())
@@ -137,7 +127,7 @@ def central(run: Recorded, facts: Told) -> dict[str, Any]:
 
 def ground_track(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
     """Longitude and latitude (deg) below the first body, on a centre that turns about z at a known rate."""
-    known = centre_of(run.whole)
+    known = run.centre
     if known is None or not known.rotation:
         facts.append(("ground track", "none: the rotation of the centre is not in the record"))
         return None

@@ -89,8 +89,6 @@ def _recorded(ds: Any, most: int, span: tuple[float, float] | None) -> tuple[Rec
     if "time" not in ds.dims or not {"attitude", "position"} & set(ds.data_vars):
         raise InvalidInput("this Dataset is no trajectory: it has no attitudes and no positions along times; take that "
                            "of a run, such as polhode.integrate gives")  # fmt: skip
-    if "run" not in ds.attrs:
-        ds = _of_member(ds)
     picked = frames.chosen(ds, most, span)
     along = [name for name, variable in ds.data_vars.items() if "time" in variable.dims]
     small = ds[along].isel(time=picked.rows).load()
@@ -167,16 +165,3 @@ def members_of(ds: xr.Dataset, members: Any) -> list[tuple[str, xr.Dataset]]:
     if not found:
         raise InvalidInput("members is empty; name those to show")
     return found
-
-
-def _of_member(ds: xr.Dataset) -> xr.Dataset:
-    """A member of an ensemble with the record of its run: that of all members, with the arguments that were varied."""
-    try:
-        record = dict(json.loads(str(ds.attrs["ensemble"]))["first"])
-        arguments = dict(record["system"]["arguments"])
-    except (ValueError, KeyError, TypeError):
-        return ds
-    for name in arguments:
-        if name in ds.variables and not {"member", "time"} & set(ds[name].dims):
-            arguments[name] = np.asarray(ds[name].values).tolist()
-    return ds.assign_attrs(run=json.dumps(record | {"system": record["system"] | {"arguments": arguments}}))

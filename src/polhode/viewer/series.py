@@ -9,7 +9,6 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.trajectory import frames as seen
 from polhode.trajectory.convergence import momentum_errors
-from polhode.trajectory.surroundings import centre, centre_of_top
 from polhode.viewer import equipment, motions, orbits
 from polhode.viewer.arrays import COARSE, Arrays
 from polhode.viewer.recorded import Recorded
@@ -50,7 +49,7 @@ def of_run(run: Recorded, arrays: Arrays) -> list[Group]:
     if w is not None and not run.molecules:
         unit = run.unit("angular_velocity") or "rad / time"
         add("Angular velocity, body axes", unit, [(name, w[:, k]) for k, name in enumerate("xyz")])
-    if run.system in ("soft_wall", "gravity_gradient") or centre_of_top(run.whole) is not None:
+    if run.system in ("soft_wall", "gravity_gradient") or run.top is not None:
         add("Tilt from the vertical", "deg", [tilt(run)])
     if orbits.about_a_centre(run):
         _of_orbit(run, add)
@@ -77,9 +76,8 @@ def invariants(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
         if name in run.ds and run.ds[name].dims == ("time",):
             words = name.replace("_", " ")
             found.append({"name": words, "values": arrays.exact(_row(run, name)), "unit": run.unit(name)})
-    conserved = str(run.whole.attrs.get("conserves", "")).split(", ")
     for name, words in LENGTHS.items():
-        if name in conserved and name in run.ds and run.ds[name].dims == ("time", "axis"):
+        if name in run.conserved and name in run.ds and run.ds[name].dims == ("time", "axis"):
             values = np.linalg.norm(_row(run, name), axis=1)
             about = " about the centre" if name == "angular_momentum_space" and orbits.about_a_centre(run) else ""
             found.append({"name": f"length of {words}{about}", "values": arrays.exact(values), "unit": run.unit(name)})
@@ -115,7 +113,7 @@ def _largest(run: Recorded, sizes: Any) -> Any:
 
 def _momentum_errors(run: Recorded) -> list[Curve]:
     """Errors of the momenta that are conserved."""
-    names = [name for name in str(run.whole.attrs.get("conserves", "")).split(", ") if name in run.whole]
+    names = [name for name in run.conserved if name in run.whole]
     vectors = [*names, *(name for name in ("angular_momentum_space", "momentum") if name in run.whole)]
     if not names or run.whole.sizes["time"] < 2:
         return []
@@ -139,12 +137,7 @@ def _words(name: str) -> str:
 # ------------------------------------------------------------------ angles, heights
 def tilt(run: Recorded) -> Curve:
     """Angle between the vertical and the axis of a pinned body: through its centre of mass, else z."""
-    try:
-        axis = np.asarray(run.arguments.get("center_of_mass"), dtype=float).reshape(3)
-    except (TypeError, ValueError):
-        axis = np.zeros(3)
-    axis = axis if np.isfinite(axis).all() and axis.any() else np.array([0.0, 0.0, 1.0])
-    up = rotation.rotate(run.first("attitude"), axis / np.linalg.norm(axis))
+    up = rotation.rotate(run.first("attitude"), run.axis)
     return "axis", np.degrees(np.arctan2(np.hypot(up[:, 0], up[:, 1]), up[:, 2]))
 
 
@@ -158,7 +151,7 @@ def unwound(angles: Any) -> Any:
 def _of_orbit(run: Recorded, add: Any) -> None:
     r, q = run.first("position"), run.first("attitude")
     distance = np.linalg.norm(r, axis=1)
-    known = centre(run.whole)
+    known = run.centre
     frame = orbits.lvlh(run)
     if q is not None and frame is not None:
         angles = np.degrees(seen.yaw_pitch_roll(rotation.multiply(rotation.conjugate(frame), q)))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.trajectory.surroundings import centre_of_top
+from polhode.plots.solids import ring, sides
 from polhode.viewer.arrays import Arrays
 from polhode.viewer.recorded import Recorded
 
@@ -52,13 +52,12 @@ class Shape(NamedTuple):
 def of_run(run: Recorded, arrays: Arrays, mesh: tuple[Any, Any] | None) -> Shape:
     """Shapes of the bodies of a run."""
     if mesh is not None:
-        pivot = None if centre_of_top(run.whole) is None else [0.0, 0.0, 0.0]
+        pivot = None if run.top is None else [0.0, 0.0, 0.0]
         return Shape([_mesh(arrays, *mesh)], pivot, "your mesh, in the axes of the body")
     if run.molecules:
         return _molecule(run)
     if run.inertia:
-        centre = centre_of_top(run.whole)
-        return _solids(run, arrays) if centre is None else _top(run, arrays, centre)
+        return _solids(run, arrays) if run.top is None else _top(run, arrays, run.top)
     extent = _extent(run)
     if run.bodies > 1 and run.mass is not None:
         sizes = np.cbrt(run.mass / run.mass.max())
@@ -77,23 +76,6 @@ def _extent(run: Recorded) -> float:
 
 
 # ------------------------------------------------------------------ solids
-def sides(moments: Any, mass: float | None) -> Any:
-    """Sides of the cuboid with these principal moments; without a mass, such that the largest is 1.
-
-    Moments that no body has (one exceeds the sum of the others) give a side of zero; none is drawn thinner than
-    THINNEST of the largest.
-    """
-    moments = np.asarray(moments, dtype=float)
-    largest = float(moments.max())
-    if not np.isfinite(largest) or largest <= 0.0:
-        return np.ones(3)
-    relative = moments / largest
-    found = np.sqrt(np.maximum(0.0, 6.0 * (relative.sum() - 2.0 * relative)))
-    found = np.maximum(found, THINNEST * found.max())
-    scale = sqrt(largest / mass) if mass else 1.0 / float(found.max())
-    return found * scale
-
-
 def _solids(run: Recorded, arrays: Arrays) -> Shape:
     masses = run.mass if run.mass is not None and "position" in run.whole else None
     if masses is None and run.arguments.get("mass") is not None:
@@ -103,7 +85,7 @@ def _solids(run: Recorded, arrays: Arrays) -> Shape:
     for k in range(run.bodies if many else 1):
         moments, frame = run.inertia[k if len(run.inertia) > 1 else 0]
         if moments.any():
-            shapes.append(_box(arrays, sides(moments, None if masses is None else float(masses[k])), frame))
+            shapes.append(_box(arrays, sides(moments, None if masses is None else float(masses[k]), THINNEST), frame))
         else:
             shapes.append({"kind": "sphere", "radius": _ball(run, k)})
     moments = next(one for one, _ in run.inertia if one.any())
@@ -119,7 +101,7 @@ def _ball(run: Recorded, k: int) -> float:
     solid = next(j for j, (moments, _) in enumerate(run.inertia) if moments.any())
     if run.mass is None or not run.mass[solid]:
         return 0.3
-    volume = float(np.prod(sides(run.inertia[solid][0], float(run.mass[solid]))))
+    volume = float(np.prod(sides(run.inertia[solid][0], float(run.mass[solid]), THINNEST)))
     return float(np.cbrt(0.75 / pi * volume * run.mass[k] / run.mass[solid]))
 
 
@@ -171,7 +153,7 @@ def _top(run: Recorded, arrays: Arrays, centre: Any) -> Shape:
     values, axes = np.linalg.eigh(own)
     axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
     frame = rotation.quaternion_from_matrix(axes)
-    shape = _box(arrays, sides(np.maximum(values, 1e-12 * abs(values).max()), mass), frame)
+    shape = _box(arrays, sides(np.maximum(values, 1e-12 * abs(values).max()), mass, THINNEST), frame)
     words = "cuboid of uniform density with these moments"
     words += "" if mass == stated else f", for a mass of {mass:.3g}, since the record states none that fits"
     return Shape([shape], [float(-c) for c in centre], words)
@@ -180,11 +162,7 @@ def _top(run: Recorded, arrays: Arrays, centre: Any) -> Shape:
 def _cone(arrays: Arrays, axis: Any, height: float, radius: float) -> dict[str, Any]:
     """A pyramid on its tip whose section has the second moments of a circle; relative to its centre of mass."""
     corner = radius * sqrt(3.0 / (2.0 + cos(2.0 * pi / SIDES)))
-    aside = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    aside /= np.linalg.norm(aside)
-    other = np.cross(axis, aside)
-    angles = 2.0 * pi * np.arange(SIDES) / SIDES
-    rim = corner * (np.cos(angles)[:, None] * aside + np.sin(angles)[:, None] * other) + 0.25 * height * axis
+    rim = ring(axis, 0.25 * height, corner, SIDES)
     vertices = np.concatenate([[-0.75 * height * axis], [0.25 * height * axis], rim])
     faces = []
     for k in range(SIDES):

@@ -9,6 +9,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput, shown
 from polhode.plots import style
+from polhode.plots.rows import even
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,12 +26,6 @@ def picture(ds: xr.Dataset, path: str | os.PathLike[str] | None = None, show: st
     """Draw a sweep: over two keys a map, else one panel for each key; members that failed are crosses.
 
     With all rows kept, bands over time instead: the median, the quartiles and the range of all members."""
-    if path is not None:
-        style.picture_path(path)
-    import matplotlib
-
-    from polhode.plots.picture import Picture
-
     rows = "time" in ds.dims
     name = show or next((str(one) for one in _drawable(ds, rows)), None)
     dims = ("member", "time") if rows else ("member",)
@@ -41,11 +36,10 @@ def picture(ds: xr.Dataset, path: str | os.PathLike[str] | None = None, show: st
         raise InvalidInput(f"there is no variable {shown(name)} of {what} to draw; {named}")
     keys = [str(key) for key in ds.coords if "member" in ds[key].dims and ds[key].ndim == 1]
     numbers = [key for key in keys if ds[key].dtype.kind in "fi" and len(np.unique(ds[key].values[:MOST])) > 1]
-    with matplotlib.rc_context(style.RC):
-        panels = 1 if rows or len(numbers) in (0, 1, 2) else min(MOST_PANELS, len(numbers))
-        across = min(3, panels)
-        figure = Picture(figsize=(9.0 if panels == 1 else 5.0 * across, 6.2 if panels == 1 else 4.3 * -(-panels //
-        across)), dpi=style.DPI, layout="constrained")  # fmt: skip
+    panels = 1 if rows or len(numbers) in (0, 1, 2) else min(MOST_PANELS, len(numbers))
+    across = min(3, panels)
+    size = (9.0, 6.2) if panels == 1 else (5.0 * across, 4.3 * -(-panels // across))
+    with style.drawing(path, size, layout="constrained") as figure:
         figure.suptitle(f"{ds.attrs.get('title', 'sweep')}, {int((ds.status > 0).sum())} failed", x=0.01, ha="left",
                         fontsize=13, fontweight="bold")  # fmt: skip
         axes = [figure.add_subplot(-(-panels // across), across, k + 1) for k in range(panels)]
@@ -58,8 +52,6 @@ def picture(ds: xr.Dataset, path: str | os.PathLike[str] | None = None, show: st
         else:
             for one, key in zip(axes, numbers, strict=False):
                 _against(one, ds, name, key)
-        if path is not None:
-            style.write(figure, path)
     return figure
 
 
@@ -85,8 +77,7 @@ def _scaled(axis: Any, values: Any) -> None:
 
 def _some(ds: xr.Dataset) -> Any:
     """The members that are drawn, spread evenly over all, and which of them failed."""
-    count = ds.sizes["member"]
-    at = np.unique(np.linspace(0, count - 1, min(count, MOST)).astype(np.int64))
+    at = even(ds.sizes["member"], MOST)
     return at, ds["status"].values[at] > 0
 
 
