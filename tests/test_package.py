@@ -151,7 +151,7 @@ def test_xarray_finds_the_engine_of_an_installed_wheel(wheel, tmp_path):
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     words = [sys.executable, "-P", "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
-    assert done.stdout.split() == [str(tmp_path / "polhode" / "in_xarray" / "engine.py"), "True"]
+    assert done.stdout.split() == [str(tmp_path / "polhode" / "xarray_engine.py"), "True"]
 
 
 WITHOUT_ALL = """

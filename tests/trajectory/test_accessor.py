@@ -506,7 +506,7 @@ print(json.dumps([early, plain.polhode.rotation().as_quat()[3].tolist(), bool(pl
 
 
 def test_the_engine_takes_nothing_of_others(tmp_path):
-    from polhode.in_xarray.engine import TrajectoryBackend
+    from polhode.xarray_engine import TrajectoryBackend
 
     backend = TrajectoryBackend()
     (tmp_path / "other.zarr").mkdir()

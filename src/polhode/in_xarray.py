@@ -2,9 +2,9 @@
 
 ``whenever_imported`` is called when polhode is imported. It registers the accessor at once if xarray is there already,
 else as soon as somebody imports xarray, so the order of the imports does not matter and polhode need not import xarray
-itself. The accessor, ``polhode.trajectory.accessor``, is loaded when it is first used. ``engine`` is the entry point in
-the group ``xarray.backends``: xarray loads it whenever it opens a file, so there the accessor is registered even where
-polhode was never imported.
+itself. The accessor, ``polhode.trajectory.accessor``, is loaded when it is first used. ``xarray_engine`` is the entry
+point in the group ``xarray.backends``: xarray loads it whenever it opens a file, so there the accessor is registered
+even where polhode was never imported.
 """
 
 from __future__ import annotations
