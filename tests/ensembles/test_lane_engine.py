@@ -104,7 +104,7 @@ CASES = [
 ROUND_OFF = 4e-15
 
 
-@pytest.mark.parametrize(("name", "label"), some(CASES, 9))
+@pytest.mark.parametrize(("name", "label"), some(CASES, 6))
 def test_members_are_single_runs_to_round_off(name, label):
     system, chosen = SYSTEMS[name](), method(label)
     engine = lanes.engine_for(system, chosen, width=WIDTH)

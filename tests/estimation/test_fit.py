@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import some
 from polhode.errors import EstimationWarning, InvalidInput
 from polhode.estimation import arcs
 from polhode.estimation import solve as solving
@@ -97,7 +98,7 @@ def a_tensor():
     return problem_of(body, data, free, "exact", 3.0, prior={"inertia": 1.0}, angular_velocity=(0.21, 0.98, 0.1))
 
 
-@pytest.mark.parametrize("make", [all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor])
+@pytest.mark.parametrize("make", some([all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor], 2))
 def test_jacobian_is_that_of_the_residuals(make):
     problem = make()
     x = problem.start + 0.01 * np.sin(np.arange(len(problem.start)))
@@ -165,6 +166,7 @@ def test_what_no_datum_depends_on_is_held():
         ph.fit(ph.free_body(INERTIA), {"gyro": (truth.time, truth.angular_velocity)}, ["attitude"], "exact", noise=1)
 
 
+@pytest.mark.full
 def test_a_common_scale_of_inertia_and_a_torque_is_named():
     body, data = two_sensors()
     found = quietly(body, data, ["attitude", "angular_velocity", "inertia", "parameters.0"], "mkrk:cv8", step=0.05,
@@ -317,7 +319,7 @@ def two_sensors():
     ]
 
 
-@pytest.mark.parametrize("arcs", [1, 4])
+@pytest.mark.parametrize("arcs", some([1, 4], 1))
 def test_far_guess_is_reached_by_growing_spans_and_by_arcs(arcs):
     body, data = two_sensors()
     free = ["attitude", "angular_velocity", "inertia", "parameters.0", "gyro.bias"]

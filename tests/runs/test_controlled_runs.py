@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import polhode as ph
+from cover import some
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.kernel import jit
 
@@ -117,7 +118,7 @@ def test_members_have_the_bits_of_single_runs(system):
 
 
 @BOTH
-@pytest.mark.parametrize("method", ["v2", "s6_10", "mkrk:rk4"])
+@pytest.mark.parametrize("method", some(["v2", "s6_10", "mkrk:rk4"], 1))
 def test_derivatives_are_those_of_the_sampled_run(system, method):
     run = {"method": method, "step": 0.05, "steps": 30}
     ds = ph.integrate(system, **run, **START, tangent=["parameters"])

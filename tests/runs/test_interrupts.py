@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import some
 from polhode.kernel import cache
 from polhode.kernel.interrupts import held, never_lost
 
@@ -127,7 +128,7 @@ def interrupted(folder, seconds, *words, start=(sys.executable, "-m", "polhode")
     return left, said
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.4, 1.5])
+@pytest.mark.parametrize("seconds", some([0.0, 0.4, 1.5], 1))
 def test_exit_code_while_compiling(tmp_path, seconds):
     """Or while it runs, or when all is done: what is left is told."""
     left, said = interrupted(tmp_path / "here", seconds, "run", "--no-picture")

@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from cover import some
 from polhode import durable, events, forces
 from polhode.runs import rows, store, streamed
 from polhode.trajectory import growing
@@ -70,7 +71,7 @@ RUNS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", some(RUNS, 4))
 def test_the_trajectory_is_that_of_a_run_in_memory(path, small, name):
     system, method, more = RUNS[name]
     whole = ph.integrate(system(), method, **more)

@@ -42,6 +42,9 @@ OFFSETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 constants are not smooth so far, as principal axes of moments that are nearly equal."""
 SMOOTH, ROUNDED = 1e-10, 1e-15
 """Largest difference of constants from what their neighbours say, relative; and of such as vanish."""
+STRAIGHT = 2e-15
+"""Largest distance of values from a straight line, relative."""
+INVERSES = range(L.INVERSE_INERTIA, L.INVERSE_INERTIA + 3)
 ONE_SIDED = (0.1, -0.1, 0.01, -0.01)
 """Intervals tried, relative to the value, where a system can be built on one side of it only."""
 
@@ -290,6 +293,7 @@ class Columns:
         at = float(np.asarray(value, dtype=float)[where])
         problem: PolhodeError | None = None
         given, (read, _) = self.given, self.read_by_loads
+        own = slice(0, L.CONSTANTS * system.N)
 
         @cache  # differences and their checks share places
         def built(s: float) -> Any:
@@ -299,7 +303,7 @@ class Columns:
                 changed[where] += s
                 if len(where) == 2 and where[0] != where[1]:
                     changed[where[::-1]] += s
-            other = system_with(system, {path: changed if where else float(changed)})
+            other = system_with(system, {path: changed if where else float(changed)}) if s else system
             start = start_of(other, prepared, self.start.state[: L.BODY * system.N], system.frames)
             if given:
                 start.state[read] = self.start.state[read]
@@ -311,6 +315,7 @@ class Columns:
                                     "derivative by it; name numbers that stay between these times")  # fmt: skip
             signs = np.sign(np.sum(start.frames.reshape(-1, 4) * self.start.frames.reshape(-1, 4), axis=1))
             frames = start.frames.reshape(-1, 4) * signs[:, None]
+            start.bodies[own].reshape(-1, L.CONSTANTS)[:, [L.INVERSE_MASS, *INVERSES]] = 0.0  # they follow
             return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters, now[4]])
 
         ways = [(_smooth_slope, offset) for offset in OFFSETS] + [
@@ -335,7 +340,6 @@ class Columns:
             whole = np.where(np.isfinite(whole), whole, 0.0)  # infinite masses of pinned bodies stay
             sizes = np.cumsum([a.size for a in self.start.all])
             split = list(np.split(whole, sizes))
-            own = slice(0, L.CONSTANTS * system.N)
             constants, slopes = (a[own].reshape(-1, L.CONSTANTS) for a in (self.start.bodies, split[1]))
             for numbers, inverses in ((L.MASS, L.INVERSE_MASS), (L.INERTIA, L.INVERSE_INERTIA)):
                 n = 1 if numbers == L.MASS else 3
@@ -397,11 +401,13 @@ class _Jumps(InvalidInput):
 
 
 def _smooth_slope(function: Any, offset: float) -> Any:
-    """``slope`` of a function that is smooth there."""
+    """``slope`` of a function that is smooth there; of one that is straight by five of its values."""
+    here, size = function(0.0), _sizes(function, offset)
+    if (straight := _straight_slope(function, size, [k * offset for k in (-4, -1, 1, 4)])) is not None:
+        return straight
     middle: Any = 0.0
     for (k, _), share in zip(STENCIL, MIDDLE, strict=True):
         middle = middle + share * (function(k * offset) + function(-k * offset))
-    here, size = function(0.0), _sizes(function, offset)
     found = slope(function, offset)
     _check_smooth(middle - here, size)
     _check_smooth((found - slope(function, 0.5 * offset)) * offset, size)
@@ -410,8 +416,22 @@ def _smooth_slope(function: Any, offset: float) -> Any:
 
 def _smooth_slope_of_one_side(function: Any, offset: float) -> Any:
     """``_slope_of_one_side``, checked in the same way."""
+    size = _sizes(function, offset)
+    straight = _straight_slope(function, size, [share * offset for share in (0.0, 0.1, 0.4, 1.0)])
+    if straight is not None:
+        return straight
     found = _slope_of_one_side(function, offset)
-    _check_smooth((found - _slope_of_one_side(function, 0.5 * offset)) * offset, _sizes(function, offset))
+    _check_smooth((found - _slope_of_one_side(function, 0.5 * offset)) * offset, size)
+    return found
+
+
+def _straight_slope(function: Any, size: Any, places: Sequence[float]) -> Any:
+    """The slope of a function that is straight from the first to the last of these places; None if it is not."""
+    values = [function(s) for s in places]
+    found = (values[-1] - values[0]) / (places[-1] - places[0])
+    for s, value in zip(places[1:-1], values[1:-1], strict=True):
+        if (np.abs(values[0] + (s - places[0]) * found - value) > STRAIGHT * size).any():
+            return None
     return found
 
 
