@@ -60,7 +60,7 @@ SIZES = {
     "polhode": (1793, 868),
     "polhode_papers": (16115, 8385),
     "programs": (6137, 3782),
-    "runs": (13157, 7871),
+    "runs": (13177, 7887),
     "surroundings": (2836, 1261),
     "systems": (14771, 7423),
     "trajectory": (6375, 3111),
