@@ -56,7 +56,7 @@ SIZES = {
     "kernel": (10340, 6574),
     "loads": (2413, 766),
     "methods": (8143, 3653),
-    "plots": (5422, 3450),
+    "plots": (5423, 3451),
     "polhode": (1793, 868),
     "polhode_papers": (16115, 8385),
     "programs": (6137, 3782),

@@ -461,3 +461,9 @@ def test_a_million_rows_are_thinned(craft):
     picture = dashboard(long)
     for axes in picture.axes:
         assert all(len(line.get_xdata()) < 80_000 for line in axes.lines)
+
+
+def test_the_axis_of_a_pinned_body_goes_through_where_its_weight_acts():
+    top = ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True), ph.loads.weight(20.0, at=(0.3, 0, 0.4)))
+    ds = ph.integrate(top, step=0.01, steps=5, angular_velocity=(0, 0, 9.0))
+    np.testing.assert_allclose(Shown(ds).axis, (0.6, 0, 0.8), rtol=1e-15)

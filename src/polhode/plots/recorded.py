@@ -71,7 +71,8 @@ class Recorded:
     def axis(self) -> Any:
         """The axis of a pinned body, a unit vector in it: through its centre of mass, else z."""
         try:
-            axis = np.asarray(self.arguments.get("center_of_mass"), dtype=float).reshape(3)
+            axis = self.arguments.get("center_of_mass") if self.top is None else self.top
+            axis = np.asarray(axis, dtype=float).reshape(3)
         except (TypeError, ValueError):
             axis = np.zeros(3)
         axis = axis if np.isfinite(axis).all() and axis.any() else np.array([0.0, 0.0, 1.0])
