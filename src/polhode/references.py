@@ -18,7 +18,7 @@ from polhode.lazy import public_names
 _FIELD = re.compile(r"(\w+)=\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 
 
-__all__ = ["bibtex", "cite", "entries"]
+__all__ = ["cite"]
 __dir__ = public_names(__all__)
 
 
