@@ -76,8 +76,11 @@ def outcome(name, arguments, seconds=120.0, warned=True):
     for warning in told:
         if warned and not issubclass(warning.category, PolhodeWarning):
             return (warning.category.__name__, warning.message)
-    if any(np.isnan(array).any() for array in leaves(answer)) and name not in NAN_BY_CHOICE:
-        return ("nan", answer)
+    try:
+        if any(np.isnan(array).any() for array in leaves(answer)) and name not in NAN_BY_CHOICE:
+            return ("nan", answer)
+    except PolhodeError as refused:  # members are drawn when they are read, and there may be too many of them
+        return ("refused", refused)
     return ("fine", answer)
 
 
