@@ -62,7 +62,7 @@ SIZES = {
     "programs": (6137, 3782),
     "runs": (13177, 7887),
     "surroundings": (2836, 1261),
-    "systems": (14771, 7423),
+    "systems": (14772, 7424),
     "trajectory": (6375, 3111),
     "viewer": (4147, 1288),
 }

@@ -144,7 +144,7 @@ def test_wrong_kinds_end_in_a_sentence(monkeypatch, tmp_path):
     )  # fmt: skip
     counts, wrong = walk(calls, monkeypatch, tmp_path)
     assert not wrong, wrong[:20]
-    ends = {"fine", "InvalidInput", "FileProblem", "UserFunctionError"}
+    ends = {"fine", "InvalidInput", "FileProblem", "UserFunctionError", "MissingExtra"}
     of_steps = {"StepTooLarge", "StepFailed", "NotFinite"}  # at values that a filter or a fit arrives at
     assert counts["InvalidInput"] > 1200 and set(counts) <= ends | of_steps
 

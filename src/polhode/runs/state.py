@@ -282,7 +282,7 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
 def refuse_own_states(system: System, start: Any, who: str) -> None:
     """Refuse a start with states that loads read, which would not be carried on."""
     before, own = hasattr(type(start), "isel"), [one.quantity for one in system.auxiliary[system.read_from :]]
-    said = own if before else getattr(start, "states", None)
+    said = own if before else start.states if has(start, "states") else None
     said = start.get("states") if isinstance(start, Mapping) and not before else said
     if said:
         name, what = next(iter(said)), "is a trajectory" if before else "has states of its own"

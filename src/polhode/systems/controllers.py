@@ -13,7 +13,7 @@ from math import floor
 from types import FunctionType
 from typing import Annotated, Any, ClassVar, Self
 
-from polhode.arguments import UNKNOWN, array, identifier, in_unit, mapping, number, text, truth
+from polhode.arguments import UNKNOWN, array, has, identifier, in_unit, mapping, number, text, truth
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Form, ListOf, NumberOrNumbers, Time, Unit
 from polhode.errors import InvalidInput, answering, shown, unknown_name
@@ -262,7 +262,7 @@ def _made(command: Any, parameters: Any, given: dict[str, Any]) -> Controller:
     """A controller by these attributes."""
     if not callable(command):
         raise InvalidInput(f"command must be a function, not {shown(command)}")
-    called_so = getattr(command, "__name__", "")
+    called_so = str(command.__name__) if has(command, "__name__") else ""
     name = called_so if called_so.isidentifier() else "controller"
     numbers = numbers_of(mapping({} if parameters is None else parameters, "parameters"), f"controller {name!r}")
     made = Controller(command, name, numbers, **given)

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 from polhode import reading
 from polhode.arguments import path as checked_path
+from polhode.arguments import whole
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, answering, shown
 from polhode.surroundings.earth_axes import days_of_ut
@@ -135,7 +136,7 @@ def _of_lines(name: str, text: str) -> dict[str, Any]:
 def _chosen(where: str, found: list[dict[str, Any]], satellite: Any) -> dict[str, Any]:
     """The keys of the one that is meant."""
     if satellite is not None:
-        wanted = str(satellite).strip().casefold()
+        wanted = satellite.strip().casefold() if isinstance(satellite, str) else str(whole(satellite, "satellite"))
         named = [one for one in found if wanted in (str(one.get("OBJECT_NAME")).strip().casefold(), _catalogued(one))]
         if not named:
             raise InvalidInput(f"{where} has no satellite {shown(satellite)}; it has {_names(found)}")

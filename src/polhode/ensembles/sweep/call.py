@@ -201,7 +201,7 @@ def _part(part: Any) -> tuple[int, int]:
         return 1, 1
     try:
         k, n = part
-    except (TypeError, ValueError):
+    except Exception:  # an object may fail in any way when it is asked for its two numbers
         raise InvalidInput(f"part must be (k, n), the k-th of n parts, not {shown(part)}") from None
     n = whole(n, "part[1]", 1)
     return whole(k, "part[0]", 1, n), n
