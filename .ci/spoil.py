@@ -3,6 +3,7 @@
     python .ci/spoil.py                         # three lines of each folder; hours
     python .ci/spoil.py --seed 2 --each 1       # others, one of each
     python .ci/spoil.py --folder loads          # of one folder
+    python .ci/spoil.py --near                  # only by the tests that speak of the file; an hour
     python .ci/spoil.py --tests OTHER/tests     # the same lines, seen by other tests
 
 Which lines, the seed says. A line is spoiled by another sign, coefficient, index or comparison, or by a lock that is
@@ -114,9 +115,9 @@ def first_to_look(path: Path, tests: Path) -> list[str]:
     return [name for count, name in sorted(counted)[:12] if count]
 
 
-def noticed_by(copy: Path, named: list[str]) -> str:
+def noticed_by(copy: Path, named: list[str], near: bool) -> str:
     """The first test that fails; "" if none does, "it hangs" after the most seconds."""
-    for which in (named, []):
+    for which in (named,) if near else (named, []):
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *which]
         where = {**os.environ, "PYTHONPATH": str(copy / "src")}
         try:
@@ -137,6 +138,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="which lines (default 1)")
     parser.add_argument("--each", type=int, default=3, help="lines of each folder (default 3)")
     parser.add_argument("--folder", default="", help="one folder of the source only")
+    parser.add_argument("--near", action="store_true", help="only the tests that speak of the file")
     parser.add_argument("--tests", type=Path, default=ROOT / "tests", help="other tests than those here")
     parser.add_argument("--list", action="store_true", help="only say which lines")
     given = parser.parse_args()
@@ -158,7 +160,7 @@ def main() -> int:
                 continue
             (copy / path).write_text("".join(lines), encoding="utf-8")
             try:
-                test = noticed_by(copy, first_to_look(path, copy / "tests"))
+                test = noticed_by(copy, first_to_look(path, copy / "tests"), given.near)
             finally:
                 (copy / path).write_text(text, encoding="utf-8")
             seen, total = seen + bool(test), total + 1
