@@ -27,7 +27,8 @@ def pytest_collection_modifyitems(config, items):
     if any("::" in one for one in config.args):
         return
     long = [item for item in items if any(item.get_closest_marker(name) for name in out)]
-    items[:] = [item for item in items if item not in {*long}]
+    left = {*long}
+    items[:] = [item for item in items if item not in left]
     config.hook.pytest_deselected(items=long)
 
 

@@ -11,6 +11,8 @@ import polhode as ph
 import solar_system
 from cover import some
 from polhode.errors import InvalidInput
+from polhode.runs.parameters import system_with
+from polhode.runs.tangent import columns
 
 Q = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
 START = {"attitude": Q, "angular_momentum": [0.3, 0.4, 2.0]}
@@ -295,3 +297,19 @@ def test_planets_about_the_centre_of_those_before_them_have_derivatives():
 def test_ensembles_say_who_has_derivatives_of_members():
     with pytest.raises(InvalidInput, match="indicators of polhode"):
         ph.ensemble(top(), "v2", members=2, step=0.02, steps=2, tangent=True, **START)
+
+
+def test_straight_constants_take_four_systems(monkeypatch):
+    """A moment moves nothing but itself, and that of a tensor the axes too."""
+    built = []
+
+    def counted(system, changes):
+        built.append(changes)
+        return system_with(system, changes)
+
+    monkeypatch.setattr(columns, "system_with", counted)
+    ph.integrate(ph.free_body((1.0, 1.7, 2.3)), "v2", step=0.1, steps=1, tangent=["inertia.0"], **START)
+    assert len(built) == 4
+    tensor = [[1.0, 0.1, 0.0], [0.1, 1.7, 0.2], [0.0, 0.2, 2.3]]
+    ph.integrate(ph.free_body(tensor), "v2", step=0.1, steps=1, tangent=["inertia.0.0"], **START)
+    assert len(built) - 4 > 8

@@ -14,8 +14,8 @@ from polhode.systems import System
 
 STEP = 0.0123456789
 SOURCE = str(Path(ph.__file__).parent)
-READERS = ("arguments/__init__.py", "polhode/errors.py")
-"""Read all numbers of all users, and hand on all arguments."""
+READERS = "arguments/__init__.py"
+"""Reads all numbers of all users."""
 MOST = 12
 
 

@@ -143,14 +143,7 @@ def symmetry_defect(method: Any, system: System, y: Any, t: float = 0.3, h: floa
 
 
 # ------------------------------------------------------------------ what is kept
-QUANTITIES = (
-    "energy",
-    "midpoint_energy",
-    "momentum_length",
-    "spatial_momentum",
-    "vertical_momentum",
-    "axial_momentum",
-)
+QUANTITIES = ("energy", "midpoint_energy", "momentum_length", "spatial_momentum", "vertical_momentum", "axial_momentum")
 """The names a row may use in ``keeps_free`` and ``keeps_top``."""
 
 
@@ -171,8 +164,7 @@ def quantities(system: System, states: Any, h: float) -> dict[str, Any]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import polhode as ph
+    >>> import numpy as np, polhode as ph
     >>> system, y = ph.checks.top_problem()
     >>> found = ph.checks.quantities(system, np.array([y, y]), 0.1)
     >>> found["energy"].shape, found["spatial_momentum"].shape
@@ -320,10 +312,8 @@ def slicing_defect(method: Any, system: System, y: Any, t: float = 0.3, h: float
         What moves.
     y : array (13 N)
         The state at the time t.
-    t, h : float
-        Time of y, and the step.
-    steps : int
-        Number of steps.
+    t, h, steps : float, float, int
+        Time of y, the step, and the number of steps.
 
     Examples
     --------
@@ -351,10 +341,8 @@ def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
     ----------
     method : str, Method or MethodSpec
         The method.
-    h : float
-        The step.
-    steps : int
-        Number of steps.
+    h, steps : float, int
+        The step, and the number of steps.
 
     Examples
     --------
@@ -382,10 +370,8 @@ def frame_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
     ----------
     method : str, Method or MethodSpec
         The method.
-    h : float
-        The step.
-    steps : int
-        Number of steps.
+    h, steps : float, int
+        The step, and the number of steps.
 
     Examples
     --------

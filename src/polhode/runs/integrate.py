@@ -20,7 +20,6 @@ from polhode.errors import (
     PolhodeWarning,
     StepFailed,
     UserFunctionError,
-    answering,
     warn,
 )
 from polhode.kernel import jit
@@ -53,7 +52,6 @@ RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformed
 """Which run takes which steps."""
 
 
-@answering
 def integrate(
     system: System,
     method: str | Method | None = None,
@@ -201,7 +199,6 @@ def integrate(
     return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
 
 
-@answering
 def rerun(
     ds: xr.Dataset, *, progress: Callable[[Progress], None] | bool | None = None, threads: int = 1,
     **functions: Callable[..., Any],

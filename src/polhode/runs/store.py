@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode import reading
+from polhode import lazy, reading
 from polhode.arguments import number
 from polhode.arguments import path as checked_path
 from polhode.durable import Unsynced, write_durably
@@ -323,7 +323,7 @@ class LiveStore:
             self._create(request)
 
     def _create(self, request: Request) -> None:
-        import zarr
+        zarr: Any = lazy.opened("zarr")
         from zarr.codecs import ZstdCodec
 
         samples, width = request.recording.t_eval, len(request.state.values)
@@ -351,14 +351,14 @@ class LiveStore:
 
     def _consolidate(self, group: Any) -> None:
         """Let readers find the arrays without asking what else is in the folder."""
-        import zarr
+        zarr: Any = lazy.opened("zarr")
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that Zarr's specification does not know this yet
             zarr.consolidate_metadata(group.store)
 
     def _group(self) -> Any:
-        import zarr
+        zarr: Any = lazy.opened("zarr")
 
         return zarr.open_group(
             zarr_store(write_durably)(self.path), mode="r+" if self.writable else "r", use_consolidated=False
