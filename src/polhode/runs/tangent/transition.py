@@ -24,7 +24,7 @@ from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Recording, Tolerance
 from polhode.runs.tangent.columns import Columns
-from polhode.runs.tangent.engine import Schedule, TangentEngine
+from polhode.runs.tangent.engine import Schedule, TangentEngine, method_and_loads
 from polhode.runs.tangent.passage import ON_GRID, Passage, check_steps
 from polhode.systems.sampling import cut_by
 
@@ -107,7 +107,7 @@ class Transition:
             self.changes |= bool(cut_by(system.sampled, request.t0, request.steps.h, request.final))
         guard = request.settings.guard
         chosen = not isinstance(request.steps, FixedStep)
-        prepared = TangentEngine(system, request.method, 1, False, guard, chosen).prepared
+        prepared, _ = method_and_loads(system, request.method, chosen)
         self.columns = Columns(system, prepared, request.state.values, request.tangent or ())
         check_decided(self.columns)
         K = len(self.columns.names)
