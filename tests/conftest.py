@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from each import rows_of_methods_kept
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -107,13 +109,8 @@ if "POLHODE_CACHE_DIR" not in os.environ:
 @pytest.fixture(autouse=True)
 def registries():
     """Methods and tableaux added by a test are gone after it."""
-    from polhode.methods import METHODS, tableaux
-
-    before = [(rows, dict(rows)) for rows in (METHODS, tableaux._rows)]
-    yield
-    for rows, old in before:
-        for name in rows.keys() - old.keys():
-            del rows[name]
+    with rows_of_methods_kept():
+        yield
 
 
 @pytest.fixture(scope="session")

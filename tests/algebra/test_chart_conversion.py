@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.algebra.euler import SEQUENCES
 from polhode.trajectory.charts import CHARTS
@@ -91,7 +92,7 @@ def test_the_tumbling_box_of_the_paper():
 
 
 # ------------------------------------------------------------------ every chart and branch
-@pytest.mark.parametrize("chart, branch", [*EVERY, ("gibbs_rodrigues", None)])
+@each("chart, branch", [*EVERY, ("gibbs_rodrigues", None)])
 def test_attitudes_come_back(tumbling, chart, branch):
     sequences = ("XYZ", "ZXZ", "zyx", "yzy") if chart == "euler_angles" else (None,)
     for sequence in sequences:
@@ -153,7 +154,7 @@ def test_continuous_angles_are_unwrapped_ones_away_from_gimbal_lock():
     np.testing.assert_allclose(again, a, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_through_gimbal_lock(sequence):
     """A steady turn of the middle angle from -1 to 9 passes lock three times; the outer angles stay."""
     start = np.array((0.3, 1.0 if sequence[0] != sequence[2] else -1.0, -0.7))
@@ -171,7 +172,7 @@ def test_through_gimbal_lock(sequence):
     assert np.allclose(shift, 0.0, atol=1e-15) if inside else np.allclose(np.abs(shift), (pi, 2.0, pi), atol=1e-15)
 
 
-@pytest.mark.parametrize("miss", [0.0, 1e-12, 1e-7, 1e-5, 1e-2])
+@each("miss", [0.0, 1e-12, 1e-7, 1e-5, 1e-2])
 def test_attitudes_survive_the_neighbourhood_of_gimbal_lock(miss):
     """[holzinger2021, 7.1.2]: angles beside lock are uncertain, attitudes are not."""
     ds = ph.integrate(ph.free_body(BOX), "exact", step=0.01, t_end=5.0, angular_velocity=(0.0, pi, pi * miss))
@@ -208,7 +209,7 @@ def test_the_first_row_keeps_its_lift():
     assert np.linalg.norm(kept.rotation_vector[-1]) == pytest.approx(5.9, abs=1e-14)
 
 
-@pytest.mark.parametrize("chart, branch", EVERY)
+@each("chart, branch", EVERY)
 def test_the_signs_of_stored_quaternions_do_not_matter(tumbling, chart, branch):
     signs = np.random.default_rng(3).choice((-1.0, 1.0), (tumbling.sizes["time"], 1))
     shuffled = tumbling.assign(attitude=tumbling.attitude * signs)
@@ -256,7 +257,7 @@ def test_small_vectors_keep_their_digits():
 
 
 # ------------------------------------------------------------------ Datasets of every kind
-@pytest.mark.parametrize("chart, branch", EVERY)
+@each("chart, branch", EVERY)
 def test_several_bodies_and_single_rows(tumbling, chart, branch):
     other = tumbling.assign(attitude=tumbling.attitude * 0 + ph.rotation.exp_quaternion((0.1, 0.2, 0.3)))
     both = xr.concat([tumbling[["attitude", "angular_velocity"]], other[["attitude", "angular_velocity"]]], "body")
@@ -274,7 +275,7 @@ def test_several_bodies_and_single_rows(tumbling, chart, branch):
     np.testing.assert_array_equal(row, alone[0])
 
 
-@pytest.mark.parametrize("suffix", ["nc", "zarr"])
+@each("suffix", ["nc", "zarr"])
 def test_to_disk_and_on(tmp_path, tumbling, suffix):
     ds = ph.trajectory.with_chart(ph.trajectory.with_chart(tumbling, "rotation_vector"), "euler_angles", sequence="zyx")
     ph.save(ds, tmp_path / f"run.{suffix}")

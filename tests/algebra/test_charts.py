@@ -10,6 +10,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from each import each
 from mp_rotations import length, precise, vector
 from polhode.algebra import euler, rotation
 from polhode.errors import InvalidInput
@@ -71,8 +72,8 @@ def vectors_beside(k):
     return np.array([size * axis for size in sorted(lengths) for axis in directions()[1::3]])
 
 
-@pytest.mark.parametrize("map", MAPS)
-@pytest.mark.parametrize("k", [0, 1, 2, 4, 6])
+@each("map", MAPS)
+@each("k", [0, 1, 2, 4, 6])
 @precise
 def test_attitude_survives_at_every_distance_from_whole_and_half_turns(k, map):
     after = vectors_beside(k)
@@ -117,7 +118,7 @@ def test_small_vectors_keep_their_digits():
         assert np.all(np.abs(new - (v + turn)).max(axis=1) <= 1e-15 * sizes)
 
 
-@pytest.mark.parametrize("axis", [(0, 1, 0), (0.6, -0.3, 0.7), (1e-9, 1, -1e-5)])
+@each("axis", [(0, 1, 0), (0.6, -0.3, 0.7), (1e-9, 1, -1e-5)])
 def test_a_steady_turn_passes_whole_turns(axis):
     axis = np.array(axis) / np.linalg.norm(axis)
     v, turn = np.array([0 * axis, -1.5 * pi * axis]), 0.01 * pi * axis
@@ -131,7 +132,7 @@ def test_a_steady_turn_passes_whole_turns(axis):
     )  # the other one ends at a whole turn: its axis is free
 
 
-@pytest.mark.parametrize("miss", [1e-15, 1e-12, 1e-9, 1e-5, 1e-2])
+@each("miss", [1e-15, 1e-12, 1e-9, 1e-5, 1e-2])
 def test_the_length_changes_by_no_more_than_the_body_turns(miss):
     """Beside whole turns the axis swings either way: on to longer vectors, or round to the other side."""
     v = np.array((miss, 0.0, 0.0))
@@ -167,7 +168,7 @@ def angles_beside_lock(sequence):
     return np.array([(a, m, b) for m in sorted(middles) for a, b in others])
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 @precise
 def test_attitude_survives_gimbal_lock_at_every_distance(sequence):
     after = angles_beside_lock(sequence)
@@ -183,7 +184,7 @@ def test_attitude_survives_gimbal_lock_at_every_distance(sequence):
                 assert angle(of_angles(vector(new), sequence), exact) < 2e-15, (branch, a, turn)
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_angles_agree_with_quaternions_and_principal_ones_stay_in_range(sequence):
     rng = np.random.default_rng(2)
     angles, turn = rng.uniform(-4, 4, (500, 3)), rng.normal(size=(500, 3))
@@ -199,7 +200,7 @@ def test_angles_agree_with_quaternions_and_principal_ones_stay_in_range(sequence
         assert np.abs(middle - rotation.euler_from_quaternion(q, sequence)[:, 1]).max() < 1e-14
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_small_changes_are_those_of_the_rates(sequence):
     angles, turn = np.array((0.4, 0.7, -2.0)), 1e-8 * np.array((0.3, -0.8, 0.5))
     change = rotation.euler_increment(angles, turn, sequence)
@@ -218,17 +219,17 @@ def steady(sequence, others, steps):
     return max(worst, np.abs(angles[:, (0, 2)] - start[:, (0, 2)]).max())
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_a_steady_turn_passes_gimbal_lock(sequence):
     assert steady(sequence, [(0.0, 0.0), (0.3, -0.7), (-3.0, 2.0)], 400) < 1e-11
 
 
-@pytest.mark.parametrize("sequence", ["XYZ", "zyx", "ZXZ", "yzy"])
+@each("sequence", ["XYZ", "zyx", "ZXZ", "yzy"])
 def test_a_steady_turn_of_fifty_rounds(sequence):
     assert steady(sequence, [(0.0, 0.0), (0.3, -0.7)], 10_000) < 1e-9
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_undetermined_angles_keep_their_values_in_lock(sequence):
     for middle in singular(sequence):
         angles = np.array([(0.4, middle, -2.2), (0.0, middle, 1.0)])
@@ -251,7 +252,7 @@ def test_the_published_branches_are_the_ordinary_ones():
 # Refusals.
 
 
-@pytest.mark.parametrize("call", [rotation.compose, rotation.euler_increment])
+@each("call", [rotation.compose, rotation.euler_increment])
 def test_unknown_names_are_answered_with_known_ones(call):
     v = (0.1, 0.2, 0.3)
     for bad in ("Exp", "cay", "", None, ["exp"]):

@@ -4,9 +4,9 @@ import math
 
 import mpmath as mp
 import numpy as np
-import pytest
 from numba import types
 
+from each import each
 from polhode.algebra import elementary
 from polhode.kernel import jit
 from polhode.kernel.signatures import A1
@@ -57,7 +57,7 @@ def of_arrays(function, lanes=False):
     return jit.compile_kernel(eight_at_a_time if lanes else one_by_one, types.void(A1, A1))
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_error_compiled_and_in_python(name):
     exact, bound, xs = CASES[name]
     function = getattr(elementary, name)
@@ -84,8 +84,8 @@ def test_angle_of_points():
                 assert a == math.atan2(y, x)
 
 
-@pytest.mark.parametrize("y", [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan])
-@pytest.mark.parametrize("x", [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan])
+@each("y", [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan])
+@each("x", [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan])
 def test_angle_of_special_points(y, x):
     with np.errstate(all="ignore"):
         found, right = elementary.arctangent2(y, x), math.atan2(y, x)

@@ -9,6 +9,7 @@ from scipy import special
 
 from altered import altered
 from cover import some
+from each import each
 from polhode.algebra import elliptic
 from polhode.errors import InvalidInput
 
@@ -53,7 +54,7 @@ def arguments(mc):
     return [1e-200, 1e-59, 3e-9, -0.7, *RNG.uniform(-9 * quarter, 9 * quarter, 5), *RNG.uniform(0, quarter, 3), *near]
 
 
-@pytest.mark.parametrize("mc", MCS + BEYOND_ONE)
+@each("mc", MCS + BEYOND_ONE)
 def test_jacobi_keeps_the_relative_accuracy_its_argument_allows(mc):
     m = 1 - mp.mpf(mc)
     for u in arguments(mc):
@@ -97,7 +98,7 @@ def test_circle_and_separatrix():
     assert elliptic.F(2.0, 0.0) == np.inf and elliptic.F(-9.0, 0.0) == -np.inf
 
 
-@pytest.mark.parametrize("mc", MCS)
+@each("mc", MCS)
 def test_amplitude_and_first_kind_are_inverse_on_the_whole_line(mc):
     quarter = elliptic.K(mc)
     u = np.concatenate([RNG.uniform(-11 * quarter, 11 * quarter, 20), [0.0, 1e-20]])
@@ -154,7 +155,7 @@ def test_the_oracle_of_integrals_itself():
     assert abs(third_kind(9.0, 0.6, 0.3) / mp.quad(integrand, [0, 2, 4, 6, 8, 9]) - 1) < 1e-14
 
 
-@pytest.mark.parametrize("mc", MCS + BEYOND_ONE)
+@each("mc", MCS + BEYOND_ONE)
 def test_complete_integrals(mc):
     with mp.workdps(250 if mc < 1e-20 else 40):
         m = 1 - mp.mpf(mc)
@@ -165,7 +166,7 @@ def test_complete_integrals(mc):
         assert quiet(mp.mpf(float(elliptic.Pi_complete(n, mc))) / exact - 1, EPS) < 3, n
 
 
-@pytest.mark.parametrize("n", (1.5, 20.0))
+@each("n", (1.5, 20.0))
 def test_complete_third_kind_beyond_its_pole_is_the_principal_value(n):
     """By K(m) - Pi(m/n, m) [abramowitz1964, 17.7.7]."""
     for mc in (1e-3, 0.5, 0.9):
@@ -173,7 +174,7 @@ def test_complete_third_kind_beyond_its_pole_is_the_principal_value(n):
         assert abs(elliptic.Pi_complete(n, mc) - exact) < 1e-14
 
 
-@pytest.mark.parametrize("mc", some((1e-100, 1e-14, 1e-3, 0.3, 1.0, 1.7), 3))
+@each("mc", some((1e-100, 1e-14, 1e-3, 0.3, 1.0, 1.7), 3))
 def test_third_kind_is_continued_over_all_amplitudes(mc):
     """Errata of a paper that defines it up to a quarter turn only: over half a period more has to be added."""
     for n in (-1e6, -3.0, 0.99):
@@ -197,7 +198,7 @@ def principal_value(f, pole, end):
         return near + mp.quad(f, [2 * pole, 4 * pole, end] if 2 * pole < end else [0, (pole - d) / 2, pole - d])
 
 
-@pytest.mark.parametrize("n", (1.5, 7.0))
+@each("n", (1.5, 7.0))
 def test_third_kind_beyond_its_pole_is_the_principal_value(n):
     def integrand(t):
         return 1 / ((1 - n * mp.sin(t) ** 2) * mp.sqrt(1 - mp.mpf(0.7) * mp.sin(t) ** 2))
@@ -212,7 +213,7 @@ CARLSON = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("a", CARLSON)
+@each("a", CARLSON)
 def test_carlson(a):
     assert quiet(mp.mpf(float(elliptic.RF(*a))) / symmetric(*a) - 1, EPS) < 3
     assert quiet(mp.mpf(float(elliptic.RD(*a))) / symmetric(*a, a[2]) - 1, EPS) < 4
@@ -222,7 +223,7 @@ def test_carlson(a):
     assert elliptic.RF(*a) == pytest.approx(elliptic.RF(a[2], a[0], a[1]), rel=5e-16)
 
 
-@pytest.mark.parametrize("p", (-0.05, -0.17, -3.0))
+@each("p", (-0.05, -0.17, -3.0))
 def test_carlson_principal_values(p):
     for a in ((0.1, 0.2, 0.3), (2.0, 0.4, 1.1)):
 
@@ -234,9 +235,7 @@ def test_carlson_principal_values(p):
         assert abs(elliptic.RC(a[2], p) - exact) < 1e-14
 
 
-@pytest.mark.parametrize(
-    ("x", "y"), ((0.0, 1.0), (1.0, 1.0), (1.0, 1 + 1e-9), (1 + 1e-9, 1.0), (3.0, 1e-50), (1e-50, 3.0))
-)
+@each(("x", "y"), ((0.0, 1.0), (1.0, 1.0), (1.0, 1 + 1e-9), (1 + 1e-9, 1.0), (3.0, 1e-50), (1e-50, 3.0)))
 def test_carlson_c(x, y):
     with mp.workdps(40):
         assert quiet(mp.mpf(float(elliptic.RC(x, y))) / mp.elliprc(x, y) - 1, EPS) < 2
@@ -250,7 +249,7 @@ def test_arguments_broadcast_and_scalars_stay_scalars():
     assert np.ndim(elliptic.Pi(0.3, 0.1, 0.5)) == 0 and elliptic.K(np.zeros((0, 2))).shape == (0, 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: elliptic.sn(0.3, -0.1), "mc"),
@@ -275,7 +274,7 @@ def test_bad_input_is_told(call, words):
         call()
 
 
-@pytest.mark.parametrize(("name", "value"), (("FAR", 2.0), ("NEARLY_EQUAL", 1e-3)))
+@each(("name", "value"), (("FAR", 2.0), ("NEARLY_EQUAL", 1e-3)))
 def test_the_checks_notice_a_spoiled_constant(name, value):
     if name == "FAR":
         spoiled = partial(altered(elliptic.RF_kernel, FAR=value), 0.1, 0.2, 3.0)

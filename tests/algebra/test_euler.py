@@ -5,12 +5,12 @@ from itertools import product
 from math import pi
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from altered import altered
+from each import each
 from mp_rotations import distance, euler, matrix_of, precise, vector
 from polhode.algebra import euler as kernels
 from polhode.algebra import rotation
@@ -45,7 +45,7 @@ def test_there_are_twelve_of_each_kind_and_no_two_alike():
     assert len({kernels.plan(s) for s in SEQUENCES}) == 24
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 @precise
 def test_angles_to_attitude_against_elementary_rotations(sequence):
     for angles in [*random_angles(sequence, 8, seed=1), (7.0, -4.0, 11.0), (0.0, 0.0, 0.0)]:
@@ -53,7 +53,7 @@ def test_angles_to_attitude_against_elementary_rotations(sequence):
         assert distance(rotation.matrix_from_quaternion(q), euler(vector(angles), sequence)) < 3e-15
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_angles_there_and_back(sequence):
     angles = random_angles(sequence, 200, seed=2)
     q = rotation.quaternion_from_euler(angles, sequence)
@@ -63,7 +63,7 @@ def test_angles_there_and_back(sequence):
         assert np.all(np.abs(back - angles).max(axis=1) < 4e-15 / distance_to_lock + 1e-15)
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_both_ways_against_scipy(sequence):
     q = unit_quaternions(200, seed=3)
     angles = rotation.euler_from_quaternion(q, sequence)
@@ -98,14 +98,14 @@ def worst_round_trip(extract, sequence):
     return rotation.angle_between(rotation.quaternion_from_euler(extract(q), sequence), q).max()
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_attitude_survives_gimbal_lock_at_every_distance(sequence):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert worst_round_trip(lambda q: rotation.euler_from_quaternion(q, sequence), sequence) < 2e-15
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 @precise
 def test_extraction_beside_lock_in_sixty_digits(sequence):
     for q in rotation.quaternion_from_euler(beside_lock(sequence)[::17], sequence):
@@ -114,7 +114,7 @@ def test_extraction_beside_lock_in_sixty_digits(sequence):
         assert float(max(abs(x) for x in exact - again)) < 2e-15
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_third_angle_is_zero_in_lock(sequence):
     for middle in singular(sequence):
         q = rotation.quaternion_from_euler([(0.4, middle, -2.2), (-3.0, middle, 0.1), (0.9, middle, 0.0)], sequence)
@@ -143,7 +143,7 @@ def test_the_check_notices_a_wrong_sign():
         assert (error < 2e-15) == good
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_rates_against_finite_differences(sequence):
     angles = random_angles(sequence, 20, seed=4)
     rates = np.random.default_rng(5).normal(size=angles.shape)

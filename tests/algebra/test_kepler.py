@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mp_kepler as oracle
+from each import each
 from kepler_draws import draw, excess, fall, on_conic, pace, turned
 from polhode.algebra import kepler, orbits
 from polhode.flows.kepler import kepler_drift
@@ -48,7 +49,7 @@ def by_taylor(mu, r, v, t):
         return r, v
 
 
-@pytest.mark.parametrize("speed", [0.0, 0.7, 1.0, 2**0.5, 1.7])
+@each("speed", [0.0, 0.7, 1.0, 2**0.5, 1.7])
 def test_the_oracle_itself(speed):
     """Also for a fall, a circle and a parabola, the last as near as a rounded square root of 2 comes."""
     r, v = (1.0, 0.0, 0.0), (0.1 if speed else -0.3, 0.0, speed)
@@ -107,9 +108,7 @@ def test_extremes_searched(side, closeness, anomaly, length, backwards):
 # Carson's orbits.
 
 
-@pytest.mark.parametrize(
-    ("speed", "period"), [(1.386955, 7538.38576696), (1.550663, 11606.11006131), (1.55066285801155, 11606.10474767)]
-)
+@each(("speed", "period"), [(1.386955, 7538.38576696), (1.550663, 11606.11006131), (1.55066285801155, 11606.10474767)])
 def test_a_day_of_flight(speed, period):
     r, v = (0.0, RADIUS, 0.0), (speed, 0.0, 0.0)
     assert float(orbits.period(r, v, MU)) == pytest.approx(period, abs=1e-8)
@@ -164,7 +163,7 @@ def test_backwards_is_the_mirror_image_to_the_last_bit():
     assert (a == r).all() and (b == v).all()
 
 
-@pytest.mark.parametrize("t", [1e-300, 1e-160, 1e-30, 1e-12, 1e-6, 1e-3, 0.3, 1.5, 3.0])
+@each("t", [1e-300, 1e-160, 1e-30, 1e-12, 1e-6, 1e-3, 0.3, 1.5, 3.0])
 def test_small_steps_lose_nothing(t):
     """On the unit circle the increments themselves are seen."""
     x, y = orbits.propagate((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), t, 1.0)
@@ -219,7 +218,7 @@ class Points:
 
 
 @pytest.mark.skipif(jit.disabled(), reason="millions of steps need the compiler")
-@pytest.mark.parametrize(
+@each(
     ("e", "fraction", "mass"),
     [(0.0, 0.313, 1.0), (0.25, 0.05, 1.0), (0.25, 0.313, 0.3), (0.7, 0.05, 1.7), (0.9, 0.2, 1.0)],
 )
@@ -300,7 +299,7 @@ def test_twice_the_digits_is_exact_when_compiled():
         assert Fraction(s) + Fraction(ds) == Fraction(x) + Fraction(y)
 
 
-@pytest.mark.parametrize("b", [1.0, -1.0])
+@each("b", [1.0, -1.0])
 def test_universal_functions_on_both_sides_of_their_switch(b):
     for s in (1e-9, 0.3, 1.0, 10**0.5 * (1 - 1e-12), 10**0.5 * (1 + 1e-12), 4.6, *([] if b > 0 else [30.0, 300.0])):
         with mp.workdps(50):

@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from each import each
 from polhode.algebra.library import FARTHEST_ANGLE, LIBRARY
 
 RNG = np.random.default_rng(20)
@@ -30,7 +31,7 @@ def ulps(found, exact):
     return abs(mpmath.mpf(found) - exact) / mpmath.mpf(math.ulp(float(exact)))
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_of_one_number(name):
     bound, arguments = CASES[name]
     with mpmath.workdps(50):
@@ -39,7 +40,7 @@ def test_of_one_number(name):
     assert worst <= bound
 
 
-@pytest.mark.parametrize("name", [*CASES, "hypot", "atan2", "pow"])
+@each("name", [*CASES, "hypot", "atan2", "pow"])
 def test_where_there_is_no_number(name):
     arguments = (math.nan,) * (2 if name in ("hypot", "atan2", "pow") else 1)
     assert math.isnan(LIBRARY[name](*arguments))
@@ -63,7 +64,7 @@ def test_of_two_numbers():
     assert LIBRARY["hypot"](math.inf, 1.0) == math.inf
 
 
-@pytest.mark.parametrize(
+@each(
     ("x", "y"),
     [(0.0, 0.0), (0.0, 2.0), (-0.0, 3.0), (-2.0, 3.0), (-2.0, 4.0), (-2.0, -1.0), (1.0, math.inf), (2.0, 0.5),
      (math.inf, 2.0), (-math.inf, 3.0), (-math.inf, 0.5)],
@@ -80,7 +81,7 @@ def test_odd_powers_of_negative_numbers_and_none():
     assert math.isnan(LIBRARY["pow"](-2.0, 0.5))
 
 
-@pytest.mark.parametrize(("name", "x", "result"), [
+@each(("name", "x", "result"), [
     ("exp", 1000.0, math.inf), ("expm1", -1e9, -1.0), ("expm1", 1000.0, math.inf), ("log1p", -1.0, -math.inf),
     ("log1p", math.inf, math.inf), ("tanh", 1e9, 1.0), ("tanh", -1e9, -1.0), ("sinh", 0.0, 0.0),
     ("cosh", 800.0, math.inf), ("sinh", -800.0, -math.inf), ("atanh", 1.0, math.inf), ("log", 0.0, -math.inf),

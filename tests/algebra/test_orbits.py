@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mp_kepler as oracle
+from each import each
 from polhode.algebra import orbits
 from polhode.errors import InvalidInput
 from samples import law
@@ -93,7 +94,7 @@ def test_every_set_brings_the_state_back():
         same_state(orbits.state_from_equinoctial(*found, 2.5, retrograde=retrograde), R[closed], V[closed], 2e-13)
 
 
-@pytest.mark.parametrize("I", [1, -1])
+@each("I", [1, -1])
 def test_equinoctial_elements_mean_what_their_papers_say(I):
     p, e, i, node, w, nu = (ROWS[(ROWS[:, 1] > 1e-3) & (ROWS[:, 2] > 0.01) & (ROWS[:, 2] < 3.13)]).T
     r, v = orbits.state_from_classical(p, e, i, node, w, nu, 2.5)
@@ -162,7 +163,7 @@ def test_circles_measure_from_the_node():
     assert not any(orbits.modified_equinoctial_elements((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), 1.0)[1:])
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "says"),
     [
         (lambda: orbits.classical_elements((1, 0, 0), (2, 0, 0), 1), "straight orbit has no elements"),
@@ -261,7 +262,7 @@ ECCENTRICITIES = (0.0, 1e-20, 1e-3, 0.3, 0.7, 0.94, 0.96, 0.99, 1 - 1e-6, 1 - 1e
 ABOVE = (1 + 1e-12, 1 + 1e-6, 1.01, 1.5, 4.0, 100.0, 1e8)
 
 
-@pytest.mark.parametrize("e", ECCENTRICITIES)
+@each("e", ECCENTRICITIES)
 def test_keplers_equation(e):
     M = np.concatenate([[0.0, 1e-300, -1e-20, 1e-9, -1e-4, pi, -pi], RNG.uniform(-pi, pi, 20), [20.0, -1e4]])
     E = orbits.eccentric_from_mean(M, e)
@@ -285,7 +286,7 @@ def test_keplers_equation(e):
     assert (abs(orbits.eccentric_from_true(nu, e) - E) <= 4 * EPS * (abs(E) + slope * abs(nu))).all()
 
 
-@pytest.mark.parametrize("e", ABOVE)
+@each("e", ABOVE)
 def test_keplers_equation_of_hyperbolas(e):
     M = np.concatenate([[0.0, 1e-300, -1e-20, 1e-9, -1e-4, 1e30], 10 ** RNG.uniform(-6, 12, 20)])
     H = orbits.hyperbolic_from_mean(M, e)
@@ -318,7 +319,7 @@ def test_barkers_equation():
     assert np.allclose(orbits.parabolic_from_true(orbits.true_from_parabolic(D[:6])), D[:6], rtol=2e-14, atol=0)
 
 
-@pytest.mark.parametrize("e", [0.0, 0.2, 0.9, 1.0, 1.3, 8.0])
+@each("e", [0.0, 0.2, 0.9, 1.0, 1.3, 8.0])
 def test_mean_anomaly_is_time(e):
     """From the periapsis onwards, by the motion itself."""
     mu, p = 2.5, 1.7
@@ -364,7 +365,7 @@ def test_elements_by_name_are_the_classical_ones():
     assert np.allclose(orbits.propagate(r[1], v[1], 3.0 / 2 * np.sqrt(4.0**3 / 2.5), 2.5)[0], r[2], rtol=1e-13)
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "says"),
     [
         ({}, "the size of the orbit is missing; give semi_major_axis"),

@@ -7,9 +7,9 @@ The oracle is SciPy's ``Rotation``. The failures are measured here so that nobod
 from math import pi
 
 import numpy as np
-import pytest
 from scipy.spatial.transform import Rotation
 
+from each import each
 from polhode.algebra import euler, printed_charts, rotation, vectorised
 from samples import directions
 
@@ -61,7 +61,7 @@ def test_rotation_vector_is_right_away_from_a_tracked():
     assert np.abs(new - full)[small].max() < 1e-13
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_angles_are_right_away_from_gimbal_lock(sequence):
     angles = np.random.default_rng(5).uniform(-4, 4, (1000, 3))
     turn, e = turns(len(angles), 6)
@@ -106,7 +106,7 @@ def test_rotation_vector_is_zero_where_the_turn_is_undone():
     assert np.abs(undone).max() < 1e-7
 
 
-@pytest.mark.parametrize("sequence", [s for s in SEQUENCES if s[0] == s[2]])
+@each("sequence", [s for s in SEQUENCES if s[0] == s[2]])
 def test_last_angle_is_kept_at_a_middle_angle_of_zero_and_of_half_a_turn(sequence):
     axis, other = "xyz".index(sequence[0].lower()), "xyz".index(sequence[1].lower())
     start = np.array([(0.3, 0.0, 0.7)])
@@ -119,7 +119,7 @@ def test_last_angle_is_kept_at_a_middle_angle_of_zero_and_of_half_a_turn(sequenc
         assert euler_error(sequence, start, rotation.to_scipy(e), e)[0] < 1e-15
 
 
-@pytest.mark.parametrize("sequence", [s for s in SEQUENCES if s[0] != s[2]])
+@each("sequence", [s for s in SEQUENCES if s[0] != s[2]])
 def test_last_angle_is_kept_in_gimbal_lock(sequence):
     """A turn that permutes the axes takes the first one to the last without rounding."""
     start = np.array([(0.4, 0.0, 0.0)]) if sequence.isupper() else np.array([(0.0, 0.0, 0.4)])
@@ -145,7 +145,7 @@ def beside_tracked(d):
     return rotation.compose(after, -w), Rotation.from_rotvec(w), rotation.exp_quaternion(w)
 
 
-@pytest.mark.parametrize(
+@each(
     ("d", "least", "most"),
     [(1e-1, 1e-14, 1e-11), (1e-3, 1e-10, 1e-7), (1e-5, 1e-6, 1e-3), (1e-7, 1e-2, pi), (1e-8, 0.3, pi)],
 )
@@ -164,8 +164,8 @@ def beside_lock(sequence, d):
     return after + rotation.euler_increment(after, -w, sequence), Rotation.from_rotvec(w), rotation.exp_quaternion(w)
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
-@pytest.mark.parametrize("d", [1e-4, 1e-8, 1e-12])
+@each("sequence", SEQUENCES)
+@each("d", [1e-4, 1e-8, 1e-12])
 def test_angles_lose_the_attitude_beside_gimbal_lock(sequence, d):
     angles, turn, e = beside_lock(sequence, d)
     assert 2e-18 / d < euler_error(sequence, angles, turn, e).max() < 3e-15 / d

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from each import each
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from samples import rotation_vectors, unit_quaternions
@@ -61,7 +62,7 @@ def test_every_public_function_is_tried():
     assert list(rotation.__all__) == sorted(rotation.__all__)
 
 
-@pytest.mark.parametrize("name", rotation.__all__)
+@each("name", rotation.__all__)
 def test_docstring_says_shapes_and_errors(name):
     text = inspect.getdoc(getattr(rotation, name))
     assert all(word in text for word in ("Parameters", "Returns", "Raises", "InvalidInput"))
@@ -78,7 +79,7 @@ def parts(result):
     return result if isinstance(result, tuple) else (result,)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_arrays_are_loops(name):
     function, arguments, rng = getattr(rotation, name), CASES[name], np.random.default_rng(0)
     many = [stacked(name, a, (2, 3), rng) for a in arguments]
@@ -91,7 +92,7 @@ def test_arrays_are_loops(name):
             np.testing.assert_array_equal(all_of_them[i, j], one)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_empty_and_read_only_and_strided_arrays(name):
     function, arguments = getattr(rotation, name), CASES[name]
     for result in parts(function(*(np.empty((0, *a.shape)) for a in arguments))):
@@ -104,7 +105,7 @@ def test_empty_and_read_only_and_strided_arrays(name):
         np.testing.assert_array_equal(two, np.broadcast_to(one, two.shape))
 
 
-@pytest.mark.parametrize("name", [n for n, a in CASES.items() if len(a) == 2])
+@each("name", [n for n, a in CASES.items() if len(a) == 2])
 def test_leading_axes_broadcast(name):
     function, (a, b) = getattr(rotation, name), CASES[name]
     wide = function(np.broadcast_to(a, (4, 1, *a.shape)), np.broadcast_to(b, (5, *b.shape)))
@@ -115,7 +116,7 @@ def test_leading_axes_broadcast(name):
         function(np.broadcast_to(a, (2, *a.shape)), np.broadcast_to(b, (3, *b.shape)))
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_arguments_are_left_alone(name):
     arguments = [a.copy() for a in CASES[name]]
     results = parts(getattr(rotation, name)(*arguments))
@@ -161,7 +162,7 @@ def test_scipy_agrees():
 # Refusals.
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_wrong_shape_and_not_finite_are_refused_by_name(name):
     function = getattr(rotation, name)
     names = list(inspect.signature(function).parameters)
@@ -187,7 +188,7 @@ def test_wrong_shape_and_not_finite_are_refused_by_name(name):
                 call(1.0)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [n for n in CASES if any(p in ("q", "q1") for p in inspect.signature(getattr(rotation, n)).parameters)],
 )
@@ -200,7 +201,7 @@ def test_zero_quaternion_is_no_attitude(name):
         function([q, np.zeros(4)], *rest)
 
 
-@pytest.mark.parametrize("name", ["Ad", "log_matrix", "cayinv_matrix", "quaternion_from_matrix"])
+@each("name", ["Ad", "log_matrix", "cayinv_matrix", "quaternion_from_matrix"])
 def test_a_matrix_that_is_no_rotation(name):
     function, rest = getattr(rotation, name), CASES[name][1:]
     function(R + 1e-7, *rest)
@@ -237,7 +238,7 @@ def test_other_refusals():
         rotation.euler_rates([[(0.3, 0.2, 0.2)], [(0.3, -np.pi / 2, 0.2)]], V)
 
 
-@pytest.mark.parametrize("sequence", ["XYY", "xyZ", "zx", "", "abc", 3, None, ["XYZ"]])
+@each("sequence", ["XYY", "xyZ", "zx", "", "abc", 3, None, ["XYZ"]])
 def test_unknown_sequences_are_answered_with_known_ones(sequence):
     for call in (
         lambda: rotation.quaternion_from_euler(V, sequence),

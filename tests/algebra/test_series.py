@@ -5,9 +5,9 @@ from math import pi
 
 import mpmath as mp
 import numpy as np
-import pytest
 
 from altered import altered
+from each import each
 from mp_rotations import EPS, precise
 from polhode.algebra import series
 
@@ -72,12 +72,12 @@ def worst_error(function, name, xs):
     return worst
 
 
-@pytest.mark.parametrize("name", EXACT)
+@each("name", EXACT)
 def test_accurate_to_an_ulp_or_two_up_to_the_half_turn(name):
     assert worst_error(COMPUTED[name], name, squared_angles(pi**2)) <= BOUND[name]
 
 
-@pytest.mark.parametrize("name", EXACT)
+@each("name", EXACT)
 def test_accurate_beyond_the_switch(name):
     xs = [x for x in squared_angles((2 * pi - 1e-6) ** 2) if x > 9.0]
     assert worst_error(COMPUTED[name], name, xs) <= 4.0
@@ -92,7 +92,7 @@ def test_inverse_cubic_close_to_its_pole():
     assert worst_error(series.inverse_cubic, "inverse_cubic", xs) <= 4.0
 
 
-@pytest.mark.parametrize("name", EXACT)
+@each("name", EXACT)
 def test_value_at_zero_is_exact(name):
     assert COMPUTED[name](0.0) == AT_ZERO[name]
 
@@ -107,7 +107,7 @@ def test_angle_ratio():
     assert series.angle_ratio(0.0, 0.5) == 4.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "table", "k", "change"),
     [("cubic", "CUBIC", k, 1e-10) for k in (1, 3, 5)]
     + [("inverse_cubic", "INVERSE", 2, 1e-10), ("half_sinc", "SINE", 4, 1e-10), ("half_sinc", "COSINE", 2, 1e-10)],

@@ -4,11 +4,11 @@ from math import pi
 
 import mpmath as mp
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from altered import altered
+from each import each
 from mp_rotations import cay, dexp, distance, exp, largest, matrix_of, precise, tangent, vector
 from polhode.algebra import rotation, series, so3
 from samples import ANGLES, BEYOND, NEAR_PI, attitudes, directions, law, rotation_vectors, unit_quaternions, vectors
@@ -172,13 +172,13 @@ def worst_tangent_error(kernel, name, vs):
     return worst
 
 
-@pytest.mark.parametrize("name", EXACT_TANGENT)
+@each("name", EXACT_TANGENT)
 def test_tangent_operator_against_its_definition(name):
     vs = [a * d for a in (0.0, *MODERATE) for d in few]
     assert worst_tangent_error(VECTOR_KERNEL[name], name, vs) < 1e-15
 
 
-@pytest.mark.parametrize("name", EXACT_TANGENT)
+@each("name", EXACT_TANGENT)
 def test_tangent_matrix_is_the_operator_on_the_unit_vectors(name):
     v, w = rotation_vectors((*ANGLES, *BEYOND)), np.array([0.3, -1.1, 0.7])
     operator = getattr(rotation, name)
@@ -188,7 +188,7 @@ def test_tangent_matrix_is_the_operator_on_the_unit_vectors(name):
     np.testing.assert_allclose(matrix @ w, operator(v, w), rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.parametrize(("map_name", "name"), [("exp_matrix", "dexp"), ("cay_matrix", "dcay")])
+@each(("map_name", "name"), [("exp_matrix", "dexp"), ("cay_matrix", "dcay")])
 def test_tangent_operator_against_finite_differences(map_name, name):
     E, h = getattr(rotation, map_name), 1e-5
     v = rotation_vectors((0.0, 1e-6, 1e-3, 0.4, 2.0, pi, 3.3, 5.0))
@@ -199,7 +199,7 @@ def test_tangent_operator_against_finite_differences(map_name, name):
     np.testing.assert_allclose(rotation.hat(getattr(rotation, name)(-v, w)), body, rtol=0, atol=2e-9)
 
 
-@pytest.mark.parametrize(("name", "inverse"), [("dexp", "dexpinv"), ("dcay", "dcayinv")])
+@each(("name", "inverse"), [("dexp", "dexpinv"), ("dcay", "dcayinv")])
 def test_tangent_operators_undo_each_other(name, inverse):
     v = rotation_vectors((*ANGLES, *BEYOND))
     size = 1 + np.linalg.norm(v, axis=1)[:, None, None] ** 2
@@ -225,7 +225,7 @@ def halved_versine(x):
     return 0.5 * series.versine(x)
 
 
-@pytest.mark.parametrize(
+@each(
     "spoiled",
     [
         altered(so3.dexp, cubic=spoiled_cubic),
@@ -238,8 +238,8 @@ def test_the_check_notices_a_spoiled_tangent_operator(spoiled):
     assert worst_tangent_error(lambda v, w: so3.dexp(tuple(-x for x in v), w), "dexp", vs) > 0.1
 
 
-@pytest.mark.parametrize(("operator", "slope"), [(so3.dexpinv, so3.dexpinv_slope), (so3.dcayinv, so3.dcayinv_slope)])
-@pytest.mark.parametrize("angle", [0.0, 1e-3, 0.99, 1.01, 3.0, 5.5])
+@each(("operator", "slope"), [(so3.dexpinv, so3.dexpinv_slope), (so3.dcayinv, so3.dcayinv_slope)])
+@each("angle", [0.0, 1e-3, 0.99, 1.01, 3.0, 5.5])
 def test_slopes_of_inverse_tangent_operators(operator, slope, angle):
     v, w = angle * few[1], np.array([0.3, -0.8, 1.1])
     found = np.reshape(slope(tuple(v), tuple(w)), (3, 3))

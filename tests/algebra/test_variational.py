@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import root
 
 import polhode as ph
+from each import each
 from polhode import forces
 from polhode.algebra import variational as discrete
 from polhode.checks import exact_state, measure_order, stepper
@@ -71,8 +72,8 @@ SHARES = {"variational": 0.5, "variational_midpoint": 0.5, "variational:0": 0.0,
           "variational:0.8": 0.8, "variational:1": 1.0}  # fmt: skip
 
 
-@pytest.mark.parametrize("h", [10.0, 240.0, -60.0])
-@pytest.mark.parametrize("label", SHARES)
+@each("h", [10.0, 240.0, -60.0])
+@each("label", SHARES)
 def test_theorem_1(orbit, label, h):
     """Motions of the methods satisfy the discrete Euler-Lagrange equations; momenta are the Legendre transforms."""
     n = 40
@@ -87,7 +88,7 @@ def test_theorem_1(orbit, label, h):
     np.testing.assert_allclose(discrete.legendre_plus(L, q[:-1], q[1:], h, a, gradient=gradient), p[1:], 0, 2 * noise)
 
 
-@pytest.mark.parametrize("label", SHARES)
+@each("label", SHARES)
 def test_theorem_1_with_forces(forced, label):
     h, a = 60.0, SHARES[label]
     t, q, p = walked(forced, label, h)
@@ -137,8 +138,8 @@ def ends_of_action(order, q0, q1, h, t, guess, force):
     return -g[0], g[-1]
 
 
-@pytest.mark.parametrize("force", [False, True])
-@pytest.mark.parametrize("order", [4, 6, 8])
+@each("force", [False, True])
+@each("order", [4, 6, 8])
 def test_galerkin_is_an_extremum_of_the_action(orbit, forced, order, force):
     h = 240.0
     t, q, p = walked(forced if force else orbit, f"galerkin{order}", h, 3)
@@ -156,8 +157,8 @@ ORDERS = {"variational_midpoint": 2, "variational:0": 2, "variational:0.3": 2, "
 STEPS = {2: 192, 4: 48, 6: 24, 8: 16}
 
 
-@pytest.mark.parametrize("drag", [False, True], ids=["conic", "drag"])
-@pytest.mark.parametrize("label", ORDERS)
+@each("drag", [False, True], ids=["conic", "drag"])
+@each("label", ORDERS)
 def test_order_on_the_elliptic_orbit(label, drag):
     """A revolution of the paper's ellipse, free and through an atmosphere whose density changes by e in 50 km."""
     system = ph.orbit(MU, MASS, forces=[forces.drag(**DRAG)] if drag else [])
@@ -195,7 +196,7 @@ def jacobian(step, z, size):
 J = np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]])
 
 
-@pytest.mark.parametrize("label", [*SHARES, "galerkin4", "galerkin8", "kepler"])
+@each("label", [*SHARES, "galerkin4", "galerkin8", "kepler"])
 def test_jacobian_is_symplectic(orbit, label):
     h = 240.0
     advance = stepper(label, orbit, start_state(orbit, position=R0, velocity=P0))
@@ -230,7 +231,7 @@ def test_jacobian_is_the_cayley_transform(orbit):
     np.testing.assert_allclose(found * scale / scale[:, None], expected * scale / scale[:, None], 0, 1e-10)
 
 
-@pytest.mark.parametrize("label", ["variational_midpoint", "variational:0.25", "galerkin6"])
+@each("label", ["variational_midpoint", "variational:0.25", "galerkin6"])
 def test_angular_momentum_stays(orbit, label):
     """The discrete Lagrangians turn with the orbit, so that Noether's theorem holds exactly."""
     ds = ph.integrate(orbit, label, step=240.0, steps=3000, every=50, position=R0, velocity=(1.4, 0.2, 0.5))
@@ -327,7 +328,7 @@ def saddle(label, h, **more):
     return ph.integrate(system, label, step=h, steps=1, position=(1.0, 0, 0), velocity=(0, 1.0, 0), **more)
 
 
-@pytest.mark.parametrize("h", [2.0**0.5, 1.4142135, 1.5, 3.0])
+@each("h", [2.0**0.5, 1.4142135, 1.5, 3.0])
 def test_singular_cayley_factor_is_told(h):
     with pytest.raises(ConvergenceError, match=r"Cayley factor I - A .* singular .* reciprocal condition") as told:
         saddle("variational_midpoint", h)
@@ -377,19 +378,19 @@ def test_names():
     assert "Variational integrators" in table and "galerkin6" in table and "The exact orbit" in table
 
 
-@pytest.mark.parametrize("label", ["galerkin5", "galerkin2", "galerkin1000"])
+@each("label", ["galerkin5", "galerkin2", "galerkin1000"])
 def test_galerkin_orders_that_are_not_offered(label):
     with pytest.raises(InvalidInput, match="even number from 4"):
         ph.integrate(ph.orbit(MU), label, step=1.0, steps=1, position=R0)
 
 
-@pytest.mark.parametrize("label", ["variational:1.5", "variational:-0.1", "variational:half", "variational:nan"])
+@each("label", ["variational:1.5", "variational:-0.1", "variational:half", "variational:nan"])
 def test_alpha_out_of_range(label):
     with pytest.raises(InvalidInput, match="option of method 'variational'"):
         ph.integrate(ph.orbit(MU), label, step=1.0, steps=1, position=R0)
 
 
-@pytest.mark.parametrize("label", ["variational", "variational_midpoint", "galerkin4"])
+@each("label", ["variational", "variational_midpoint", "galerkin4"])
 def test_bodies_that_turn_are_refused(label):
     with pytest.raises(InvalidInput, match=r"through space only.*'mkrk:gauss6'.*splitting"):
         ph.integrate(ph.free_body((1.0, 2.0, 3.0)), label, step=0.1, steps=1)
@@ -429,7 +430,7 @@ RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(4, 1, 3)), RNG.normal(size=(7, 3)), RNG.normal(size=(7, 3))
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.5, 1.0])
+@each("alpha", [0.0, 0.3, 0.5, 1.0])
 def test_slot_derivatives(alpha):
     """By differences of L, by its gradient, and by differences of the discrete Lagrangian itself."""
     q0, q1, _ = POINTS
@@ -458,7 +459,7 @@ def test_as_printed_for_one_half():
     np.testing.assert_allclose(second, h / 2 * by_place + by_speed, 1e-13, 1e-13)
 
 
-@pytest.mark.parametrize("alpha", [0.2, 0.5])
+@each("alpha", [0.2, 0.5])
 def test_a_force_with_a_potential_may_be_either(alpha):
     q0, q1, q2 = POINTS
     plain = discrete.discrete_euler_lagrange(lambda q, v: 0.5 * (v**2).sum(-1) - (q**4).sum(-1), q0, q1, q2, 0.2, alpha)
@@ -486,7 +487,7 @@ def test_noether():
     assert np.ptp(kept) < 1e-12 and abs(kept[0]) > 0.1
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong, sentence",
     [
         (lambda: discrete.discrete_lagrangian(L, [1.0], [2.0], 0.0), "not zero"),
@@ -508,9 +509,7 @@ def test_bad_input(wrong, sentence):
         wrong()
 
 
-@pytest.mark.parametrize(
-    ("method", "step", "near"), [("galerkin6", 60.0, 1e-9), ("variational:0", 2.0, 1e-6), ("variational", 2.0, 1e-6)]
-)
+@each(("method", "step", "near"), [("galerkin6", 60.0, 1e-9), ("variational:0", 2.0, 1e-6), ("variational", 2.0, 1e-6)])
 def test_works_are_advanced_with_the_motion(method, step, near):
     """The energy that drag takes in a revolution is its work; what is left is the error of the method."""
     system = ph.orbit(3200.9998, forces=[ph.forces.drag(kd=2e-6, radius=1664.029, scale=50.0)])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.algebra import elliptic, orbits, rotation, vectorised
 from polhode.errors import InvalidInput
 
@@ -42,7 +43,7 @@ def parts(result):
     return result if isinstance(result, tuple) else (result,)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_one_element_has_the_bits_and_the_shape_of_one_in_an_array(name):
     function = function_of(name)
     for _ in range(40):
@@ -71,7 +72,7 @@ def test_whole_numbers_and_numpys_are_plain_too():
     assert vectorised.plain((1, 2.0, np.float64(3.0)), 3) == (1, 2.0, 3.0)
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         (1.0, 2.0), (1.0, 2.0, np.nan), (1.0, 2.0, np.inf), (1.0, 2.0, 1e101), (1.0, 2.0, 10**400), (1.0, 2.0, True),
@@ -107,7 +108,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WRONG)
+@each("case", WRONG)
 def test_plain_numbers_are_refused_in_the_words_used_for_arrays(case):
     with pytest.raises(InvalidInput) as alone:
         WRONG[case](lambda value: value)

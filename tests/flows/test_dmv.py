@@ -10,6 +10,7 @@ import pytest
 from mpmath import mp, mpf
 
 import polhode as ph
+from each import each
 from free_motion import angle_between, fastest, moved
 from polhode.errors import InvalidInput
 from polhode.flows import dmv, implicit_midpoint
@@ -62,7 +63,7 @@ def test_the_oracle_is_right():
     assert abs(fastest(INERTIA, M) - np.linalg.norm(orbit / INERTIA, axis=1).max()) < 1e-3
 
 
-@pytest.mark.parametrize(("order", "steps"), [(2, 400), (4, 120), (6, 50), (8, 40), (10, 26)])
+@each(("order", "steps"), [(2, 400), (4, 120), (6, 50), (8, 40), (10, 26)])
 def test_observed_order(order, steps):
     m, q = moved(INERTIA, M, 10.0)
     errors = []
@@ -72,8 +73,8 @@ def test_observed_order(order, steps):
     assert np.abs(np.log2(np.array(errors[0]) / errors[1]) - order).max() < 0.1
 
 
-@pytest.mark.parametrize("order", dmv.ORDERS)
-@pytest.mark.parametrize("inertia", [INERTIA, np.array([1.0, 0.376, 0.627]), np.array([1e-5, 1.0, 1.0])])
+@each("order", dmv.ORDERS)
+@each("inertia", [INERTIA, np.array([1.0, 0.376, 0.627]), np.array([1e-5, 1.0, 1.0])])
 def test_momentum_energy_and_unit_length_are_kept(order, inertia):
     h = 0.5 / fastest(inertia, M)
     m, q = one(dmv.dmv(order), h, 1000, inertia)
@@ -83,7 +84,7 @@ def test_momentum_energy_and_unit_length_are_kept(order, inertia):
     assert abs(np.linalg.norm(q) - 1) < 2e-14
 
 
-@pytest.mark.parametrize("order", dmv.ORDERS)
+@each("order", dmv.ORDERS)
 def test_there_and_back(order):
     m, _ = one(dmv.dmv(order), 0.4)
     assert np.abs(one(dmv.dmv(order), -0.4, m=m)[0] - M).max() < 4e-16
@@ -114,7 +115,7 @@ def test_the_cayley_vector_solves_the_equation_of_the_map():
     assert solved > 40
 
 
-@pytest.mark.parametrize("order", dmv.ORDERS)
+@each("order", dmv.ORDERS)
 def test_both_solvers_find_the_same(order):
     for h in (0.05, 0.3):
         m, q = one(dmv.dmv(order), h)
@@ -122,12 +123,12 @@ def test_both_solvers_find_the_same(order):
         assert np.abs(m - m2).max() < 1e-14 and np.abs(q - q2).max() < 1e-14
 
 
-@pytest.mark.parametrize(("angle", "iterations"), [(0.1, 1), (0.3, 2), (0.7, 3)])
+@each(("angle", "iterations"), [(0.1, 1), (0.3, 2), (0.7, 3)])
 def test_newton_starts_near_the_solution(angle, iterations):
     assert run(dmv.dmv(10), angle / fastest(INERTIA, M))[3][0] <= iterations
 
 
-@pytest.mark.parametrize("order", [4, 6, 8, 10])
+@each("order", [4, 6, 8, 10])
 def test_thin_rods_lose_no_digits(order):
     """In the variables of the paper the terms of order 10 cancel to nothing here: errors of 0.04 rad."""
     inertia = np.array([0.206899198, 2.67176692e-06, 0.206897405])
@@ -148,8 +149,8 @@ def test_bodies_that_do_not_turn_and_states_that_are_no_numbers():
 
 
 # ------------------------------------------------------------------ what they refuse
-@pytest.mark.parametrize("axis", range(3))
-@pytest.mark.parametrize("order", dmv.ORDERS)
+@each("axis", range(3))
+@each("order", dmv.ORDERS)
 def test_past_the_fold_a_step_is_refused_never_another_rotation(order, axis):
     """About a principal axis the map turns by arcsin(angle) where it should turn by the angle."""
     m = 0.2 * np.eye(3)[axis]
@@ -192,7 +193,7 @@ def test_guarded_steps_are_near_the_motion_and_unguarded_ones_are_not():
             assert (angle_between(q, exact)[status == L.OK] > 0.05).mean() > share
 
 
-@pytest.mark.parametrize("order", [4, 6, 8, 10])
+@each("order", [4, 6, 8, 10])
 def test_steps_up_to_the_guard_are_near_the_motion(order):
     """Of all angles, so that the bounds of the guard are reached."""
     for triangle in (True, False):
@@ -207,7 +208,7 @@ def test_steps_up_to_the_guard_are_near_the_motion(order):
         assert (status == L.OK).mean() > (0.3 if order < 8 else 0.6)
 
 
-@pytest.mark.parametrize("order", [6, 8, 10])
+@each("order", [6, 8, 10])
 def test_no_body_whose_steps_are_taken_ends_somewhere_else(order):
     """Fifty to a hundred steps, of which those by a radian added up to 0.1 rad for 1 of 150 bodies."""
     inertia, m, _ = random_bodies(1500, 12, True)
@@ -228,7 +229,7 @@ def test_a_body_that_is_too_thin_is_refused_by_name():
         assert set(run(dmv.dmv(order), 0.2, 5, inertia=inertia, m=m)[2]) <= {L.OK, L.TOO_LARGE}
 
 
-@pytest.mark.parametrize("order", dmv.ORDERS)
+@each("order", dmv.ORDERS)
 def test_the_largest_step_is_taken_and_a_larger_one_is_not(order):
     inertia, m, _ = random_bodies(20, 8, triangle=False)
     for body, momentum in zip([*inertia, INERTIA], [*m, M], strict=True):
@@ -241,7 +242,7 @@ def test_the_largest_step_is_taken_and_a_larger_one_is_not(order):
     assert dmv.largest_step(order, (0.0, 0.0, 0.0), 1 / INERTIA) == np.inf
 
 
-@pytest.mark.parametrize("order", dmv.ORDERS)
+@each("order", dmv.ORDERS)
 def test_large_steps_in_pieces(order):
     """The fewest pieces that are in range, each as if it were a step."""
     h = 7.3
@@ -265,7 +266,7 @@ def test_there_is_a_largest_number_of_pieces():
         assert run(dmv.dmv(6, large="substep"), pieces * largest)[2][0] == expected
 
 
-@pytest.mark.parametrize("arguments", [(3,), (12,), ("6",), (6, "newtn"), (6, "newton", "split")])
+@each("arguments", [(3,), (12,), ("6",), (6, "newtn"), (6, "newton", "split")])
 def test_what_there_is_not_is_named(arguments):
     with pytest.raises(InvalidInput, match=str(arguments[-1])):
         dmv.dmv(*arguments)

@@ -6,9 +6,9 @@ import functools
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from dmv_series import BODIES, Polynomial, derive, modified, power, variable
+from each import each
 from free_motion import moved
 from polhode.flows import dmv
 
@@ -47,7 +47,7 @@ def test_every_coefficient_of_the_flow_is_the_derived_one():
     assert mismatches(dmv.numerators) == []
 
 
-@pytest.mark.parametrize("k", range(8))
+@each("k", range(8))
 def test_one_spoiled_coefficient_is_noticed(k):
     def spoiled(a, r, w, c):
         out = list(dmv.numerators(a, r, w, c))
@@ -95,7 +95,7 @@ def printed(moments, H, C):
     return s3, t3, s5, t5, s7, t7
 
 
-@pytest.mark.parametrize("integers", BODIES[::4])
+@each("integers", BODIES[::4])
 def test_the_derived_series_are_those_printed_in_the_paper(integers):
     a = [Fraction(n, sum(integers)) for n in integers]
     m = (Fraction(3), Fraction(-2), Fraction(1, 2))
@@ -105,7 +105,7 @@ def test_the_derived_series_are_those_printed_in_the_paper(integers):
     assert [v for pair in zip(S[:3], T[:3], strict=True) for v in pair] == list(printed_values)
 
 
-@pytest.mark.parametrize("order", dmv.ORDERS)
+@each("order", dmv.ORDERS)
 def test_modified_moments_approach_those_of_the_exact_rotation(order):
     """1/I~_j = 2 e_j / (h Y_j) with the exact Cayley vector e: the error of order 2p is of h^2p."""
     a = np.array([0.5, 0.3, 0.2])

@@ -13,6 +13,7 @@ import pytest
 
 import polhode as ph
 from cover import crossed
+from each import each
 from polhode.errors import InvalidInput
 from polhode.flows import elliptic_forms as forms
 from polhode.flows.semiexact import by_gauss, gauss_legendre, hermite, semiexact
@@ -113,7 +114,7 @@ def test_the_oracle_itself():
 
 
 # ------------------------------------------------------------------ the closed forms
-@pytest.mark.parametrize(("name", "m"), crossed(FORMS, [AROUND_1, AROUND_3, (-0.5, 1.5, 0.2), (0.2, -1.5, -1.1)]))
+@each(("name", "m"), crossed(FORMS, [AROUND_1, AROUND_3, (-0.5, 1.5, 0.2), (0.2, -1.5, -1.1)]))
 def test_forms_are_exact_in_both_cases_over_many_periods(name, m):
     """Up to 40 rad, several periods of the momentum; both signs of the step; any length of the momentum."""
     for h in (-3.0, 0.3, 20.0):
@@ -121,7 +122,7 @@ def test_forms_are_exact_in_both_cases_over_many_periods(name, m):
         assert max(e[:2]) < 2e-15 * (1 + abs(h)) and e[2] < 2e-15, h
 
 
-@pytest.mark.parametrize("name", FORMS)
+@each("name", FORMS)
 def test_forms_take_the_axes_in_any_order_and_momenta_of_any_sign_and_length(name):
     rng = np.random.default_rng(4)
     for order in permutations(range(3)):
@@ -135,9 +136,9 @@ SEPARATRIX = (1.0, 3.0, 6.0)
 """d12 = 4 d23 here, in floating point too: |m3| = 2 |m1| is exactly on the separatrix."""
 
 
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("sigma", (-1, 1))
-@pytest.mark.parametrize("other", (-1, 1))
+@each("name", FORMS)
+@each("sigma", (-1, 1))
+@each("other", (-1, 1))
 def test_all_four_branches_of_the_separatrix(name, sigma, other):
     """m = (s s' B13 sech, tanh, s' B31 sech) at s lam t - nu: the first sign is not in print."""
     for m2 in (-0.4, 0.9):
@@ -162,8 +163,8 @@ DEGENERATE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*FORMS, "semiexact", "hermite"])
-@pytest.mark.parametrize(("inertia", "m"), DEGENERATE)
+@each("name", [*FORMS, "semiexact", "hermite"])
+@each(("inertia", "m"), DEGENERATE)
 def test_equilibria_equal_moments_and_coordinate_planes(name, inertia, m):
     flow = {**FORMS, "semiexact": semiexact(8), "hermite": hermite(3)}[name]
     end, q = moved(flow, inertia, m, 0.7)
@@ -179,7 +180,7 @@ def test_no_time_is_no_motion():
 
 
 # ------------------------------------------------------------------ frames
-@pytest.mark.parametrize(("c0", "c3"), [(sqrt(0.5), 0.0), (0.5, 0.5), (-0.1, sqrt(0.49))])
+@each(("c0", "c3"), [(sqrt(0.5), 0.0), (0.5, 0.5), (-0.1, sqrt(0.49))])
 def test_every_member_of_the_family_turns_the_momentum_into_e3(c0, c3):
     rng = np.random.default_rng(0)
     for m in rng.normal(size=(20, 3)):
@@ -208,7 +209,7 @@ def built(m):
     return forms.constructed(m, 0.6, -0.8), atan2(m[1], m[0])
 
 
-@pytest.mark.parametrize("frame", [member, built])
+@each("frame", [member, built])
 def test_other_frames_give_the_same_motion(frame):
     flow = jit.bind(forms.by_quaternion, frame=frame)
     for m in (AROUND_1, AROUND_3):
@@ -248,7 +249,7 @@ def printed_product(m):
     return forms.family(m, c0, c3), angle
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "changed"),
     [
         (forms.by_matrix, {"third_kind": power_half}),
@@ -291,8 +292,8 @@ def test_recovering_the_phase_accumulates_round_off():
 ASSEMBLIES = ("matrix", "quaternion")
 
 
-@pytest.mark.parametrize("form", ASSEMBLIES)
-@pytest.mark.parametrize(
+@each("form", ASSEMBLIES)
+@each(
     ("flow", "order", "steps"),
     [
         (functools.partial(semiexact, 1), 2, (0.1, 0.05, 0.025)),
@@ -318,7 +319,7 @@ def test_angle_of_one_step_errs_with_the_order_plus_one(form, flow, order, steps
     assert np.abs(slopes - (order + 1)).max() < 0.4, (slopes, e)
 
 
-@pytest.mark.parametrize("form", ASSEMBLIES)
+@each("form", ASSEMBLIES)
 def test_semiexact_errs_about_the_momentum_only(form):
     """Momentum, energy and Q m to round-off, at any step, however poor the quadrature."""
     for flow in (semiexact(1, form), semiexact(5, form), hermite(1, form)):
@@ -328,7 +329,7 @@ def test_semiexact_errs_about_the_momentum_only(form):
                 assert e[0] < 3e-16 * (4 + abs(h)) and e[2] < 2e-15
 
 
-@pytest.mark.parametrize("form", ASSEMBLIES)
+@each("form", ASSEMBLIES)
 def test_semiexact_is_time_symmetric(form):
     for flow in (semiexact(2, form), hermite(1, form)):
         there, q = moved(flow, BODY, AROUND_1, 1.3)
@@ -347,8 +348,8 @@ def test_whole_half_periods_are_integrated_exactly():
             assert errors(flow, BODY, AROUND_1, h)[1] < 5e-15 * (1 + abs(h))
 
 
-@pytest.mark.parametrize("form", ASSEMBLIES)
-@pytest.mark.parametrize("m", [AROUND_1, AROUND_3])
+@each("form", ASSEMBLIES)
+@each("m", [AROUND_1, AROUND_3])
 def test_as_printed_one_rule_spans_the_whole_step(form, m):
     """(3.1) by NumPy's nodes over the whole amplitude, where the library takes the half turns out of it."""
     printed, ours = semiexact(5, form, "as_printed"), semiexact(5, form)
@@ -373,7 +374,7 @@ def test_as_printed_one_rule_spans_the_whole_step(form, m):
     assert np.array_equal(moved(printed, BODY, m, 0.3)[1], moved(ours, BODY, m, 0.3)[1])
 
 
-@pytest.mark.parametrize("c3", [0.25, 0.5, sqrt(0.5)])
+@each("c3", [0.25, 0.5, sqrt(0.5)])
 def test_the_family_of_frames_gives_one_motion(c3):
     for m in (AROUND_1, AROUND_3):
         assert max(errors(forms.kosenko(c3), BODY, m, 4.0)) < 1e-14
@@ -418,7 +419,7 @@ def test_a_spoiled_weight_is_seen():
     assert errors(flow, BODY, AROUND_1, 0.3)[1] > 1e-12
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: semiexact(0), "number of nodes"),

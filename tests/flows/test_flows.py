@@ -7,6 +7,7 @@ import pytest
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.flows import rotors
 from polhode.kernel import drive
 from polhode.kernel import layout as L
@@ -38,7 +39,7 @@ def exact(inertia, omega, t):
     return ds.angular_momentum.values[-1], ds.attitude.values[-1]
 
 
-@pytest.mark.parametrize("name", SPLITTINGS)
+@each("name", SPLITTINGS)
 def test_rotors_are_of_order_2_time_symmetric_and_keep_the_spatial_momentum(name):
     flow = SPLITTINGS[name]
     m, q = exact(BODY, OMEGA, 10.0)
@@ -52,14 +53,14 @@ def test_rotors_are_of_order_2_time_symmetric_and_keep_the_spatial_momentum(name
     assert np.linalg.norm(turned(flow, BODY, there / BODY, -0.8, 1)[0] - BODY * OMEGA) < 1e-15
 
 
-@pytest.mark.parametrize("inertia", [(2.0, 2.0, 1.3), (1.3, 2.0, 2.0), (2.0, 1.3, 2.0), (2.0, 2.0, 2.0)])
+@each("inertia", [(2.0, 2.0, 1.3), (1.3, 2.0, 2.0), (2.0, 1.3, 2.0), (2.0, 2.0, 2.0)])
 def test_the_symmetric_splitting_is_exact_for_symmetric_bodies(inertia):
     m, q = exact(inertia, GENERIC, 2.0)
     found, attitude = turned(rotors.turn_symmetric, inertia, GENERIC, 2.0, 1)
     assert np.linalg.norm(found - m) < 1e-13 and ph.rotation.angle_between(attitude, q) < 1e-13
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
+@each("place", [0, 1, 2])
 def test_the_symmetric_splitting_pairs_the_closest_axes(place):
     """Its error goes with their difference, whichever axis is the odd one."""
     errors = []
@@ -70,7 +71,7 @@ def test_the_symmetric_splitting_pairs_the_closest_axes(place):
     assert errors[0] < 1e-3 and errors[0] / errors[1] == pytest.approx(10.0, rel=0.05)
 
 
-@pytest.mark.parametrize("order", [4, 6, 8])
+@each("order", [4, 6, 8])
 def test_triple_jumps_raise_the_order(order):
     flow = rotors.boosted(rotors.turn_mclachlan_reich, order)
     fractions = np.array(rotors.triple_jumps(order))
@@ -106,7 +107,7 @@ def connected(equation, m, j, h, pieces=60):
     return x
 
 
-@pytest.mark.parametrize("method", some(FREE, 2))
+@each("method", some(FREE, 2))
 def test_large_rotations_follow_the_solution_connected_to_a_vanishing_step(method):
     """At nearly 2 rad plain Newton from the start of the step fails for one body in twelve or so, many of them rods."""
     random = np.random.default_rng(1)

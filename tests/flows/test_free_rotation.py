@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import free_body_draws as draws
 import mp_free_body as oracle
+from each import each
 from free_body_draws import differences, turned
 from polhode.algebra import rotation
 from polhode.flows import free_rotation
@@ -80,7 +81,7 @@ def test_errors_are_those_of_the_data_in_10000_draws(capsys):
         print("\n" + "\n".join(draws.table(results)))
 
 
-@pytest.mark.parametrize("number", [1064, 2747, 3647, 5087])
+@each("number", [1064, 2747, 3647, 5087])
 def test_rods_that_wind_thousands_of_times_while_they_turn_little(number):
     """Near the middle axis, with psi some 100 times the turn; a sum over the windings was wrong by 17 to 70 times."""
     row = draws.judge(number)
@@ -119,7 +120,7 @@ def exact_motion(I, m, h):
     return oracle.closed_form(I, m, h)
 
 
-@pytest.mark.parametrize("I", DEGENERATE)
+@each("I", DEGENERATE)
 def test_degenerate_bodies_and_momenta(I):
     """Spheres, symmetric bodies, one-ulp differences, rods; axes and planes. No formula has an exception for them."""
     for m in AXES + PLANES:
@@ -130,7 +131,7 @@ def test_degenerate_bodies_and_momenta(I):
             assert draws.change_of_spatial(m, m1, q) < 1e-15
 
 
-@pytest.mark.parametrize("longest", [free_rotation.SHORT, free_rotation.PANEL])
+@each("longest", [free_rotation.SHORT, free_rotation.PANEL])
 def test_rules_and_series_are_exact_as_far_as_they_are_used(longest):
     """Just below |lambda t| of each, where its truncation is largest."""
     for number in (*range(24, 600, 30), 42, 186, 312, 390):  # most of them near the separatrix, where it is largest
@@ -148,7 +149,7 @@ def test_rules_and_series_are_exact_as_far_as_they_are_used(longest):
         assert max(differences(oracle.closed_form(I, m, h), m1, q)) < 3 * EPS * (1.0 + omega * h)
 
 
-@pytest.mark.parametrize("angle", [1e-12, 0.5, -2.0, 6.0])
+@each("angle", [1e-12, 0.5, -2.0, 6.0])
 def test_the_exact_separatrix(angle):
     for m in ((1.0, 1.0, 1.0), (-0.5, 1.0, 0.5), (0.1, -1.0, -0.1)):
         h = time_of(angle, SEPARATRIX, m)
@@ -212,7 +213,7 @@ def test_units_do_not_matter(I, m, angle, force, inertia):
     assert np.array_equal(m1 * force, m2) and np.array_equal(q1, q2)
 
 
-@pytest.mark.parametrize("factor", [1e60, 1e-60, 1e75, 1e-75])
+@each("factor", [1e60, 1e-60, 1e75, 1e-75])
 def test_powers_of_ten_do_not_matter_either(factor):
     I, m = np.array([0.7, 1.1, 1.5]), np.array([0.4, -0.3, 0.8])
     for h in (0.02, 3.0):
@@ -263,7 +264,7 @@ def test_short_and_long_times_meet():
             assert max(differences(oracle.closed_form(I, m, h * side), *turned(I, m, h * side))) < 4 * allowed
 
 
-@pytest.mark.parametrize("side", [1 - 1e-13, 1 + 1e-13])
+@each("side", [1 - 1e-13, 1 + 1e-13])
 def test_both_kinds_of_theta_functions_where_they_meet(side):
     I, y = np.array([0.5, 0.75, 1.5]), 0.4
     for x in (0.6, -0.8):  # k'^2 = p L/(M r) with r = w, p = 2 r: of z^2 = (1 - k'^2 (...)) x^2
@@ -275,7 +276,7 @@ def test_both_kinds_of_theta_functions_where_they_meet(side):
 
 
 # ------------------------------------------------------------------ many steps
-@pytest.mark.parametrize("steps, allowed", [(10_000, 5e-13), (1_000_000, 1e-11)])
+@each("steps, allowed", [(10_000, 5e-13), (1_000_000, 1e-11)])
 def test_errors_of_many_small_steps_add_up_at_random(steps, allowed):
     """Unit length in the last digit; attitudes and momenta as after a random walk of rounding errors."""
     for I, m in (((0.6, 0.8, 1.0), (0.3, 0.6, -0.8)), ((0.9144, 1.098, 1.66), (0.4165, 0.9072, 0.0577))):
@@ -288,7 +289,7 @@ def test_errors_of_many_small_steps_add_up_at_random(steps, allowed):
 
 
 # ------------------------------------------------------------------ what is refused
-@pytest.mark.parametrize("bad", [nan, inf, -inf, 1e308])
+@each("bad", [nan, inf, -inf, 1e308])
 def test_what_is_not_finite_is_refused(bad):
     good = np.array([1.0, 0.5, -0.5, 0.5, 0.3, 0.2, 0.1, 0.4])  # time, attitude, momentum
     for k in range(8):

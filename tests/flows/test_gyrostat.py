@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 import gyrostat as oracle
 import polhode as ph
 from cover import crossed
+from each import each
 
 AXES = np.array([[1.0, 0.0, 0.3], [0.0, 1.0, 0.2], [0.1, 0.0, 1.0]])
 Q = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
@@ -29,7 +30,7 @@ def gyrostat(moments, speeds):
     return ph.rigid_body(inertia, wheels=ph.reaction_wheels(AXES, 0.05, speed=speeds)), units
 
 
-@pytest.mark.parametrize(("name", "step"), crossed(BODIES, [1e-3, 0.1, 1.0, 5.0]))
+@each(("name", "step"), crossed(BODIES, [1e-3, 0.1, 1.0, 5.0]))
 def test_one_step_is_the_motion_to_round_off(name, step):
     moments, speeds = BODIES[name]
     body, units = gyrostat(moments, speeds)

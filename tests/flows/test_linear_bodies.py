@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.bodies.inertia import principal
 from polhode.errors import InvalidInput
@@ -48,14 +49,14 @@ def uniform(t):
     return rotation.exp_quaternion(OMEGA * t)
 
 
-@pytest.mark.parametrize("name", EXACT)
+@each("name", EXACT)
 def test_a_free_rod_turns_uniformly(name):
     ds = ph.integrate(ph.free_body(ROD), name, step=0.3, t_end=6.0, angular_velocity=OMEGA)
     assert float(rotation.angle_between(ds.attitude.values[-1], uniform(6.0))) < 1e-14
     assert np.abs(ds.angular_velocity.values - OMEGA).max() < 1e-14 and abs(ds.energy_error).max() < 1e-14
 
 
-@pytest.mark.parametrize("name", NEAR)
+@each("name", NEAR)
 def test_a_free_rod_by_methods_that_err(name):
     ds = ph.integrate(ph.free_body(ROD), name, step=0.05, t_end=2.0, angular_velocity=OMEGA)
     assert float(rotation.angle_between(ds.attitude.values[-1], uniform(2.0))) < NEAR[name]
@@ -91,7 +92,7 @@ def pendulum():
     return solve_ivp(rates, (0.0, END), start, method="DOP853", rtol=1e-13, atol=1e-14).y[:3, -1]
 
 
-@pytest.mark.parametrize("name, allowed", [
+@each("name, allowed", [
     ("rkn6_14a", 1e-8), ("mkrk:gauss6", 1e-7), ("taylor12", 1e-11), ("s6_10/dmv6", 1e-6), ("imidm", 1e-3),
     ("akw", 1e-2), ("v2/symmetric", 1e-3), ("mkrk:dp8", 1e-8),
 ])  # fmt: skip
@@ -139,13 +140,13 @@ def test_rods_that_attract_each_other_keep_their_energy_and_temperature():
 
 
 # ------------------------------------------------------------------ what is refused
-@pytest.mark.parametrize("name", ["mr", "mr6", "three_rotation", "rkn6_14a/mr6", "no_squish"])
+@each("name", ["mr", "mr6", "three_rotation", "rkn6_14a/mr6", "no_squish"])
 def test_rotations_about_the_axes_one_by_one_are_refused_by_name(name):
     with pytest.raises(InvalidInput, match=r"without thickness.*'exact' or 'symmetric'"):
         ph.integrate(ph.free_body(ROD), name, step=0.1, t_end=1.0, angular_velocity=OMEGA)
 
 
-@pytest.mark.parametrize("given", [{"angular_velocity": (0.1, 0, 1)}, {"angular_momentum": (0.1, 0, 1e-6)}])
+@each("given", [{"angular_velocity": (0.1, 0, 1)}, {"angular_momentum": (0.1, 0, 1e-6)}])
 def test_a_spin_about_the_axis_is_refused(given):
     with pytest.raises(InvalidInput, match="does not turn about its own axis"):
         ph.integrate(ph.free_body(ROD), step=0.1, t_end=1.0, **given)

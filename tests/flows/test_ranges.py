@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput, StepTooLarge
 from polhode.flows.elliptic_forms import orbit_of, sort, stays, unsort
@@ -36,7 +37,7 @@ def largest(name):
     return told.value.largest_step
 
 
-@pytest.mark.parametrize("name", ROWS)
+@each("name", ROWS)
 def test_a_step_beyond_the_range_is_refused_and_one_within_is_right(name):
     """Splittings of the rotation took steps of 128 rad, and were off by pi."""
     step = largest(name)
@@ -49,7 +50,7 @@ def test_a_step_beyond_the_range_is_refused_and_one_within_is_right(name):
     assert float(rotation.angle_between(run(name, small).attitude.values[-1], turned)) < 2e-3
 
 
-@pytest.mark.parametrize("name", ["exact", "s6_10", "kl8", "kosenko"])
+@each("name", ["exact", "s6_10", "kl8", "kosenko"])
 def test_the_exact_motion_has_no_range(name):
     assert method(name).method.range == np.inf
     step = 128.0 / SPEED
@@ -57,7 +58,7 @@ def test_the_exact_motion_has_no_range(name):
     assert float(rotation.angle_between(run(name, step).attitude.values[-1], turned)) < 1e-12
 
 
-@pytest.mark.parametrize("name", ["mr", "three_rotation", "mr4", "symmetric"])
+@each("name", ["mr", "three_rotation", "mr4", "symmetric"])
 def test_rods_and_plates_are_refused_where_rotations_about_axes_go_wrong(name):
     """What one rotation adds to the momentum about the lightest axis turns it too: by more than the body turns."""
     random = np.random.default_rng(8)
@@ -126,7 +127,7 @@ def crossings(I, m):
     return low, high
 
 
-@pytest.mark.parametrize("name", QUADRATURES)
+@each("name", QUADRATURES)
 def test_no_step_in_range_of_a_quadrature_misses_the_angle(name):
     """Half a radian of a thin rod was off by 3 rad without a word; most steps that are refused were wrong."""
     I, m = odd_bodies(120)
@@ -150,7 +151,7 @@ def test_no_step_in_range_of_a_quadrature_misses_the_angle(name):
     assert (worst[short] < 0.05).mean() < 0.1
 
 
-@pytest.mark.parametrize("name", QUADRATURES)
+@each("name", QUADRATURES)
 def test_the_largest_step_of_a_quadrature_is_the_one_of_its_guard(name):
     I, m = odd_bodies(12)
     largest = method(name).prepare().largest
@@ -164,7 +165,7 @@ def test_the_largest_step_of_a_quadrature_is_the_one_of_its_guard(name):
     assert largest((0.3, 0.4, 0.0), np.array([0.5, 0.5, 0.0])) == np.inf
 
 
-@pytest.mark.parametrize("name", ["semiexact6", "semiexact10", "hermite4", "s6_10/semiexact6"])
+@each("name", ["semiexact6", "semiexact10", "hermite4", "s6_10/semiexact6"])
 def test_a_thin_rod_is_told_the_step_it_can_take(name):
     rod, m = np.array([1e-6, 1.0, 1.0 + 1e-6]), np.array([3e-6, 0.01, 0.02])
     told = {}
@@ -189,7 +190,7 @@ def test_half_turns_taken_out_leave_long_steps_in_range_and_as_printed_they_are_
 
 
 # ------------------------------------------------------------------ units
-@pytest.mark.parametrize("factor", [1e-290, 1e-308, 1e-70, 1e70, 1e290])
+@each("factor", [1e-290, 1e-308, 1e-70, 1e70, 1e290])
 def test_units_whose_squares_overflow_are_refused(factor):
     """They ended in NaN, or in steps that were off by 1e-3 without a word."""
     with pytest.raises(InvalidInput, match=r"choose other units|check its units"):
@@ -198,7 +199,7 @@ def test_units_whose_squares_overflow_are_refused(factor):
         ph.integrate(ph.free_body(BODY), "exact", step=0.1, steps=3, angular_momentum=BODY * OMEGA * factor)
 
 
-@pytest.mark.parametrize("factor", [1e-315, 1e-308, 1e-290, 1e290])
+@each("factor", [1e-315, 1e-308, 1e-290, 1e290])
 def test_free_motion_takes_any_units(factor):
     """Numbers that have no inverse among them, up to the digits that such small numbers have."""
     exact = ph.free_motion(BODY, BODY * OMEGA, 3.0).attitude

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from each import each
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.methods.free_flows import free_flow
@@ -53,15 +54,15 @@ def drifts(name, h, n):
     return np.abs(found[0] / energy - 1), np.abs(found[1] / length - 1), np.abs(found[2] - 1)
 
 
-@pytest.mark.parametrize("name", ["exact", "semiexact6", "kosenko", "dmv6", "implicit_midpoint"])
-@pytest.mark.parametrize("h", [0.1, 0.9])
+@each("name", ["exact", "semiexact6", "kosenko", "dmv6", "implicit_midpoint"])
+@each("h", [0.1, 0.9])
 def test_no_rounding_of_energy_and_length_goes_one_way(name, h):
     """A step of the same size from the same orbit rounds alike; 100,000 of them were off by up to 3e-12."""
     energy, length, unit = drifts(name, h, 100_000)
     assert energy.max() < 2e-13 and length.max() < 1e-13 and unit.max() < 2e-14
 
 
-@pytest.mark.parametrize("name", ["mr", "symmetric", "three_rotation"])
+@each("name", ["mr", "symmetric", "three_rotation"])
 def test_rotors_keep_both_lengths(name):
     """Those of the momentum and of the quaternion, also where all angles are the same in every step."""
     _, length, unit = drifts(name, 0.3, 100_000)
@@ -76,8 +77,8 @@ def veered(name, h, n):
     return np.linalg.norm(np.cross(begin, in_space(y)), axis=1) / (begin * begin).sum(axis=1)
 
 
-@pytest.mark.parametrize("name", ["exact", "semiexact6", "kosenko", "exact_matrix", "semiexact6_matrix", "dmv6"])
-@pytest.mark.parametrize("h", [1e-3, 0.1])
+@each("name", ["exact", "semiexact6", "kosenko", "exact_matrix", "semiexact6_matrix", "dmv6"])
+@each("h", [1e-3, 0.1])
 def test_the_momentum_in_space_does_not_veer(name, h):
     """As products of matrices 100,000 turns were off by 1.2e-12, and a million by ten times as much."""
     assert veered(name, h, 100_000).max() < 3e-13
