@@ -8,6 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.kernel import layout as L
 from polhode.methods import method, tableau
 from polhode.runs import rows, stepping
@@ -93,7 +94,7 @@ class Walk:
 
 
 # ------------------------------------------------------------------ tolerance and error
-@pytest.mark.parametrize("name", PAIRS)
+@each("name", PAIRS)
 def test_the_error_is_proportional_to_the_tolerance(body, truth, name):
     tolerances = [1e-4, 1e-6, 1e-8] if name == "mkrk:bs3" else [1e-5, 1e-7, 1e-9, 1e-11]
     errors = [
@@ -105,7 +106,7 @@ def test_the_error_is_proportional_to_the_tolerance(body, truth, name):
     assert 0.85 < slope < 1.15
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@each("name", PAIRS)
 def test_steps_grow_with_the_root_of_the_tolerance(body, name):
     """An estimate of order q asks for steps proportional to rtol^(1/(q + 1))."""
     exponent = 1.0 / (tableau(name.split(":")[1]).estimate + 1)
@@ -162,7 +163,7 @@ def bump():
     return ph.rigid_body((1.0, 1.5, 2.2), torque=stiff_at_one)
 
 
-@pytest.mark.parametrize("name", [*PAIRS, *CHARTS])
+@each("name", [*PAIRS, *CHARTS])
 def test_a_rejected_step_leaves_nothing_behind(bump, name):
     walk = Walk(bump, name, rtol=1e-8)
     seen = 0
@@ -185,8 +186,8 @@ def test_a_rejected_step_leaves_nothing_behind(bump, name):
     assert seen >= 3
 
 
-@pytest.mark.parametrize("name", [*PAIRS, *CHARTS])
-@pytest.mark.parametrize("samples", [(), np.linspace(0.0, 2.0, 301)])
+@each("name", [*PAIRS, *CHARTS])
+@each("samples", [(), np.linspace(0.0, 2.0, 301)])
 def test_slices_change_nothing(bump, name, samples):
     whole, sliced = Walk(bump, name, rtol=1e-7), Walk(bump, name, rtol=1e-7)
     every = 0 if len(samples) else 3
@@ -204,7 +205,7 @@ def test_slices_change_nothing(bump, name, samples):
     assert whole.integrator.step_info[L.EVALUATIONS] == sliced.integrator.step_info[L.EVALUATIONS]
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@each("name", PAIRS)
 def test_samples_do_not_change_the_steps(body, name):
     plain, sampled = Walk(body, name), Walk(body, name)
     assert plain.go([4.0]) == L.OK
@@ -216,7 +217,7 @@ def test_samples_do_not_change_the_steps(body, name):
     assert len(plain.controller_state) == L.CONTROLLER_STATE
 
 
-@pytest.mark.parametrize("direction", [1.0, -1.0])
+@each("direction", [1.0, -1.0])
 def test_stops_are_hit_exactly_and_never_crossed(body, direction):
     stops = direction * np.array([0.1, 1.0 / 3.0, 1.0 / 3.0 + 1e-9, 1.7, 1.7, 2.0])
     walk, free = Walk(body), Walk(body)
@@ -246,7 +247,7 @@ def test_the_largest_step_and_the_guard_hold(body):
 
 
 # ------------------------------------------------------------------ dense output
-@pytest.mark.parametrize("name", PAIRS)
+@each("name", PAIRS)
 def test_samples_have_the_order_of_the_dense_output(body, truth, name):
     """Within the first step, where there is no other error: it falls with the order of the polynomial plus 1."""
     order = tableau(name.split(":")[1]).dense_order
@@ -266,7 +267,7 @@ def test_samples_have_the_order_of_the_dense_output(body, truth, name):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order + 1, abs=0.35)
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@each("name", PAIRS)
 def test_samples_are_as_accurate_as_the_steps(body, truth, name):
     rtol = 1e-7
     rows = ph.integrate(body, name, steps=ph.Tolerance(rtol), t_end=4.0, **START)
@@ -338,7 +339,7 @@ def test_progress_tells_the_share_of_the_span(body, monkeypatch):
     assert len(seen) > 3 and shares == sorted(shares) and all(state.total is None for state in seen)
 
 
-@pytest.mark.parametrize("more", [{}, {"t_eval": np.linspace(0, 4, 101)}])
+@each("more", [{}, {"t_eval": np.linspace(0, 4, 101)}])
 def test_ctrl_c_keeps_what_was_computed(body, monkeypatch, more):
     whole = ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-8), t_end=4.0, **more, **START)
     monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
@@ -416,7 +417,7 @@ def test_too_many_steps(body):
     assert attrs["steps_accepted"] + attrs["steps_rejected"] == 20
 
 
-@pytest.mark.parametrize("compiled", [True, False])
+@each("compiled", [True, False])
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
 def test_a_users_error_carries_the_run_so_far(compiled):
     def stops(t, q, omega, parameters):
@@ -441,7 +442,7 @@ def test_a_users_error_carries_the_run_so_far(compiled):
         assert isinstance(caught.value.__cause__, ValueError)
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "told"),
     [
         ({"steps": ph.Tolerance(1e-6), "step": 0.1}, "give either step, the size of all steps, or a tolerance"),
@@ -460,7 +461,7 @@ def test_wrong_arguments_are_refused(body, more, told):
     assert told in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "told"),
     [
         ({"rtol": 0.0}, "rtol is 0; it must be at least 1e-17"),
@@ -502,7 +503,7 @@ def test_chosen_steps_go_on_from_a_dataset(body):
     assert rest.identical(same) and rest.attrs["method"] == "mkrk:dp5"
 
 
-@pytest.mark.parametrize("name", ["trapm", "mkrk", "mkrk:cv8", "s6_10/mr6"])
+@each("name", ["trapm", "mkrk", "mkrk:cv8", "s6_10/mr6"])
 def test_a_method_without_an_estimate_is_refused(body, name):
     with pytest.raises(
         ph.errors.InvalidInput, match=r"does not estimate its error.*\(bs3, dp5, dp8\), such as 'mkrk:dp8'"

@@ -8,6 +8,7 @@ import pytest
 import as_printed
 import trial_law as law
 from cover import some
+from each import each
 from polhode.checks import state_distance, stepper, trial_problem
 from polhode.kernel import layout as L
 from polhode.methods import METHODS, tableau
@@ -88,7 +89,7 @@ def test_every_row_has_a_transcription():
     }
 
 
-@pytest.mark.parametrize(("label", "terms"), some(itertools.product(PRINTED, [ALL, ()]), 49))
+@each(("label", "terms"), some(itertools.product(PRINTED, [ALL, ()]), 49))
 def test_one_step(label, terms):
     assert_same(polhode_step(label, terms), printed_step(PRINTED[label], terms))
 
@@ -101,7 +102,7 @@ def test_one_step_notices_a_spoiled_coefficient():
         assert_same(polhode_step("mkrk:rk4"), printed_step(step))
 
 
-@pytest.mark.parametrize("turn, tangent", [(as_printed.exp, as_printed.dexp), (as_printed.cay, as_printed.dcay)])
+@each("turn, tangent", [(as_printed.exp, as_printed.dexp), (as_printed.cay, as_printed.dcay)])
 def test_tangents_of_the_transcription(turn, tangent):
     psi, d, e = np.array([0.5, -0.3, 0.7]), np.array([0.2, 0.9, -0.4]), 1e-5
     slope = (turn(psi + e * d) - turn(psi - e * d)) / (2 * e) @ turn(psi).T
@@ -123,8 +124,8 @@ def test_the_problem_is_the_same_in_both_languages():
 ADJOINTS = [("forward_euler", "backward_euler"), ("forward_euler_m", "backward_euler_m"), ("liemid_e1", "liemid_e2")]
 
 
-@pytest.mark.parametrize("terms", LAWS, ids=lambda terms: "+".join(terms) or "free")
-@pytest.mark.parametrize("pair", ADJOINTS, ids=lambda pair: pair[0])
+@each("terms", LAWS, ids=lambda terms: "+".join(terms) or "free")
+@each("pair", ADJOINTS, ids=lambda pair: pair[0])
 def test_adjoint_pairs(pair, terms):
     system, y = trial_problem(*terms)
     for one, other in (pair, pair[::-1]):
@@ -147,7 +148,7 @@ COMPOSED = {
 }
 
 
-@pytest.mark.parametrize("name", COMPOSED)
+@each("name", COMPOSED)
 def test_compositions(name):
     first, second = COMPOSED[name]
     T = law.torque(*ALL)
@@ -156,10 +157,8 @@ def test_compositions(name):
     assert_same(second(T0 + H / 2, H / 2, *half, law.I, T), polhode_step(name))
 
 
-@pytest.mark.parametrize(
-    "euler, trapezoid, midpoint", [("forward_euler", "trap", "imid"), ("forward_euler_m", "trapm", "imidm")]
-)
-@pytest.mark.parametrize("moves", [False, True])
+@each("euler, trapezoid, midpoint", [("forward_euler", "trap", "imid"), ("forward_euler_m", "trapm", "imidm")])
+@each("moves", [False, True])
 def test_conjugacy(euler, trapezoid, midpoint, moves):
     """IMID o FE(h/2) = FE(h/2) o TRAP."""
     system, y = trial_problem(*ALL, moves=moves)
@@ -191,7 +190,7 @@ def energy_error(label, h, t_end):
     return worst
 
 
-@pytest.mark.parametrize("label", ["imidm", "trapm"])
+@each("label", ["imidm", "trapm"])
 def test_energy_error_of_the_momentum_pair(label):
     """Section 3.7: the energy error is bounded for long times, and in proportion to h^2."""
     short, long = energy_error(label, 0.2, 60.0), energy_error(label, 0.2, 600.0)
@@ -212,7 +211,7 @@ SPACE |= {"trapm": SPACE["trap"], "imidm": SPACE["imid"], "swc1": SPACE["imid"],
 SPACE |= {"bbtrap": SPACE["trap"], "bbtrapwd": SPACE["trap"], "mkrk:midpoint": SPACE["imid"]}
 
 
-@pytest.mark.parametrize("label", SPACE)
+@each("label", SPACE)
 def test_one_step_of_a_particle(label):
     system, y = trial_problem(*ALL, turns=False, moves=True)
     end = stepper(label, system, y)(y, T0, H)
@@ -221,9 +220,7 @@ def test_one_step_of_a_particle(label):
     np.testing.assert_allclose(end[L.MOMENTUM : L.ATTITUDE], p, rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize(
-    "rule, order", [("trap", ("forward_euler", "backward_euler")), ("imid", ("backward_euler", "forward_euler"))]
-)
+@each("rule, order", [("trap", ("forward_euler", "backward_euler")), ("imid", ("backward_euler", "forward_euler"))])
 def test_compositions_on_a_vector_space(rule, order):
     """(4) = (3) o (2) and (5) = (2) o (3)."""
     f, M = law.force(*ALL), law.MASS
@@ -245,16 +242,14 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize("one, other", SAME)
+@each("one, other", SAME)
 def test_identities(one, other):
     system, y = trial_problem(*ALL, "place", moves=True)
     a, b = stepper(one, system, y)(y, T0, H, 5), stepper(other, system, y)(y, T0, H, 5)
     assert state_distance(a, b, system) < 5e-14
 
 
-@pytest.mark.parametrize(
-    "other", ["imidm", "bbtrap", "bbtrapwd", "swc1", "mkrk:midpoint", "mkrk:trapezoid", "mkrk:heun"]
-)
+@each("other", ["imidm", "bbtrap", "bbtrapwd", "swc1", "mkrk:midpoint", "mkrk:trapezoid", "mkrk:heun"])
 def test_trapm_is_none_of_them(other):
     for terms in ((), ALL):
         (R, Pi), (S, Qi) = polhode_step("trapm", terms), polhode_step(other, terms)

@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.checks import check_system, exact_state, load_caller, state_distance
 from polhode.errors import InvalidInput
@@ -61,7 +62,7 @@ PINNED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PINNED)
+@each("name", PINNED)
 def test_pinned_bodies_against_complex_steps(name):
     """The derivative of T . I^-1 T under Q -> Q exp(s e_i), with no difference in it and so no round-off."""
     build, inertia, torque = PINNED[name]
@@ -109,9 +110,7 @@ def gradient_of_squares(I, mu, mass, r, R):
         return slopes(moved), slopes(turned)
 
 
-@pytest.mark.parametrize(
-    "place", [(1.2, -0.7, 0.9), (6700.0, 0.0, 0.0), (-3000.0, 4000.0, 4500.0), (20000.0, 30000.0, -22000.0)]
-)
+@each("place", [(1.2, -0.7, 0.9), (6700.0, 0.0, 0.0), (-3000.0, 4000.0, 4500.0), (20000.0, 30000.0, -22000.0)])
 def test_a_spacecraft_to_every_digit(place):
     """Torque and force differ by up to 14 powers of ten; the torque had 1 to 2 digits at 6,700 km."""
     I, mu, mass = (2.0e-6, 1.5e-6, 1.1e-6), 398600.4418, 50.0  # kilometres: a body of a metre
@@ -185,7 +184,7 @@ ORDERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ORDERS)
+@each("name", ORDERS)
 def test_a_commutator_makes_a_step_of_order_4(name):
     system, free = (build() for build in ORDERS[name])
     start = {"position": (0.6, -0.4, 0.9), "velocity": (0.3, 0.5, -0.2)}
@@ -227,7 +226,7 @@ def test_which_systems_have_no_commutator():
     assert not any("commutator" in (provided_by(SYSTEMS[name]) or ()) for name in set(SYSTEMS) - set(BUILT))
 
 
-@pytest.mark.parametrize("name", BUILT)
+@each("name", BUILT)
 def test_every_built_in_load_has_its_commutator(name):
     system = SYSTEMS[name](**BUILT[name])
     assert "commutator" in system.provides
@@ -271,7 +270,7 @@ def lazy(part, t, N, y, bodies, parameters, out):
     out[3] = 1.0
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@each("name", PROBLEMS)
 def test_every_ready_made_problem_is_what_it_says(name):
     initial = dict(PROBLEMS[name].initial)
     if "rotation_vector" in initial:
@@ -286,9 +285,7 @@ def test_every_ready_made_problem_is_what_it_says(name):
 TURNING = ("heavy_top", "soft_wall", "gravity_gradient")
 
 
-@pytest.mark.parametrize(
-    "name, spoil", [(name, negated) for name in (*TURNING, "particle")] + [(name, one_component) for name in TURNING]
-)
+@each("name, spoil", [(name, negated) for name in (*TURNING, "particle")] + [(name, one_component) for name in TURNING])
 def test_a_spoiled_commutator_is_noticed(name, spoil):
     system = SYSTEMS[name](**BUILT[name])
     spoiled = replace(system, commutator=jit.bind(spoil, original=system.commutator), conserves=())

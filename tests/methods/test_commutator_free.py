@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.methods.commutator_free import SCHEMES
 from polhode.references import bibtex
 
@@ -51,7 +52,7 @@ def step_in_numpy(scheme, t, h, R, m):
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
+@each("scheme", SCHEMES, ids=lambda scheme: scheme.name)
 def test_steps_are_those_of_rotation_matrices(scheme):
     ds = ph.integrate(body(), scheme.name, step=0.2, steps=3, **START)
     R = Rotation.from_quat((0.0, 0.6, 0.0, 0.8)).as_matrix()
@@ -63,7 +64,7 @@ def test_steps_are_those_of_rotation_matrices(scheme):
     np.testing.assert_allclose(ds.angular_momentum.values[-1], m, atol=4e-15)
 
 
-@pytest.mark.parametrize(("name", "order"), [("cg3", 3), ("cg4", 4), ("cf3", 3), ("cf4", 4)])
+@each(("name", "order"), [("cg3", 3), ("cg4", 4), ("cf3", 3), ("cf4", 4)])
 def test_orders(name, order):
     assert ph.methods.method(name).promises.order == order
     system, exact = body(), ph.integrate(body(), "mkrk:dp8", step=0.01, t_end=1.6, **START)

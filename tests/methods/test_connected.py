@@ -8,6 +8,7 @@ import pytest
 import polhode as ph
 from continuation import connected, cross, krysl_step, stages, stages_end
 from cover import some
+from each import each
 from polhode.checks import stepper
 from polhode.errors import ConvergenceError, StepFailed
 from polhode.runs.initial_state import start_state
@@ -62,14 +63,14 @@ def test_a_step_whose_load_bends():
     assert momenta_after("bbtrap", WALL, turning(q, m), 0.5) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("method", ["bbtrap", "akw", "swc1", "backward_euler", "backward_euler_m"])
+@each("method", ["bbtrap", "akw", "swc1", "backward_euler", "backward_euler_m"])
 def test_states_where_the_soft_wall_bends_the_step(method):
     q, m = BENDS[:, :4], BENDS[:, 4:]
     expected = connected(krysl_step(method, wall_torque, 1 / INERTIA, q, m), m, 0.75)
     judge(momenta_after(method, WALL, turning(q, m), 0.75), expected)
 
 
-@pytest.mark.parametrize(("method", "turned"), [("mkrk", True), ("rotation_vector", False)])
+@each(("method", "turned"), [("mkrk", True), ("rotation_vector", False)])
 def test_stages_where_the_soft_wall_bends_the_step(method, turned):
     q, m = BENDS[:, :4], BENDS[:, 4:]
     residual, start = stages([[1.0]], wall_torque, 1 / INERTIA, q, m, turned)
@@ -101,7 +102,7 @@ def rippled(q, m):
     return np.stack(found, -1)
 
 
-@pytest.mark.parametrize("method", some(["bbtrap", "akw", "backward_euler", "backward_euler_m"], 2))
+@each("method", some(["bbtrap", "akw", "backward_euler", "backward_euler_m"], 2))
 def test_a_torque_that_ripples(method):
     """The torque changes by several times itself within a step."""
     random = np.random.default_rng(4)
@@ -124,7 +125,7 @@ def pulled(r):
     return np.stack([0.05 * x**-5 - x**-2, -r[:, 1], 0 * x], -1)
 
 
-@pytest.mark.parametrize("method", ["backward_euler", "variational", "variational_midpoint"])
+@each("method", ["backward_euler", "variational", "variational_midpoint"])
 def test_a_particle_at_a_wall(method):
     random = np.random.default_rng(6)
     r = np.stack([random.uniform(0.4, 2.0, 100), random.normal(size=100), np.zeros(100)], -1)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cover import some
+from each import each
 from loads_by_hand import top_loads
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
@@ -86,14 +87,12 @@ ORBITAL = ["v2/kepler", "rkn6_14a/kepler", "v2/kepler:corrected", "s6_10/kepler+
 PRODUCT = [f"mkrk:{name}:{map}" for name, map in product(SHIPPED, ("exp", "cayley"))]
 
 
-@pytest.mark.parametrize(
-    "label", some([*(name for name in METHODS if name not in LIMITED), *TABLEAUX, *WITH_CAYLEY, *CHARTED], 80)
-)
+@each("label", some([*(name for name in METHODS if name not in LIMITED), *TABLEAUX, *WITH_CAYLEY, *CHARTED], 80))
 def test_promises(label):
     check_method(label).raise_for_failure()
 
 
-@pytest.mark.parametrize("label", [*TRANSFORMED[:3], *ORBITAL[:2]])
+@each("label", [*TRANSFORMED[:3], *ORBITAL[:2]])
 def test_promises_of_transformed_steps_and_of_orbits_between_kicks(label):
     """Errors are those at the time asked for, which a shortened last step reaches; a centre attracts the bodies."""
     check_method(label).raise_for_failure()
@@ -117,7 +116,7 @@ def kept(label):
     return [x for x in check_method(label).failures if not (x.what.startswith("order") or x.promised in faults)]
 
 
-@pytest.mark.parametrize("label", some(PAIRS, 6))
+@each("label", some(PAIRS, 6))
 def test_what_schemes_keep_with_other_flows(label):
     assert not kept(label)
 
@@ -146,8 +145,8 @@ def test_the_form_is_the_one_of_the_exact_flow():
     assert symplectic_defect(lambda z: advance(z, 0.0, 0.02, 40), system, y) > 1e-2
 
 
-@pytest.mark.parametrize("loads", [(), ("potential",)], ids=["free", "potential"])
-@pytest.mark.parametrize("label", some([name for name in ROWS if method(name).promises.order == 2], 4))
+@each("loads", [(), ("potential",)], ids=["free", "potential"])
+@each("label", some([name for name in ROWS if method(name).promises.order == 2], 4))
 def test_no_method_of_order_two_is_symplectic(label, loads):
     """The paper holds IMIDM to be symplectic: its defect is of the size h^3 of any method of order 2."""
     coarse, middle, fine = defects(label, *loads)
@@ -162,7 +161,7 @@ SYMPLECTIC_IN_SPACE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("label", SYMPLECTIC_IN_SPACE)
+@each("label", SYMPLECTIC_IN_SPACE)
 def test_symplectic_on_a_vector_space(label):
     found = defects(label, "potential", turns=False, moves=True)
     if SYMPLECTIC_IN_SPACE[label]:
@@ -226,7 +225,7 @@ def pair():
     return system, y, exact_state(system, y, 0.2, 1.5)
 
 
-@pytest.mark.parametrize("label", some([*ROWS, "mkrk:gauss4"], 8))
+@each("label", some([*ROWS, "mkrk:gauss4"], 8))
 def test_two_bodies_by_hand(pair, label):
     """The sweeps of the implicit methods over four coupled blocks, and the explicit methods, keep their order."""
     system, y, end = pair
@@ -260,7 +259,7 @@ def craft():
     return system, y, exact_state(system, y, 0.2, 1.5)
 
 
-@pytest.mark.parametrize("label", some(ROWS, 8))
+@each("label", some(ROWS, 8))
 def test_place_and_attitude_coupled_by_a_user_load(craft, label):
     system, y, end = craft
     convergence = measure_order(label, system, y, end, 0.2, 1.5)
@@ -270,7 +269,7 @@ def test_place_and_attitude_coupled_by_a_user_load(craft, label):
 ADJOINTS = {"backward_euler": "forward_euler", "backward_euler_m": "forward_euler_m", "liemid_e2": "liemid_e1"}
 
 
-@pytest.mark.parametrize("label", [*ADJOINTS, "trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap"])
+@each("label", [*ADJOINTS, "trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap"])
 def test_sweeps_end_at_round_off(label):
     """Of strongly coupled blocks too: a step back with the adjoint method ends where the step began."""
     system, y = two_bodies(strength=6.0)
@@ -279,7 +278,7 @@ def test_sweeps_end_at_round_off(label):
     assert state_distance(back, y, system) < 5e-14
 
 
-@pytest.mark.parametrize("label", [name for name in ROWS if method(name).promises.implicit])
+@each("label", [name for name in ROWS if method(name).promises.implicit])
 def test_rest_in_an_equilibrium(label):
     """Loads that cancel leave a momentum of pure round-off; a solver that asks for more of it never ends."""
     center = np.array([0.1, 0.2, 0.9])
@@ -337,7 +336,7 @@ def test_order_sees_a_spoiled_node():
     assert found == set(ORDER_PROBLEMS)
 
 
-@pytest.mark.parametrize("label", ["reversible:v2", "v2/kepler"])
+@each("label", ["reversible:v2", "v2/kepler"])
 def test_orders_and_symmetry_see_what_is_spoiled_in_transformed_steps_and_beside_orbits(label):
     found = failed(label, prepare=spoiled_table(label, 0, 1e-3))
     assert found >= {*ORDER_PROBLEMS, "time symmetry"}
@@ -367,7 +366,7 @@ def test_symmetry_sees_a_spoiled_coefficient():
     assert "time symmetry" in found
 
 
-@pytest.mark.parametrize(
+@each(
     "label, what, changes",
     some(
         [
@@ -475,7 +474,7 @@ SOUND |= {name: lambda name=name: (SYSTEMS[name](**sample_arguments(SYSTEMS[name
 """Systems that are not above start from any state."""
 
 
-@pytest.mark.parametrize("name", SOUND)
+@each("name", SOUND)
 def test_shipped_systems_keep_what_they_declare(name):
     system, start = SOUND[name]()
     report = check_system(system, **start)
@@ -522,7 +521,7 @@ def dragging_loads(part, t, N, y, bodies, parameters, out):
     put3(out, 3, scale(-1e-3, get3(y, L.ANGULAR)))
 
 
-@pytest.mark.parametrize(
+@each(
     "changes, what",
     [
         ({"potential": wrong_potential, "loads": top_loads, "commutator": None}, "loads and potential"),

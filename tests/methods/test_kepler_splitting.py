@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.checks import slicing_defect, symmetry_defect
 from polhode.errors import InvalidInput
 from polhode.methods import method
@@ -40,7 +41,7 @@ def test_without_other_forces_one_step_is_the_motion():
     assert np.linalg.norm(gradient.position[-1] - one.position[-1]) < 1e-7
 
 
-@pytest.mark.parametrize(
+@each(
     "label, order, steps",
     [("v2/kepler", 2, (200, 100, 50)), ("rkn4_6b/kepler", 4, (300, 200, 150)), ("s6_10/kepler", 6, (600, 450, 300)),
      ("pmlf6/kepler", 6, (450, 300, 225)), ("rkn6_14a/kepler+mr6", 6, (800, 600, 450))],
@@ -59,7 +60,7 @@ def test_it_pays(end):
     assert with_arcs < drifting and evaluations < more / 2.9
 
 
-@pytest.mark.parametrize("label", ["v2/kepler", "rkn6_14a/kepler"])
+@each("label", ["v2/kepler", "rkn6_14a/kepler"])
 def test_steps_are_symmetric_and_do_not_depend_on_slices(label):
     y = start_state(OBLATE, **START)
     assert symmetry_defect(label, OBLATE, y, t=0.0, h=100.0) < 1e-12
@@ -84,9 +85,7 @@ def test_names():
 
 
 # ------------------------------------------------------------------ the corrector
-@pytest.mark.parametrize(
-    "label, step, factor", [("v2/kepler", 200.0, 300), ("rkn4_6b/kepler", 300.0, 50), ("s6_10/kepler", 450.0, 20)]
-)
+@each("label, step, factor", [("v2/kepler", 200.0, 300), ("rkn4_6b/kepler", 300.0, 50), ("s6_10/kepler", 450.0, 20)])
 def test_a_corrector_removes_errors_of_first_order(label, step, factor, end):
     """Measured factors: 860, 230, 60; the kicks of two conversions come on top."""
     plain, evaluations = error(label, step, end)
@@ -111,7 +110,7 @@ def test_it_pays_five_times(end):
     assert corrected < drifting and evaluations < more / 5
 
 
-@pytest.mark.parametrize("compensated", [False, True])
+@each("compensated", [False, True])
 def test_rows_do_not_change_corrected_steps(compensated):
     how = {"step": 300.0, "steps": 60, "settings": {"compensated": compensated}, **START}
     few, many = (ph.integrate(OBLATE, "rkn4_6b/kepler:corrected", every=every, **how) for every in (60, 1))

@@ -8,6 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from as_printed import exp, skew
+from each import each
 from polhode.algebra import rotation
 from polhode.checks import stepper
 from polhode.kernel import layout as L
@@ -57,7 +58,7 @@ def exact():
 FREE = {label: values for label, values in DATA["free_body_errors"].items() if label != "steps"}
 
 
-@pytest.mark.parametrize("label", FREE)
+@each("label", FREE)
 def test_free_body(label, exact):
     for h, expected in zip(DATA["free_body_errors"]["steps"], FREE[label], strict=True):
         found = errors("krysl_free_body", label, 100.0, h, exact["krysl_free_body"])
@@ -72,7 +73,7 @@ TOPS = [
 ]
 
 
-@pytest.mark.parametrize("name, label", TOPS)
+@each("name, label", TOPS)
 def test_tops(name, label, exact):
     """Within 2 percent, or half a unit of the last printed digit where that is more."""
     table = DATA[f"{name}_errors"]
@@ -83,9 +84,7 @@ def test_tops(name, label, exact):
         assert abs(value - float(printed)) <= max(0.02 * float(printed), 1.0001 * unit), (value, printed)
 
 
-@pytest.mark.parametrize(
-    "name, tolerance", [("krysl_slow_top", 2e-9), ("krysl_fast_top", 1e-10), ("krysl_free_body", 1e-11)]
-)
+@each("name, tolerance", [("krysl_slow_top", 2e-9), ("krysl_fast_top", 1e-10), ("krysl_free_body", 1e-11)])
 def test_references_agree_with_the_method_of_order_eight(name, tolerance, exact):
     t_end = {"krysl_free_body": 100.0, "krysl_slow_top": 20.0, "krysl_fast_top": 1.0}[name]
     h = {"krysl_free_body": 0.125, "krysl_slow_top": 0.01, "krysl_fast_top": 0.0025}[name]

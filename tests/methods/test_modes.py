@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.kernel import layout as L
 from polhode.kernel import solve
 from polhode.methods import method, tableau, tableau_names
@@ -24,7 +25,7 @@ def test_which_tableaux_have_modes():
     assert without == {*ONE_BY_ONE, *DEFECTIVE, *TOO_SMALL}
 
 
-@pytest.mark.parametrize("name", sorted({*IMPLICIT, "gauss12"} - {*ONE_BY_ONE, *DEFECTIVE, *TOO_SMALL}))
+@each("name", sorted({*IMPLICIT, "gauss12"} - {*ONE_BY_ONE, *DEFECTIVE, *TOO_SMALL}))
 def test_modes_solve_what_the_whole_matrix_does(name):
     A = tableau(name).A
     s, d, h = len(A), 3, 0.7
@@ -39,7 +40,7 @@ def test_modes_solve_what_the_whole_matrix_does(name):
     assert found == pytest.approx(expected, rel=1e-11, abs=1e-11)
 
 
-@pytest.mark.parametrize("n", [1, 2, 6, 7])
+@each("n", [1, 2, 6, 7])
 def test_factors_of_complex_matrices(n):
     random = np.random.default_rng(n)
     matrix, b = (random.normal(size=size) + 1j * random.normal(size=size) for size in ((n, n), n))
@@ -64,8 +65,8 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["gauss4", "gauss6", "gauss12", "radau_iia5", "lobatto_iiia4", "lobatto_iiic6"])
-@pytest.mark.parametrize("case", CASES)
+@each("name", ["gauss4", "gauss6", "gauss12", "radau_iia5", "lobatto_iiia4", "lobatto_iiic6"])
+@each("case", CASES)
 def test_steps_are_those_of_the_whole_matrix(case, name):
     """To rounding, and with about as many iterations; at large steps stages get Jacobians of their own after some."""
     make, start, h = CASES[case]

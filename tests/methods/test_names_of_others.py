@@ -5,11 +5,12 @@ import re
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import NOT_HERE, InvalidInput
 from polhode.methods.other_names import INSTEAD, METHOD_OF
 
 
-@pytest.mark.parametrize("name", sorted(INSTEAD))
+@each("name", sorted(INSTEAD))
 def test_the_answer_names_methods_that_are_here(name):
     with pytest.raises(InvalidInput) as told:
         ph.methods.method(name.upper())
@@ -37,8 +38,8 @@ BUILDERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("builder", BUILDERS)
-@pytest.mark.parametrize("word", ["pressure", "field", "charge"])
+@each("builder", BUILDERS)
+@each("word", ["pressure", "field", "charge"])
 def test_words_without_an_argument_get_a_sentence(builder, word):
     with pytest.raises(InvalidInput) as told:
         getattr(ph, builder)(*BUILDERS[builder], **{word: 1.0})

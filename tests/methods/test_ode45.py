@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import RK45
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.runs.request import grouped
 
@@ -52,7 +53,7 @@ def field(t, z):
     return np.concatenate([z[3:], -MU * z[:3] / np.linalg.norm(z[:3]) ** 3])
 
 
-@pytest.mark.parametrize("name, tolerances", [
+@each("name, tolerances", [
     ("carson_circular", {}), ("carson_elliptic", {}), ("carson_elliptic", {"rtol": 1e-5}),
     ("carson_elliptic", {"rtol": 1e-6, "atol": 1e-4}), ("carson_elliptic", {"rtol": 1e-3, "atol": 10.0}),
 ])  # fmt: skip
@@ -68,7 +69,7 @@ def test_step_for_step(name, tolerances):
     assert ds.attrs["rtol"] == tolerances.get("rtol", 1e-3) and ds.attrs["atol"] == tolerances.get("atol", 1e-6)
 
 
-@pytest.mark.parametrize("name, steps, loss, radius", [
+@each("name, steps, loss, radius", [
     ("carson_circular", 118, 0.247, 1332.0), ("carson_elliptic", None, 0.148, None),
 ])  # fmt: skip
 def test_a_day_around_europa(name, steps, loss, radius):

@@ -5,6 +5,7 @@ import pytest
 
 import mp_kepler
 import polhode as ph
+from each import each
 from kepler_draws import on_conic, turned
 from polhode.algebra.kepler_lanes import short_orbits
 from polhode.checks import load_caller, slicing_defect, symmetry_defect
@@ -74,7 +75,7 @@ def between_orbits_in_digits(mu, mass, r):
         return F
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-6])
+@each("scale", [1.0, 1e-6])
 def test_what_is_left_of_the_forces_is_exact(scale):
     """Planets 1e-6 as heavy leave 1e-9 of the forces, with the same digits: nothing cancels."""
     mass = np.array(MASSES) * np.array([1.0, *[scale] * 5])
@@ -109,7 +110,7 @@ def test_two_bodies_take_any_step_and_the_centre_of_mass_moves_uniformly():
     assert float(abs(ds.energy_error).max()) < 1e-14
 
 
-@pytest.mark.parametrize("label, order, steps", [
+@each("label, order, steps", [
     ("v2/kepler", 2, (40, 56, 80)), ("v2/kepler:corrected", 2, (40, 56, 80)), ("rkn4_6b/kepler", 4, (28, 40, 56)),
     ("s6_10/kepler", 6, (28, 34, 40)), ("pmlf6/kepler", 6, (24, 28, 34)), ("fg6_5/kepler", 6, (34, 40, 48)),
 ])  # fmt: skip
@@ -133,7 +134,7 @@ def test_it_pays(end):
     assert error("v2/kepler:corrected", 200.0, end) < error("v2/kepler", 200.0, end) / 50
 
 
-@pytest.mark.parametrize("compensated", [False, True])
+@each("compensated", [False, True])
 def test_what_is_conserved_and_sliced(compensated):
     settings = {"compensated": compensated}
     ds = final("aba10_6_4/kepler", 300.0, settings=settings)
@@ -282,8 +283,8 @@ def test_a_modified_kick_leaves_no_error_of_second_order(end):
 
 
 # ------------------------------------------------------------------ orbits in lanes
-@pytest.mark.parametrize("bodies", [2, 4, 5, 6, 9, 11])
-@pytest.mark.parametrize("t", [0.02, 0.7, -0.3])
+@each("bodies", [2, 4, 5, 6, 9, 11])
+@each("t", [0.02, 0.7, -0.3])
 def test_weightless_planets_are_on_conics_of_their_own(bodies, t):
     """One step of all together, short and long, and every kind of conic: against 80 digits."""
     rng = np.random.default_rng(bodies)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.flows.dmv import dmv
@@ -103,7 +104,7 @@ def d_of(inertia):
     return 0.5 * inertia.sum() - inertia
 
 
-@pytest.mark.parametrize("inertia", [INERTIA, np.array([2.2, 1.0, 1.5]), np.array([1.0, 1.0, 1.0])])
+@each("inertia", [INERTIA, np.array([2.2, 1.0, 1.5]), np.array([1.0, 1.0, 1.0])])
 def test_rattle_with_a_potential_is_the_map_between_two_kicks(inertia):
     h, y, q = 0.1, Y, ATTITUDE
     P, Q = to_constrained(inertia, q, y)
@@ -138,7 +139,7 @@ def test_rattle_of_a_moment_that_is_off_is_not_the_map():
 TENSOR = matrix(ATTITUDE) @ np.diag(INERTIA) @ matrix(ATTITUDE).T
 
 
-@pytest.mark.parametrize("inertia", [INERTIA, FLAT, LINEAR, TENSOR], ids=["solid", "flat", "linear", "tensor"])
+@each("inertia", [INERTIA, FLAT, LINEAR, TENSOR], ids=["solid", "flat", "linear", "tensor"])
 def test_there_and_back(inertia):
     random = np.random.default_rng(3)
     q = random.normal(size=(5, 4))
@@ -153,7 +154,7 @@ def test_there_and_back(inertia):
     assert np.allclose(from_cotangent(inertia, bar, Q), P, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("inertia", [INERTIA, FLAT], ids=["solid", "flat"])
+@each("inertia", [INERTIA, FLAT], ids=["solid", "flat"])
 def test_P_is_the_derivative_of_the_attitude_times_d(inertia):
     """From Q of the exact motion, by differences; and 1/2 tr(P D^-1 P^T) is the kinetic energy."""
     h = 1e-4

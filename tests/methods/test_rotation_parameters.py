@@ -7,6 +7,7 @@ import pytest
 
 import polhode as ph
 from cover import crossed, some
+from each import each
 from polhode.algebra.euler import SEQUENCES
 from polhode.checks import top_problem, trial_problem
 from polhode.errors import InvalidInput, StepFailed, StepTooLarge
@@ -47,7 +48,7 @@ def orders(label, start, t_end, first, last):
     return found, observed_order(steps, found)
 
 
-@pytest.mark.parametrize(("tableau", "eps"), crossed(LADDERS, VECTOR_EPS))
+@each(("tableau", "eps"), crossed(LADDERS, VECTOR_EPS))
 def test_full_order_through_a_vanishing_rotation_vector(tableau, eps):
     order, first, last = LADDERS[tableau]
     start = {"coordinates": (0.0, -np.pi / 2, 0.0), "angular_velocity": (0.0, 2 * np.pi, 2 * np.pi * eps)}
@@ -67,7 +68,7 @@ def test_full_order_through_a_vanishing_rotation_vector(tableau, eps):
         assert errors[-1] < max(2e-14, errors[0] / 2.0 ** ((order - 0.6) * (last - first)))
 
 
-@pytest.mark.parametrize(("tableau", "eps"), crossed(LADDERS, ANGLE_EPS))
+@each(("tableau", "eps"), crossed(LADDERS, ANGLE_EPS))
 def test_full_order_through_the_singular_middle_angle(tableau, eps):
     order, first, last = LADDERS[tableau]
     start = {"angular_velocity": (0.0, np.pi, np.pi * eps)}
@@ -80,7 +81,7 @@ def test_full_order_through_the_singular_middle_angle(tableau, eps):
         assert found[-1] < max(2e-14, found[0] / 2.0 ** ((order - 0.6) * (last - first)))
 
 
-@pytest.mark.parametrize(("sequence", "map"), crossed(SEQUENCES, ["exp", "cayley"]))
+@each(("sequence", "map"), crossed(SEQUENCES, ["exp", "cayley"]))
 def test_full_order_in_every_sequence(sequence, map):
     """The motion of 7.1.2, its axis turned so that every sequence passes its own singular value."""
     first, second = (ph.rotation.quaternion_from_euler((a, b, 0.0), sequence) for a, b in ((0.4, 0.0), (0.4, 1.0)))
@@ -96,7 +97,7 @@ TABLE_1 = ((5.498e-1, 1e-3), (2.348e-2, 1e-3), (9.035e-4, 1e-3), (3.763e-5, 5e-3
 """Position errors of the point (1, 1, 1) at t = 1 with h = 0.01, 0.005, ...: recomputed values and their tolerances."""
 
 
-@pytest.mark.parametrize("label", EQUIVALENT)
+@each("label", EQUIVALENT)
 def test_table_1(label):
     start = {"angular_velocity": (0.01, 0.0, 100.0)}
     exact = ph.rotation.rotate(final(BOX, "exact", 1.0, 1.0, **start).attitude.values, (1.0, 1.0, 1.0))
@@ -109,7 +110,7 @@ def test_table_1(label):
             assert error < (2e-7, 1e-7)[k - len(TABLE_1)]
 
 
-@pytest.mark.parametrize("steps", [range(98, 103), range(6000, 6800, 160)], ids=["coarse", "fine"])
+@each("steps", [range(98, 103), range(6000, 6800, 160)], ids=["coarse", "fine"])
 def test_equivalent_methods_agree(steps):
     """Sharing the stages of a step, all forms of the attitude differ by round-off, on the motion of Table 1.
 
@@ -125,7 +126,7 @@ def test_equivalent_methods_agree(steps):
     assert np.max(apart) < 1e-13
 
 
-@pytest.mark.parametrize("number, sequence", some(enumerate(SEQUENCES), 5))
+@each("number, sequence", some(enumerate(SEQUENCES), 5))
 def test_charts_agree_under_loads(number, sequence):
     """Each sequence with another tableau, map and branch, on a forced body: the matrix by the same tableau and map."""
     tableau = ("rk4", "dp5", "gauss4", "heun", "radau_iia3")[number % 5]
@@ -159,7 +160,7 @@ def test_no_drift_from_the_group():
         assert np.linalg.norm(np.swapaxes(R, 1, 2) @ R - np.eye(3), axis=(1, 2)).max() < 5e-15
 
 
-@pytest.mark.parametrize(
+@each(
     "label",
     some(["rotation_vector:gauss4", "euler:gauss6:cayley:ZXZ", "lie_rk:lobatto_iiia4", "gibbs_rodrigues:midpoint"], 2),
 )
@@ -209,7 +210,7 @@ def test_the_dataset_carries_the_chart():
     assert (again.euler_angles.values == ds.euler_angles.values).all()
 
 
-@pytest.mark.parametrize("branch, largest", [("tracked", 2 * np.pi), ("principal", np.pi), ("continuous", 30.0)])
+@each("branch, largest", [("tracked", 2 * np.pi), ("principal", np.pi), ("continuous", 30.0)])
 def test_branches_of_the_rotation_vector(branch, largest):
     ds = ph.integrate(
         BOX, "rotation_vector", branch=branch, step=0.01, t_end=4.0, start={"coordinates": (0.0, 1.5 * np.pi, 0.0)},
@@ -323,7 +324,7 @@ def test_direct_rates_fail_where_they_are_singular():
     assert angle(regular, final(BOX, "exact", 0.5, 0.5, angular_velocity=(0.0, 2.0, 1.0))) < 1e-10
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES[::3])
+@each("sequence", SEQUENCES[::3])
 def test_damped_rates_are_the_rates_away_from_the_singular_angle(sequence):
     start = {"attitude": ph.rotation.exp_quaternion((0.4, 0.5, 0.3)), "angular_velocity": (0.3, 0.5, -0.2)}
     plain, damped = (final(BOX, f"euler_direct:rk4:{sequence}:{form}", 0.01, 1.0, **start)
@@ -355,7 +356,7 @@ def test_free_quaternions_drift_and_renormalised_ones_do_not():
     assert max(length["terze"], length["quaternion_rk"]) < 1e-15
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each("sequence", SEQUENCES)
 def test_the_other_sequence_is_never_singular_together(sequence):
     a = ph.rotation.quaternion_from_euler((0.3, np.pi / 2 if len(set(sequence)) == 3 else 0.0, -0.4), sequence)
     middle = ph.rotation.euler_from_quaternion(a, other_sequence(sequence))[1]
@@ -407,7 +408,7 @@ def test_the_recipe_keeps_the_chart():
 CHARTS = ["euler:gauss8", "rotation_vector:gauss8", "gibbs_rodrigues:gauss8", "lie_rk:gauss8"]
 
 
-@pytest.mark.parametrize("method", CHARTS)
+@each("method", CHARTS)
 def test_a_full_inertia_tensor_gives_the_motion_of_a_splitting(method):
     """The user's frame is not the principal one: numbers, attitude and torque must all be of the same."""
     tensor = np.array([[2.0, 0.3, -0.2], [0.3, 2.6, 0.4], [-0.2, 0.4, 3.1]])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.checks import load_caller
 from polhode.kernel import layout as L
 from polhode.methods import method
@@ -95,7 +96,7 @@ def loads(system, role, y, part=L.ALL):
     return out
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_slopes_are_the_derivatives_of_the_loads(name):
     system, start = CASES[name]()
     N, behind = system.N, L.LOAD * system.N + len(system.auxiliary)
@@ -137,8 +138,8 @@ def counts(case, name, h, steps=50, differences=False):
     return run.step_info[L.TOTAL_ITERATIONS] / steps, run.step_info[L.EVALUATIONS] / steps, run.y
 
 
-@pytest.mark.parametrize("name", ["imidm", "trapm", "imid", "swc1", "bbtrap", "akw"])
-@pytest.mark.parametrize("case", ["top", "driven"])
+@each("name", ["imidm", "trapm", "imid", "swc1", "bbtrap", "akw"])
+@each("case", ["top", "driven"])
 def test_one_evaluation_serves_value_and_jacobian(case, name):
     h = {"top": 0.1, "driven": 0.05}[case]
     iterations, evaluations, y = counts(CASES[case](), name, h)
@@ -150,8 +151,8 @@ def test_one_evaluation_serves_value_and_jacobian(case, name):
     assert y == pytest.approx(expected, rel=0, abs=1e-11)
 
 
-@pytest.mark.parametrize("name", ["mkrk:gauss4", "mkrk:gauss6:cayley", "rotation_vector:gauss4", "euler:gauss4:XYZ"])
-@pytest.mark.parametrize("case", ["top", "craft", "planets", "spring", "driven"])
+@each("name", ["mkrk:gauss4", "mkrk:gauss6:cayley", "rotation_vector:gauss4", "euler:gauss4:XYZ"])
+@each("case", ["top", "craft", "planets", "spring", "driven"])
 def test_stages_take_their_jacobian_from_one_evaluation(case, name):
     made = CASES[case]()
     h = {"craft": 20.0, "spring": 0.02}.get(case, 0.05)
@@ -165,7 +166,7 @@ def test_stages_take_their_jacobian_from_one_evaluation(case, name):
     assert y == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["imidm", "swc1", "akw"])
+@each("name", ["imidm", "swc1", "akw"])
 def test_a_step_from_rest_in_a_stiff_spring(name):
     """Differences fail where the momentum is zero, their size following from it."""
     _, _, y = counts(spring(), name, 0.1, 1)
@@ -178,7 +179,7 @@ def test_a_step_from_rest_in_a_stiff_spring(name):
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
-@pytest.mark.parametrize("name", ["imidm", "mkrk:gauss4"])
+@each("name", ["imidm", "mkrk:gauss4"])
 def test_without_a_program_differences_serve(name):
     _, _, expected = counts(spring(), name, 0.02)
     system, start = spring(counted)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.checks import exact_state, state_distance, stepper, trial_problem
 from polhode.methods import method
 from polhode.methods.splitting_tables import SCHEMES
@@ -25,15 +26,15 @@ def last(ds):
 
 
 # ------------------------------------------------------------------ loads are evaluated once
-@pytest.mark.parametrize(
-    ("name", "once", "each"),
+@each(
+    ("name", "once", "then"),
     [("v2", 1, 1), ("v2_dkd", 0, 1), ("s4_6", 0, 6), ("rkn4_6b", 1, 6), ("rkn6_14a", 0, 14), ("sp10", 1, 35)],
 )
-@pytest.mark.parametrize("every", [1, 7, 50])
-def test_the_last_load_of_a_step_is_the_first_of_the_next(name, once, each, every):
+@each("every", [1, 7, 50])
+def test_the_last_load_of_a_step_is_the_first_of_the_next(name, once, then, every):
     """However a run is recorded and cut into slices."""
     ds = ph.integrate(TOP, name, step=0.01, steps=50, every=every, **START)
-    assert ds.attrs["load_evaluations"] == once + 50 * each == once + 50 * method(name).promises.evaluations
+    assert ds.attrs["load_evaluations"] == once + 50 * then == once + 50 * method(name).promises.evaluations
 
 
 def test_reused_loads_change_no_bit():
@@ -63,7 +64,7 @@ def test_loads_that_depend_on_velocities_are_never_reused():
 
 
 # ------------------------------------------------------------------ processed schemes
-@pytest.mark.parametrize("name", PROCESSED)
+@each("name", PROCESSED)
 def test_processed_schemes_show_the_state_of_the_system_at_every_row(name):
     """Rows in the middle of a run are as right as its end, and what is recorded changes nothing."""
     ds = ph.integrate(TOP, name, step=0.05, steps=40, **START)
@@ -75,7 +76,7 @@ def test_processed_schemes_show_the_state_of_the_system_at_every_row(name):
     assert np.array_equal(sparse.attitude.values, ds.attitude.values[::20])
 
 
-@pytest.mark.parametrize("name", ["pmlf6", "p8", "plf7_6_4"])
+@each("name", ["pmlf6", "p8", "plf7_6_4"])
 def test_processed_schemes_go_on_from_a_row_and_with_another_step(name):
     """The state shown is the system's: another run with another step may start there."""
     first = ph.integrate(TOP, name, step=0.05, steps=20, **START)
@@ -113,7 +114,7 @@ def test_a_processor_that_runs_ahead_in_time_sees_loads_of_its_own_time():
 
 
 # ------------------------------------------------------------------ commutator loads
-@pytest.mark.parametrize("name", ["chin4b", "pmlf6", "fg6_5", "nystrom4_v"])
+@each("name", ["chin4b", "pmlf6", "fg6_5", "nystrom4_v"])
 def test_commutator_loads_by_differences_give_the_same_step(name):
     """A system without the analytic form takes differences: about 1e-12 of a small term."""
     satellite = ph.systems.gravity_gradient((1.0, 1.6, 2.1), 1.3, 1.0)
@@ -145,7 +146,7 @@ def test_where_there_are_no_loads_there_is_no_commutator():
 
 
 # ------------------------------------------------------------------ flows after the slash
-@pytest.mark.parametrize(
+@each(
     ("text", "order", "free"),
     [("s6_10/mr", 2, 2), ("s6_10/mr6", 6, 6), ("v2/dmv10", 2, 10), ("s4_6/semiexact6", 4, 6), ("v2", 2, np.inf)],
 )
@@ -203,9 +204,7 @@ def test_a_system_of_particles_needs_no_free_rotation():
     assert isinstance(spring, System)
 
 
-@pytest.mark.parametrize(
-    ("name", "order"), [("semiexact14", 14), ("semiexact2_matrix", 2), ("hermite6", 6), ("mr10", 10), ("dmv4", 4)]
-)
+@each(("name", "order"), [("semiexact14", 14), ("semiexact2_matrix", 2), ("hermite6", 6), ("mr10", 10), ("dmv4", 4)])
 def test_free_flows_of_any_order_are_methods_too(name, order):
     promises = method(name).promises
     assert method(name).method.name == name and promises.order_free == order and promises.order == 2

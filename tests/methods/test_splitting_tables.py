@@ -6,6 +6,7 @@ from math import comb, cos, log2, sin
 
 import pytest
 
+from each import each
 from order_conditions import (
     Words,
     bracketed,
@@ -36,13 +37,13 @@ from polhode.references import entries
 WRITTEN = 1e-26  # what 30 decimals leave of a condition
 ROUNDED = 1e-14  # what doubles leave, relative to the leading error where that is large
 
-rows = pytest.mark.parametrize("row", SCHEMES.values(), ids=lambda row: row.name)
+rows = each("row", SCHEMES.values(), ids=lambda row: row.name)
 
 
 def some(wanted):
     chosen = [row for row in SCHEMES.values() if wanted(row)]
     assert chosen
-    return pytest.mark.parametrize("row", chosen, ids=lambda row: row.name)
+    return each("row", chosen, ids=lambda row: row.name)
 
 
 # --- the oracle -------------------------------------------------------------------------------------------------------
@@ -153,7 +154,7 @@ def test_generalised_order(row):
     assert row.order == min(row.generalised)
 
 
-@pytest.mark.parametrize("name, pairs", [("wisdom7", 3), ("wisdom11", 5), ("wisdom17", 8)])
+@each("name, pairs", [("wisdom7", 3), ("wisdom11", 5), ("wisdom17", 8)])
 def test_correctors_of_the_leapfrog_are_the_published_ones(name, pairs):
     """But for the sign of the odd one, whose blocks are in the other order: the same map at first order."""
     own, published = corrected(scheme("v2_dkd"), pairs, Decimal(7) / 40).exact_pre, scheme(name).exact_pre
@@ -163,9 +164,7 @@ def test_correctors_of_the_leapfrog_are_the_published_ones(name, pairs):
         assert letter == other and abs(x - sign * y) < Decimal("1e-26")
 
 
-@pytest.mark.parametrize(
-    "name", ["v2", "v2_dkd", "s4_6", "rkn4_6b", "aba10_6_4", "saba4", "sabac3", "sabac1", "sbabc1"]
-)
+@each("name", ["v2", "v2_dkd", "s4_6", "rkn4_6b", "aba10_6_4", "saba4", "sabac3", "sabac1", "sbabc1"])
 def test_a_corrector_removes_what_it_says_and_keeps_the_rest(name):
     """Of first order in B nothing is left below the power 14, and all else is as small as it was."""
     row = corrected(scheme(name))
@@ -176,7 +175,7 @@ def test_a_corrector_removes_what_it_says_and_keeps_the_rest(name):
     assert residual(scheme_errors(row, row.order), row.order) < WRITTEN
 
 
-@pytest.mark.parametrize("name, bound", [("s6_10", 1e-8), ("rkn6_11b", 1e-12)])
+@each("name, bound", [("s6_10", 1e-8), ("rkn6_11b", 1e-12)])
 def test_a_corrector_adds_little_to_rows_of_order_six(name, bound):
     """Measured: 4e-9 (6e-10 where [B,[B,[B,A]]] is 0) and 7e-14; their own errors are 1e-5 and 5e-7."""
     row = corrected(scheme(name))
@@ -316,7 +315,7 @@ PRINTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PRINTED)
+@each("name", PRINTED)
 def test_coefficients_as_printed(name):
     first, a, b = PRINTED[name]
     row = SCHEMES[name]
@@ -361,7 +360,7 @@ def test_closed_forms():
 EFFECTIVE = {"s6_10": (1.12, 1.1354), "s4_6": (0.56, 0.5376), "rkn4_6b": (0.28, 0.2951), "rkn6_14a": (0.63, 0.6315)}
 
 
-@pytest.mark.parametrize("name", EFFECTIVE)
+@each("name", EFFECTIVE)
 def test_effective_errors(name):
     printed, ours = EFFECTIVE[name]
     found = effective_error(SCHEMES[name], stages_of(SCHEMES[name]))
@@ -386,7 +385,7 @@ STAGES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STAGES)
+@each("name", STAGES)
 def test_stages(name):
     assert stages_of(SCHEMES[name]) == STAGES[name]
 
@@ -458,7 +457,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BAD)
+@each("case", BAD)
 def test_bad_schemes_are_refused(case):
     changes, message = BAD[case]
     with pytest.raises(InvalidInput) as caught:

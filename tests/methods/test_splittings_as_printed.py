@@ -8,10 +8,10 @@ flows that solve equations or evaluate elliptic functions have files of their ow
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.flows.rotors import triple_jumps
 from polhode.methods import FLOW_NAMES, METHODS
 from polhode.methods.splitting_tables import SCHEMES
@@ -92,7 +92,7 @@ def found(name):
     return ph.rotation.matrix_from_quaternion(ds.attitude.values[-1]), ds.angular_momentum.values[-1]
 
 
-@pytest.mark.parametrize("name", SCHEMES)
+@each("name", SCHEMES)
 def test_schemes(name):
     scheme = SCHEMES[name]
     R, m = turned(TURN), MOMENTUM
@@ -127,7 +127,7 @@ def rotors(name, R, m, h):
     return R, m
 
 
-@pytest.mark.parametrize("name", sorted(ROTORS))
+@each("name", sorted(ROTORS))
 def test_rotor_flows(name):
     R, m = turned(TURN), MOMENTUM + 0.5 * STEP * torque(turned(TURN))
     R, m = rotors(name, R, m, STEP)

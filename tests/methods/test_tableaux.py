@@ -12,6 +12,7 @@ import pytest
 from scipy.integrate import DOP853, RK23, RK45, solve_ivp
 
 from cover import some
+from each import each
 from polhode.errors import InvalidInput
 from polhode.methods import tableaux
 from polhode.methods.tableaux import (
@@ -72,7 +73,7 @@ def test_every_row_is_tested_here():
     assert set(tableau_names(14)) == set(EXPECTED)
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@each("name", EXPECTED)
 def test_stages_order_and_kind(name):
     row = tableau(name)
     stages, order, flags = EXPECTED[name]
@@ -88,7 +89,7 @@ def test_stages_order_and_kind(name):
     assert row.cite and row.description
 
 
-@pytest.mark.parametrize("name", [name for name, (_, order, _) in EXPECTED.items() if order <= 10])
+@each("name", [name for name, (_, order, _) in EXPECTED.items() if order <= 10])
 def test_conditions_hold_up_to_the_order_and_not_beyond(name):
     row = tableau(name)
     for order in range(1, row.order + 1):
@@ -96,7 +97,7 @@ def test_conditions_hold_up_to_the_order_and_not_beyond(name):
     assert np.abs(order_residuals(row, row.order + 1)).max() > 1e-6
 
 
-@pytest.mark.parametrize("name", [name for name, (_, order, _) in EXPECTED.items() if order <= 8])
+@each("name", [name for name, (_, order, _) in EXPECTED.items() if order <= 8])
 def test_trees_and_simplifying_assumptions_agree(name):
     row = tableau(name)
     by_trees = next(p for p in range(9) if np.abs(order_residuals(row, p + 1)).max() > 1e-10)
@@ -106,7 +107,7 @@ def test_trees_and_simplifying_assumptions_agree(name):
         assert known.guaranteed_order == by_trees == known.B
 
 
-@pytest.mark.parametrize("s", [1, 2, 3, 6, 7])
+@each("s", [1, 2, 3, 6, 7])
 def test_simplifying_assumptions_of_the_families(s):
     # [hairer1996, IV.5]
     assert simplifying_assumptions(tableau(f"gauss{2 * s}")) == (2 * s, s, s)
@@ -186,7 +187,7 @@ def reference():
     return found.y[:, -1].reshape(STARTS.shape)
 
 
-@pytest.mark.parametrize("name", some([name for name, (_, order, _) in EXPECTED.items() if order <= 8], 15))
+@each("name", some([name for name, (_, order, _) in EXPECTED.items() if order <= 8], 15))
 def test_observed_order(name, reference):
     row = tableau(name)
     errors = []
@@ -259,7 +260,7 @@ def test_embedded_rows_are_those():
         assert (row.errors, row.estimate, row.dense, row.dense_order) == ((), 0, None, 0)
 
 
-@pytest.mark.parametrize("name", EMBEDDED)
+@each("name", EMBEDDED)
 def test_order_of_the_estimate(name):
     row = tableau(name)
     orders, estimate, *_ = EMBEDDED[name]
@@ -272,7 +273,7 @@ def test_order_of_the_estimate(name):
     assert row.estimate == estimate
 
 
-@pytest.mark.parametrize("name", EMBEDDED)
+@each("name", EMBEDDED)
 def test_order_of_the_dense_output(name):
     """The weights at theta satisfy the conditions Phi(tree) = theta^|tree| / gamma(tree) [hairer1993, II.6]."""
     row = tableau(name)
@@ -291,7 +292,7 @@ def test_order_of_the_dense_output(name):
     np.testing.assert_allclose(P.sum(axis=1), np.pad(row.b, (0, 1 + stages)), rtol=0, atol=2e-13)
 
 
-@pytest.mark.parametrize("name", EMBEDDED)
+@each("name", EMBEDDED)
 def test_dense_output_is_smooth_from_step_to_step(name):
     """Its slopes at both ends are those of the solution."""
     row = tableau(name)
@@ -316,8 +317,8 @@ def test_embedded_rows_are_those_of_scipy():
     np.testing.assert_array_equal(all_slopes(row)[13:], DOP853.A_EXTRA)
 
 
-@pytest.mark.parametrize("name", EMBEDDED)
-@pytest.mark.parametrize("theta", [0.2, 0.7])
+@each("name", EMBEDDED)
+@each("theta", [0.2, 0.7])
 def test_dense_output_of_one_step_against_scipy(name, theta):
     theirs = {"bs3": RK23, "dp5": RK45, "dp8": DOP853}[name]
     y0, h, row = STARTS[0], 0.3, tableau(name)
@@ -332,7 +333,7 @@ def test_dense_output_of_one_step_against_scipy(name, theta):
     np.testing.assert_allclose(at, step.dense_output()(theta * h), rtol=0, atol=3e-14)
 
 
-@pytest.mark.parametrize("name", EMBEDDED)
+@each("name", EMBEDDED)
 def test_a_spoiled_number_of_a_pair_is_seen(name):
     row = tableau(name)
     numbers = (row.A, row.b, row.c, "", "")
@@ -404,7 +405,7 @@ def test_cooper_verner_satisfies_all_conditions_exactly():
             assert weight == Surd(Fraction(1, int(density(tree))))
 
 
-@pytest.mark.parametrize("s", [1, 2, 3, 4, 5, 6])
+@each("s", [1, 2, 3, 4, 5, 6])
 def test_gauss_entries_against_mpmath(s):
     with mpmath.workdps(30):
         half = mpmath.mpf(1) / 2
@@ -458,20 +459,20 @@ def test_named_rows_are_members_of_families():
             np.testing.assert_array_equal(getattr(tableau(name), numbers), getattr(tableau(member), numbers))
 
 
-@pytest.mark.parametrize("stem", FAMILIES)
+@each("stem", FAMILIES)
 def test_more_digits_change_nothing(stem):
     for stages in (2, 5, 12):
         assert tableaux._family_numbers(stem, stages) == tableaux._family_numbers(stem, stages, digits=120)
 
 
-@pytest.mark.parametrize("name", ["gauss40", "radau_iia39", "lobatto_iiia40", "lobatto_iiib40", "lobatto_iiic40"])
+@each("name", ["gauss40", "radau_iia39", "lobatto_iiia40", "lobatto_iiib40", "lobatto_iiic40"])
 def test_large_members(name):
     row = tableau(name)
     assert row.order == int(name.lstrip("abcdefghijklmnopqrstuvwxyz_"))
     assert row.symplectic == name.startswith("gauss")
 
 
-@pytest.mark.parametrize("s", [2, 3, 4, 7])
+@each("s", [2, 3, 4, 7])
 def test_lobatto_pair_is_symplectic(s):
     first, second = tableau(f"lobatto_iiia{2 * s - 2}"), tableau(f"lobatto_iiib{2 * s - 2}")
     b = first.b
@@ -479,9 +480,7 @@ def test_lobatto_pair_is_symplectic(s):
     np.testing.assert_allclose(b[:, None] * second.A + (b[:, None] * first.A).T, np.outer(b, b), rtol=0, atol=1e-16)
 
 
-@pytest.mark.parametrize(
-    "name", ["backward_euler", "sdirk2", "radau_iia3", "radau_iia9", "lobatto_iiic2", "lobatto_iiic8"]
-)
+@each("name", ["backward_euler", "sdirk2", "radau_iia3", "radau_iia9", "lobatto_iiic2", "lobatto_iiic8"])
 def test_stability_function_vanishes_at_infinity(name):
     row = tableau(name)
     assert 1.0 - row.b @ np.linalg.solve(row.A, np.ones(row.stages)) == pytest.approx(0.0, abs=1e-11)
@@ -490,7 +489,7 @@ def test_stability_function_vanishes_at_infinity(name):
 # --- spoiled, added and refused ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name, (_, order, _) in EXPECTED.items() if order >= 3])
+@each("name", [name for name, (_, order, _) in EXPECTED.items() if order >= 3])
 def test_spoiled_coefficient_lowers_the_order(name):
     row = tableau(name)
     i = int(np.argmax(np.abs(row.b)))  # a stage that counts
@@ -571,7 +570,7 @@ def test_exact_numbers_are_accepted():
 HEUN = ("x", [[], [1]], [0.5, 0.5], None, "", "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (("x", [[0, 0], [1, 0]], [1]), "A has 2 rows but b has 1 entries"),
@@ -618,7 +617,7 @@ def test_bad_numbers_are_refused_in_one_sentence(arguments, message):
     assert "\n" not in str(failure.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "message"),
     [
         ("rk44", "unknown tableau 'rk44'; did you mean 'rk4'"),

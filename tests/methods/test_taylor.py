@@ -10,6 +10,7 @@ import pytest
 
 import polhode as ph
 from cover import crossed
+from each import each
 from loads_by_hand import top_loads
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
@@ -42,7 +43,7 @@ def compare(system, y, h=0.15, steps=8, name="taylor20"):
     return state_distance(end, exact_state(system, y, 0.0, h * steps), system)
 
 
-@pytest.mark.parametrize(("name", "inertia"), crossed(SYSTEMS, [
+@each(("name", "inertia"), crossed(SYSTEMS, [
     *permutations((1.0, 1.6, 2.3)), (1.7, 1.7, 1.7), (1.5, 1.5, 0.8), (0.8, 1.5, 1.5), (1e-3, 1.0, 1.0005), TENSOR,
 ]), ids=str)  # fmt: skip
 def test_any_body_under_any_load_with_a_series(name, inertia):
@@ -54,8 +55,8 @@ def test_any_body_under_any_load_with_a_series(name, inertia):
     assert compare(system, y, -h) < 1e-12
 
 
-@pytest.mark.parametrize("axis", range(3))
-@pytest.mark.parametrize("sign", (1.0, -1.0))
+@each("axis", range(3))
+@each("sign", (1.0, -1.0))
 def test_the_vertical_along_every_axis(axis, sign):
     """At the start exactly, and passing the axis within the step."""
     system = SYSTEMS["top"]((1.0, 1.6, 2.3))
@@ -91,7 +92,7 @@ def test_a_body_in_space_drifts():
     assert compare(body, y) < 1e-12
 
 
-@pytest.mark.parametrize("order", (2, 5, 7, 17))
+@each("order", (2, 5, 7, 17))
 def test_orders(order):
     """Of a top without symmetry, between neighbouring steps, for orders of both parities."""
     system = SYSTEMS["top"]((1.0, 1.6, 2.3))
@@ -100,7 +101,7 @@ def test_orders(order):
     assert found.fitted == pytest.approx(order, rel=0.1)
 
 
-@pytest.mark.parametrize("name", ("taylor9", "taylor24"))
+@each("name", ("taylor9", "taylor24"))
 def test_the_promises_of_members_that_are_no_rows(name):
     assert name not in METHODS
     check_method(name).raise_for_failure()
@@ -180,7 +181,7 @@ def load(system, y):
     return out[3:]
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("name", SYSTEMS)
 def test_loads_are_the_same_beside_a_series(name):
     system = SYSTEMS[name](TENSOR)
     y = start_state(system, **START)
@@ -202,8 +203,8 @@ def negated(part, t, k, u, bodies, parameters, out):
         out[c] = -out[c]
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-@pytest.mark.parametrize("spoil", (late, negated))
+@each("name", SYSTEMS)
+@each("spoil", (late, negated))
 def test_a_wrong_series_is_noticed(name, spoil):
     system = replace(SYSTEMS[name](TENSOR), conserves=())
     assert check_system(system, states=2)["series of the torque"].passed

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import forces
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
@@ -85,7 +86,7 @@ def distance(a, b):
     return max(found)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_any_system(name):
     build, start, span = CASES[name]
     system, known = build(), exact(name)
@@ -146,7 +147,7 @@ def test_a_free_motion_is_one_step():
     np.testing.assert_array_equal(ds.position[-1], (1 + 1e6, 2, 3 - 1e6))
 
 
-@pytest.mark.parametrize("scale", (1e-12, 1e12))
+@each("scale", (1e-12, 1e12))
 def test_any_unit_of_time(scale):
     """Coefficients neither overflow nor vanish, whatever the first scale."""
     system = ph.orbit(1.0 / scale**2)
@@ -160,7 +161,7 @@ def test_any_unit_of_time(scale):
 CHOSEN = {"steps": ph.Tolerance(1e-11), "t_end": 20_000.0, **LOW}
 
 
-@pytest.mark.parametrize("first", (1, 5))
+@each("first", (1, 5))
 def test_slices_rows_samples_and_events_change_no_bit(monkeypatch, first):
     whole = ph.integrate(low_orbit(), "taylor", **CHOSEN)
     monkeypatch.setattr(stepping, "FIRST_SLICE", first)
@@ -180,7 +181,7 @@ def test_samples_lie_on_the_polynomial():
     np.testing.assert_allclose(dense.position, steps.position, rtol=0, atol=7000 * 1e-8)
 
 
-@pytest.mark.parametrize("direction", (1.0, -1.0))
+@each("direction", (1.0, -1.0))
 def test_events_are_found_on_the_polynomial(direction):
     asked = {"events": ["node", "periapsis", "apoapsis"], **LOW}
     chosen = ph.integrate(low_orbit(), "taylor", steps=ph.Tolerance(1e-13), t_end=20_000.0 * direction, **asked)
@@ -203,7 +204,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@each("name", TABLES)
 def test_steps_end_at_the_rows_of_tables(name):
     """The references too are cut at the rows of a table by the time; those by the radius they meet somewhere."""
     system = ph.orbit(398600.4418, forces=[TABLES[name]()])
@@ -268,7 +269,7 @@ def at_time(t):
 STEPS = ({"steps": ph.Tolerance(1e-12), "t_end": 20.0}, {"step": 0.5, "steps": 40}, {"step": 0.1, "t_end": -20.0})
 
 
-@pytest.mark.parametrize("steps", STEPS, ids=["chosen", "equal", "back"])
+@each("steps", STEPS, ids=["chosen", "equal", "back"])
 def test_a_spring_that_changes_its_stiffness(steps):
     ds = ph.integrate(ph.particle(force=two_springs), "taylor20", position=(1, 0, 0), velocity=0, **steps)
     np.testing.assert_allclose(
@@ -284,7 +285,7 @@ def pulse(t, position, velocity, parameters):
     return np.where((t > 1.0) & (t < 1.001), 1000.0, 0.0) * np.array([1.0, 0.0, 0.0])
 
 
-@pytest.mark.parametrize("steps", ({"steps": ph.Tolerance(1e-10), "t_end": 3.5}, {"step": 0.7, "steps": 5}),
+@each("steps", ({"steps": ph.Tolerance(1e-10), "t_end": 3.5}, {"step": 0.7, "steps": 5}),
                          ids=["chosen", "equal"])  # fmt: skip
 def test_sliding_stairs_and_short_pulses(steps):
     """Sliding against friction, from the left and from the right, under a load that grows by 1 every second."""
@@ -302,7 +303,7 @@ def pushed(t, position, velocity, parameters):
     return -0.5 * np.sign(velocity) + np.array([0.0, parameters[0], 0.0])
 
 
-@pytest.mark.parametrize("push", (0.7, -0.7, 0.0))
+@each("push", (0.7, -0.7, 0.0))
 def test_what_is_at_rest_begins_to_slide(push):
     """The sign of zero is zero, until it is left to either side; the third coordinate never leaves it."""
     start = {"position": (0, 0, 0), "velocity": (2.0, 0, 0)}

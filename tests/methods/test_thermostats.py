@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.stats import kstest
 
 import polhode as ph
+from each import each
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import axpy, cross, scale
 from polhode.checks import check_method
@@ -92,7 +93,7 @@ def agrees(samples, value, most=4.0):
 
 
 # ------------------------------------------------------------------ random numbers
-@pytest.mark.parametrize(
+@each(
     ("given", "found"),
     [
         ([0] * 6, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
@@ -140,7 +141,7 @@ def turned(R, w):
     return R @ (np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K)
 
 
-@pytest.mark.parametrize("name", LANGEVIN)
+@each("name", LANGEVIN)
 def test_steps_of_round_bodies_against_a_transcription(name):
     """Of a body with equal moments a free rotation is a turn about a fixed axis; several steps, two bodies."""
     h, kT, gamma, turning, seed, I, mass, N = 0.3, 0.7, 0.8, 1.7, 2**40 + 5, 1.4, 1.3, 2
@@ -190,7 +191,7 @@ def slope(errors):
     return np.log2(np.array(errors[:-1]) / errors[1:])
 
 
-@pytest.mark.parametrize("name", [*LANGEVIN, "baoab/mr"])
+@each("name", [*LANGEVIN, "baoab/mr"])
 def test_without_noise_the_order_is_two(name):
     """At temperature zero it is a damped rigid body, of any inertia, which SciPy integrates."""
     gamma, turning = 0.4, 0.9
@@ -217,7 +218,7 @@ def same(a, b, names=("position", "momentum", "attitude", "angular_momentum"), *
             np.testing.assert_array_equal(a[name], b[name])
 
 
-@pytest.mark.parametrize("flow", ["", "/mr6"])
+@each("flow", ["", "/mr6"])
 def test_without_friction_it_is_leapfrog(flow):
     """Bit for bit where the same maps are composed; to round-off where one of them is halved."""
     leap = {name: ph.integrate(wells(3), name + flow, step=0.1, steps=50, **start(3)) for name in ("v2", "v2_dkd")}
@@ -251,7 +252,7 @@ def sampled(name, h, steps, skip=150, kT=0.7, friction=1.0, every=1, N=BODIES, *
     return ds.isel(time=slice(skip, None))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "h", "factor"), [("baoab", 1.5, 1.0), ("baoab", 0.5, 1.0), ("aboba", 1.0, 1.0), ("obabo", 1.0, 4 / 3),
                               ("obabo", 0.5, 16 / 15)],
 )  # fmt: skip
@@ -299,7 +300,7 @@ def test_a_linear_body_turns_about_two_axes():
 
 
 # ------------------------------------------------------------------ nothing but the state
-@pytest.mark.parametrize("name", ["baoab:friction=0.7:seed=9", "nose_hoover:tau=0.6:separate"])
+@each("name", ["baoab:friction=0.7:seed=9", "nose_hoover:tau=0.6:separate"])
 def test_slices_records_and_samples_change_nothing(name, monkeypatch):
     from polhode.runs import stepping
 
@@ -315,7 +316,7 @@ def test_slices_records_and_samples_change_nothing(name, monkeypatch):
     same(ph.integrate(wells(3), name, steps=60, **how), whole, names)
 
 
-@pytest.mark.parametrize("name", ["baoab:temperature=0.7:friction=0.7:seed=9", "nose_hoover:temperature=0.7:tau=0.6"])
+@each("name", ["baoab:temperature=0.7:friction=0.7:seed=9", "nose_hoover:temperature=0.7:tau=0.6"])
 def test_going_on_from_a_row(name):
     """The bits of the uninterrupted run (of points, whose attitudes are not normalised when handed in)."""
     begin = {"position": start(5)["position"], "momentum": start(5)["momentum"]}
@@ -362,7 +363,7 @@ run = { step = 0.125, t_end = 5.0 }
 
 
 # ------------------------------------------------------------------ energy of bodies and bath
-@pytest.mark.parametrize("name", ["nose_hoover:tau=0.7", "nose_hoover:tau=0.7:separate:chain=1", "baoab:friction=0.7"])
+@each("name", ["nose_hoover:tau=0.7", "nose_hoover:tau=0.7:separate:chain=1", "baoab:friction=0.7"])
 def test_the_energy_of_bodies_and_bath_is_kept_to_second_order(name):
     errors = []
     for h in (0.05, 0.025, 0.0125):
@@ -407,7 +408,7 @@ def extended(t, z, kT, tau, M):
     return np.concatenate([rates, gain, xi])
 
 
-@pytest.mark.parametrize("M", [1, 3, 4])
+@each("M", [1, 3, 4])
 def test_chains_against_another_solver(M):
     kT, tau = 0.7, 0.4
     begin = {"position": (1.0, -0.5, 0.3), "momentum": (0.2, 0.9, -0.4), "angular_momentum": (1.1, -0.8, 0.6)}
@@ -486,7 +487,7 @@ def test_shortest_numbers_tell_all_numbers_apart():
     assert shortest(300.0) == "300" and shortest(0.5) == "0.5"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ("baoab", "method 'baoab' needs temperature and friction; write 'baoab:temperature=...:friction=...'"),
@@ -521,7 +522,7 @@ def test_numbers_of_a_bath_belong_to_a_bath():
         ph.compare(wells(), ["v2", "baoab:temperature=1:friction=1"], [0.1], t_end=1.0)
 
 
-@pytest.mark.parametrize("label", ["baoab/mr:temperature=1:friction=0.5", "nose_hoover:temperature=1:tau=0.5"])
+@each("label", ["baoab/mr:temperature=1:friction=0.5", "nose_hoover:temperature=1:tau=0.5"])
 def test_a_bath_is_checked_for_slicing_only(label):
     report = check_method(label)
     report.raise_for_failure()
@@ -538,7 +539,7 @@ def test_a_clock_and_a_bath():
         method("reversible:baoab:temperature=1:friction=1")
 
 
-@pytest.mark.parametrize("name", LANGEVIN)
+@each("name", LANGEVIN)
 def test_steps_that_damp_much_say_that_transport_is_too_fast(name):
     """The mean square of the way of free particles, measured: 31 percent more than 6 kT/(m friction) t at friction x
     step = 2."""
