@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from each import each
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "coming_from"
 MEASURED = json.loads((ROOT / "benchmarks" / "coming_from.json").read_text(encoding="utf-8"))
@@ -51,7 +53,7 @@ def test_every_page_is_in_the_list_and_says_what_is_missing():
         assert page.stem == "index" or re.search(r"^## What .* that polhode does not$", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", sorted(path.stem for path in PAGES.glob("*.md") if path.stem != "index"))
+@each("page", sorted(path.stem for path in PAGES.glob("*.md") if path.stem != "index"))
 def test_every_page_shows_bodies_and_loads_in_a_few_lines(page):
     """The best-known example of the other program is a system in at most 15 lines."""
     text = (PAGES / f"{page}.md").read_text(encoding="utf-8")

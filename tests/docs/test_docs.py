@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import polhode
+from each import each
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -51,7 +52,7 @@ def described_tables() -> set[str]:
 PUBLIC = sorted({*polhode.__all__, *polhode._PACKAGES, *polhode._MOVED.values()} - {"__version__"})
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@each("name", PUBLIC)
 def test_every_public_name_is_described(name):
     thing = attrgetter(name)(polhode)
     if inspect.isclass(thing) or inspect.isroutine(thing) or inspect.ismodule(thing):
@@ -199,7 +200,7 @@ def snippets(page):
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize(
+@each(
     "page, k",
     [(page, k) for page in ("README.md", "CONTRIBUTING.md", "docs/ensembles.md") for k in range(len(snippets(page)))],
 )
@@ -230,7 +231,7 @@ def tables_of_numbers(text):
                 yield section[: table.start()], table[0]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@each("page", PAGES, ids=lambda page: page.stem)
 def test_tables_of_numbers_name_what_prints_them(page):
     """What is not computed when the site is built says which benchmark or study prints it, and that one exists."""
     from polhode_papers import STUDIES
@@ -246,7 +247,7 @@ TIMES, SPANS = r"nanoseconds|[0-9] [nu]s\b|% longer", r"[0-9],000 (orbits|revolu
 MEASURED = rf"{TIMES}|times (fewer|better|slower|faster|cheaper)|{SPANS}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@each("page", PAGES, ids=lambda page: page.stem)
 def test_sentences_about_long_measurements_name_what_prints_them(page):
     for section in re.split(r"^#+ ", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
         words = re.sub(r"```.*?```", "", section, flags=re.DOTALL)
@@ -299,9 +300,9 @@ def _bytes_of_a_row():
     n, rows = 8, 5
     state = polhode.initial.cubic(2, 3.0).state
     ds = polhode.integrate(polhode.dipoles(n), "v2", step=0.01, steps=rows - 1, **state)
-    each = {name: v for name, v in ds.data_vars.items() if {"time", "body"} <= set(v.dims)}
-    assert np.prod([each["position"].sizes[d] for d in ("time", "body")]) == n * rows
-    return sum(v.nbytes for v in each.values()) // (n * rows)
+    kept = {name: v for name, v in ds.data_vars.items() if {"time", "body"} <= set(v.dims)}
+    assert np.prod([kept["position"].sizes[d] for d in ("time", "body")]) == n * rows
+    return sum(v.nbytes for v in kept.values()) // (n * rows)
 
 
 @pytest.mark.parametrize("page", NUMBERS)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from each import each
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -29,7 +31,7 @@ def modules():
     return sorted({build.__module__ for build in SYSTEMS.values()} | {"polhode.algebra.variational"})
 
 
-@pytest.mark.parametrize("name", modules())
+@each("name", modules())
 def test_every_formula_of_a_system_is_set_as_one(extension, name):
     doc = extension("plain_docstrings").as_rst(inspect.getdoc(importlib.import_module(name)))
     assert ".. code-block:: text" not in doc, f"docs/equations.toml lacks a formula of {name}"

@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt
 import pytest
 from PIL import Image
 
+from each import each
 from polhode.plots.style import COLOURS, RC
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +43,7 @@ def written(folder, text, name="small"):
     return path
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES, ids=lambda path: path.stem)
 def test_every_file_is_a_short_example_that_draws(gallery, path):
     example = gallery.read(path)
     code = "\n".join(example.code)
@@ -76,7 +77,7 @@ def test_a_file_is_read(gallery, tmp_path):
     assert [cell["source"] for cell in gallery.notebook(example)["cells"]] == [text for _, text in example.cells]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "said"),
     [
         ("# caption: A line.\n", "", "lacks caption"),
@@ -149,7 +150,7 @@ def test_a_file_becomes_pages_once(gallery, tmp_path, monkeypatch):
     assert [path.name for path in pages.rglob("*") if path.is_file()] == ["index.md"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "said"),
     [
         ("x = 2", "x = 2 / 0", "ZeroDivisionError"),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from each import each
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -74,12 +76,12 @@ def faults(extension, tmp_path):
     return found
 
 
-@pytest.mark.parametrize("said", WRONG)
+@each("said", WRONG)
 def test_faults_are_found(faults, said):
     assert [said in fault for fault in faults(WRONG[said])] == [True]
 
 
-@pytest.mark.parametrize("what", RIGHT)
+@each("what", RIGHT)
 def test_what_is_in_order_is_not_a_fault(faults, what):
     assert faults(RIGHT[what]) == []
 

@@ -10,6 +10,7 @@ import pytest
 
 import mp_program as oracle
 from acting import acting
+from each import each
 from polhode import forces
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.programs import derive
@@ -48,21 +49,21 @@ def check_slopes(g, row, given):
         assert abs(g.evaluate([second], given)[0] - expected) <= 3e-14 * max(1.0, abs(expected))
 
 
-@pytest.mark.parametrize("name", OF_ONE)
+@each("name", OF_ONE)
 def test_slopes_of_functions(name):
     g = Graph()
     inner = g.sum((g.input("x"), 1.0), (g.mul(g.input("x"), g.input("y")), 0.1))
     check_slopes(g, g.fun(name, inner), {"x": OF_ONE[name], "y": 0.3})
 
 
-@pytest.mark.parametrize("name", OF_TWO)
+@each("name", OF_TWO)
 def test_slopes_of_functions_of_two_numbers(name):
     g = Graph()
     x, y = OF_TWO[name]
     check_slopes(g, g.mul(g.fun(name, g.input("x"), g.input("y")), g.input("x")), {"x": x, "y": y})
 
 
-@pytest.mark.parametrize("e", [-2.5, -1.0, 0.5, 1 / 3, 2.0, 12.0])
+@each("e", [-2.5, -1.0, 0.5, 1 / 3, 2.0, 12.0])
 def test_slopes_of_powers_and_sums(e):
     g = Graph()
     x, y = g.input("x"), g.input("y")
@@ -143,7 +144,7 @@ def directions(precise):
         yield lambda e, k=k: oracle.rotated(precise, k, e)
 
 
-@pytest.mark.parametrize("name", POTENTIALS)
+@each("name", POTENTIALS)
 def test_loads_commutator_and_rates_of_ten_potentials(name):
     program = trace(POTENTIALS[name], ARGUMENTS, ())
     g, (U,) = program.graph, program.outputs

@@ -12,6 +12,7 @@ from numba import njit
 from numba.core import sigutils
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.kernel import direct, jit, reach
 from polhode.kernel import layout as L
@@ -116,8 +117,8 @@ def close(found, expected, ulps):
     )
 
 
-@pytest.mark.parametrize("width", [4, 8])
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("width", [4, 8])
+@each("name", SYSTEMS)
 def test_every_lane_has_the_loads_of_its_member(name, width):
     system = SYSTEMS[name]()
     given = members(system, 8)
@@ -132,8 +133,8 @@ def test_every_lane_has_the_loads_of_its_member(name, width):
     assert np.allclose(several[0], out, rtol=0, atol=1e-14 * np.abs(out).max())
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("width", [4, 8])
+@each("compiled", [True, False])
+@each("width", [4, 8])
 def test_every_function_over_lanes(width, compiled):
     rng = np.random.default_rng(3)
     y = np.tile(np.eye(L.BODY)[L.ATTITUDE], (16, 1))
@@ -144,7 +145,7 @@ def test_every_function_over_lanes(width, compiled):
 
 
 @pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
-@pytest.mark.parametrize("width", [4, 8])
+@each("width", [4, 8])
 def test_lanes_are_instructions_on_vectors(width):
     arguments, result = sigutils.normalize_signature(LOADS)
     role = lanes_of(SYSTEMS["forces"]().dynamics, width)
@@ -191,7 +192,7 @@ needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no 
 
 
 @needs_gcc
-@pytest.mark.parametrize("name", [*SYSTEMS, "table"])
+@each("name", [*SYSTEMS, "table"])
 def test_the_text_in_c_has_the_same_loads(name, tmp_path):
     make = SYSTEMS.get(name, lambda: ph.orbit(EARTH.mu, forces=[F.third_body(4.9e12, **TABLE)]))
     system = make()
@@ -208,7 +209,7 @@ def test_every_function_in_c(tmp_path):
     assert np.all(np.abs(one - other) <= 1e-15 * np.abs(other))
 
 
-@pytest.mark.parametrize("name", ["top", "spacecraft", "forces"])
+@each("name", ["top", "spacecraft", "forces"])
 def test_the_energy_comes_last(name):
     system = SYSTEMS[name]()
     y, bodies, parameters = members(system, 4)

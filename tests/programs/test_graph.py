@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from each import each
 from polhode.errors import InvalidInput
 from polhode.kernel.access import one_if
 from polhode.programs.factor import depending, expanded, factored, shared_pairs, without_content
@@ -144,7 +145,7 @@ def evaluated(g, rows, **given):
     return [eval(body.names[a], space) for a in rows]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_every_function_has_a_text(g, name):
     x, y, z = (g.input(one) for one in "xyz")
     two = ("atan2", "less", "at_most", "min", "max", "pow", "outweighs", "floordiv", "plus", "minus", "times", "over")
@@ -154,7 +155,7 @@ def test_every_function_has_a_text(g, name):
         assert evaluated(g, [row], **given) == [FUNCTIONS[name](*list(given.values())[:count])]
 
 
-@pytest.mark.parametrize("e", [1, 2, 3, 4, 7, 8, 11, 16, 20, 0.5, 1.5, 3.5, 1 / 3, 0.7])
+@each("e", [1, 2, 3, 4, 7, 8, 11, 16, 20, 0.5, 1.5, 3.5, 1 / 3, 0.7])
 def test_powers(g, e):
     for exponent in (e, -e):
         row = g.power(g.sum((g.input("x"), 1.0), (g.input("y"), 1.0)), exponent)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from oracles.mp_program import FUNCTIONS as PRECISE
 from polhode.kernel import jit
 from polhode.programs import derive
@@ -41,7 +42,7 @@ def matrices(n, count):
         yield A, np.linalg.cond(A)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@each("n", [1, 2, 3, 5])
 def test_solutions_inverses_and_determinants(n):
     solve = compiled(lambda x, b: np.linalg.solve(x.reshape(n, n), b), n * n, n)
     several = compiled(lambda x, b: np.linalg.solve(x.reshape(n, n), b.reshape(n, 2)), n * n, 2 * n)
@@ -58,7 +59,7 @@ def test_solutions_inverses_and_determinants(n):
         assert error(determinant(A.ravel()), np.linalg.det(A)) < allowed
 
 
-@pytest.mark.parametrize(("m", "n"), [(4, 2), (3, 3), (2, 5), (1, 3), (6, 1)])
+@each(("m", "n"), [(4, 2), (3, 3), (2, 5), (1, 3), (6, 1)])
 def test_least_squares(m, n):
     def squares(x, b):
         found, residuals, rank, _ = np.linalg.lstsq(x.reshape(m, n), b, rcond=None)
@@ -108,7 +109,7 @@ PRODUCTS = {
 }
 
 
-@pytest.mark.parametrize("name", [*NORMS, *PRODUCTS])
+@each("name", [*NORMS, *PRODUCTS])
 def test_norms_and_products(name):
     function = (NORMS | PRODUCTS)[name]
     found = compiled(function, 6)
@@ -117,7 +118,7 @@ def test_norms_and_products(name):
         assert error(found(x), function(x)) < 2e-15
 
 
-@pytest.mark.parametrize(
+@each(
     "function",
     [
         lambda x: np.linalg.solve(x[:6].reshape(2, 3), x[:2]),

@@ -9,6 +9,7 @@ import pytest
 
 import polhode as ph
 from acting import compiled
+from each import each
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.access import segment
@@ -32,13 +33,13 @@ def program_of(function=place_at):
     return trace(function, ARGUMENTS, (3,), numbers={"p": NUMBERS})
 
 
-@pytest.mark.parametrize("t", [*INSIDE, -0.1, 4.6])
+@each("t", [*INSIDE, -0.1, 4.6])
 def test_a_table_as_a_program_is_what_it_holds(t):
     p = np.array(NUMBERS)
     np.testing.assert_allclose(program_of()(t=t, p=NUMBERS), place_at(p, 0, t), rtol=1e-15, equal_nan=True)
 
 
-@pytest.mark.parametrize("t", INSIDE)
+@each("t", INSIDE)
 def test_its_derivative_is_the_velocity(t):
     program = program_of()
     rates = derive.rate_in_time(program.graph, program.outputs)
@@ -55,7 +56,7 @@ def test_only_what_it_asks_for_is_a_constant():
 
 
 @pytest.mark.skipif(jit.disabled(), reason="compiles")
-@pytest.mark.parametrize("at", [0, 3])
+@each("at", [0, 3])
 def test_the_text_reads_the_numbers_at_their_place(at):
     program = program_of()
     given = {MEMORY: "p", FIRST: "at + "} | {f"p{k}": f"p[at + {k}]" for k in range(len(NUMBERS))}
@@ -74,7 +75,7 @@ def test_a_series_is_the_polynomial_of_the_interval():
     assert {rule.operands[0] for rule in series.rules if rule.kind == "step"} >= {"segment", "entry"}
 
 
-@pytest.mark.parametrize(("x", "edges"), [(0.5, (-math.inf, 2.0)), (2.0, (2.0, 3.0)), (9.0, (3.0, math.inf))])
+@each(("x", "edges"), [(0.5, (-math.inf, 2.0)), (2.0, (2.0, 3.0)), (9.0, (3.0, math.inf))])
 def test_edges_of_a_lookup(x, edges):
     """Between which values the row that is found does not change."""
     numbers = [7.0, 1.0, 0.0, 2.0, 0.0, 3.0, 0.0]

@@ -6,9 +6,9 @@ import math
 
 import mpmath as mp
 import numpy as np
-import pytest
 from numba import f8, i8, types
 
+from each import each
 from polhode import programs
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.kernel import jit
@@ -97,8 +97,8 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("name", CASES)
+@each("wide", [False, True])
+@each("name", CASES)
 def test_coefficients_of_every_function(name, wide):
     """The integral of a function of time; errors relative to the convergence of its series."""
     function, precise = CASES[name]
@@ -168,8 +168,8 @@ MOTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("name", MOTIONS)
+@each("wide", [False, True])
+@each("name", MOTIONS)
 def test_the_series_of_a_motion_satisfies_its_equations(name, wide):
     g, names, rates = MOTIONS[name]()
     values = spread(**START)
@@ -212,7 +212,7 @@ FEWEST = {
 }
 
 
-@pytest.mark.parametrize("name", FEWEST)
+@each("name", FEWEST)
 def test_the_fewest_products_of_loads_as_they_are_traced(name):
     """With J2: 3 squares, the rate of r . r and three powers, z^2 times one of them, and three products with the sum
     along r; about another axis the square of r along it and its product, too. Works are states."""
@@ -265,7 +265,7 @@ def call(y, t, h, K, c, X, r):
     coefficients(jit.pointer(y), t, h, K, jit.pointer(c), jit.pointer(X), jit.pointer(r))
 
 
-@pytest.mark.parametrize("wide", [False, True])
+@each("wide", [False, True])
 def test_compiled_as_in_python(wide):
     g, names, rates = orbit_of(j2, 2)
     y = [*START["r"], *START["v"]]

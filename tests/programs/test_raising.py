@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.programs.trace import trace
 
 THERE = {"position": (0.3, -0.2, 0.1), "velocity": (0.7, 0.5, -0.9)}
@@ -34,7 +35,7 @@ RAISING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RAISING)
+@each("name", RAISING)
 def test_what_raises_in_python_ends_the_run(name):
     force, error, time = RAISING[name]
     system = ph.particle(force=force, work=False)
@@ -60,7 +61,7 @@ def of_numpy(t, x, v, p):
     return (math.atan(1.0 / s[0]), math.atan(x[0] / (t - 0.5)), np.exp(-1.0 / np.float64(t - 0.5) ** 2))
 
 
-@pytest.mark.parametrize("force", [way, of_numpy], ids=["a way not taken", "floats of numpy"])
+@each("force", [way, of_numpy], ids=["a way not taken", "floats of numpy"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_does_not_raise_goes_on(force):
     system = ph.particle(force=force, work=False)
@@ -73,7 +74,7 @@ def test_what_does_not_raise_goes_on(force):
     assert ds.position[-1].values == pytest.approx(x, rel=1e-14)
 
 
-@pytest.mark.parametrize(
+@each(
     "function",
     [
         lambda t, r: r[0] / math.sqrt(r[0] ** 2 + r[1] ** 2) ** 3,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import polhode as ph
+from each import each
 from polhode.programs.series_lanes import series_of_lanes
 from polhode.programs.series_role import HEAD, SCALE, series_role
 
@@ -32,7 +32,7 @@ SYSTEMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("name", SYSTEMS)
 def test_coefficients_are_those_of_one_member(name):
     system = SYSTEMS[name]()
     dynamics = system.dynamics

@@ -13,6 +13,7 @@ import pytest
 from numba import njit
 
 import polhode
+from each import each
 from polhode.algebra import quaternion, rotation
 from polhode.errors import UserFunctionError
 from polhode.programs.attitude import STAND_INS
@@ -140,7 +141,7 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_programs_compute_what_functions_compute(name):
     agrees(FUNCTIONS[name])
 
@@ -181,9 +182,9 @@ def test_parameters_that_count_loops_are_taken_as_numbers():
     assert program(t=0.0, r=(1.0, 2.0, 4.0), p=(2.0, 2.0)) == [6.0]
 
 
-@pytest.mark.parametrize("r0", [-1.0, 1.0])
-@pytest.mark.parametrize("v1", [0.1, 0.8])
-@pytest.mark.parametrize("r1", [-0.4, 0.4])
+@each("r0", [-1.0, 1.0])
+@each("v1", [0.1, 0.8])
+@each("r1", [-0.4, 0.4])
 def test_every_way_through_a_function_is_in_its_program(r0, v1, r1):
     r, v = np.array([r0, r1, 0.6]), np.array([0.3, v1, -0.5])
     found = trace(deciding, ARGUMENTS, ())(t=T, r=r, v=v, q=Q, p=P)
@@ -260,7 +261,7 @@ UNTRACEABLE = {
 }
 
 
-@pytest.mark.parametrize("name", UNTRACEABLE)
+@each("name", UNTRACEABLE)
 def test_what_cannot_be_traced_says_why_and_where(name):
     function, reason = UNTRACEABLE[name]
     with pytest.raises(NotTraceable, match=reason):
@@ -279,7 +280,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@each("name", MISTAKES)
 def test_mistakes_are_found_at_definition_with_the_users_line(name):
     function, message = MISTAKES[name]
     with pytest.raises(UserFunctionError, match=r"potential '<lambda>' \(test_trace.py:\d+\).*" + message):
