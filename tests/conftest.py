@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from each import rows_of_methods_kept
+from each import tables_kept
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -108,8 +108,8 @@ if "POLHODE_CACHE_DIR" not in os.environ:
 
 @pytest.fixture(autouse=True)
 def registries():
-    """Methods and tableaux added by a test are gone after it."""
-    with rows_of_methods_kept():
+    """What a test adds to tables is gone after it."""
+    with tables_kept():
         yield
 
 

@@ -15,11 +15,7 @@ import matplotlib
 import pytest
 
 import polhode as ph
-from polhode.loads import LOADS
-from polhode.systems.events import EVENTS
-from polhode.systems.forces import FORCES
-from polhode.systems.recipes import RECIPES
-from polhode.systems.registry import SYSTEMS
+from each import tables_kept
 
 SOURCE = Path(ph.__file__).parent
 MISSING = {
@@ -65,13 +61,9 @@ GROUPS = by_module()
 
 @pytest.fixture
 def nothing_added(monkeypatch):
-    """What examples add to tables, and how they set JAX, is gone after them."""
-    tables = [(table, dict(table)) for table in (EVENTS, FORCES, LOADS, RECIPES, SYSTEMS)]
-    with matplotlib.rc_context():
+    """What examples add to tables, and how they set matplotlib and JAX, is gone after them."""
+    with tables_kept(), matplotlib.rc_context():
         yield
-    for table, before in tables:
-        for name in set(table) - set(before):
-            del table[name]
     if "jax" in sys.modules:
         sys.modules["jax"].config.update("jax_enable_x64", False)
 

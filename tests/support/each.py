@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
@@ -13,6 +14,11 @@ import pytest
 
 ONLY = os.environ.get("POLHODE_CASE", "")
 """Cases whose name contains this are taken; all by default."""
+LATE = {
+    "polhode.systems.events": "EVENTS", "polhode.systems.forces": "FORCES", "polhode.loads": "LOADS",
+    "polhode.systems.recipes": "RECIPES", "polhode.systems.registry": "SYSTEMS",
+}  # fmt: skip
+"""Tables of modules that tests may not have imported."""
 
 
 class Case(NamedTuple):
@@ -56,7 +62,7 @@ def _together(function: Any, rows: list[Case], marks: list[Any]) -> Any:
                 continue
             try:
                 with ExitStack() as stack:
-                    stack.enter_context(rows_of_methods_kept())
+                    stack.enter_context(tables_kept())
                     function(*args, **_of_one_case(fixtures, k, stack), **row.values)
             except pytest.skip.Exception as problem:
                 skipped[row.name] = problem
@@ -111,14 +117,16 @@ def _told(value: Any, otherwise: str) -> str:
 
 
 @contextmanager
-def rows_of_methods_kept() -> Iterator[None]:
-    """Methods and tableaux that are added here are gone afterwards."""
+def tables_kept() -> Iterator[None]:
+    """What is added to tables of methods, systems, loads, forces, events and recipes here is gone afterwards."""
     from polhode.methods import METHODS, tableaux
 
-    before = [(rows, dict(rows)) for rows in (METHODS, tableaux._rows)]
+    tables = [METHODS, tableaux._rows]
+    tables += [vars(sys.modules[module])[name] for module, name in LATE.items() if module in sys.modules]
+    before = [(table, dict(table)) for table in tables]
     try:
         yield
     finally:
-        for rows, old in before:
-            for name in rows.keys() - old.keys():
-                del rows[name]
+        for table, old in before:
+            for name in table.keys() - old.keys():
+                del table[name]
