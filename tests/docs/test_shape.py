@@ -19,31 +19,39 @@ def shape(monkeypatch, tmp_path):
     spec.loader.exec_module(script)
 
     def write(name, text):
-        path = tmp_path / name
+        path = tmp_path / "polhode" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    script.write, script.tree = write, tmp_path
+    script.write, script.tree = write, tmp_path / "polhode"
     return script
+
+
+@pytest.fixture
+def small(shape, monkeypatch):
+    """The script over a tree of its own."""
+    shape.write("../polhode_papers/a.py", "x = 1\n")
+    monkeypatch.setattr(shape, "SOURCE", shape.tree)
+    monkeypatch.setattr(shape, "PAPERS", shape.tree.parent / "polhode_papers")
+    return shape
 
 
 def test_the_package_has_the_shape_it_should_have(shape, capsys):
     assert shape.main() == 0, capsys.readouterr().out
 
 
-def test_what_is_too_large_is_found(shape, monkeypatch, capsys):
-    monkeypatch.setattr(shape, "SOURCE", shape.tree)
-    monkeypatch.setattr(shape, "LONG", {"runs/listed.py", "runs/gone.py", "runs/short.py"})
-    shape.write("runs/long.py", "x = 1\n" * 701)
-    shape.write("runs/listed.py", "x = 1\n" * 701)
-    shape.write("runs/short.py", "x = 1\n" * 700)
-    shape.write("methods/tableaux.py", "x = 1\n" * 2000)
-    shape.write("runs/wide.py", f"def wide({ELEVEN}):\n    pass\n\n\ndef ten({ELEVEN.rpartition(',')[0]}):\n    pass\n")
-    shape.write("runs/integrate.py", f"def integrate({ELEVEN}):\n    pass\n")
-    shape.write("kernel/loop.py", f"def march({ELEVEN.replace(': int', '')}):\n    pass\n\n\n@inlined\n"
+def test_what_is_too_large_is_found(small, monkeypatch, capsys):
+    monkeypatch.setattr(small, "LONG", {"runs/listed.py", "runs/gone.py", "runs/short.py"})
+    small.write("runs/long.py", "x = 1\n" * 701)
+    small.write("runs/listed.py", "x = 1\n" * 701)
+    small.write("runs/short.py", "x = 1\n" * 700)
+    small.write("methods/tableaux.py", "x = 1\n" * 2000)
+    small.write("runs/wide.py", f"def wide({ELEVEN}):\n    pass\n\n\ndef ten({ELEVEN.rpartition(',')[0]}):\n    pass\n")
+    small.write("runs/integrate.py", f"def integrate({ELEVEN}):\n    pass\n")
+    small.write("kernel/loop.py", f"def march({ELEVEN.replace(': int', '')}):\n    pass\n\n\n@inlined\n"
                                   f"def part({ELEVEN}):\n    pass\n")  # fmt: skip
-    assert shape.main() == 1
-    *told, summary = [line.removeprefix(f"{shape.tree}/") for line in capsys.readouterr().out.splitlines()]
+    assert small.main() == 1
+    *told, summary = [line.removeprefix(f"{small.tree}/") for line in capsys.readouterr().out.splitlines()]
     assert summary.startswith("polhode: ")
     assert told == [
         "runs/long.py: 701 lines, more than 700; divide it",
@@ -53,18 +61,17 @@ def test_what_is_too_large_is_found(shape, monkeypatch, capsys):
     ]
 
 
-def test_a_folder_that_grows_is_found(shape, monkeypatch, capsys):
-    monkeypatch.setattr(shape, "SOURCE", shape.tree)
-    monkeypatch.setattr(shape, "LONG", set())
-    shape.write(
+def test_a_folder_that_grows_is_found(small, monkeypatch, capsys):
+    monkeypatch.setattr(small, "LONG", set())
+    small.write(
         "runs/a.py", '"""Said."""\n\nx = 1\n\n\ndef f():\n    """Said."""\n    return x\n'
     )  # 8 lines, 3 statements
-    shape.write("runs/a.js", "x" * 241 + "\n")  # as three lines
+    small.write("runs/a.js", "x" * 241 + "\n")  # as three lines
     for most, told in (((11, 3), []), ((10, 3), ["11 lines, more than 10"]), ((11, 2), ["3 statements, more than 2"])):
-        monkeypatch.setitem(shape.SIZES, "runs", most)
-        assert shape.main() == bool(told)
+        monkeypatch.setitem(small.SIZES, "runs", most)
+        assert small.main() == bool(told)
         out = capsys.readouterr().out
         assert all(one in out for one in told) and out.count("more than") == len(told)
-    shape.write("new/b.py", "x = 1\n")
-    monkeypatch.setitem(shape.SIZES, "runs", (11, 3))
-    assert shape.main() == 1 and "new has 1 lines, more than 0" in capsys.readouterr().out
+    small.write("new/b.py", "x = 1\n")
+    monkeypatch.setitem(small.SIZES, "runs", (11, 3))
+    assert small.main() == 1 and "new has 1 lines, more than 0" in capsys.readouterr().out

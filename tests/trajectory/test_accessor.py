@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.trajectory.accessor import METHODS, TrajectoryAccessor
 
@@ -70,8 +71,8 @@ def attitudes(q):
 
 
 # ------------------------------------------------------------------ Euler angles and rotations
-@pytest.mark.parametrize("sequence", ["ZYX", "zxz", "XYX", "yzx"])
-@pytest.mark.parametrize("degrees", [False, True])
+@each("sequence", ["ZYX", "zxz", "XYX", "yzx"])
+@each("degrees", [False, True])
 def test_euler_is_that_of_scipy(sequence, degrees):
     q = RNG.normal(size=(50, 4))
     found = attitudes(q).polhode.euler(sequence, degrees=degrees)
@@ -139,7 +140,7 @@ def test_gimbal_lock_is_noted_and_wide_rows_are_refused():
 
 
 # ------------------------------------------------------------------ two bodies
-@pytest.mark.parametrize("frame", ["space", "body", "lvlh"])
+@each("frame", ["space", "body", "lvlh"])
 def test_a_body_as_seen_from_another(sprung, frame):
     seen, a, b = sprung.polhode.relative("a", "b", frame=frame), sprung.sel(body="a"), sprung.sel(body="b")
     of_a, of_b = (Rotation.from_quat(one.attitude.values, scalar_first=True) for one in (a, b))
@@ -432,7 +433,7 @@ def saved(craft, tmp_path_factory):
     return ph.save(craft, folder / "run.nc"), folder
 
 
-@pytest.mark.parametrize("order", some([
+@each("order", some([
     "import polhode; import xarray", "import xarray; import polhode",
     "import polhode; from xarray.core import common; import xarray",
 ], 2))  # fmt: skip

@@ -15,6 +15,7 @@ import xarray as xr
 import zarr
 
 import polhode as ph
+from each import each
 from polhode.trajectory import digests
 
 
@@ -474,7 +475,7 @@ def test_checkpoints_of_strangers(live, tmp_path):
     assert refused > 40
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "slot", "value"),
     [("report", 16, 1e9), ("report", 19, -1e6), ("course", "ACCEPTED", 1e300), ("course", "SAMPLE", -5.0),
      ("parameters", 0, 1e9)],

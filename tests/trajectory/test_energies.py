@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.checks.system_measures import conservation_drifts
 from polhode.runs import streamed
 from polhode.runs.energy_guard import BEYOND
@@ -48,7 +49,7 @@ def test_a_pendulum_released_level():
     np.testing.assert_array_equal(ds.energy_error[1:], (ds.energy_change / scale_of(ds))[1:])
 
 
-@pytest.mark.parametrize("method", ["mkrk:heun", "v2", "mkrk:forward_euler"])
+@each("method", ["mkrk:heun", "v2", "mkrk:forward_euler"])
 def test_a_pendulum_released_level_is_judged_as_any_other(method):
     """With no energy at the start any error exploded; from rest a crude step moves nothing but the velocity."""
     told = []
@@ -135,7 +136,7 @@ def test_rows_do_not_depend_on_those_after_them_nor_on_how_many_are_recorded():
     np.testing.assert_allclose(scale_of(tenth)[-1], scale_of(whole)[-1], rtol=0.05)
 
 
-@pytest.mark.parametrize("piece", [1, 7 * 8 * 13, 2**19])
+@each("piece", [1, 7 * 8 * 13, 2**19])
 def test_in_pieces_on_disk_as_in_memory(tmp_path, monkeypatch, piece):
     monkeypatch.setattr(streamed, "PIECE", piece)
     monkeypatch.setattr(growing, "BUFFER", 2**12)

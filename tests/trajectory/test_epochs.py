@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import epochs
 from polhode.epochs import LEAPS, SCALES, Epoch, epoch_of, instants, texts
 from polhode.errors import InvalidInput, MissingExtra
@@ -19,7 +20,7 @@ def astropy_time():
     return pytest.importorskip("astropy.time", reason="astropy is not installed (extra 'astropy')")
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "scale", "since"),
     [
         ("2000-01-01", "UTC", "0"),
@@ -51,7 +52,7 @@ def test_a_scale_is_taken_only_where_none_is_given():
     assert epoch_of(Epoch("TAI", Decimal(1)), "TDB") == Epoch("TAI", Decimal(1))
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "says"),
     [
         ("yesterday", "epoch is 'yesterday'; expected such as"),

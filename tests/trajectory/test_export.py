@@ -11,6 +11,7 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode import cli
 from polhode.errors import InvalidInput
 
@@ -54,7 +55,7 @@ def written(maker, ds, tmp_path, **options):
 
 
 # ------------------------------------------------------------------ orbits
-@pytest.mark.parametrize("units", ["km", "m"])
+@each("units", ["km", "m"])
 def test_positions_survive_to_the_last_digit(orbit, oem_reader, ndm, tmp_path, units):
     path = ph.trajectory.export.oem(orbit, tmp_path / "a.oem", epoch=EPOCH, center_name="EUROPA", units=units, **NAMES)
     scale = {"km": 1.0, "m": 1e-3}[units]
@@ -150,7 +151,7 @@ def test_one_of_several_bodies(orbit, tmp_path, ndm):
     assert ph.trajectory.export.oem(orbit, path, body=0, **options) == path
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "says"),
     [
         ({"epoch": None}, "epoch is missing; say which instant is time 0"),
@@ -193,7 +194,7 @@ def test_trajectories_that_are_no_ephemerides(orbit, craft, tmp_path):
 
 
 # ------------------------------------------------------------------ attitudes
-@pytest.mark.parametrize("scalar", ["first", "last"])
+@each("scalar", ["first", "last"])
 def test_attitudes_survive_and_turn_vectors_as_the_standard_says(craft, ndm, tmp_path, scalar):
     path = ph.trajectory.export.aem(craft, tmp_path / "a.aem", scalar=scalar, center_name="EARTH", **NAMES)
     (segment,) = ndm(path).body.segment

@@ -9,6 +9,7 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode import cli
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.systems.record import IDENTITY, System
@@ -337,7 +338,7 @@ def test_masses_that_cannot_be_told(boxed, hoomd, ase_read, tmp_path):
     assert frame.get_masses().tolist() == MASS.tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         ({"every": 0}, "every is 0"),
@@ -379,7 +380,7 @@ def test_without_gsd_there_is_one_sentence(boxed, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("suffix", ["xyz", "extxyz", "gsd", "dump", "lammpstrj"])
+@each("suffix", ["xyz", "extxyz", "gsd", "dump", "lammpstrj"])
 def test_the_command_writes_by_the_ending(water, tmp_path, suffix, capsys, monkeypatch):
     def call(*words):
         monkeypatch.setattr("sys.argv", ["polhode", "export", *map(str, words)])
@@ -399,7 +400,7 @@ def test_the_command_writes_by_the_ending(water, tmp_path, suffix, capsys, monke
         assert target.read_text().count("Ar") == 7 * N
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "told"),
     [
         (("a.xyz", "--name", "WATER"), "--name means nothing to a .xyz file; leave it out"),

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from each import each
 from polhode.errors import FileProblem, InvalidInput, PolhodeError
 from public_calls import CORNERS, FACES, MEAN_ELEMENTS, TWO_LINES, field_file, message_file, turning
 from scenario_fuzz import torn
@@ -170,7 +171,7 @@ def verdict_of(kind, read, path, data):
     return verdict(kind, read, path)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_every_file_is_read_or_refused(kind, tmp_path):
     found, wrong = faults(kind, tmp_path, 40 if "mesh" not in kind else 15)
     assert not wrong, "\n".join(wrong[:20])

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.trajectory import frames, surroundings
 
@@ -159,7 +160,7 @@ def lit(shadow, rows, **more):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("rows", [1, 5])
+@each("rows", [1, 5])
 def test_shadows_are_those_of_the_run(rows):
     ds = lit("cylinder", rows, direction=(1, 0, 0))
     found = frames.shadow(ds)

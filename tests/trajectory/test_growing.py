@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from each import each
 from polhode import durable
 from polhode.trajectory import foreign, growing
 from polhode.trajectory.growing import Growing, opened
@@ -38,8 +39,8 @@ def grown(folder, ds, pieces, **more):
     return writer
 
 
-@pytest.mark.parametrize("pieces", [1, 7, 100])
-@pytest.mark.parametrize("buffer", [1, 56 * 9, 10**6])
+@each("pieces", [1, 7, 100])
+@each("buffer", [1, 56 * 9, 10**6])
 def test_what_is_written_is_read(tmp_path, pieces, buffer):
     ds, folder = whole(), tmp_path / "a.zarr"
     grown(folder, ds, pieces, buffer=buffer).show(ds.attrs, last=True)
@@ -128,7 +129,7 @@ def same(a, b):
     return a.identical(b)
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
+@each("sign", [1.0, -1.0])
 def test_a_long_coordinate_stays_on_disk(tmp_path, monkeypatch, sign):
     ds, folder = whole(sign=sign), tmp_path / "a.zarr"
     grown(folder, ds, 30, buffer=56 * 9).show(ds.attrs, last=True)

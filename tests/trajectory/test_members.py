@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import xarray as xr
 
 import polhode as ph
+from each import each
 from polhode.kernel import layout as L
 from polhode.runs.result import dataset
 from polhode.trajectory import build, quantities
@@ -38,9 +38,9 @@ def alone(system):
 
 def stacked(systems):
     """The constants of several systems, by members."""
-    each = [alone(system) for system in systems]
-    axis = None if each[0].axis is None else np.concatenate([one.axis for one in each])
-    return Constants(*(np.concatenate([one[k] for one in each]) for k in range(4)), axis)
+    those = [alone(system) for system in systems]
+    axis = None if those[0].axis is None else np.concatenate([one.axis for one in those])
+    return Constants(*(np.concatenate([one[k] for one in those]) for k in range(4)), axis)
 
 
 def runs(name, monkeypatch, steps=5):
@@ -74,14 +74,14 @@ def together(systems, kept, **how):
     )
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each("name", KINDS)
 def test_members_are_bit_for_bit_single_runs(name, monkeypatch):
-    each, kept = runs(name, monkeypatch)
+    single, kept = runs(name, monkeypatch)
     systems = KINDS[name][0]
     ds = together(systems, kept)
-    assert ds.sizes["member"] == len(each) and ds.energy.dims == ("member", "time")
-    assert list(ds.indexes) and "member" in ds.indexes and ds.attrs == each[0].attrs
-    for k, one in enumerate(each):
+    assert ds.sizes["member"] == len(single) and ds.energy.dims == ("member", "time")
+    assert list(ds.indexes) and "member" in ds.indexes and ds.attrs == single[0].attrs
+    for k, one in enumerate(single):
         mine = ds.isel(member=k).drop_vars("member")
         assert set(mine.variables) == set(one.variables) - {"event_time"}
         for variable in mine.variables:
@@ -93,20 +93,20 @@ def test_members_are_bit_for_bit_single_runs(name, monkeypatch):
 
 
 def test_potentials_of_members_from_the_role(monkeypatch):
-    each, kept = runs("tops", monkeypatch)
+    single, kept = runs("tops", monkeypatch)
     systems = KINDS["tops"][0]
     states, times = np.array([given[1].states for given, _ in kept]), kept[0][0][1].times
     role = systems[0].compiled_potential(0.0, states[0, 0])
     rows = Rows(times, states, np.zeros(states.shape[:2], int))
     ds = build.dataset(systems[0], rows, role, {}, members=stacked(systems))
-    assert (ds.potential_energy.values == [one.potential_energy.values for one in each]).all()
+    assert (ds.potential_energy.values == [one.potential_energy.values for one in single]).all()
     times.flags.writeable = states.flags.writeable = False
     alone = build.dataset(systems[0], Rows(times, states[0], np.zeros(states.shape[1], int)), role, {})
-    assert (alone.potential_energy.values == each[0].potential_energy.values).all()
+    assert (alone.potential_energy.values == single[0].potential_energy.values).all()
 
 
 def test_times_of_their_own_further_variables_and_rows_after_a_failure(monkeypatch):
-    each, kept = runs("bodies", monkeypatch)
+    single, kept = runs("bodies", monkeypatch)
     systems = KINDS["bodies"][0]
     first, states = kept[0][0][1], np.array([given[1].states for given, _ in kept])
     states[1, 3:] = np.nan
@@ -120,7 +120,7 @@ def test_times_of_their_own_further_variables_and_rows_after_a_failure(monkeypat
     assert ds.status.values.tolist() == [0, 3] and ds.title == "two"
     assert np.isnan(ds.energy.values[1, 3:]).all() and np.isfinite(ds.energy_error.values[:, :3]).all()
     assert np.isnan(ds.attitude.values[1, 3:]).all()
-    assert (ds.attitude.values[0] == each[0].attitude.values).all()
+    assert (ds.attitude.values[0] == single[0].attitude.values).all()
 
 
 def test_a_thousand_members_cost_as_many_calls_as_two(monkeypatch):

@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.trajectory import observables
 
@@ -125,7 +126,7 @@ def test_dipole_correlations_by_a_plain_loop():
     np.testing.assert_allclose(kirkwood.r, [0.4, 0.8, 1.2, 1.6, 2.0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("second", "h110", "h112"), [((0, 0, 1), 1, 2), ((0, 0, -1), -1, -2), ((1, 0, 0), 0, 0), ((0, 0.6, 0.8), 0.8, 1.6)]
 )
 def test_dipoles_above_each_other(second, h110, h112):
@@ -277,7 +278,7 @@ def correlated(phi, rows, series, seed):
     return lfilter([1.0], [1.0, -phi], np.random.default_rng(seed).normal(size=(rows + 500, series)), axis=0)[500:]
 
 
-@pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
+@each("phi", [0.0, 0.5, 0.9])
 def test_errors_of_averages_cover(phi):
     x = correlated(phi, 2500, 800, 11)
     found = observables.block_error(x + 3.0)
@@ -291,7 +292,7 @@ def test_errors_of_averages_cover(phi):
     assert phi == 0.0 or (naive**2).mean() > 2.5
 
 
-@pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
+@each("phi", [0.0, 0.5, 0.9])
 def test_errors_of_slopes_cover(phi):
     x, t = correlated(phi, 2500, 300, 12), 0.1 * np.arange(2500)
     z, freedom = [], []
@@ -424,8 +425,8 @@ OBSERVABLES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", observables.__all__)
-@pytest.mark.parametrize("kind", ["SI", "reduced"])
+@each("name", observables.__all__)
+@each("kind", ["SI", "reduced"])
 def test_observables_are_the_same_in_all_units(name, kind):
     call, variables, powers = OBSERVABLES[name]
     molecular, one = in_units("molecular")
@@ -492,7 +493,7 @@ NO_TRAJECTORIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", NO_TRAJECTORIES)
+@each("case", NO_TRAJECTORIES)
 def test_dimensions_of_another_dataset_are_refused(case, tmp_path):
     """Or nothing of what is wrong is read, and the answer is that of before."""
     rng = np.random.default_rng(15)

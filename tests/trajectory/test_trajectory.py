@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.trajectory import CONVENTIONS, UNITS
 from polhode.trajectory.schema import MEANING
@@ -67,7 +68,7 @@ def test_quantities_of_a_particle(particle):
     np.testing.assert_allclose(particle.potential_energy, 1.5 * (r * r).sum(axis=1), rtol=1e-15)
 
 
-@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+@each("suffix", [".nc", ".zarr"])
 def test_to_disk_and_back(tmp_path, top, particle, suffix):
     path = tmp_path / "new folder" / f"run{suffix}"
     for ds in (top, particle):  # the second replaces the first
@@ -115,7 +116,7 @@ def test_a_disk_that_refuses(tmp_path, top):
     assert caught.value.exit_code == 5 and isinstance(caught.value, OSError)
 
 
-@pytest.mark.parametrize("name", ["run.nc", "run.zarr"])
+@each("name", ["run.nc", "run.zarr"])
 def test_a_folder_with_other_things_is_never_replaced(tmp_path, top, name):
     (tmp_path / name).mkdir()
     (tmp_path / name / "thesis.tex").write_text("not ours")
