@@ -31,10 +31,7 @@ from typing import Any
 
 from polhode.lazy import loaded, public_names
 
-_HOMES = {
-    "elliptic": "elliptic",
-    "variational": "variational",
-}
+_HOMES = {"elliptic": "elliptic", "variational": "variational"}
 __all__ = [*_HOMES]
 __dir__ = public_names(__all__)
 

@@ -155,12 +155,7 @@ def _gradient_of(L: Lagrangian) -> Gradient:
 
 
 def slot_derivatives(
-    L: Lagrangian | None,
-    q0: ArrayLike,
-    q1: ArrayLike,
-    h: float,
-    alpha: float = 0.5,
-    gradient: Gradient | None = None,
+    L: Lagrangian | None, q0: ArrayLike, q1: ArrayLike, h: float, alpha: float = 0.5, gradient: Gradient | None = None
 ) -> tuple[Array, Array]:
     """Derivatives D1 L_d and D2 L_d of the discrete Lagrangian with respect to q0 and q1, each (..., n).
 

@@ -25,11 +25,14 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike as ArrayLike
 from numpy.typing import NDArray
 
 from polhode.errors import InvalidInput, shown, unknown_name
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Indices = NDArray[np.integer]
 
 NUMBERS = frozenset({float, int, np.float64, np.int64})
 """Types that are plain numbers, without units."""
@@ -54,17 +57,16 @@ UNKNOWN = "unknown"
 
 
 # ------------------------------------------------------------------ units
-def is_quantity(value: Any) -> bool:
+def is_quantity(value: object) -> bool:
     """Whether a value is a number with a unit; decided without importing any package of units."""
     kind = type(value)
     if kind in NUMBERS or kind is np.ndarray or kind is str or isinstance(value, type):
         return False
-    if has(value, "to_value"):  # astropy, unyt
-        return has(value, "unit") or has(value, "units")
-    return has(value, "magnitude") and has(value, "units")  # pint
+    units = has(value, "units")
+    return units or has(value, "unit") if has(value, "to_value") else units and has(value, "magnitude")  # pint
 
 
-def has(value: Any, name: str) -> bool:
+def has(value: object, name: str) -> bool:
     """``hasattr``, but False where the object raises another error."""
     try:
         return hasattr(value, name)
@@ -150,8 +152,7 @@ def allowed() -> int:
 
 
 def room_for(entries: float, name: str) -> None:
-    """Check that so many float64 numbers fit into half of the memory of this machine, or of what the process may
-    take."""
+    """Check that so many float64 numbers fit into half of the memory that this process may take."""
     if 8 * entries > allowed() // 2:
         raise InvalidInput(f"{name} asks for {float(entries):.3g} numbers, {8e-9 * entries:.3g} GB, more than the "
                            "memory of this machine holds; take fewer at a time")  # fmt: skip
@@ -163,7 +164,7 @@ MOST_SQUARED = 1e150
 """Largest number of those that are squared and summed."""
 
 
-def array(value: Any, name: str, unit: str = "") -> Array:
+def array(value: object, name: str, unit: str = "") -> Array:
     """Finite real numbers of any shape, as float64; a float64 array is returned without a copy."""
     value = in_unit(value, unit, name)
     wrong = not_numbers = f"{name} must be real numbers in a regular array"
@@ -201,7 +202,7 @@ def squares(a: Array, name: str) -> Array:
     return a
 
 
-def vector(value: Any, name: str, length: int = 3, unit: str = "") -> Array:
+def vector(value: object, name: str, length: int = 3, unit: str = "") -> Array:
     """A new flat array of ``length`` finite numbers."""
     a = array(value, name, unit)
     if a.shape != (length,):
@@ -209,7 +210,7 @@ def vector(value: Any, name: str, length: int = 3, unit: str = "") -> Array:
     return a.copy() if a is value or a.base is not None else a
 
 
-def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
+def unit_vector(value: object, name: str) -> tuple[float, float, float]:
     """A vector of any length, normalised."""
     v = vector(value, name, unit=UNKNOWN)
     if not v.any():
@@ -219,7 +220,7 @@ def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
     return (x, y, z)
 
 
-def unit_vectors(value: Any, name: str) -> Any:
+def unit_vectors(value: object, name: str) -> Array:
     """One vector or several, normalised, as an array (n, 3)."""
     rows = np.atleast_2d(array(value, name, UNKNOWN))
     if rows.ndim != 2 or rows.shape[1] != 3 or not len(rows):
@@ -242,20 +243,18 @@ def number(
         raise InvalidInput(f"{name} is {value:g}; it must be {'0 or ' if zero else ''}positive")
     if abs(value) > most:
         raise InvalidInput(f"{name} is {value:g}; it must be at most {most:g}, so check its units")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
-def numbers(value: Any, name: str, unit: str = UNKNOWN) -> Array:
+def numbers(value: object, name: str, unit: str = UNKNOWN) -> Array:
     """A new flat array of any length; empty for None."""
-    if value is None:
-        return np.zeros(0)
-    a = array(value, name, unit)
+    a = np.zeros(0) if value is None else array(value, name, unit)
     if a.ndim > 1:
         raise InvalidInput(f"{name} must be a flat sequence of numbers, but has shape {a.shape}")
     return np.atleast_1d(a).copy()
 
 
-def whole(value: Any, name: str, least: int = 0, most: float = 2**53) -> int:
+def whole(value: object, name: str, least: int = 0, most: float = 2**53) -> int:
     """An integer of Python or NumPy (no float) from ``least`` to ``most``."""
     if isinstance(value, NO_WHOLE) or not isinstance(value, int | np.integer):
         raise InvalidInput(f"{name} must be a whole number, not {shown(value)}")
@@ -266,7 +265,7 @@ def whole(value: Any, name: str, least: int = 0, most: float = 2**53) -> int:
 
 
 # ------------------------------------------------------------------ words and things
-def choice(value: Any, name: str, known: Iterable[str]) -> str:
+def choice(value: object, name: str, known: Iterable[str]) -> str:
     """One of the known words."""
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
@@ -274,7 +273,7 @@ def choice(value: Any, name: str, known: Iterable[str]) -> str:
     return value
 
 
-def text(value: Any, name: str, most: float = np.inf) -> str:
+def text(value: object, name: str, most: float = np.inf) -> str:
     """Any text of at most ``most`` characters."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be text, not {shown(value)}")
@@ -290,21 +289,21 @@ def identifier(value: Any, name: str) -> str:
     raise InvalidInput(f"{name} must be an identifier such as 'a' or 'main_body', not {shown(value)}")
 
 
-def truth(value: Any, name: str) -> bool:
+def truth(value: object, name: str) -> bool:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidInput(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
-def function(value: Any, name: str) -> Callable[..., Any]:
+def function(value: object, name: str) -> Callable[..., Any]:
     """A callable."""
     if not callable(value):
         raise InvalidInput(f"{name} must be a function, not {shown(value)}")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
-def path(value: Any, name: str = "path") -> str:
+def path(value: object, name: str = "path") -> str:
     """The path of a file or folder, as text."""
     try:
         given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
@@ -317,7 +316,7 @@ def path(value: Any, name: str = "path") -> str:
     return given
 
 
-def mapping(value: Any, name: str) -> Mapping[str, Any]:
+def mapping(value: object, name: str) -> Mapping[str, Any]:
     """A mapping of names to values."""
     if not isinstance(value, dict | Mapping) or not all(isinstance(key, str) for key in value):
         raise InvalidInput(f"{name} must be a mapping of names to values, not {shown(value)}")

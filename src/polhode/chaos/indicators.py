@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
 from polhode.runs.result import release
 from polhode.runs.tangent.columns import state_names
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 ROWS = 200
 """Rows of an indicator of one run where ``every`` does not say how many."""
@@ -330,8 +328,6 @@ def _dataset(
     found: Growth, members: Any, variables: Mapping[str, tuple[tuple[str, ...], Any, str, str]], title: str, cite: str
 ) -> xr.Dataset:
     """The Dataset of an indicator; without ``members`` of its only run."""
-    import xarray as xr
-
     request = found.request
     made: dict[str, Any] = {}
     for name, (dimensions, values, words, units) in variables.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polhode.chaos.indicators import fli, gali, lyapunov, megno, sali
 from polhode.display import Progress
@@ -11,9 +11,7 @@ from polhode.ensembles.of_scenario import members_of
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 INDICATORS = {"megno": megno, "lyapunov": lyapunov, "fli": fli, "sali": sali, "gali": gali}
 RECORDED = ("every", "record", "progress")

@@ -250,10 +250,7 @@ ORDER_PROBLEMS = {
 }
 """By the name of the line in the report: whether bodies rotate, whether they translate, how many; initial time."""
 
-POINT_PROBLEMS = {
-    "order, particle": (False, True, 1, 1.7),
-    "order, two coupled particles": (False, True, 2, 1.7),
-}
+POINT_PROBLEMS = {"order, particle": (False, True, 1, 1.7), "order, two coupled particles": (False, True, 2, 1.7)}
 """Order problems for methods that move points only."""
 
 SPACE_PROBLEMS = ("order, particle", "order, body in space", "order, two coupled bodies")

@@ -84,11 +84,7 @@ def _shape_line(system: System) -> Line:
 
 
 def _defect_line(
-    what: str,
-    promised: str,
-    defects: Iterable[float],
-    below: float,
-    measured: str = "relative difference",
+    what: str, promised: str, defects: Iterable[float], below: float, measured: str = "relative difference"
 ) -> Line:
     """The largest of these defects, which must not exceed ``below``; NaN where there is a kink, not everywhere."""
     found = np.array(list(defects))

@@ -14,15 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.checks.loads import (
-    at_rest,
-    energies,
-    load_array,
-    load_caller,
-    loads_at,
-    potential_energies,
-    velocities,
-)
+from polhode.checks.loads import at_rest, energies, load_array, load_caller, loads_at, potential_energies, velocities
 from polhode.checks.steps import central_difference, difference_shifts, recorded_states, shifted, state_distance
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L

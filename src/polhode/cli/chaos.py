@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from polhode.cli.text import complete_method, complete_scenario, laid_out, noted, show_summary
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 REGULAR = 2.5
 """MEGNO at the end up to which members are counted as regular."""

@@ -13,10 +13,9 @@ import click
 from polhode.cli.run import check_folder
 from polhode.cli.text import complete_method, complete_scenario, noted
 from polhode.errors import Interrupted, InvalidInput
+from polhode.trajectory.lazy_packages import xr
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from polhode.systems import System
 
 METHODS = ("imid", "trapm", "liemid_ea", "v2", "s4_6", "rkn6_14a", "pmlf6", "mkrk:rk4", "mkrk:cv8")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polhode.cli.text import laid_out
 from polhode.display import duration
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 DRAWN = ("angular_velocity", "position", "energy")
 """Variables whose bands are drawn: the first that there is."""

@@ -18,18 +18,11 @@ from polhode.cli.members import is_ensemble, picture_of_members, summary_of_memb
 from polhode.cli.text import complete_method, complete_scenario, laid_out, noted, show_summary
 from polhode.display import Display as AnyDisplay
 from polhode.display import duration
-from polhode.errors import (
-    FileProblem,
-    Interrupted,
-    InvalidInput,
-    PolhodeError,
-    UserFunctionError,
-)
+from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, UserFunctionError
 from polhode.kernel.interrupts import Noticed
+from polhode.trajectory.lazy_packages import xr
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from polhode.display import Progress
     from polhode.runs.scenario import Scenario
     from polhode.runs.scenario.record import Files

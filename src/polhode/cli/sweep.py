@@ -11,10 +11,9 @@ import click
 
 from polhode.cli.text import complete_scenario, laid_out, noted, show_summary
 from polhode.errors import FileProblem, InvalidInput
+from polhode.trajectory.lazy_packages import xr
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from polhode.ensembles.sweep import SweepStatus
 
 MOST_LINES = 12

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
 from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.stepping import ON_THE_GROUND
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 
 class Members:
@@ -119,8 +117,6 @@ def combined(
 ) -> xr.Dataset:
     """One Dataset from those of members, which may have unequal numbers of rows and events: missing numbers are NaN,
     whole ones -1, words empty."""
-    import xarray as xr
-
     M = varied.count
     there = [ds for ds in found if ds is not None]
     for k in map(int, np.flatnonzero(status == NOT_RUN)):

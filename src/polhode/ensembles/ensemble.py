@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,10 +37,8 @@ from polhode.runs.state import State
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.quantities import Constants
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 ENGINES = ("auto", "threads", "lanes", "device")
 WORTH_LANES = 200_000

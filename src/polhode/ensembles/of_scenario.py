@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polhode.display import Progress
 from polhode.ensembles.ensemble import ensemble
@@ -12,9 +12,7 @@ from polhode.errors import InvalidInput, PolhodeError, shown
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
 from polhode.runs.state import ATTITUDES, TURNING
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 ALIKE = ((*ATTITUDES, "sequence", "coordinates"), TURNING, ("position",), ("velocity", "momentum"))
 """Words of a start that say the same thing: one that varies takes the place of all of them."""

@@ -6,7 +6,7 @@ import json
 import threading
 import warnings
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,11 +34,9 @@ from polhode.runs.steps import FixedStep
 from polhode.trajectory import dataset
 from polhode.trajectory.build import Rows, with_bath
 from polhode.trajectory.energies import EnergyBalance, energy_balance
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.quantities import Constants, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 CODES: tuple[tuple[type[PolhodeError], int], ...] = (
     (ConvergenceError, L.NOT_CONVERGED), (StepTooLarge, L.TOO_LARGE), (NotFinite, L.NOT_FINITE),

@@ -20,10 +20,9 @@ from polhode.ensembles.outcome import warn_of
 from polhode.ensembles.plan import Plan
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.errors import InvalidInput
+from polhode.trajectory.lazy_packages import xr
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from polhode.runs.stepping import Run
 
 OF_MEMBER = re.compile(r"member (\d+)")

@@ -8,7 +8,7 @@ members of a batch, ``merge`` two groups of members, ``result`` makes variables 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from polhode.arguments import Array, function, text
 from polhode.ensembles import moments, sketch
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError, shown, unknown_name
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 DIRECTIONS = {"any": (True, True), "rising": (True, False), "falling": (False, True)}
 TIME, QUATERNION, OTHER = "time", "quaternion", "other_"

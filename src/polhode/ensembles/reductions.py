@@ -24,7 +24,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -45,9 +45,7 @@ from polhode.ensembles.reduction_kinds import (
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, answering, naming, shown, unknown_name
 from polhode.lazy import public_names
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 __all__ = [
     "Reduction", "Running", "apply", "covariance", "crossings", "events", "extremes", "mean", "quantiles",
@@ -482,8 +480,6 @@ class Running:
         InvalidInput
             There are none.
         """
-        import xarray as xr
-
         with self._lock:
             for batch in sorted(self._pending):
                 pieces = sorted(self._pending[batch], key=lambda piece: piece[0])
@@ -562,8 +558,6 @@ class Running:
 
     def _summaries(self, pieces: list[tuple[int, dict[Any, Array], Any]]) -> list[Any]:
         def block() -> Any:
-            import xarray as xr
-
             kept = [piece[2] for piece in pieces]
             return kept[0] if len(kept) == 1 else xr.concat(kept, MEMBER)
 
@@ -629,8 +623,6 @@ def apply(ds: xr.Dataset, reduce: Any, *, block: int = 4096) -> xr.Dataset:
     >>> apply(ds, {"x": "mean"}).x_mean.values.tolist()
     [2.0, 4.0]
     """
-    import xarray as xr
-
     if not isinstance(ds, xr.Dataset) or not ds.sizes.get(MEMBER):
         raise InvalidInput(f"ds must be a Dataset with the dimension 'member', not {shown(ds)}")
     size, members = whole(block, "block", 1), int(ds.sizes[MEMBER])

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from polhode.durable import write_durably
 from polhode.ensembles.engines import NOT_RUN
 from polhode.errors import FileProblem, InvalidInput, shown
 from polhode.trajectory.growing import NODE, Growing, group_of, opened
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 BUFFER = 2**23
 """Bytes of all variables of the members in a chunk; at least one member."""

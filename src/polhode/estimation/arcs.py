@@ -6,7 +6,7 @@ arcs are residuals beside those of the data; they count more and more, until the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array, Indices
 from polhode.errors import EstimationWarning, InvalidInput, StepFailed, unwarned, warn
 from polhode.estimation.models import left_inverse, right_jacobian
 from polhode.estimation.problem import BLOCKS, Linearisation, Point, Problem
 from polhode.estimation.quantities import quantities
 from polhode.estimation.solve import Solution, SolverWords, solve
+from polhode.trajectory.lazy_packages import xr
 
 FAILURES = (InvalidInput, StepFailed, np.linalg.LinAlgError)
 """What a solution ends with where numbers are no motion."""
@@ -116,7 +118,7 @@ class Arc:
         self.words = replace(whole.words, t0=begin)
         self.whole = whole
 
-    def run(self, point: Point, state: Any) -> Any:
+    def run(self, point: Point, state: dict[str, Array]) -> xr.Dataset:
         """The run with its state transition, from a state, at the times of the data and at the end."""
         times = [self.end] if self.problem is None else np.unique([*self.problem.times, self.end])
         whole = self.whole
@@ -130,12 +132,12 @@ class Arc:
             )  # fmt: skip
 
 
-def state_at(ds: Any, row: int, names: Any) -> dict[str, Any]:
+def state_at(ds: xr.Dataset, row: int, names: list[str]) -> dict[str, Array]:
     """The state in a row of a run."""
     return {STATE[name]: ds[STATE[name]].values[row] for name in names}
 
 
-def moved(state: Any, change: Any, names: Any) -> dict[str, Any]:
+def moved(state: Mapping[str, Array], change: Array, names: list[str]) -> dict[str, Array]:
     """A state moved by the errors of its blocks."""
     out = {}
     for k, name in enumerate(names):
@@ -148,12 +150,12 @@ def moved(state: Any, change: Any, names: Any) -> dict[str, Any]:
     return out
 
 
-def sizes(state: Any, name: str) -> Any:
+def sizes(state: dict[str, Array], name: str) -> Array:
     """What errors of a block of a state are compared with: a radian, or its size."""
     return np.full(3, 1.0 if name == "rotation" else np.linalg.norm(state[STATE[name]]) or 1.0)
 
 
-def difference(state: Any, other: Any, names: Any) -> Any:
+def difference(state: Mapping[str, Array], other: Mapping[str, Array], names: list[str]) -> Array:
     """The errors that take ``other`` to ``state``."""
     out = []
     for name in names:
@@ -202,7 +204,7 @@ def shoot(problem: Problem, arcs: int, words: SolverWords) -> Solution:
     return replace(found, convergence=replace(found.convergence, evaluations=calls + found.convergence.evaluations))
 
 
-def begun(problem: Problem, pieces: list[Arc], words: SolverWords) -> tuple[Any, list[dict[str, Any]]]:
+def begun(problem: Problem, pieces: list[Arc], words: SolverWords) -> tuple[Array, list[dict[str, Array]]]:
     """Numbers and states to begin with: the first arc is fitted alone, then the initial state of each one after it,
     from where the one before it ends."""
     x = solve(pieces[0].problem, words).x  # type: ignore[arg-type]
@@ -241,7 +243,7 @@ class Joined:
     """
 
     def __init__(
-        self, problem: Problem, pieces: list[Arc], x: Any, states: list[dict[str, Any]], tightness: float
+        self, problem: Problem, pieces: list[Arc], x: Array, states: list[dict[str, Array]], tightness: float
     ) -> None:  # fmt: skip
         self.problem, self.pieces, self.x, self.states, self.tightness = problem, pieces, x, states, tightness
         self.n, self.D = len(x), len(problem.rows)
@@ -249,7 +251,7 @@ class Joined:
         self.gap = np.inf
         self._last: tuple[Any, Any] | None = None
 
-    def parts(self, z: Any) -> tuple[Any, list[dict[str, Any]]]:
+    def parts(self, z: Array) -> tuple[Array, list[dict[str, Array]]]:
         """Numbers and states at changes z of both."""
         states = [self.states[0]]
         for k in range(1, len(self.pieces)):
@@ -257,7 +259,7 @@ class Joined:
             states.append(moved(self.states[k], z[at : at + self.D], self.problem.blocks))
         return self.x + z[: self.n], states
 
-    def evaluate(self, z: Any) -> tuple[Any, Any]:
+    def evaluate(self, z: Array) -> tuple[Array, Array]:
         """Residuals and their Jacobian by z."""
         if self._last is not None and np.array_equal(self._last[0], z):
             return self._last[1]  # type: ignore[no-any-return]
@@ -297,12 +299,12 @@ class Joined:
         self._last = (np.array(z), (np.concatenate(f), np.concatenate(J)))
         return self._last[1]  # type: ignore[no-any-return]
 
-    def _placed(self, slope: Any, places: Any) -> Any:
+    def _placed(self, slope: Array, places: Indices) -> Array:
         out = np.zeros((len(slope), self.total))
         out[:, places] = slope
         return out
 
-    def _of_change(self, z: Any, k: int) -> Any:
+    def _of_change(self, z: Array, k: int) -> Array:
         """Derivative (D, D) of the error of the initial state of an arc by its change."""
         out = np.eye(self.D)
         if "rotation" in self.problem.blocks:
@@ -311,7 +313,7 @@ class Joined:
             out[at : at + 3, at : at + 3] = right_jacobian(z[first : first + 3])
         return out
 
-    def _of_gap(self, gap: Any) -> tuple[Any, Any]:
+    def _of_gap(self, gap: Array) -> tuple[Array, Array]:
         """Derivatives (D, D) of a gap by the errors of the end before it and of the beginning after it."""
         before, after = -np.eye(self.D), np.eye(self.D)
         if "rotation" in self.problem.blocks:
@@ -321,7 +323,7 @@ class Joined:
             after[own, own] = left_inverse(-gap[None, own])[0]
         return before, after
 
-    def minimised(self, words: SolverWords) -> tuple[Any, list[dict[str, Any]]]:
+    def minimised(self, words: SolverWords) -> tuple[Array, list[dict[str, Array]]]:
         """Numbers and states at the minimum."""
         from scipy.optimize import least_squares
 
@@ -332,7 +334,7 @@ class Joined:
         newton = np.linalg.lstsq(J * scale, -f, rcond=1e-12)[0]
         scale = scale * (np.linalg.norm(newton) / max(float(np.max(np.abs(scale * newton) / far)), 1.0) or 1.0)
 
-        def residuals(y: Any) -> Any:
+        def residuals(y: Array) -> Array:
             try:
                 with np.errstate(all="ignore"):
                     found = self.evaluate(scale * y)[0]
@@ -347,5 +349,5 @@ class Joined:
         self.evaluate(scale * ended.x)
         return self.parts(scale * ended.x)
 
-    def _stride(self) -> Any:
+    def _stride(self) -> Array:
         return np.concatenate([np.full(3, 1.0 if name == "rotation" else np.inf) for name in self.problem.blocks])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import choice, number, whole
+from polhode.arguments import ArrayLike, choice, number, whole
 from polhode.errors import EstimationWarning, InvalidInput, StepFailed, answering, shown, warn
 from polhode.estimation.arcs import PATIENCE, POOR, cost, grown, shoot, solve_from_anywhere
 from polhode.estimation.data import read, with_noise
@@ -22,6 +22,7 @@ from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords, sol
 from polhode.estimation.suspicions import gaps, poor, suspicious_units
 from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
+from polhode.runs.settings import Settings
 from polhode.runs.state import State
 from polhode.runs.steps import Tolerance, check_told_apart
 from polhode.systems import System
@@ -40,7 +41,7 @@ def fit(
     system: System,
     data: Any,
     free: Sequence[str],
-    method: Any = None,
+    method: str | None = None,
     *,
     noise: Any = None,
     prior: Mapping[str, Any] | None = None,
@@ -48,11 +49,11 @@ def fit(
     steps: Tolerance | None = None,
     t_end: float | None = None,
     start: Any = None,
-    attitude: Any = None,
-    angular_velocity: Any = None,
+    attitude: ArrayLike | None = None,
+    angular_velocity: ArrayLike | None = None,
     angular_momentum: Any = None,
-    position: Any = None,
-    velocity: Any = None,
+    position: ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
     momentum: Any = None,
     parameters: Any = None,
     arcs: int = 1,
@@ -213,14 +214,14 @@ def in_degrees(problem: Problem, words: SolverWords, before: Solution) -> bool:
     return True
 
 
-def one_body(system: Any) -> None:
+def one_body(system: System) -> None:
     """Refuse what is no system of one body."""
     system = present_system(system)
     if system.N != 1:
         raise InvalidInput(f"fits are of one body, but {system.name!r} has {system.N}; fit the motion of one of them")
 
 
-def full_names(system: System, free: Any) -> Any:
+def full_names(system: System, free: Sequence[str]) -> list[str]:
     """Names in ``free`` with parameters by their full paths."""
     names = isinstance(free, Sequence) and not isinstance(free, str) and all(isinstance(name, str) for name in free)
     if not names or not len(free):
@@ -263,7 +264,13 @@ def known_noise(measurements: Sequence[Measurement]) -> tuple[list[Measurement],
 
 
 def run_words(
-    system: System, method: Any, step: Any, steps: Any, span: tuple[float, float], settings: Any, options: Any
+    system: System,
+    method: str | None,
+    step: float | None,
+    steps: object,
+    span: tuple[float, float],
+    settings: Settings | Mapping[str, Any] | None,
+    options: Mapping[str, Any],
 ) -> RunWords:
     """How the runs are made; a method that is exact takes the span in one step."""
     if steps is not None and not isinstance(steps, Tolerance):

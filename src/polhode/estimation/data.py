@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import has, mapping
+from polhode.arguments import Array, has, mapping
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, answering, shown, unknown_name
 from polhode.estimation.measurements import DIRECTIONS, KINDS, Measurement, measurement
+from polhode.trajectory.lazy_packages import xr
 
 OTHER_NAMES = {"angular_velocity": "gyro", "gyroscope": "gyro", "rates": "gyro", "quaternion": "attitude",
                "star_tracker": "attitude", "gnss": "position", "gps": "position", "doppler": "range_rate"}  # fmt: skip
@@ -100,7 +101,7 @@ def read(
     return with_noise(found, noise)
 
 
-def with_noise(measurements: Sequence[Measurement], noise: Any) -> list[Measurement]:
+def with_noise(measurements: Sequence[Measurement], noise: Mapping[str, Any] | float | None) -> list[Measurement]:
     """Measurements with the noise that is given by name, or by kind."""
     if noise is None:
         return list(measurements)
@@ -165,7 +166,7 @@ def _of_mapping(data: Mapping[str, Any], more: Mapping[str, Mapping[str, Any]]) 
     return found
 
 
-def _of_dataset(ds: Any, more: Mapping[str, Mapping[str, Any]]) -> list[Measurement]:
+def _of_dataset(ds: xr.Dataset, more: Mapping[str, Mapping[str, Any]]) -> list[Measurement]:
     if "time" not in ds.coords:
         raise InvalidInput("the Dataset of data has no coordinate 'time'; give one, the times of the rows")
     recorded = "run" in ds.attrs or "method" in ds.attrs
@@ -213,7 +214,7 @@ def _of_table(
     return found
 
 
-def _with_numbers(words: Mapping[str, Any], name: str, first: int) -> dict[str, Any]:
+def _with_numbers(words: Mapping[str, Any], name: str, first: int) -> dict[str, Array | str]:
     """The rows of one instrument in which there is a number."""
     time, values = np.asarray(words["time"], dtype=float), np.asarray(words["values"], dtype=float)
     flat = values.reshape(len(values), -1)
@@ -229,7 +230,7 @@ def _with_numbers(words: Mapping[str, Any], name: str, first: int) -> dict[str, 
     }  # fmt: skip
 
 
-def _grouped(columns: Mapping[str, Any]) -> dict[str, Any]:
+def _grouped(columns: Mapping[str, Any]) -> dict[str, Array]:
     """Columns ``name_x``, ``name_y`` ... as one array ``name``."""
     groups: dict[str, dict[str, Any]] = {}
     found: dict[str, Any] = {}
@@ -250,7 +251,7 @@ def _grouped(columns: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _read_csv(path: str) -> dict[str, Any]:
+def _read_csv(path: str) -> dict[str, Array]:
     """Columns of a CSV file; empty cells are NaN."""
     head: list[str] = []
     cells = array("d")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, array, vector
+from polhode.arguments import UNKNOWN, Array, array, vector
 from polhode.errors import InvalidInput
 from polhode.estimation.measurements import Measurement
 from polhode.estimation.problem import inverse_of, tensor_of
@@ -60,7 +60,7 @@ def _first(kind: str, measurements: Sequence[Measurement], count: int = 1) -> tu
 
 def _turning(
     system: System, said: Mapping[str, Any], free: Sequence[str], measurements: Sequence[Measurement]
-) -> dict[str, Any]:
+) -> dict[str, Array]:
     if "attitude" in said:
         q = array(said["attitude"], "attitude")
         if q.shape != (4,) or abs(np.linalg.norm(q) - 1.0) > 1e-6:
@@ -80,7 +80,7 @@ def _turning(
     return {"attitude": q, name: omega if name == "angular_velocity" else tensor_of(system) @ omega}
 
 
-def _attitude(measurements: Sequence[Measurement]) -> Any:
+def _attitude(measurements: Sequence[Measurement]) -> Array:
     """The first measured attitude, or that of the first directions [markley1988]; else none."""
     first = _first("attitude", measurements)
     if first is not None:
@@ -98,7 +98,7 @@ def _attitude(measurements: Sequence[Measurement]) -> Any:
     return rotation.quaternion_from_matrix(U @ np.diag([1.0, 1.0, np.linalg.det(U) * np.linalg.det(Vt)]) @ Vt)
 
 
-def _rate(measurements: Sequence[Measurement]) -> Any:
+def _rate(measurements: Sequence[Measurement]) -> Array:
     """The first measured angular velocity, or that between the first two attitudes; else none."""
     first = _first("gyro", measurements)
     if first is not None:
@@ -113,7 +113,7 @@ def _rate(measurements: Sequence[Measurement]) -> Any:
 
 def _moving(
     system: System, said: Mapping[str, Any], free: Sequence[str], measurements: Sequence[Measurement], t0: float
-) -> dict[str, Any]:
+) -> dict[str, Array]:
     attracted = "central_gravity" in system.provides
     name = "momentum" if "momentum" in free else "velocity"
     if "momentum" in said and "velocity" not in free:

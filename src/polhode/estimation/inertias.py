@@ -8,9 +8,9 @@ triangle inequality [traversaro2016, sec. III]. The errors of a tensor are those
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from polhode.arguments import Array
 
 FROM_D = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
 """Moments of inertia from second moments of mass: I_1 = d_2 + d_3."""
@@ -26,7 +26,7 @@ STRIDE = 0.3
 """How far a number of L beside its diagonal may go at once, relative to its size."""
 
 
-def thickened(inertia: Any) -> Any:
+def thickened(inertia: Array) -> Array:
     """The nearest inertia, moments (3,) or tensor (3, 3), of a body that is not flat."""
     if inertia.ndim == 1:
         d = np.linalg.solve(FROM_D, inertia)
@@ -38,12 +38,12 @@ def thickened(inertia: Any) -> Any:
     return np.trace(S) * np.eye(3) - S
 
 
-def flat(inertia: Any) -> Any:
+def flat(inertia: Array) -> Array:
     """The numbers of an inertia: three moments, or six of a tensor."""
     return inertia if inertia.ndim == 1 else inertia[UPPER]
 
 
-def start(inertia: Any) -> Any:
+def start(inertia: Array) -> Array:
     """The x of an inertia."""
     if inertia.ndim == 1:
         return np.log(np.linalg.solve(FROM_D, inertia))
@@ -52,11 +52,11 @@ def start(inertia: Any) -> Any:
     return x
 
 
-def _bounded(logarithms: Any) -> Any:
+def _bounded(logarithms: Array) -> Array:
     return np.maximum(logarithms, logarithms.max() - THINNEST)
 
 
-def _factor(x: Any) -> Any:
+def _factor(x: Array) -> Array:
     L = np.zeros((3, 3))
     numbers = np.array(x, dtype=float)
     numbers[ON_DIAGONAL] = np.exp(_bounded(numbers[ON_DIAGONAL]))
@@ -64,7 +64,7 @@ def _factor(x: Any) -> Any:
     return L
 
 
-def value(x: Any) -> Any:
+def value(x: Array) -> Array:
     """The inertia at x, moments (3,) or tensor (3, 3)."""
     if len(x) == 3:
         return FROM_D @ np.exp(_bounded(x))
@@ -73,7 +73,7 @@ def value(x: Any) -> Any:
     return np.trace(S) * np.eye(3) - S
 
 
-def slope(x: Any) -> Any:
+def slope(x: Array) -> Array:
     """Derivative (k, k) of the numbers of the inertia by x."""
     if len(x) == 3:
         return FROM_D * np.exp(_bounded(x))
@@ -86,19 +86,19 @@ def slope(x: Any) -> Any:
     return out
 
 
-def stride(inertia: Any) -> Any:
+def stride(inertia: Array) -> Array:
     """How far each x may go at once: logarithms 1, other numbers a part of the size of L."""
     if inertia.ndim == 1:
         return np.ones(3)
     return np.where(ON_DIAGONAL, 1.0, STRIDE * np.sqrt(0.5 * np.trace(inertia)))
 
 
-def size(inertia: Any) -> Any:
+def size(inertia: Array) -> Array:
     """What errors of the numbers are compared with."""
     return inertia if inertia.ndim == 1 else np.full(6, 0.5 * np.trace(inertia))
 
 
-def units(k: int) -> Any:
+def units(k: int) -> Array:
     """Tensors (k, 3, 3) by which an inertia changes with each of its numbers."""
     if k == 3:
         return np.eye(3)[:, :, None] * np.eye(3)
@@ -108,7 +108,7 @@ def units(k: int) -> Any:
     return out
 
 
-def square(numbers: Any) -> Any:
+def square(numbers: Array) -> Array:
     """Three numbers, or six as a symmetric matrix."""
     if len(numbers) == 3:
         return numbers

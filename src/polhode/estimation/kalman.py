@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import mapping, number, truth
+from polhode.arguments import Array, ArrayLike, mapping, number, truth
 from polhode.errors import InvalidInput, answering, unknown_name, unwarned
 from polhode.estimation.arcs import STATE, difference, moved
 from polhode.estimation.batch import check_times, full_names, known_noise, one_body, run_words
@@ -37,9 +37,7 @@ from polhode.estimation.quantities import LETTERS, Quantity, quantities
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
 from polhode.systems import System
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 USERS = {"rotation": ("attitude",), "angular_momentum": ("angular_velocity", "angular_momentum"),
          "position": ("position",), "momentum": ("velocity", "momentum")}  # fmt: skip
@@ -53,7 +51,7 @@ RUN = "run"
 def kalman(
     system: System,
     data: Any,
-    method: Any = None,
+    method: str | None = None,
     *,
     prior: Mapping[str, Any],
     process_noise: Mapping[str, Any] | None = None,
@@ -61,11 +59,11 @@ def kalman(
     noise: Any = None,
     step: float | None = None,
     start: Any = None,
-    attitude: Any = None,
-    angular_velocity: Any = None,
+    attitude: ArrayLike | None = None,
+    angular_velocity: ArrayLike | None = None,
     angular_momentum: Any = None,
-    position: Any = None,
-    velocity: Any = None,
+    position: ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
     momentum: Any = None,
     smooth: bool = False,
     gate: float | None = None,
@@ -175,17 +173,17 @@ class Row:
     """The filter at one time."""
 
     time: float  # when
-    predicted: dict[str, Any]  # predicted, state: the state before and after the data
-    before: Any  # before, P: (n, n): covariance before and after
-    to_here: Any  # (n, n): derivative of the state before the data by that after the data of the row before
-    state: dict[str, Any]
-    P: Any
+    predicted: dict[str, Array]  # predicted, state: the state before and after the data
+    before: Array  # before, P: (n, n): covariance before and after
+    to_here: Array  # (n, n): derivative of the state before the data by that after the data of the row before
+    state: dict[str, Array]
+    P: Array
     squared: float = 0.0  # squared, count, rejected: normalised innovation squared, its numbers, data left out
     count: int = 0
     rejected: int = 0
 
     @property
-    def numbers(self) -> list[Any]:
+    def numbers(self) -> list[Array]:
         """State and covariance."""
         return [self.P, *(value for name, value in self.state.items() if name != RUN)]
 
@@ -209,7 +207,7 @@ class Filter:
         self.paths = [one.name for one in self.of_system]
 
     # -------------------------------------------------------------- what is given
-    def begin(self, guess: Mapping[str, Any], prior: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    def begin(self, guess: Mapping[str, Any], prior: Mapping[str, Any]) -> tuple[dict[str, Array], Array]:
         """The first state and its covariance."""
         state: dict[str, Any] = {one.name: one.start for one in self.free}
         if self.system.rotates:
@@ -228,7 +226,7 @@ class Filter:
                 raise InvalidInput(f"prior has no {name}; give the standard deviation of its guess")
         return state, P
 
-    def rates(self, process_noise: Mapping[str, Any]) -> Any:
+    def rates(self, process_noise: Mapping[str, Any]) -> Array:
         """Covariance (n, n) that the process gathers in a unit of time."""
         return self._blocks(process_noise, "process_noise")
 
@@ -236,7 +234,7 @@ class Filter:
         of_state = [(slice(3 * k, 3 * k + 3), USERS[name][0]) for k, name in enumerate(self.blocks)]
         return of_state + [(at, one.name) for at, one in zip(self.slices, self.free, strict=True)]
 
-    def _blocks(self, given: Mapping[str, Any], what: str) -> Any:
+    def _blocks(self, given: Mapping[str, Any], what: str) -> Array:
         """Covariance from standard deviations or covariances by name."""
         places: dict[str, tuple[slice, Any]] = {}
         for k, name in enumerate(self.blocks):
@@ -263,14 +261,14 @@ class Filter:
         return C
 
     # -------------------------------------------------------------- the filter
-    def moved(self, state: Mapping[str, Any], error: Any) -> dict[str, Any]:
+    def moved(self, state: Mapping[str, Array], error: Array) -> dict[str, Array]:
         """A state moved by an error (n,)."""
         out = moved(state, error[: self.D], self.blocks)
         for one, at in zip(self.free, self.slices, strict=True):
             out[one.name] = state[one.name] + np.linalg.solve(one.jacobian(state[one.name]), error[at])
         return out | {name: state[name] for name in (RUN,) if name in state}
 
-    def difference(self, state: Mapping[str, Any], other: Mapping[str, Any]) -> Any:
+    def difference(self, state: Mapping[str, Array], other: Mapping[str, Array]) -> Array:
         """The error (n,) that takes ``other`` to ``state``."""
         parts = [difference(state, other, self.blocks)]
         parts += [one.flat(one.value(state[one.name])) - one.flat(one.value(other[one.name])) for one in self.free]
@@ -282,13 +280,13 @@ class Filter:
         changes = {one.name: float(values[one.name][0]) if one.scalar else values[one.name] for one in self.of_system}
         return system_with(self.system, changes, "free")
 
-    def predict(self, state: dict[str, Any], t: float, to: float) -> tuple[dict[str, Any], Any]:
+    def predict(self, state: dict[str, Any], t: float, to: float) -> tuple[dict[str, Array], Array]:
         """The state at a later time, and the derivative (n, n) of its error by that now."""
         by = np.eye(self.n)
         if to == t:
             return dict(state), by
         count = max(1, ceil((to - t) / self.words.step - BEYOND))
-        begun = {"time": t} | {name: state[name] for name in map(STATE.__getitem__, self.blocks)}
+        begun: Any = {"time": t} | {name: state[name] for name in map(STATE.__getitem__, self.blocks)}
         if self.has_states and RUN in state:  # loads read states of their own, such as momenta of wheels
             last = state[RUN]
             begun = last.assign({name: (last[name].dims, begun[name][None]) for name in begun if name != "time"})
@@ -316,7 +314,8 @@ class Filter:
         inverse = inverse_of(system) if turns else None
         rows = Rows(
             state["position"][None] if moves else None, state["momentum"][None] / mass if moves else None,
-            state["attitude"][None] if turns else None, (inverse @ state["angular_momentum"])[None] if turns else None,
+            state["attitude"][None] if turns else None,
+            None if inverse is None else (inverse @ state["angular_momentum"])[None],
             inverse, mass, next((one.size for one in self.free if one.kind == "inertia"), 3),
         )  # fmt: skip
         residuals, slopes = [], []
@@ -349,7 +348,7 @@ class Filter:
         P = reset @ P @ reset.T
         row.state, row.P = self.moved(state, error), 0.5 * (P + P.T)
 
-    def _linear(self, part: Measurement, rows: Rows, state: Mapping[str, Any]) -> tuple[Any, Any]:
+    def _linear(self, part: Measurement, rows: Rows, state: Mapping[str, Any]) -> tuple[Array, Array]:
         """Whitened residuals (k, r), measured minus predicted, and slopes (k, r, n) of the prediction."""
         residual, by = residual_of(part, rows)
         H = np.zeros((*residual.shape, self.n))
@@ -364,7 +363,7 @@ class Filter:
                 H[:, :, at] = by[one.name]
         return (part.whitening @ residual[:, :, None])[:, :, 0], part.whitening @ H
 
-    def run(self, state: dict[str, Any], P: Any, rates: Any, gate: float | None) -> list[Row]:
+    def run(self, state: dict[str, Array], P: Array, rates: Array, gate: float | None) -> list[Row]:
         """All rows, one after the other."""
         times = np.unique(np.concatenate([one.times for one in self.measurements]))
         found: list[Row] = []
@@ -394,8 +393,6 @@ class Filter:
     # -------------------------------------------------------------- the result
     def dataset(self, rows: list[Row]) -> xr.Dataset:
         """The estimates of all rows."""
-        import xarray as xr
-
         label = ("time", "axis")
         found: dict[str, Any] = {}
         if self.system.rotates:

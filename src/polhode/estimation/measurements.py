@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import array, choice, has, in_unit, room_for, text
-from polhode.errors import InvalidInput, answering, shown
+from polhode.arguments import Array, ArrayLike, Indices, Mask, array, choice, has, in_unit, room_for, text
+from polhode.errors import InvalidInput, answering, shown, unknown_name
 
 LENGTH_OF_QUATERNION = 1e-2
 """Most by which the length of a measured quaternion may differ from 1."""
@@ -74,8 +75,8 @@ class Measurement:
 
     kind: str
     name: str
-    times: Any
-    values: Any
+    times: Array
+    values: Array
     whitening: Any = None
     reference: Any = None
     reference_velocity: Any = None
@@ -85,7 +86,7 @@ class Measurement:
         """Numbers in the residual of one measurement."""
         return KINDS[self.kind].residuals
 
-    def with_noise(self, sigma: Any) -> Measurement:
+    def with_noise(self, sigma: float) -> Measurement:
         """The same with a standard deviation or covariance.
 
         Raises
@@ -95,11 +96,11 @@ class Measurement:
         """
         return replace(self, whitening=_whitening(sigma, self.name, self.kind, len(self.times)))
 
-    def part(self, chosen: Any) -> Measurement:
+    def part(self, chosen: Mask | Indices) -> Measurement:
         """The measurements that a mask or an index array selects."""
         n = len(self.times)
 
-        def several(a: Any, most: int) -> bool:
+        def several(a: Array | None, most: int) -> bool:
             return a is not None and a.ndim == most and len(a) == n
 
         return replace(
@@ -111,7 +112,7 @@ class Measurement:
         )  # fmt: skip
 
 
-def _rows(time: Any, values: Any, kind: str, name: str) -> tuple[Any, Any]:
+def _rows(time: ArrayLike, values: ArrayLike, kind: str, name: str) -> tuple[Array, Array]:
     """Times (n,) and values (n, k), finite."""
     size = KINDS[kind].size
     times, found = _finite(time, f"time of {name}", "s"), _finite(values, name, KINDS[kind].unit)
@@ -126,9 +127,10 @@ def _rows(time: Any, values: Any, kind: str, name: str) -> tuple[Any, Any]:
     return times, found
 
 
-def _finite(given: Any, name: str, unit: str) -> Any:
+def _finite(given: ArrayLike, name: str, unit: str) -> Array:
     """Numbers; one that is not finite is named with its row."""
-    given = in_unit(given.values if has(given, "values") and not callable(given.values) else given, unit, name)
+    values = getattr(given, "values", given) if has(given, "values") else given
+    given = in_unit(given if callable(values) else values, unit, name)
     try:
         quick = np.asarray(given)
     except Exception:  # what an object raises when it is converted; the next call says what is wrong with it
@@ -148,7 +150,7 @@ def _finite(given: Any, name: str, unit: str) -> Any:
     return quick
 
 
-def in_range(sigma: Any, what: str) -> None:
+def in_range(sigma: Array, what: str) -> None:
     """Refuse standard deviations whose squares are too small or too large to be told from 0 and from infinity."""
     wrong = sigma[~((sigma >= 1.0 / LARGEST) & (sigma <= LARGEST))]
     if wrong.size:
@@ -156,7 +158,7 @@ def in_range(sigma: Any, what: str) -> None:
                            f"{LARGEST:g}, so check its units")  # fmt: skip
 
 
-def inverse_cholesky(covariance: Any, what: str) -> Any:
+def inverse_cholesky(covariance: Array, what: str) -> Array:
     """Inverse Cholesky factors (..., k, k) of covariances."""
     try:
         symmetric = np.allclose(covariance, np.swapaxes(covariance, -1, -2), rtol=1e-9, atol=0.0)
@@ -170,7 +172,7 @@ def inverse_cholesky(covariance: Any, what: str) -> Any:
     return np.linalg.inv(factor)
 
 
-def _whitening(sigma: Any, name: str, kind: str, n: int) -> Any:
+def _whitening(sigma: ArrayLike | None, name: str, kind: str, n: int) -> Array | None:
     """Whitening matrices (n or 1, r, r) from standard deviations or covariances."""
     if sigma is None:
         return None
@@ -188,7 +190,7 @@ def _whitening(sigma: Any, name: str, kind: str, n: int) -> Any:
                        f"components or of the {n} rows, or a covariance ({r}, {r})")  # fmt: skip
 
 
-def _reference(given: Any, what: str, n: int, name: str, unit: str) -> Any:
+def _reference(given: ArrayLike, what: str, n: int, name: str, unit: str) -> Array:
     found = _finite(given, what, unit)
     if found.shape not in ((3,), (n, 3)):
         raise InvalidInput(f"{what} of {name} has shape {found.shape}; give 3 numbers in the space frame, or one row "
@@ -196,7 +198,9 @@ def _reference(given: Any, what: str, n: int, name: str, unit: str) -> Any:
     return found
 
 
-def _made(kind: str, time: Any, values: Any, sigma: Any, name: str | None, **more: Any) -> Measurement:
+def _made(
+    kind: str, time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None, name: str | None, **more: Any
+) -> Measurement:
     called = text(kind if name is None else name, "name")
     times, found = _rows(time, values, kind, called)
     return Measurement(kind, called, times, found, _whitening(sigma, called, kind, times.size), **more)
@@ -204,7 +208,7 @@ def _made(kind: str, time: Any, values: Any, sigma: Any, name: str | None, **mor
 
 # ------------------------------------------------------------------ what users call
 @answering
-def gyro(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+def gyro(time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None) -> Measurement:
     """Angular velocities from rate gyros.
 
     Parameters
@@ -237,7 +241,9 @@ def gyro(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) 
 
 
 @answering
-def direction(time: Any, values: Any, reference: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+def direction(
+    time: ArrayLike, values: ArrayLike, reference: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
+) -> Measurement:
     """A direction known in space, as an instrument sees it in the body frame: Sun sensor, star, magnetometer.
 
     Parameters
@@ -292,7 +298,9 @@ def direction(time: Any, values: Any, reference: Any, sigma: Any = None, *, name
 
 
 @answering
-def attitude(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+def attitude(
+    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
+) -> Measurement:
     """Attitudes, such as those of a star tracker.
 
     Parameters
@@ -336,7 +344,9 @@ def attitude(time: Any, values: Any, sigma: Any = None, *, name: str | None = No
 
 
 @answering
-def position(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+def position(
+    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
+) -> Measurement:
     """Positions in the space frame, such as those of a GNSS receiver; ``free=["position.bias"]`` fits an offset.
 
     Parameters
@@ -364,7 +374,9 @@ def position(time: Any, values: Any, sigma: Any = None, *, name: str | None = No
 
 
 @answering
-def velocity(time: Any, values: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+def velocity(
+    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
+) -> Measurement:
     """Velocities in the space frame.
 
     Parameters
@@ -390,7 +402,9 @@ def velocity(time: Any, values: Any, sigma: Any = None, *, name: str | None = No
 
 
 @answering
-def range(time: Any, values: Any, station: Any, sigma: Any = None, *, name: str | None = None) -> Measurement:
+def range(
+    time: ArrayLike, values: ArrayLike, station: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
+) -> Measurement:
     """Distances from a station.
 
     Parameters
@@ -428,7 +442,13 @@ def range(time: Any, values: Any, station: Any, sigma: Any = None, *, name: str 
 
 @answering
 def range_rate(
-    time: Any, values: Any, station: Any, sigma: Any = None, *, station_velocity: Any = None, name: str | None = None
+    time: ArrayLike,
+    values: ArrayLike,
+    station: ArrayLike,
+    sigma: ArrayLike | None = None,
+    *,
+    station_velocity: ArrayLike | None = None,
+    name: str | None = None,
 ) -> Measurement:
     """Rates of change of the distance from a station (Doppler).
 
@@ -468,21 +488,16 @@ def range_rate(
 
 def measurement(kind: str, words: dict[str, Any]) -> Measurement:
     """A measurement of a kind from the words of its function."""
-    from inspect import signature
-
     make = MAKERS[choice(kind, "kind of measurement", MAKERS)]
-    known = list(signature(make).parameters)
+    known = signature(make).parameters
     for word in words:
         if word not in known:
-            from polhode.errors import unknown_name
-
-            raise unknown_name(f"name in the data of {words.get('name', kind)}", word, known)
-    for word, parameter in signature(make).parameters.items():
+            raise unknown_name(f"name in the data of {words.get('name', kind)}", word, list(known))
+    for word, parameter in known.items():
         if parameter.default is parameter.empty and words.get(word) is None:
             remedy = {"reference": "the direction in the space frame", "station": "where it stands in the space frame"}
             raise InvalidInput(f"{words.get('name', kind)} has no {word}; give {remedy.get(word, 'it')}")
-    made: Measurement = make(**words)
-    return made
+    return make(**words)
 
 
 MAKERS: dict[str, Callable[..., Measurement]] = {

@@ -13,56 +13,41 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
 from polhode.estimation.inertias import units
 from polhode.estimation.measurements import Measurement
 
 
 class Rows(NamedTuple):
-    """States of one body at the times of some measurements.
+    """States of one body at the times of some measurements; None where a body has no such state."""
 
-    Attributes
-    ----------
-    position, velocity : array (n, 3) or None
-        In the space frame.
-    attitude : array (n, 4) or None
-        Body to space.
-    angular_velocity : array (n, 3) or None
-        In the body frame.
-    inverse_inertia : array (3, 3) or None
-        In the user's body frame.
-    mass : float
-        At the start of the run, by which momenta are velocities.
-    inertia : int
-        Numbers of the inertia, by which slopes are asked for: 3 moments, or 6 of a tensor.
-    """
-
-    position: Any
+    position: Any  # position, velocity: (n, 3), in the space frame
     velocity: Any
-    attitude: Any
-    angular_velocity: Any
-    inverse_inertia: Any
-    mass: Any
-    inertia: int = 3
+    attitude: Any  # (n, 4), body to space
+    angular_velocity: Any  # (n, 3), in the body frame
+    inverse_inertia: Any  # (3, 3), in the user's body frame
+    mass: Any  # at the start of the run, by which momenta are velocities
+    inertia: int = 3  # numbers of the inertia, by which slopes are asked for: 3 moments, or 6 of a tensor
 
-    def at(self, index: Any) -> Rows:
+    def at(self, index: Indices) -> Rows:
         """The states of some rows."""
 
-        def at(a: Any) -> Any:
+        def at(a: Array | None) -> Array | None:
             return None if a is None else a[index]
 
         position, velocity, attitude, rate, inverse, mass, inertia = self
         return Rows(at(position), at(velocity), at(attitude), at(rate), inverse, mass, inertia)
 
 
-def hat(v: Any) -> Any:
+def hat(v: Array) -> Array:
     """Matrices (n, 3, 3) of the cross product with vectors (n, 3)."""
     zero = np.zeros(len(v))
     x, y, z = v.T
     return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
 
 
-def across(u: Any) -> Any:
+def across(u: Array) -> Array:
     """Two unit vectors across each of the unit vectors u (n, 3), as (n, 2, 3)."""
     axis = np.eye(3)[np.abs(u).argmin(axis=1)]
     first = np.cross(u, axis)
@@ -70,7 +55,7 @@ def across(u: Any) -> Any:
     return np.stack([first, np.cross(u, first)], axis=1)
 
 
-def left_inverse(v: Any) -> Any:
+def left_inverse(v: Array) -> Array:
     """Inverse left Jacobian of the rotation group at rotation vectors (n, 3) [sola2018, eq. 146]."""
     angle = np.linalg.norm(v, axis=1)
     small = angle < 1e-4
@@ -80,13 +65,13 @@ def left_inverse(v: Any) -> Any:
     return np.eye(3) - 0.5 * cross + factor[:, None, None] * (cross @ cross)
 
 
-def right_jacobian(v: Any) -> Any:
+def right_jacobian(v: Array) -> Array:
     """Right Jacobian of the rotation group at one rotation vector (3,): exp(v + d) = exp(v) exp(J d)
     [sola2018, eq. 143]."""
     return np.linalg.inv(left_inverse(-np.asarray(v, dtype=float)[None]))[0]
 
 
-def residual_of(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+def residual_of(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     """Residuals (n, r), measured minus predicted, and the derivatives (n, r, 3) of the prediction by the blocks of the
     state, by the numbers of ``inertia`` (n, r, 3 or 6) and by ``mass`` (n, r, 1)."""
     turning = one.kind in ("gyro", "direction", "attitude")
@@ -96,14 +81,14 @@ def residual_of(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
     return MODELS[one.kind](one, rows)
 
 
-def _gyro(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+def _gyro(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     n, omega, inverse = len(one.times), rows.angular_velocity, rows.inverse_inertia
     by_momentum = np.broadcast_to(inverse, (n, 3, 3))
     by_inertia = -inverse @ np.einsum("kij,nj->nik", units(rows.inertia), omega)  # d(I^-1 m) = -I^-1 dI omega
     return one.values - omega, {"angular_momentum": by_momentum, "inertia": by_inertia}
 
 
-def _direction(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+def _direction(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     u = rotation.rotate_inverse(rows.attitude, np.broadcast_to(one.reference, (len(one.times), 3)))
     axes, by_rotation = across(one.values), hat(u)  # (R exp(d))^T s = u + u x d
     aside = np.einsum("nij,nj->ni", axes, u)
@@ -119,14 +104,14 @@ def _direction(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
     return -aside * stretch[:, :, 0], {"rotation": slope @ by_rotation}
 
 
-def _attitude(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+def _attitude(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     error = rotation.multiply(rotation.conjugate(rows.attitude), one.values)
     error = np.where(error[:, :1] < 0.0, -error, error)
     vector = rotation.log_quaternion(error)
     return vector, {"rotation": left_inverse(vector)}  # log(exp(-d) E) = log E - J_l^-1 d
 
 
-def _position(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+def _position(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     return one.values - rows.position, {"position": np.broadcast_to(np.eye(3), (len(one.times), 3, 3))}
 
 
@@ -135,7 +120,7 @@ def _velocity(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
     return one.values - rows.velocity, {"momentum": by_momentum, "mass": -rows.velocity[:, :, None] / rows.mass}
 
 
-def _range(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
+def _range(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     to = rows.position - one.reference
     distance = np.linalg.norm(to, axis=1)
     return one.values - distance[:, None], {"position": (to / distance[:, None])[:, None, :]}

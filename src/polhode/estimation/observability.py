@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.estimation.quantities import Quantity
 
 RANK = 1e-9
@@ -24,27 +25,15 @@ ALIKE = 0.01
 
 
 class Directions(NamedTuple):
-    """Directions of the errors of n fitted numbers, in units in which every column of the Jacobian has length 1.
+    """Directions of the errors of n fitted numbers, in units in which every column of the Jacobian has length 1."""
 
-    Attributes
-    ----------
-    scale : array (n,)
-        These units.
-    observable : array (n, r)
-        Orthonormal.
-    sizes : array (r,)
-        Their singular values.
-    null : array (n, n - r)
-        Orthonormal: the data say nothing about these.
-    """
-
-    scale: Any
-    observable: Any
-    sizes: Any
-    null: Any
+    scale: Array  # (n,): these units
+    observable: Array  # (n, r), orthonormal
+    sizes: Array  # (r,): their singular values
+    null: Array  # (n, n - r), orthonormal: the data say nothing about these
 
     @property
-    def half(self) -> Any:
+    def half(self) -> Array:
         """Matrix (n, r) whose product with its transpose is the covariance of the errors, what was not measured being
         held at the guess."""
         return self.scale[:, None] * self.observable / self.sizes
@@ -68,7 +57,7 @@ class Unobservable(NamedTuple):
         return self.name
 
 
-def directions(J: Any, reach: Any, noise: float = 1.0) -> Directions:
+def directions(J: Array, reach: Array, noise: float = 1.0) -> Directions:
     """Directions from a whitened Jacobian (m, n) by the errors."""
     n = J.shape[1]
     lengths = np.linalg.norm(J, axis=0)
@@ -102,7 +91,7 @@ def unobservable(
     return tuple(out)
 
 
-def _independent(null: Any) -> list[int]:
+def _independent(null: Array) -> list[int]:
     """As many rows as there are directions, that together tell them apart: the longest, then what is longest beside it,
     in the order of the rows; of equal ones the first, so that no rounding and no choice of a basis decides."""
     left, few = np.array(null), []
@@ -114,7 +103,7 @@ def _independent(null: Any) -> list[int]:
     return sorted(few)
 
 
-def _first_of_largest(sizes: Any) -> int:
+def _first_of_largest(sizes: Array) -> int:
     return int(np.argmax(sizes >= (1.0 - EQUAL) * sizes.max()))
 
 

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, array
+from polhode.arguments import UNKNOWN, Array, Indices, array
 from polhode.errors import InvalidInput, StepFailed, unwarned
 from polhode.estimation import inertias
 from polhode.estimation.measurements import Measurement, in_range, inverse_cholesky
@@ -25,9 +25,7 @@ from polhode.runs.parameters import system_with
 from polhode.runs.steps import Tolerance
 from polhode.runs.tangent.columns import state_names, wheels_by_momentum
 from polhode.systems import System
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 BLOCKS = {"position": "translates", "momentum": "translates", "rotation": "rotates", "angular_momentum": "rotates"}
 """Blocks of three rows of a state transition, in their order, and which systems have them."""
@@ -55,7 +53,7 @@ def out_of_range(what: str) -> InvalidInput:
                         "data, noise, prior and guess, and leave out rows that are far off")  # fmt: skip
 
 
-def checked(what: str, *arrays: Any) -> None:
+def checked(what: str, *arrays: Array) -> None:
     """Refuse numbers that are not finite, or too large to be squared."""
     if not all((np.abs(a) < SQUARED).all() for a in arrays):
         raise out_of_range(what)
@@ -65,9 +63,9 @@ def checked(what: str, *arrays: Any) -> None:
 class RunWords:
     """How the runs of a fit are made: the words of ``polhode.integrate``."""
 
-    method: Any  # the integrator
+    method: str | None  # the integrator
     step: Any  # its step
-    steps: Any  # in the place of a step
+    steps: Tolerance | None  # in the place of a step
     t0: float  # start time
     more: dict[str, Any] = field(default_factory=dict)  # settings, options of the method, breaks
 
@@ -90,8 +88,8 @@ class Point:
 
     system: System
     start: dict[str, Any]
-    values: dict[str, Any]
-    inputs: Any
+    values: dict[str, Array]
+    inputs: Array
     """Derivative of the initial state and the parameters by the numbers."""
 
 
@@ -99,9 +97,9 @@ class Point:
 class Linearisation:
     """Whitened residuals (m,), predicted minus measured, and their Jacobian (m, n) by the numbers."""
 
-    f: Any
-    J: Any
-    residuals: list[Any]
+    f: Array
+    J: Array
+    residuals: list[Array]
 
 
 class Problem:
@@ -148,13 +146,11 @@ class Problem:
         bounded = [np.ones(3) if one.kind == "attitude" else inertias.stride(one.guess) if one.kind == "inertia"
                    else np.full(one.size, np.inf) for one in self.free]  # fmt: skip
         self.stride = np.concatenate(bounded)
-        self.noise = 1.0
-        self.suspicious = False
-        self.calls = 0
+        self.noise, self.suspicious, self.calls = 1.0, False, 0
         self._last: tuple[Any, Linearisation] | None = None
 
     # -------------------------------------------------------------- the run
-    def point(self, x: Any) -> Point:
+    def point(self, x: Array) -> Point:
         """The system and the initial values at the numbers x."""
         values = {one.name: one.value(x[at]) for one, at in zip(self.free, self.slices, strict=True)}
         changes = {
@@ -165,7 +161,7 @@ class Problem:
         start = self.guess | {name: value for name, value in values.items() if name in self.guess}
         return Point(system, start, values, self._inputs(x, system, start))
 
-    def _inputs(self, x: Any, system: System, start: Mapping[str, Any]) -> Any:
+    def _inputs(self, x: Array, system: System, start: Mapping[str, Any]) -> Array:
         D = len(self.rows)
         inputs = np.zeros((D + len(self.columns), len(x)))
         at_block = {name: slice(3 * k, 3 * k + 3) for k, name in enumerate(self.blocks)}
@@ -197,13 +193,13 @@ class Problem:
     def run(self, point: Point, tangent: bool = True, **words: Any) -> xr.Dataset:
         """A run at a point, at the times of the data unless told otherwise."""
         self.calls += 1
-        told = {"t_eval": self.times, **self.words.span(float(self.times[-1]))} | words
+        told: dict[str, Any] = {"t_eval": self.times, **self.words.span(float(self.times[-1]))} | words
         if tangent:
             told["tangent"] = self.paths or "state"
         start = {"time": self.words.t0, **point.start}
         return integrate(point.system, self.words.method, start=start, **told, **self.words.more)
 
-    def evaluate(self, x: Any) -> Linearisation:
+    def evaluate(self, x: Array) -> Linearisation:
         """Residuals and Jacobian at the numbers x; those of the last call are kept."""
         if self._last is not None and np.array_equal(self._last[0], x):
             return self._last[1]
@@ -215,7 +211,7 @@ class Problem:
         return found
 
     def linearised(
-        self, ds: xr.Dataset, point: Point, x: Any, priors: bool = True, direct: bool = True
+        self, ds: xr.Dataset, point: Point, x: Array, priors: bool = True, direct: bool = True
     ) -> Linearisation:
         """Residuals and Jacobian from a run with its state transition; those of priors, and what does not come from the
         motion (biases, the inertia of a gyro), on demand."""
@@ -241,7 +237,7 @@ class Problem:
             checked(f"prior of {quantity.name}", f[-1], J[-1])
         return Linearisation(np.concatenate(f), np.concatenate(J), raw)
 
-    def indices_in(self, ds: xr.Dataset) -> list[Any]:
+    def indices_in(self, ds: xr.Dataset) -> Sequence[Indices]:
         """The rows of a run that are those of the measurements."""
         if ds.sizes["time"] == len(self.times):
             return self.indices
@@ -262,8 +258,8 @@ class Problem:
         return self.of_data(lambda t: t <= end)
 
     def _of_one(
-        self, one: Measurement, rows: Rows, index: Any, transition: Any, x: Any, direct: bool
-    ) -> tuple[Any, Any]:
+        self, one: Measurement, rows: Rows, index: Indices, transition: Array, x: Array, direct: bool
+    ) -> tuple[Array, Array]:
         """Residual (n, r) of a measurement, and the derivative (n, r, len(x)) of what is predicted."""
         wide = next((quantity.size for quantity in self.free if quantity.kind == "inertia"), 3)
         residual, by = residual_of(one, rows.at(index)._replace(inertia=wide))
@@ -278,14 +274,14 @@ class Problem:
                 slope[:, :, at] += np.eye(quantity.size)
         return residual, slope
 
-    def reported(self, x: Any) -> Any:
+    def reported(self, x: Array) -> Array:
         """Derivative (n, n) of the errors of the values by the numbers x."""
         out = np.zeros((len(x), len(x)))
         for one, at in zip(self.free, self.slices, strict=True):
             out[at, at] = one.jacobian(x[at])
         return out
 
-    def reach(self, x: Any) -> Any:
+    def reach(self, x: Array) -> Array:
         """Errors (n,) at which nothing is known of a value any more: a radian, a moment of inertia itself, others of a
         thousand times their size, where they have one, and ten times the size of an orbit."""
         found = []
@@ -297,11 +293,11 @@ class Problem:
                 found.append(np.full(one.size, often * np.linalg.norm(one.guess) or np.inf))
         return np.concatenate(found)
 
-    def directions(self, x: Any, factors: Any = 1.0) -> Directions:
+    def directions(self, x: Array, factors: Array | float = 1.0) -> Directions:
         """What the data determine at the numbers x; ``factors`` (m, 1) weigh the residuals."""
         return directions(self.evaluate(x).J * factors @ np.linalg.inv(self.reported(x)), self.reach(x), self.noise)
 
-    def failing(self, x: Any) -> Linearisation | None:
+    def failing(self, x: Array) -> Linearisation | None:
         """As ``evaluate``, but None where the run fails or the numbers make no system."""
         try:
             return self.evaluate(x)
@@ -309,26 +305,26 @@ class Problem:
             return None
 
 
-def _times(whitening: Any, value: Any) -> Any:
+def _times(whitening: Array, value: Array) -> Array:
     """Whitening matrices (n or 1, r, r) times residuals (n, r) or slopes (n, r, k)."""
     if value.ndim == 2:
         return (whitening @ value[:, :, None])[:, :, 0]
     return whitening @ value
 
 
-def _matrix_of(system: System) -> Any:
+def _matrix_of(system: System) -> Array:
     """Matrix (3, 3) from the principal to the user's frame."""
     return rotation.matrix_from_quaternion(np.asarray(system.frames[0]))
 
 
-def tensor_of(system: System) -> Any:
+def tensor_of(system: System) -> Array:
     """Inertia (3, 3) of a body in the user's frame; zero about an axis without thickness."""
     moments = np.where(np.isfinite(system.moments[0]), system.moments[0], 0.0)
     R = _matrix_of(system)
     return (R * moments) @ R.T
 
 
-def inverse_of(system: System) -> Any:
+def inverse_of(system: System) -> Array:
     """Inverse inertia (3, 3) in the user's frame."""
     R = _matrix_of(system)
     return (R / np.asarray(system.moments[0])) @ R.T
@@ -347,7 +343,7 @@ def rows_of(ds: xr.Dataset, system: System) -> Rows:
     )
 
 
-def priors(given: Mapping[str, Any] | None, free: Sequence[Quantity]) -> list[tuple[int, Any]]:
+def priors(given: Mapping[str, Any] | None, free: Sequence[Quantity]) -> list[tuple[int, Array]]:
     """Which quantities have a prior, and what whitens their errors."""
     from polhode.arguments import mapping
     from polhode.errors import unknown_name
@@ -361,7 +357,7 @@ def priors(given: Mapping[str, Any] | None, free: Sequence[Quantity]) -> list[tu
     return found
 
 
-def factor_of(sigma: Any, size: int, name: str) -> Any:
+def factor_of(sigma: Array | float, size: int, name: str) -> Array:
     """Inverse Cholesky factor (k, k) from a standard deviation, one for each number, or a covariance."""
     given = array(sigma, name, UNKNOWN)
     if given.shape == (size, size) and size > 1:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, array
+from polhode.arguments import UNKNOWN, Array, array
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.estimation import inertias
 from polhode.estimation.measurements import KINDS, Measurement
@@ -31,7 +31,7 @@ class Quantity:
 
     name: str  # as the user wrote it, or the full path of a parameter
     kind: str  # how its numbers enter
-    guess: Any  # (k,): its value before the fit
+    guess: Array  # (k,): its value before the fit
     # names of the k numbers of its error: those of an attitude are ``rotation_x`` and so on (rad, body frame)
     labels: tuple[str, ...]
 
@@ -41,35 +41,35 @@ class Quantity:
         return len(self.labels)
 
     @property
-    def start(self) -> Any:
+    def start(self) -> Array:
         """These numbers at the guess."""
         if self.kind == "attitude":
             return np.zeros(3)
         return inertias.start(self.guess) if self.kind == "inertia" else self.guess.copy()
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Array:
         """The quantity itself at the numbers x."""
         if self.kind == "attitude":
             return rotation.multiply(self.guess, rotation.exp_quaternion(x))
         return inertias.value(x) if self.kind == "inertia" else np.array(x, dtype=float)
 
-    def jacobian(self, x: Any) -> Any:
+    def jacobian(self, x: Array) -> Array:
         """Derivative (k, k) of the error of the value by the numbers x."""
         if self.kind == "attitude":
             return right_jacobian(x)
         return inertias.slope(x) if self.kind == "inertia" else np.eye(self.size)
 
-    def offset(self, x: Any) -> Any:
+    def offset(self, x: Array) -> Array:
         """Error (k,) of the value at x relative to the guess."""
         if self.kind == "attitude":
             return np.array(x, dtype=float)
         return self.flat(self.value(x)) - self.flat(self.guess)
 
-    def flat(self, value: Any) -> Any:
+    def flat(self, value: Array) -> Array:
         """The numbers of a value: those of a tensor are xx, xy, xz, yy, yz, zz."""
         return inertias.flat(value) if self.kind == "inertia" else value
 
-    def shown(self, value: Any) -> Any:
+    def shown(self, value: Array) -> Array | float:
         """A value as users see it: a number where it is one."""
         return float(value[0]) if self.kind in ("parameter", "bias") and np.size(value) == 1 and self.scalar else value
 
@@ -103,7 +103,7 @@ def paths_ending(arguments: Any, word: str, before: str = "") -> list[str]:
 
 
 def quantities(
-    system: System, names: Any, guess: Mapping[str, Any], measurements: Sequence[Measurement]
+    system: System, names: list[str], guess: Mapping[str, Any], measurements: Sequence[Measurement]
 ) -> list[Quantity]:
     """The free quantities of these names."""
     if isinstance(names, str) or not isinstance(names, Sequence) or not names:
@@ -121,7 +121,7 @@ def quantities(
 
 
 def _quantity(
-    system: System, name: Any, guess: Mapping[str, Any], measurements: Sequence[Measurement]
+    system: System, name: str, guess: Mapping[str, Any], measurements: Sequence[Measurement]
 ) -> Quantity:  # fmt: skip
     biased = {f"{one.name}.bias": one for one in measurements if KINDS[one.kind].bias}
     if name in TURNING or name in MOVING:
@@ -148,7 +148,7 @@ def _quantity(
     return Quantity(path, "parameter", np.atleast_1d(numbers).astype(float), labels)
 
 
-def _path_of(system: System, name: Any, biased: Mapping[str, Any]) -> str:
+def _path_of(system: System, name: str, biased: Mapping[str, Any]) -> str:
     """The full path of a parameter: as given, or of the only number that is called so."""
     known = [*(TURNING * system.rotates), *(MOVING * system.translates), *system.arguments, *biased]
     if not isinstance(name, str) or not name:
@@ -164,7 +164,7 @@ def _path_of(system: System, name: Any, biased: Mapping[str, Any]) -> str:
     raise unknown_name("name in free", name, known)
 
 
-def _inertia(given: Any) -> Quantity:
+def _inertia(given: Array) -> Quantity:
     """Three moments or a tensor, through the second moments of mass."""
     guess = inertias.thickened(given.astype(float))
     if guess.ndim == 1:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, ArrayLike
 from polhode.errors import InvalidInput
 from polhode.estimation import inertias
 from polhode.estimation.measurements import KINDS
@@ -17,9 +18,7 @@ from polhode.estimation.problem import Problem
 from polhode.html import facts, rows_of
 from polhode.runs.state import State
 from polhode.systems import System
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 DIFFERENCE = 1e-5
 """Relative step of the differences in ``Fit.derived``."""
@@ -94,7 +93,7 @@ class Fit:
     system: System
     start: State
     _problem: Problem
-    _x: Any
+    _x: Array
     _directions: Directions
     _variance: float
 
@@ -118,7 +117,7 @@ class Fit:
         problem = self._problem
         return problem.run(problem.point(self._x), tangent=False, t_eval=None)
 
-    def predict(self, times: Any) -> xr.Dataset:
+    def predict(self, times: ArrayLike) -> xr.Dataset:
         """The fitted run at any times, also beyond the data, with the covariance of the state there.
 
         Parameters
@@ -199,7 +198,7 @@ class Fit:
         for scaled in self._scales:
             over = max(scaled, key=lambda label: abs(scaled[label]))
 
-            def ratios(values: dict[str, Any], labels: Any = tuple(scaled), over: str = over) -> Any:
+            def ratios(values: dict[str, Array], labels: tuple[str, ...] = tuple(scaled), over: str = over) -> Array:
                 flat = self._flat(values)
                 return np.array([flat[label] / flat[over] for label in labels if label != over])
 
@@ -213,12 +212,12 @@ class Fit:
         told = [scaled_together(one.direction, self._problem.free, self.values) for one in self.unobservable]
         return [scaled for scaled in told if scaled]
 
-    def _flat(self, values: dict[str, Any]) -> dict[str, float]:
+    def _flat(self, values: dict[str, Array]) -> dict[str, float]:
         """Numbers by their labels, without attitudes."""
         return {label: float(number) for one in self._problem.free if one.kind != "attitude" for label, number in
                 zip(one.labels, one.flat(np.atleast_1d(values[one.name])), strict=True)}  # fmt: skip
 
-    def _named(self, x: Any) -> dict[str, Any]:
+    def _named(self, x: Array) -> dict[str, Array | float]:
         problem = self._problem
         return {one.name: one.shown(one.value(x[at])) for one, at in zip(problem.free, problem.slices, strict=True)}
 
@@ -240,7 +239,7 @@ class Fit:
         return found + [(name, digits(*of), f"{of[1]:.2g}") for name, of in self.ratios.items()]
 
     @property
-    def _facts(self) -> list[tuple[str, Any]]:
+    def _facts(self) -> list[tuple[str, str]]:
         how = "converged" if self.convergence.converged else "NOT CONVERGED"
         count = sum(one.values.shape[0] for one in self._problem.measurements)
         told: list[tuple[str, Any]] = [
@@ -266,7 +265,7 @@ class Fit:
     def to_json(self) -> dict[str, Any]:
         """Values, standard deviations and covariance in JSON's types; what is infinite is null."""
 
-        def plain(a: Any) -> Any:
+        def plain(a: ArrayLike) -> object:
             return _plain(np.asarray(a, dtype=float).tolist())
 
         return {
@@ -283,7 +282,7 @@ class Fit:
         }  # fmt: skip
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: float | list[float]) -> object:
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return value if np.isfinite(value) else None
@@ -297,10 +296,8 @@ def digits(value: float, sigma: float) -> str:
     return f"{value:.{count}g}"
 
 
-def residuals_of(problem: Problem, raw: Any) -> xr.Dataset:
+def residuals_of(problem: Problem, raw: list[Array]) -> xr.Dataset:
     """Residuals of all instruments, measured minus predicted, as a Dataset."""
-    import xarray as xr
-
     variables: dict[str, Any] = {}
     coordinates: dict[str, Any] = {}
     for one, residual in zip(problem.measurements, raw, strict=True):
@@ -320,10 +317,10 @@ def residuals_of(problem: Problem, raw: Any) -> xr.Dataset:
     return xr.Dataset(variables, coordinates)
 
 
-def covariance_of(problem: Problem, found: Directions, variance: float) -> tuple[Any, dict[str, Any]]:
+def covariance_of(
+    problem: Problem, found: Directions, variance: float
+) -> tuple[xr.DataArray, dict[str, Array | float]]:
     """Covariance (n, n) of the errors that users see, infinite where nothing was measured, and standard deviations."""
-    import xarray as xr
-
     C = variance * found.half @ found.half.T
     if found.null.size:
         rows = (np.abs(found.null) > LEVEL).any(axis=1)

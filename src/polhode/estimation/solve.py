@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import InvalidInput
 from polhode.estimation.observability import Directions
 from polhode.estimation.problem import Linearisation, Problem, checked
@@ -37,13 +38,13 @@ class SolverWords:
 class Solution:
     """Numbers, linearisation there, what is observable, and how the solver ended."""
 
-    x: Any
+    x: Array
     at: Linearisation
     found: Directions
     convergence: Convergence
 
 
-def weights(f: Any, words: SolverWords) -> Any:
+def weights(f: Array, words: SolverWords) -> Array:
     """Square roots (m,) of the derivative of the loss at the residuals: outliers weigh less."""
     z = (f / words.loss_scale) ** 2
     slopes: dict[str, Any] = {
@@ -54,7 +55,7 @@ def weights(f: Any, words: SolverWords) -> Any:
     return np.sqrt(slopes[words.loss]())
 
 
-def solve(problem: Problem, words: SolverWords, x: Any = None) -> Solution:
+def solve(problem: Problem, words: SolverWords, x: Array | None = None) -> Solution:
     """The least squares of a problem, from its guess or from other numbers, which are held along directions that
     nothing was measured of."""
     calls = problem.calls
@@ -82,7 +83,7 @@ def solve(problem: Problem, words: SolverWords, x: Any = None) -> Solution:
     return Solution(x, at, found, replace(convergence, evaluations=problem.calls - calls))
 
 
-def _held(problem: Problem, x: Any, found: Directions) -> tuple[Any, Any]:
+def _held(problem: Problem, x: Array, found: Directions) -> tuple[Array, Array]:
     """Orthonormal directions (n, k) of the numbers, in their units, that nothing was measured of; and these units."""
     lengths = np.linalg.norm(problem.evaluate(x).J, axis=0)
     units = np.minimum(1.0 / np.where(lengths > 0.0, lengths, 1.0), problem.stride)
@@ -90,11 +91,11 @@ def _held(problem: Problem, x: Any, found: Directions) -> tuple[Any, Any]:
     return np.linalg.qr(along / np.maximum(np.linalg.norm(along, axis=0), 1e-300))[0], units
 
 
-def _without(held: Any, y: Any) -> Any:
+def _without(held: Array, y: Array) -> Array:
     return y - held @ (held.T @ y)
 
 
-def _complement(held: Any) -> Any:
+def _complement(held: Array) -> Array:
     """Orthonormal directions (n, n - k) across those that are held."""
     n, k = held.shape
     return np.linalg.qr(np.hstack([held, np.eye(n)]))[0][:, k:n] if k else np.eye(n)
@@ -111,8 +112,8 @@ def _same(one: Directions, other: Directions) -> bool:
 
 
 def _minimised(
-    problem: Problem, words: SolverWords, base: Any, across: Any, scale: Any, costs: list[float]
-) -> tuple[Any, Convergence]:
+    problem: Problem, words: SolverWords, base: Array, across: Array, scale: Array, costs: list[float]
+) -> tuple[Array, Convergence]:
     """The minimum over the directions ``across`` (n, r), in units ``scale`` (n,), through a point."""
     from scipy.optimize import least_squares
 
@@ -125,7 +126,7 @@ def _minimised(
     to_numbers = to_numbers * (radius / max(bold, 1.0) or 1.0)
     m = len(begun.f)
 
-    def residuals(z: Any) -> Any:
+    def residuals(z: Array) -> Array:
         at = problem.failing(base + to_numbers @ z)
         if at is None:
             return np.full(m, HUGE if words.solver == "lm" else np.inf)
@@ -134,7 +135,7 @@ def _minimised(
             costs.append(cost)
         return at.f
 
-    def jacobian(z: Any) -> Any:
+    def jacobian(z: Array) -> Array:
         return problem.evaluate(base + to_numbers @ z).J @ to_numbers
 
     ended = least_squares(

@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polhode.arguments import choice, number, whole
 from polhode.display import Display, Progress, teller
 from polhode.errors import InvalidInput, answering, shown
 from polhode.plots import film_files, moving_panels, style
 from polhode.plots.film_frames import Frames, frames_of
+from polhode.plots.style import Artist, Axes, Figure
+from polhode.trajectory.lazy_packages import matplotlib, xr
 from polhode.trajectory.schema import trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FPS = 30
 MOST_FRAMES = 20_000
@@ -162,7 +162,7 @@ def animate(
     return _film(ds, target, frames, chosen, (pixels, frame, shape), report)
 
 
-def _positive(value: Any, name: str) -> float | None:
+def _positive(value: object, name: str) -> float | None:
     if value is None:
         return None
     found = float(number(value, name))
@@ -171,7 +171,7 @@ def _positive(value: Any, name: str) -> float | None:
     return found
 
 
-def _size(size: Any, panels: int) -> tuple[int, int]:
+def _size(size: tuple[int, int] | None, panels: int) -> tuple[int, int]:
     if size is None:
         return SIZE[max(1, panels)]
     try:
@@ -188,8 +188,6 @@ def _film(
     ds: xr.Dataset, target: Path, frames: Frames, panels: tuple[str, ...], drawing: tuple[tuple[int, int], str, str],
     report: Callable[[Progress], None],
 ) -> Film:  # fmt: skip
-    import matplotlib
-
     count = len(frames.times)
     report(Progress(0, count, 0.0, "preparing"))
     with matplotlib.rc_context(style.RC):
@@ -198,7 +196,7 @@ def _film(
         begun = time.perf_counter()
         furthest = 0
 
-        def pixels(k: int) -> Any:
+        def pixels(k: int) -> NDArray[np.uint8]:
             nonlocal furthest
             show(k)
             if k == furthest:  # the frames that choose the colours are drawn twice
@@ -216,9 +214,9 @@ class Taken:
     A moving artist is one whose ``animated`` is set, and everything in axes without frame but their text at the foot.
     """
 
-    def __init__(self, figure: Any) -> None:
-        self.canvas = figure.canvas
-        self.moving: list[tuple[Any, list[Any]]] = []
+    def __init__(self, figure: Figure) -> None:
+        self.canvas = cast(Any, figure.canvas)  # that of Agg
+        self.moving: list[tuple[Axes, list[Artist]]] = []
         for axes in figure.axes:
             if not axes.axison:
                 for artist in [*axes.lines, *axes.patches, *axes.collections, *axes.texts]:
@@ -229,7 +227,7 @@ class Taken:
         self.canvas.draw()
         self.still = self.canvas.copy_from_bbox(figure.bbox)
 
-    def pixels(self) -> Any:
+    def pixels(self) -> NDArray[np.uint8]:
         """The figure as it is now (high, wide, 3)."""
         self.canvas.restore_region(self.still)
         for axes, moving in self.moving:
@@ -242,7 +240,7 @@ class Taken:
 
 def picture_of(
     ds: xr.Dataset, frames: Frames, panels: tuple[str, ...], pixels: tuple[int, int], frame: str, shape: str
-) -> tuple[Any, moving_panels.Show]:
+) -> tuple[Figure, moving_panels.Show]:
     """The figure of a film, and a function that shows the frame of a number in it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import floor, log10
 from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, Mask
 from polhode.plots import style
 from polhode.plots.between import beside
 from polhode.plots.rows import FEW, extremes, opening
 from polhode.plots.shown import Shown, in_units
-from polhode.plots.style import GREY
+from polhode.plots.style import GREY, Axes, Axis, Figure, Formatter, RendererBase, Transform
 
 NOTE = "note"
 """The mark (gid) of a note that belongs to a title."""
@@ -22,13 +23,13 @@ STILL = 1e-9
 """Curves that vary by less than this part of their size are drawn as constant."""
 
 
-def title(axes: Any, words: str, note: str = "") -> None:
+def title(axes: Axes, words: str, note: str = "") -> None:
     """Set the title of a panel, and a note beside it; ``fit_titles`` puts them where they do not meet."""
     axes.set_title(words, loc="left")
     add_note(axes, note)
 
 
-def add_note(axes: Any, note: str) -> None:
+def add_note(axes: Axes, note: str) -> None:
     """Say more beside the title."""
     before = next((text for text in axes.texts if text.get_gid() == NOTE), None)
     if before is not None and note:
@@ -40,21 +41,21 @@ def add_note(axes: Any, note: str) -> None:
         )  # fmt: skip
 
 
-def _above(axes: Any, more: float = 0.0) -> Any:
+def _above(axes: Axes, more: float = 0.0) -> Transform:
     from matplotlib.transforms import ScaledTranslation
 
     up = (style.points("axes.titlepad") + more) / 72
     return axes.transAxes + ScaledTranslation(0.0, up, axes.figure.dpi_scale_trans)
 
 
-def fit_titles(figure: Any, cells: Sequence[tuple[Any, tuple[float, float]]]) -> None:
+def fit_titles(figure: Figure, cells: Sequence[tuple[Axes, tuple[float, float]]]) -> None:
     """Place titles and notes: side by side where there is room, else the note below the title; shrunk if too wide."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     width = figure.bbox.width
     for axes, (_, right) in cells:
-        head = axes._left_title
+        head = vars(axes)["_left_title"]
         note = next((text for text in axes.texts if text.get_gid() == NOTE), None)
         box = head.get_window_extent(renderer)
         room = right * width - box.x0
@@ -77,7 +78,7 @@ def fit_titles(figure: Any, cells: Sequence[tuple[Any, tuple[float, float]]]) ->
         )
 
 
-def fit_sides(figure: Any, columns: Sequence[Sequence[tuple[Any, tuple[float, float]]]]) -> None:
+def fit_sides(figure: Figure, columns: Sequence[Sequence[tuple[Axes, tuple[float, float]]]]) -> None:
     """Give panels the width that their labels leave; those of a column begin and end together."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -89,7 +90,9 @@ def fit_sides(figure: Any, columns: Sequence[Sequence[tuple[Any, tuple[float, fl
             _fit_column(column, renderer, width, pad)
 
 
-def _fit_column(column: Sequence[tuple[Any, tuple[float, float]]], renderer: Any, width: float, pad: float) -> None:
+def _fit_column(
+    column: Sequence[tuple[Axes, tuple[float, float]]], renderer: RendererBase, width: float, pad: float
+) -> None:
     left = right = 0.0
     for axes, _ in column:
         axes.apply_aspect()
@@ -110,7 +113,7 @@ def _fit_column(column: Sequence[tuple[Any, tuple[float, float]]], renderer: Any
 
 # ------------------------------------------------------------------ ticks
 @functools.cache
-def _formatter() -> Any:
+def _formatter() -> Callable[[int], Formatter]:
     """The class of tick labels without anything at the end of the axis; matplotlib is imported by the first figure."""
     from matplotlib.ticker import Formatter
 
@@ -120,7 +123,7 @@ def _formatter() -> Any:
         def __init__(self, exponent: int) -> None:
             self.size, self.decimals = 10.0**exponent, 0
 
-        def set_locs(self, locs: Any) -> None:
+        def set_locs(self, locs: list[float]) -> None:
             """Take as many decimals as the ticks need."""
             scaled = np.unique(np.asarray(locs, dtype=float)) / self.size
             apart = float(np.diff(scaled).min()) if len(scaled) > 1 else 1.0
@@ -134,7 +137,7 @@ def _formatter() -> Any:
     return Plain
 
 
-def plain_ticks(axis: Any, reach: float) -> int:
+def plain_ticks(axis: Axis, reach: float) -> int:
     """Let an axis show plain numbers; returns the power of ten that belongs in its label."""
     exponent = 0
     if np.isfinite(reach) and reach > 0.0 and not 1e-2 <= reach < 1e5:
@@ -143,7 +146,7 @@ def plain_ticks(axis: Any, reach: float) -> int:
     return exponent
 
 
-def time_axis(axes: Any, shown: Shown, times: Any) -> None:
+def time_axis(axes: Axes, shown: Shown, times: Array) -> None:
     """Limits and label of the axis of time; the shadows of the run behind what is drawn."""
     first, last = float(times[0]), float(times[-1])
     if first == last:
@@ -152,33 +155,28 @@ def time_axis(axes: Any, shown: Shown, times: Any) -> None:
         if end > first and begin < last:
             axes.axvspan(max(begin, first), min(end, last), color=SHADE, linewidth=0, zorder=0.5)
     axes.set_xlim(first, last)
-    axes.locator_params(axis="x", nbins=max(3, min(9, int(1.6 * inches(axes)[0]))))
+    axes.locator_params(axis="x", nbins=max(3, min(9, int(1.6 * style.inches(axes)[0]))))
     exponent = plain_ticks(axes.xaxis, max(abs(first), abs(last)))
     axes.set_xlabel(style.with_units("time", shown.time_unit[1], exponent), labelpad=2)
 
 
-def inches(axes: Any) -> tuple[float, float]:
-    """Width and height of a panel."""
-    box = axes.get_position()
-    return box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
-
-
-def y_ticks(axes: Any) -> None:
+def y_ticks(axes: Axes) -> None:
     """As many ticks as the height has room for."""
     if axes.get_yscale() == "linear":
-        axes.locator_params(axis="y", nbins=max(3, min(8, int(3.4 * inches(axes)[1]))))
+        axes.locator_params(axis="y", nbins=max(3, min(8, int(3.4 * style.inches(axes)[1]))))
 
 
 # ------------------------------------------------------------------ curves
-def line(axes: Any, times: Any, values: Any, colour: str, rows: int, **how: Any) -> None:
+def line(axes: Axes, times: Array, values: Array, colour: str, rows: int, **how: Any) -> None:
     """A curve; of few rows, each has a marker."""
-    marker = {"marker": "o", "markersize": 4 if inches(axes)[0] > 4 else 3} if rows <= FEW else {}
+    marker = {"marker": "o", "markersize": 4 if style.inches(axes)[0] > 4 else 3} if rows <= FEW else {}
     axes.plot(times, values, color=colour, **{**marker, **how})
 
 
 def curves(
-    axes: Any, shown: Shown, values: Any, labels: Sequence[tuple[str, str]], units: str,
-    *, times: Any = None, limit: float | None = None, whole: bool = False, gaps: Any = None, turns: bool = False,
+    axes: Axes, shown: Shown, values: Array, labels: Sequence[tuple[str, str]], units: str,
+    *, times: Array | None = None, limit: float | None = None, whole: bool = False, gaps: Mask | None = None,
+    turns: bool = False,
 ) -> str:  # fmt: skip
     """Draw components along time, labelled at the right end; returns a note on what part of the run they are."""
     times = shown.times if times is None else times
@@ -192,7 +190,7 @@ def curves(
     for k, (_, colour) in enumerate(labels):
         cuts = np.abs(np.diff(part[:, k])) > 90.0 if turns else np.zeros(max(0, rows - 1), dtype=bool)
         if (broken or cuts.any()) and rows <= MOST_CUT:
-            far = gaps[: rows - 1] if broken else np.zeros_like(cuts)
+            far = gaps[: rows - 1] if gaps is not None and broken else np.zeros_like(cuts)
             _with_gaps(axes, times[:rows], part[:, k], far, cuts, colour)
         elif broken:
             style.dots(axes, np.column_stack([times[:rows], part[:, k]]), 1.2, colour)
@@ -236,11 +234,11 @@ def label(unit: str, exponent: int = 0) -> str:
     return " ".join(part for part in (style.power(exponent), alone) if part)
 
 
-def _finite(values: Any) -> Any:
+def _finite(values: Array) -> Array:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _last(values: Any) -> float:
+def _last(values: Array) -> float:
     """The last finite value."""
     finite = np.flatnonzero(np.isfinite(values))
     return float(values[finite[-1]]) if finite.size else float("nan")
@@ -257,7 +255,7 @@ MOST_CUT = 20_000
 """Most rows of a line with gaps."""
 
 
-def _with_gaps(axes: Any, times: Any, values: Any, gaps: Any, cuts: Any, colour: str) -> None:
+def _with_gaps(axes: Axes, times: Array, values: Array, gaps: Mask, cuts: Mask, colour: str) -> None:
     """A line that is left out in gaps, where rows are dots, and at cuts."""
     at = np.flatnonzero(gaps | cuts) + 1
     axes.plot(np.insert(times, at, np.nan), np.insert(values, at, np.nan), color=colour)
@@ -265,12 +263,12 @@ def _with_gaps(axes: Any, times: Any, values: Any, gaps: Any, cuts: Any, colour:
     style.dots(axes, ends, 3.0 if len(times) < 200 else 1.8, colour)
 
 
-def log_axis(axes: Any) -> None:
+def log_axis(axes: Axes) -> None:
     """A logarithmic scale with few ticks."""
     axes.set_yscale("log")
     axes.minorticks_off()
 
 
-def zero_line(axes: Any) -> None:
+def zero_line(axes: Axes) -> None:
     """A thin line at zero."""
     axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)

@@ -6,10 +6,9 @@ the error of the interpolation, so that tells whether a line may be drawn.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from polhode.arguments import Array, Mask
 from polhode.trajectory.frames import between_rows, hermite
 
 ALLOWED = 0.01
@@ -20,7 +19,7 @@ MOST_POINTS = 24_000
 """Most points of a curve."""
 
 
-def unresolved(times: Any, points: Any, slopes: Any, size: float) -> Any:
+def unresolved(times: Array, points: Array, slopes: Array, size: float) -> Mask:
     """Between which rows a cubic through points and slopes would be wrong by more than ``ALLOWED`` times ``size``."""
     n = len(times)
     if n < 3:
@@ -39,7 +38,7 @@ def unresolved(times: Any, points: Any, slopes: Any, size: float) -> Any:
     return ~(worst <= ALLOWED * size)
 
 
-def filled(times: Any, points: Any, slopes: Any, gaps: Any) -> tuple[Any, Any]:
+def filled(times: Array, points: Array, slopes: Array, gaps: Mask) -> tuple[Array, Array]:
     """Times and points of the cubics through rows, with NaN in gaps."""
     n = len(times)
     if n < 2:
@@ -50,12 +49,12 @@ def filled(times: Any, points: Any, slopes: Any, gaps: Any) -> tuple[Any, Any]:
     return t, path
 
 
-def beside(gaps: Any) -> Any:
+def beside(gaps: Mask) -> Mask:
     """Which rows are at an end of a gap."""
     return np.append(gaps, False) | np.append(False, gaps)
 
 
-def slopes_of(times: Any, points: Any) -> Any:
+def slopes_of(times: Array, points: Array) -> Array:
     """Slopes at rows of which no derivatives are known: of parabolas through three rows."""
     if len(times) < 3:
         return np.gradient(points, times, axis=0) if len(times) == 2 else np.zeros_like(points)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array
 from polhode.plots.axes import curves, time_axis, title
 from polhode.plots.shown import Shown, in_units
-from polhode.plots.style import BLUE, COLOURS, GREEN, INK, PURPLE, VERMILION
+from polhode.plots.style import BLUE, COLOURS, GREEN, INK, PURPLE, VERMILION, Axes
 from polhode.plots.time_panels import XYZ, gaps_between
 from polhode.trajectory import frames
 from polhode.trajectory.frames import relative_motion, where_known
@@ -24,7 +23,7 @@ NEARLY = 2e-5
 """Elements that vary by less than this part are drawn as changes from the start."""
 
 
-def draw_lvlh(axes: Any, shown: Shown) -> None:
+def draw_lvlh(axes: Axes, shown: Shown) -> None:
     """Plot roll, pitch and yaw relative to LVLH."""
     angles = shown.derived(shown.lvlh["roll_pitch_yaw"])
     relative = shown.derived(shown.lvlh["attitude_in_lvlh"])
@@ -34,7 +33,7 @@ def draw_lvlh(axes: Any, shown: Shown) -> None:
     title(axes, f"LVLH angles: attitude relative to the orbit{shown.of_body}", note)
 
 
-def draw_angles(toward: str, words: str, axes: Any, shown: Shown) -> None:
+def draw_angles(toward: str, words: str, axes: Axes, shown: Shown) -> None:
     """Plot the angles of the body's axes to a direction."""
     found = [shown.derived(frames.pointing_error(shown.thin.ds, axis, toward)) for axis in np.eye(3)]
     angles = np.column_stack([values if values.ndim == 1 else values[:, 0] for values in found])
@@ -43,14 +42,14 @@ def draw_angles(toward: str, words: str, axes: Any, shown: Shown) -> None:
     title(axes, f"Angle of each body axis to {words}{shown.of_body}", note)
 
 
-def draw_each(name: str, words: str, axes: Any, shown: Shown) -> None:
+def draw_each(name: str, words: str, axes: Axes, shown: Shown) -> None:
     """Plot what a variable has of each wheel, torquer, gimbal or thruster."""
     labels = [(told, COLOURS[k % len(COLOURS)]) for k, told in enumerate(labels_of(shown.ds[name]))]
     note = curves(axes, shown, shown.values(name), labels, shown.units(name), whole=True)
     title(axes, words, note)
 
 
-def draw_spin(axes: Any, shown: Shown) -> None:
+def draw_spin(axes: Axes, shown: Shown) -> None:
     """Plot the angular momentum of the rotation alone, about the centre of mass, in space."""
     if "spin" in shown:
         values = shown.values("spin")
@@ -62,7 +61,7 @@ def draw_spin(axes: Any, shown: Shown) -> None:
     title(axes, f"Spin: angular momentum about the centre of mass{shown.of_body}", note)
 
 
-def draw_attitude_energy(axes: Any, shown: Shown) -> None:
+def draw_attitude_energy(axes: Axes, shown: Shown) -> None:
     """Plot the energy of rotation and gravity gradient, apart from that of the orbit."""
     if "attitude_energy" in shown:
         values, words = shown.values("attitude_energy"), "Attitude energy: rotation and gravity gradient"
@@ -74,7 +73,7 @@ def draw_attitude_energy(axes: Any, shown: Shown) -> None:
     title(axes, words + shown.of_body, note)
 
 
-def draw_altitude(axes: Any, shown: Shown) -> None:
+def draw_altitude(axes: Axes, shown: Shown) -> None:
     """Plot the height above the central body."""
     r = shown.values("position")
     known = shown.centre
@@ -88,7 +87,7 @@ def draw_altitude(axes: Any, shown: Shown) -> None:
     title(axes, words + shown.of_body, "; ".join(notes))
 
 
-def _changes(values: Any, words: str, units: str) -> tuple[Any, str, list[str]]:
+def _changes(values: Array, words: str, units: str) -> tuple[Array, str, list[str]]:
     """Values that hardly vary as changes from their start, the title, and a note with the start."""
     finite = values[np.isfinite(values)]
     size = float(np.abs(finite).max()) if finite.size else 0.0
@@ -112,10 +111,10 @@ MOST = 12
 
 def heaviest(shown: Shown) -> int | None:
     """The body that others orbit, if there is one."""
-    return int(np.argmax(shown.pulling)) if shown.dominated else None
+    return int(np.argmax(shown.pulling)) if shown.pulling is not None and shown.dominated else None
 
 
-def draw_distance(axes: Any, shown: Shown) -> None:
+def draw_distance(axes: Axes, shown: Shown) -> None:
     """Plot the distance from the centre, from the heaviest body, or from the centre of mass."""
     central = heaviest(shown)
     if shown.pulling is None:
@@ -130,7 +129,7 @@ def draw_distance(axes: Any, shown: Shown) -> None:
     title(axes, f"Distance from {about}", note)
 
 
-def draw_relative_position(axes: Any, shown: Shown) -> None:
+def draw_relative_position(axes: Axes, shown: Shown) -> None:
     """Plot where the second of two bodies is as seen from the first; of several pairs the distances."""
     pairs = shown.pairs[:MOST]
     found = [shown.between(pair) for pair in pairs]
@@ -145,7 +144,7 @@ def draw_relative_position(axes: Any, shown: Shown) -> None:
     title(axes, words, note)
 
 
-def draw_relative_attitude(axes: Any, shown: Shown) -> None:
+def draw_relative_attitude(axes: Axes, shown: Shown) -> None:
     """Plot the angle between the attitudes of each two bodies that act on each other."""
     pairs = shown.turning_pairs[:MOST]
     angles = np.column_stack([shown.derived(shown.between(pair)["angle"]) for pair in pairs])
@@ -170,7 +169,7 @@ ROUND = 1e-12
 """Eccentricities below are those of circles."""
 
 
-def draw_element(name: str, axes: Any, shown: Shown) -> None:
+def draw_element(name: str, axes: Axes, shown: Shown) -> None:
     """Plot one element of the osculating orbits of all bodies."""
     found = shown.elements[name]
     values = shown.derived(found)
@@ -208,7 +207,7 @@ def _undefined(shown: Shown, name: str, chosen: list[int]) -> str:
     return "the orbit is a circle" if name == "argument_of_periapsis" and float(e.min(initial=1.0)) < 1e-7 else ""
 
 
-def _unwrapped(angles: Any) -> Any:
+def _unwrapped(angles: Array) -> Array:
     """Angles along the rows without jumps by a turn."""
     out = angles.copy()
     for k in range(angles.shape[1]):

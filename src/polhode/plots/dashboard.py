@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,9 @@ from polhode.plots import style
 from polhode.plots.axes import add_note, fit_sides, fit_titles
 from polhode.plots.panels import ALONG, WIDE, Panel, chosen, usual
 from polhode.plots.shown import Shown
-from polhode.plots.style import VERMILION
+from polhode.plots.style import VERMILION, Figure
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure
 
 SIZES = {"page": 7.0, "column": 3.4}
 """Widths of figures (inches): of a page, and of one of two columns."""
@@ -208,7 +205,7 @@ def _margins(panel: Panel, shown: Shown) -> Box:
     return MARGINS.get(panel.shape, (0.82, 0.3, 0.5, 0.5))
 
 
-def _draw(figure: Any, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box], explained: bool = False) -> None:
+def _draw(figure: Figure, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box], explained: bool = False) -> None:
     """Draw each panel into its cell; the first along time explains what is grey, if that is to be explained."""
     wide, high = figure.get_figwidth(), figure.get_figheight()
     letters = style.points() / style.RC["font.size"]
@@ -230,7 +227,7 @@ def _draw(figure: Any, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Bo
 
 
 # ------------------------------------------------------------------ heading
-def _heading(figure: Any, ds: xr.Dataset, shown: Shown) -> None:
+def _heading(figure: Figure, ds: xr.Dataset, shown: Shown) -> None:
     attrs, high = ds.attrs, figure.get_figheight()
     method = str(attrs.get("method", ""))
     described = str(attrs.get("method_description", ""))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from polhode.arguments import Array
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput
 from polhode.plots.rows import even
@@ -29,7 +31,7 @@ SAMPLES = 8
 MOST_PIXELS = 2_000_000_000
 """Most pixels of all frames of a GIF or an animated PNG, which are held in memory until it is written."""
 
-Pixels = Callable[[int], Any]
+Pixels = Callable[[int], NDArray[np.uint8]]
 """Red, green and blue (high, wide, 3), 0 to 255, of the frame of a number."""
 
 
@@ -69,14 +71,14 @@ def write(pixels: Pixels, size: tuple[int, int], count: int, fps: int, target: P
 
 
 # ------------------------------------------------------------------ GIF and animated PNG
-def _palette(samples: Any) -> tuple[Any, Any]:
+def _palette(samples: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Colours (k, 3) for these frames, and of every colour of 5 bits a channel the number of the nearest of them."""
     from PIL import Image
 
     r, g, b = np.concatenate(samples).reshape(-1, 3).astype(np.int64).T
     packed, many = np.unique(r << 16 | g << 8 | b, return_counts=True)
     colours = (packed[:, None] >> np.array([16, 8, 0]) & 255).astype(np.uint8)
-    common: list[Any] = []  # the background, faces, the insides of lines: exactly as they are
+    common: list[Array] = []  # the background, faces, the insides of lines: exactly as they are
     for colour in colours[np.argsort(-many)[: 20 * EXACT]].astype(float):
         if len(common) < EXACT and all(np.abs(colour - other).max() > APART for other in common):
             common.append(colour)
@@ -96,7 +98,7 @@ def _palette(samples: Any) -> tuple[Any, Any]:
     return chosen.astype(np.uint8), nearest
 
 
-def _bins(pixels: Any) -> Any:
+def _bins(pixels: Array | NDArray[np.uint8]) -> NDArray[np.int32]:
     """Number of each colour (..., 3) among those of 5 bits a channel."""
     p = (np.asarray(pixels).astype(np.int32) * 31 + 127) // 255
     return (p[..., 0] << 10) | (p[..., 1] << 5) | p[..., 2]

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import squares
+from polhode.arguments import Array, Indices, squares
 from polhode.errors import InvalidInput
 from polhode.trajectory.frames import hermite, relative_motion
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 SECONDS = 6.0
 """How long a film is that nobody says the length of."""
@@ -31,22 +28,22 @@ REVOLVES = 0.6
 class Frames:
     """A film's frames and the rows they come from."""
 
-    times: Any  # (F,): time of the run in each frame, in the order of the run
-    row: Any  # (F,): the last row that is not after the frame
-    near: Any  # (F,): the nearest row
-    share: Any  # (F,): how far the frame is from ``row`` to the next one, 0 to 1
-    row_times: Any  # (n,): times of the rows that are shown
+    times: Array  # (F,): time of the run in each frame, in the order of the run
+    row: Indices  # (F,): the last row that is not after the frame
+    near: Indices  # (F,): the nearest row
+    share: Array  # (F,): how far the frame is from ``row`` to the next one, 0 to 1
+    row_times: Array  # (n,): times of the rows that are shown
     fps: int  # frames a second
     notes: list[str]  # what a viewer should know: one sentence each
 
-    def at(self, values: Any) -> Any:
+    def at(self, values: Array) -> Array:
         """Values of the rows (n, ...) at the frames, linear in between."""
         share = self.share.reshape(-1, *[1] * (np.ndim(values) - 1))
         after = np.minimum(self.row + 1, len(values) - 1)
         return values[self.row] * (1.0 - share) + values[after] * share
 
 
-def usable_rows(ds: xr.Dataset) -> tuple[Any, list[str]]:
+def usable_rows(ds: xr.Dataset) -> tuple[Array, list[str]]:
     """The rows that can be shown, in the order of the run, and what is to say about them."""
     rows = len(ds["time"])
     if rows < 2:
@@ -125,7 +122,7 @@ def frames_of(
     return Frames(signed, row, near, share, times, fps, notes)
 
 
-def of_body(ds: xr.Dataset, name: str, body: int, rows: int) -> Any:
+def of_body(ds: xr.Dataset, name: str, body: int, rows: int) -> Array:
     """Values of one body, the first ``rows`` rows; InvalidInput where squares overflow."""
     variable = ds[name]
     if "body" in variable.dims:
@@ -135,7 +132,7 @@ def of_body(ds: xr.Dataset, name: str, body: int, rows: int) -> Any:
     return values
 
 
-def turns_of(ds: xr.Dataset, rows: int, times: Any, body: int) -> Any:
+def turns_of(ds: xr.Dataset, rows: int, times: Array, body: int) -> Array | None:
     """By how much a body turns from row to row (rad), by attitudes and by angular velocities; None if it has none."""
     if "attitude" not in ds or ("body" in ds["attitude"].dims and ds.sizes["body"] > 1 and "temperature" in ds):
         return None
@@ -147,7 +144,7 @@ def turns_of(ds: xr.Dataset, rows: int, times: Any, body: int) -> Any:
     return turned
 
 
-def attitudes(ds: xr.Dataset, frames: Frames, body: int) -> Any:
+def attitudes(ds: xr.Dataset, frames: Frames, body: int) -> Array:
     """Matrices (F, 3, 3) of the attitudes, body to space: along the shortest turn between rows that are close."""
     n = len(frames.row_times)
     q = of_body(ds, "attitude", body, n)
@@ -168,7 +165,7 @@ def attitudes(ds: xr.Dataset, frames: Frames, body: int) -> Any:
     return np.asarray(rotation.matrix_from_quaternion(chosen / np.linalg.norm(chosen, axis=1, keepdims=True)))
 
 
-def directions(ds: xr.Dataset, name: str, frames: Frames, body: int) -> Any:
+def directions(ds: xr.Dataset, name: str, frames: Frames, body: int) -> Array:
     """A vector variable at the frames (F, 3): linear between rows whose directions are close, else of the nearest."""
     values = of_body(ds, name, body, len(frames.row_times))
     size = np.linalg.norm(values, axis=1)
@@ -176,7 +173,7 @@ def directions(ds: xr.Dataset, name: str, frames: Frames, body: int) -> Any:
     return np.where(np.append(far, False)[frames.row][:, None], values[frames.near], frames.at(values))
 
 
-def positions(ds: xr.Dataset, frames: Frames, wrapped: Any = None) -> Any:
+def positions(ds: xr.Dataset, frames: Frames, wrapped: Array | None = None) -> Array:
     """Positions (F, B, 3) at the frames, relative to what is orbited: a cubic through close rows, else the nearest.
 
     With ``wrapped``, the edges of a box, those in the box at the nearest row.
@@ -200,7 +197,7 @@ def positions(ds: xr.Dataset, frames: Frames, wrapped: Any = None) -> Any:
     return np.where(close[..., None], between, r[frames.near])
 
 
-def row_positions(ds: xr.Dataset, rows: int) -> tuple[Any, Any]:
+def row_positions(ds: xr.Dataset, rows: int) -> tuple[Array, Array | None]:
     """Positions and velocities (n, B, 3) of all bodies relative to what they orbit; None for no velocities."""
     if "velocity" in ds:
         r, v, _, _ = relative_motion(ds)

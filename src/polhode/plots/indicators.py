@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
 
-from polhode.arguments import array, vector
+from polhode.arguments import Array, ArrayLike, array, vector
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.plots import style
 from polhode.plots.rows import even
-from polhode.plots.style import COLOURS, GREY, VERMILION
+from polhode.plots.style import COLOURS, GREY, VERMILION, Axes, Figure, Normalize, ScalarMappable
+from polhode.trajectory.lazy_packages import matplotlib, xr
 from polhode.trajectory.schema import trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure
 
 MEMBER, TIME = "member", "time"
 MOST_CURVES = 200
@@ -55,8 +52,8 @@ KINDS = {
 
 @answering
 def indicator(
-    ds: xr.Dataset, x: Any = None, y: Any = None, *, limits: tuple[float, float] | None = None, axes: Any = None,
-    path: str | os.PathLike[str] | None = None,
+    ds: xr.Dataset, x: str | ArrayLike | None = None, y: str | ArrayLike | None = None, *,
+    limits: tuple[float, float] | None = None, axes: Axes | None = None, path: str | os.PathLike[str] | None = None,
 ) -> Figure:  # fmt: skip
     """Plot an indicator of chaos: a map over two numbers that vary among members, or its way to its limit over time.
 
@@ -109,7 +106,7 @@ def indicator(
 
     if axes is not None and not isinstance(axes, Axes):
         raise InvalidInput(f"axes must be axes of Matplotlib, such as plt.gca(), not {shown(axes)}")
-    into = None if axes is None else axes.figure
+    into = None if axes is None else cast("Figure", axes.figure)
     with style.drawing(path, (7.2, 5.2), into=into, layout="constrained") as figure:
         if axes is None:
             axes = figure.add_subplot()
@@ -123,13 +120,13 @@ def indicator(
     return figure
 
 
-def kind_of(ds: Any) -> _Kind | None:
+def kind_of(ds: xr.Dataset) -> _Kind | None:
     """Which indicator of chaos a Dataset holds; None if it holds none."""
     trajectory(ds)
     return next((kind for kind in KINDS.values() if kind.along in ds and kind.final in ds), None)
 
 
-def _limits(given: Any) -> tuple[float, float] | None:
+def _limits(given: ArrayLike | None) -> tuple[float, float] | None:
     if given is None:
         return None
     low, high = vector(given, "limits", 2).tolist()
@@ -139,7 +136,7 @@ def _limits(given: Any) -> tuple[float, float] | None:
 
 
 # ------------------------------------------------------------------ what it is drawn over
-def _over(ds: xr.Dataset, x: Any, y: Any) -> list[tuple[str, Any]]:
+def _over(ds: xr.Dataset, x: str | ArrayLike | None, y: str | ArrayLike | None) -> list[tuple[str, Array]]:
     """Labels and numbers of members that a plot is drawn over: none, one or two."""
     over_time = isinstance(x, str) and x == TIME
     if MEMBER not in ds.dims:
@@ -160,9 +157,9 @@ def _over(ds: xr.Dataset, x: Any, y: Any) -> list[tuple[str, Any]]:
     return [_chosen(ds, one, word) for one, word in ((x, "x"), (y, "y")) if one is not None]
 
 
-def _numbers(ds: xr.Dataset) -> list[tuple[str, Any]]:
+def _numbers(ds: xr.Dataset) -> list[tuple[str, Array]]:
     """Every number that members have: names of coordinates, and their components."""
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[str, Array]] = []
     for key, values in ds.coords.items():
         if MEMBER not in values.dims or values.dtype.kind not in "biuf" or key == MEMBER:
             continue
@@ -173,7 +170,7 @@ def _numbers(ds: xr.Dataset) -> list[tuple[str, Any]]:
     return found
 
 
-def _chosen(ds: xr.Dataset, given: Any, word: str) -> tuple[str, Any]:
+def _chosen(ds: xr.Dataset, given: str | ArrayLike, word: str) -> tuple[str, Array]:
     """Label and numbers of one axis."""
     if isinstance(given, str):
         known = dict(_numbers(ds))
@@ -191,16 +188,14 @@ def _chosen(ds: xr.Dataset, given: Any, word: str) -> tuple[str, Any]:
 
 
 # ------------------------------------------------------------------ drawing
-def _final(ds: xr.Dataset, kind: _Kind) -> Any:
+def _final(ds: xr.Dataset, kind: _Kind) -> Array:
     """The indicator of members at the end; of exponents the largest."""
     values = ds[kind.final]
     return np.asarray((values.isel(vector=0) if "vector" in values.dims else values).values, dtype=float)
 
 
-def _scale(kind: _Kind, values: Any, limits: tuple[float, float] | None) -> tuple[Any, Any]:
+def _scale(kind: _Kind, values: Array, limits: tuple[float, float] | None) -> tuple[Normalize, list[float] | None]:
     """How numbers become colours, and the ticks of the bar."""
-    import matplotlib
-
     good = values[np.isfinite(values)]
     if limits is None:
         if kind.along == "megno":
@@ -220,15 +215,15 @@ def _scale(kind: _Kind, values: Any, limits: tuple[float, float] | None) -> tupl
     return norm, [tick for tick in ticks if limits[0] <= tick <= limits[1] * (1.0 + 1e-12)]
 
 
-def _bar(figure: Any, axes: Any, drawn: Any, kind: _Kind, ticks: Any) -> None:
-    words = {"ticks": ticks, "format": "%g"} if ticks else {}
+def _bar(figure: Figure, axes: Axes, drawn: ScalarMappable, kind: _Kind, ticks: list[float] | None) -> None:
+    words: dict[str, Any] = {"ticks": ticks, "format": "%g"} if ticks else {}
     bar = figure.colorbar(drawn, ax=axes, label=f"{kind.words} at the end", **words)
     if ticks:
         bar.ax.minorticks_off()
 
 
 def _map(
-    figure: Any, axes: Any, ds: xr.Dataset, kind: _Kind, over: list[tuple[str, Any]],
+    figure: Figure, axes: Axes, ds: xr.Dataset, kind: _Kind, over: list[tuple[str, Array]],
     limits: tuple[float, float] | None,
 ) -> None:  # fmt: skip
     """Colours over two numbers: pixels where members fill a grid, else dots."""
@@ -242,8 +237,10 @@ def _map(
     if len(columns) > 1 and len(rows) > 1 and len(np.unique(slot)) == len(slot) == len(columns) * len(rows):
         pixels = np.empty(len(slot))
         pixels[slot] = held
-        drawn = axes.pcolormesh(columns, rows, pixels.reshape(len(rows), len(columns)), norm=norm, cmap=kind.colours,
-                                shading="nearest", rasterized=True)  # fmt: skip
+        image = pixels.reshape(len(rows), len(columns))
+        drawn: ScalarMappable = axes.pcolormesh(
+            columns, rows, image, norm=norm, cmap=kind.colours, shading="nearest", rasterized=True
+        )
     else:
         size = float(np.clip(2.0e4 / len(x), 2.0, 60.0))
         drawn = axes.scatter(x, y, c=held, s=size, norm=norm, cmap=kind.colours, linewidths=0)
@@ -256,7 +253,7 @@ def _map(
     _bar(figure, axes, drawn, kind, ticks)
 
 
-def _against(axes: Any, ds: xr.Dataset, kind: _Kind, name: str, x: Any) -> None:
+def _against(axes: Axes, ds: xr.Dataset, kind: _Kind, name: str, x: Array) -> None:
     """The indicator at the end over the one number that varies."""
     values, order = _final(ds, kind), np.argsort(x, kind="stable")
     if kind.along in ALIGNMENTS:
@@ -268,7 +265,7 @@ def _against(axes: Any, ds: xr.Dataset, kind: _Kind, name: str, x: Any) -> None:
     _shape(axes, kind)
 
 
-def _curves(figure: Any, axes: Any, ds: xr.Dataset, kind: _Kind, limits: tuple[float, float] | None) -> None:
+def _curves(figure: Figure, axes: Axes, ds: xr.Dataset, kind: _Kind, limits: tuple[float, float] | None) -> None:
     """The indicator over time: of one run, of each exponent, or of members in the colours of their ends."""
     several = MEMBER in ds.dims
     if not ds.sizes.get(TIME):
@@ -284,8 +281,6 @@ def _curves(figure: Any, axes: Any, ds: xr.Dataset, kind: _Kind, limits: tuple[f
     if kind.along == "lyapunov":
         sizes = np.abs(curves)
     if several and len(sizes) > NAMED:
-        import matplotlib
-
         norm, ticks = _scale(kind, _final(ds, kind), limits)
         drawn: Any = matplotlib.cm.ScalarMappable(norm, kind.colours)
         for k in even(len(sizes), MOST_CURVES):
@@ -308,7 +303,7 @@ def _curves(figure: Any, axes: Any, ds: xr.Dataset, kind: _Kind, limits: tuple[f
     _shape(axes, kind)
 
 
-def _shape(axes: Any, kind: _Kind) -> None:
+def _shape(axes: Axes, kind: _Kind) -> None:
     """The scale of an indicator, and the line to which it tends where motion is regular."""
     if kind.along == "megno":
         axes.axhline(2.0, color=GREY, linewidth=1.0, linestyle="--", zorder=1.5)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from polhode.algebra import rotation
-from polhode.arguments import array, squares, whole
+from polhode.arguments import Array, ArrayLike, Indices, Mask, array, squares, whole
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.plots import style
 from polhode.plots.rows import even
-from polhode.plots.style import BLUE, COLOURS, FAINT, GREY, INK, VERMILION
+from polhode.plots.style import BLUE, COLOURS, FAINT, GREY, INK, VERMILION, Axes, Figure, GridSpec
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure
 
 MEMBER, TIME, QUANTILE, QUATERNION = "member", "time", "quantile", "quaternion"
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -35,7 +32,7 @@ FAILURES = (VERMILION, *COLOURS[2:6])
 DIM = "#5a5a5a"
 
 
-def _members_of(ds: Any) -> None:
+def _members_of(ds: xr.Dataset) -> None:
     trajectory(ds)
     if MEMBER not in ds.dims:
         raise InvalidInput("this Dataset has no members; take that of an ensemble")
@@ -43,7 +40,7 @@ def _members_of(ds: Any) -> None:
         raise InvalidInput("this ensemble has no members: its Dataset has nothing to draw")
 
 
-def _names(given: Any, what: str) -> list[str]:
+def _names(given: object, what: str) -> list[str]:
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
         raise InvalidInput(f"{what} must be the name of a variable, or several, not {shown(given)}")
@@ -54,7 +51,7 @@ def _label(name: str, units: str) -> str:
     return style.with_units(name.replace("_", " "), units)
 
 
-def _heading(figure: Any, ds: xr.Dataset, note: str) -> None:
+def _heading(figure: Figure, ds: xr.Dataset, note: str) -> None:
     height = figure.get_figheight()
     attrs = ds.attrs
     named = [str(attrs[key]) for key in ("system", "method") if key in attrs]
@@ -130,7 +127,7 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
     return figure
 
 
-def _panels(ds: xr.Dataset, name: str) -> list[tuple[str, Any, Any, list[str]]]:
+def _panels(ds: xr.Dataset, name: str) -> list[tuple[str, Array, list[float], list[str]]]:
     """Of each component of a variable: title, values (levels, rows) from the lowest up, levels, words at the ends."""
     for dim in (MEMBER, TIME):
         if ds.sizes.get(dim) == 0:
@@ -168,11 +165,11 @@ def _panels(ds: xr.Dataset, name: str) -> list[tuple[str, Any, Any, list[str]]]:
     ]  # fmt: skip
 
 
-def _rows(ds: xr.Dataset) -> Any:
+def _rows(ds: xr.Dataset) -> Indices:
     return even(ds.sizes[TIME], MOST_ROWS)
 
 
-def _quantiles(values: Any) -> Any:
+def _quantiles(values: Array) -> Array:
     """Quantiles (levels, rows, ...) over the members that are finite."""
     values = np.where(np.isfinite(values), values, np.nan)
     if not np.isnan(values).any():
@@ -189,7 +186,7 @@ def _quantiles(values: Any) -> Any:
     return np.stack(found)
 
 
-def _components(values: Any, dims: Sequence[Any]) -> list[list[str]]:
+def _components(values: xr.DataArray, dims: Sequence[Hashable]) -> list[list[str]]:
     """Words for the components along some dimensions, in the order of memory."""
     words: list[list[str]] = [[]]
     for dim in dims:
@@ -208,7 +205,9 @@ def _words(levels: Sequence[float]) -> list[str]:
     return pairs + ([("median" if middle == 0.5 else f"{100 * middle:.4g} % quantile")] if len(levels) % 2 else [])
 
 
-def _bands(axes: Any, ds: xr.Dataset, title: str, values: Any, how: Any, last: bool) -> None:
+def _bands(
+    axes: Axes, ds: xr.Dataset, title: str, values: Array, how: tuple[list[float], list[str]], last: bool
+) -> None:
     _, words = how
     times = np.asarray(ds[TIME].values, dtype=float)[_rows(ds)]
     pairs = len(values) // 2
@@ -231,7 +230,7 @@ def _bands(axes: Any, ds: xr.Dataset, title: str, values: Any, how: Any, last: b
 
 
 # ------------------------------------------------------------------ numbers of members
-def _numbers(ds: xr.Dataset, name: str, row: int) -> dict[str, Any]:
+def _numbers(ds: xr.Dataset, name: str, row: int) -> dict[str, Array]:
     """Numbers (members,) by label: the components of a variable, at a row where it depends on time."""
     if name not in ds.variables:
         known = [str(key) for key in ds.variables if MEMBER in ds[key].dims]
@@ -258,7 +257,7 @@ def _numbers(ds: xr.Dataset, name: str, row: int) -> dict[str, Any]:
     return {_label(" ".join([name, *part]), units): flat[:, k] for k, part in enumerate(parts)}
 
 
-def _angles(q: Any) -> Any:
+def _angles(q: Array) -> Array:
     """Rotation vectors (3, members) in degrees from the mean attitude to each, in the body frame."""
     whole_ones = np.isfinite(q).all(axis=1)
     found = np.full((3, len(q)), np.nan)
@@ -281,11 +280,11 @@ def _varied(ds: xr.Dataset) -> list[str]:
     return found
 
 
-def _failures(ds: xr.Dataset) -> Any:
+def _failures(ds: xr.Dataset) -> Mask:
     return ds["status"].values != 0 if "status" in ds else np.zeros(ds.sizes[MEMBER], dtype=bool)
 
 
-def _some(count: int, most: int = MOST_POINTS) -> Any:
+def _some(count: int, most: int = MOST_POINTS) -> Indices:
     """Members that are drawn, by an irregular choice that is always the same."""
     return np.arange(count) if count <= most else np.sort(np.random.default_rng(0).permutation(count)[:most])
 
@@ -338,7 +337,7 @@ def corner(
     if not chosen:
         raise InvalidInput("nothing varies in this ensemble; name the variables to draw")
     at = whole(row, "row", -(2**31), 2**31)
-    columns: dict[str, Any] = {}
+    columns: dict[str, Array] = {}
     for name in chosen:
         columns |= {label: part for label, part in _numbers(ds, name, at).items() if names or np.ptp(part) != 0.0}
     if len(columns) > MOST_NUMBERS:
@@ -354,7 +353,7 @@ def corner(
     return figure
 
 
-def _pairs(figure: Any, grid: Any, columns: dict[str, Any], failed: Any) -> None:
+def _pairs(figure: Figure, grid: GridSpec, columns: dict[str, Array], failed: Mask) -> None:
     labels, values = list(columns), list(columns.values())
     many, drawn = len(labels), _some(len(failed))
     size = float(np.clip(30.0 / max(len(drawn), 1) ** 0.35, 1.2, 4.0))
@@ -380,7 +379,7 @@ def _pairs(figure: Any, grid: Any, columns: dict[str, Any], failed: Any) -> None
         figure.axes[0].set_xlabel(labels[0])
 
 
-def _points(axes: Any, pair: Any, failed: Any, drawn: Any, size: float) -> None:
+def _points(axes: Axes, pair: tuple[Array, Array], failed: Mask, drawn: Indices, size: float) -> None:
     x, y = pair
     good, bad = drawn[~failed[drawn]], drawn[failed[drawn]]
     axes.plot(x[good], y[good], linestyle="", marker="o", markersize=size, markeredgewidth=0, color=BLUE,
@@ -456,12 +455,12 @@ def success(
     return figure
 
 
-def _plane(ds: xr.Dataset, names: list[str] | None, good: Any) -> list[tuple[str, Any]]:
+def _plane(ds: xr.Dataset, names: list[str] | None, good: Mask) -> list[tuple[str, Array]]:
     """Two numbers of the members, with their labels: of what is named, or of all that varied, those that tell most."""
     given = [_numbers(ds, name, -1) for name in (_varied(ds) if names is None else names)]
     if names is None or len(given) != 2:
         given = [{label: part for parts in given for label, part in parts.items()}] * 2
-    found: dict[str, Any] = {}
+    found: dict[str, Array] = {}
     for parts in given:
         telling = {label: _telling(part, good) for label, part in parts.items() if label not in found}
         best = max(telling, key=lambda label: telling[label], default=None)
@@ -471,7 +470,7 @@ def _plane(ds: xr.Dataset, names: list[str] | None, good: Any) -> list[tuple[str
     return list(found.items())
 
 
-def _telling(values: Any, good: Any) -> float:
+def _telling(values: Array, good: Mask) -> float:
     """By how many standard deviations the means of success and failure differ; negative where nothing varies."""
     finite = np.isfinite(values)
     if not finite.any() or np.ptp(values[finite]) == 0.0:
@@ -480,7 +479,7 @@ def _telling(values: Any, good: Any) -> float:
     return float(abs(one.mean() - other.mean()) / values[finite].std()) if len(one) and len(other) else 0.0
 
 
-def _reasons(ds: xr.Dataset, passed: Any) -> Any:
+def _reasons(ds: xr.Dataset, passed: ArrayLike | None) -> NDArray[np.object_]:
     """Of each member why it failed, in few words, empty for success."""
     failed = _failures(ds)
     reasons = np.where(failed, "failed", "").astype(object)
@@ -508,7 +507,7 @@ def _reasons(ds: xr.Dataset, passed: Any) -> Any:
     return reasons
 
 
-def _cells(figure: Any, axes: Any, x: Any, y: Any, good: Any) -> None:
+def _cells(figure: Figure, axes: Axes, x: Array, y: Array, good: Mask) -> None:
     """The share of success in cells with enough members."""
     use = np.isfinite(x) & np.isfinite(y)
     cells = int(min(24, (use.sum() / 15) ** 0.5))
@@ -527,7 +526,7 @@ def _cells(figure: Any, axes: Any, x: Any, y: Any, good: Any) -> None:
     bar.grid(False)
 
 
-def _outcomes(axes: Any, x: Any, y: Any, reasons: Any) -> None:
+def _outcomes(axes: Axes, x: Array, y: Array, reasons: NDArray[np.object_]) -> None:
     """Points of the members, and the legend of the reasons beside them."""
     groups: dict[str, list[int]] = {}
     for member, reason in enumerate(reasons):
@@ -542,7 +541,7 @@ def _outcomes(axes: Any, x: Any, y: Any, reasons: Any) -> None:
         some = np.array(groups.get(reason, []), dtype=np.int64)
         some = some[_some(len(some))]
         size = float(np.clip(60.0 / max(len(reasons), 1) ** 0.35, 2.0, 5.0))
-        marker = {"marker": "x", "markersize": size + 1.5, "markeredgewidth": 1.2} if reason else {
+        marker: dict[str, Any] = {"marker": "x", "markersize": size + 1.5, "markeredgewidth": 1.2} if reason else {
             "marker": "o", "markersize": size, "markeredgewidth": 0, "alpha": 0.6}  # fmt: skip
         axes.plot(x[some], y[some], linestyle="", color=colour, zorder=3 if reason else 2, **marker)
         words = textwrap.fill(reason or "reached the end", 24)

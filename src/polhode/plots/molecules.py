@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array
 from polhode.plots import style
 from polhode.plots.axes import plain_ticks, title
-from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, VERMILION
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, VERMILION, Axes, Axes3D
+from polhode.trajectory.lazy_packages import matplotlib, xr
 
 MOST_ROWS = 60
 """Most rows over which distances are averaged."""
@@ -23,7 +20,7 @@ ARROW = 0.45
 """Length of a dipole's arrow in units of the mean distance between neighbours."""
 
 
-def draw_temperatures(axes: Any, ds: xr.Dataset, times: Any) -> str:
+def draw_temperatures(axes: Axes, ds: xr.Dataset, times: Array) -> str:
     """Plot the temperatures of translation and rotation; returns a note with their means over the second half."""
     curves = {
         "translation": (ds.temperature_translational, BLUE),
@@ -43,7 +40,7 @@ def draw_temperatures(axes: Any, ds: xr.Dataset, times: Any) -> str:
     return f"second half: translation {means[0]:.4g}, rotation {means[1]:.4g}"
 
 
-def draw_bodies(axes: Any, ds: xr.Dataset) -> None:
+def draw_bodies(axes: Axes3D, ds: xr.Dataset) -> None:
     """Plot the last row in space: a dot for each body, an arrow along its dipole, coloured by its z component."""
     last = ds.isel(time=-1)
     r = np.array(last.position.values)[:MOST_BODIES]
@@ -57,8 +54,6 @@ def draw_bodies(axes: Any, ds: xr.Dataset) -> None:
         u = rotation.rotate(last.attitude.values[: len(r)], ds.dipole.values[: len(r)])
         length = np.linalg.norm(u, axis=1, keepdims=True)
         u = u / np.where(length > 0.0, length, 1.0)
-        import matplotlib
-
         colours = matplotlib.colormaps["coolwarm"](0.5 + 0.5 * u[:, 2])
         axes.quiver(*r.T, *(ARROW * near * u).T, colors=colours, linewidth=1.0, arrow_length_ratio=0.35)
     if box is not None:
@@ -78,7 +73,7 @@ def draw_bodies(axes: Any, ds: xr.Dataset) -> None:
     title(axes, f"Bodies and dipoles at t = {float(last.time):.6g}")
 
 
-def draw_distances(axes: Any, ds: xr.Dataset) -> None:
+def draw_distances(axes: Axes, ds: xr.Dataset) -> None:
     """Plot the radial distribution function of the second half of the run; in free space the pair-distance density."""
     from polhode.trajectory.observables import radial_distribution
 

@@ -5,24 +5,23 @@ Each draws what stays once, keeps what moves, and its ``show(k)`` moves it to fr
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array
 from polhode.errors import InvalidInput
 from polhode.errors import shown as quoted
 from polhode.plots import solids, style
-from polhode.plots.axes import inches
 from polhode.plots.film_frames import Frames, attitudes, directions, of_body, positions, row_positions
 from polhode.plots.recorded import Recorded, inverse_inertia
 from polhode.plots.rows import extremes, thinned
 from polhode.plots.sphere_panels import level_curves
-from polhode.plots.style import BLUE, COLOURS, GREY, INK, VERMILION
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.plots.style import BLUE, COLOURS, GREY, INK, VERMILION, Axes, Line2D
+from polhode.trajectory.lazy_packages import matplotlib, xr
+from polhode.trajectory.surroundings import Centre
 
 Show = Callable[[int], None]
 """Moves a panel to the frame of this number."""
@@ -36,9 +35,9 @@ PALE_LINE = "#c3c8d2"
 SPHERE = "#f2f4f8"
 
 
-def _stage(axes: Any, half: float) -> None:
+def _stage(axes: Axes, half: float) -> None:
     """Axes without frame, with equal scales, at least ``half`` to each side."""
-    wide, high = inches(axes)
+    wide, high = style.inches(axes)
     least = min(wide, high)
     axes.set_xlim(-half * wide / least, half * wide / least)
     axes.set_ylim(-half * high / least, half * high / least)
@@ -46,19 +45,19 @@ def _stage(axes: Any, half: float) -> None:
     axes.axis("off")
 
 
-def _line(axes: Any, **options: Any) -> Any:
+def _line(axes: Axes, **options: Any) -> Line2D:
     return axes.plot([], [], solid_capstyle="round", **options)[0]
 
 
-def _arrow(axes: Any, colour: str) -> Callable[[Any, Any, float], None]:
+def _arrow(axes: Axes, colour: str) -> Callable[[Array, Array, float], None]:
     """An arrow that can be moved: a function of its two ends on the screen and its height in the stack."""
     from matplotlib.patches import Polygon
 
     shaft = _line(axes, color=colour, linewidth=2.6)
-    head = axes.add_patch(Polygon(np.zeros((3, 2)), closed=True, facecolor=colour, edgecolor="none"))
+    head: Any = axes.add_patch(Polygon(np.zeros((3, 2)), closed=True, facecolor=colour, edgecolor="none"))
     size = 0.05 * (axes.get_ylim()[1] - axes.get_ylim()[0])
 
-    def move(start: Any, end: Any, zorder: float) -> None:
+    def move(start: Array, end: Array, zorder: float) -> None:
         along = np.asarray(end) - np.asarray(start)
         length = float(np.linalg.norm(along))
         along = along / length if length > 0.0 else np.array([0.0, 1.0])
@@ -91,15 +90,13 @@ def solid_of(ds: xr.Dataset, body: int, shape: str) -> tuple[solids.Solid, str]:
             radius = min(np.sqrt(2.0 * ratio / (1.0 - ratio / 2.0)), solids.WIDEST)
             size = float(np.hypot(1.0, radius))
             return solids.cone(axis, TOP / size, TOP * radius / size), "cone on the fixed point"
-    return solids.box(_reaching(solids.sides(moments)), frame), "cuboid with these moments of inertia"
+    whole = solids.sides(moments)
+    return solids.box(
+        whole * (2.0 * BODY / float(np.linalg.norm(whole))), frame
+    ), "cuboid with these moments of inertia"
 
 
-def _reaching(size: Any) -> Any:
-    """Sides of a cuboid whose corners are as far as they shall be."""
-    return size * (2.0 * BODY / float(np.linalg.norm(size)))
-
-
-def _moments(run: Recorded, body: int) -> tuple[Any, Any]:
+def _moments(run: Recorded, body: int) -> tuple[Array, Array]:
     """Principal moments and axes (columns) of a body; of a cube where they are not known."""
     found = run.inertia or run.fitted
     if not found:
@@ -108,7 +105,7 @@ def _moments(run: Recorded, body: int) -> tuple[Any, Any]:
     return moments, np.asarray(rotation.matrix_from_quaternion(frame))
 
 
-def draw_body(axes: Any, ds: xr.Dataset, frames: Frames, body: int, shape: str, frame: str) -> Show:
+def draw_body(axes: Axes, ds: xr.Dataset, frames: Frames, body: int, shape: str, frame: str) -> Show:
     """The body turning: its axes, its angular momentum, and the path that one of its axes has taken."""
     from matplotlib.collections import PolyCollection
 
@@ -127,9 +124,10 @@ def draw_body(axes: Any, ds: xr.Dataset, frames: Frames, body: int, shape: str, 
     for j in range(3):  # the axes of space, or of the body, behind everything
         tip = 1.08 * camera[:2, j]
         axes.plot(*np.array([shift, tip + shift]).T, color="#dde0e6", linewidth=1.0, zorder=0.2)
-        axes.text(*(1.1 * tip + shift), "XYZ"[j] if in_space else "xyz"[j], color="#9aa0aa", fontsize=8.5, ha="center",
+        x, y = 1.1 * tip + shift
+        axes.text(x, y, "XYZ"[j] if in_space else "xyz"[j], color="#9aa0aa", fontsize=8.5, ha="center",
                   va="center", zorder=0.2)  # fmt: skip
-    faces = axes.add_collection(PolyCollection([], linewidths=0.7, zorder=3))
+    faces: Any = axes.add_collection(PolyCollection([], linewidths=0.7, zorder=3))
     arms = [_line(axes, color=0.75 * solids.rgb(colour), linewidth=2.2) for colour in solids.AXIS_COLOURS]
     marks = [axes.text(0, 0, name, color=0.75 * solids.rgb(colour), fontsize=9, fontweight="bold", ha="center",
                        va="center")
@@ -161,16 +159,15 @@ def draw_body(axes: Any, ds: xr.Dataset, frames: Frames, body: int, shape: str, 
         view = camera @ turn
         outlines, colours = solid.seen(view)
         faces.set_verts([outline + shift for outline in outlines])
-        faces.set_facecolor(colours)
-        faces.set_edgecolor(colours * 0.82)
+        faces.set(facecolor=colours, edgecolor=colours * 0.82)
         for j in range(3):
             out, face = solid.exit(np.eye(3)[j])
             seen = float(view[2] @ solid.normals[face]) > 0.0
             start, end = out * view[:2, j] + shift, (out + arm) * view[:2, j] + shift
             arms[j].set_data(*np.array([start, end]).T)
             arms[j].set_zorder(5 if seen else 1)
-            marks[j].set_position((out + arm + 0.04) * view[:2, j] + 0.07 * _left(view[:2, j]) + shift)
-            marks[j].set_zorder(5 if seen else 1)
+            spot = (out + arm + 0.04) * view[:2, j] + 0.07 * _left(view[:2, j]) + shift
+            marks[j].set(position=spot, zorder=5 if seen else 1)
         at = m[k] / (largest or 1.0)
         size = float(np.linalg.norm(at))
         if size > 0.0:
@@ -192,13 +189,13 @@ def draw_body(axes: Any, ds: xr.Dataset, frames: Frames, body: int, shape: str, 
     return show
 
 
-def _left(along: Any) -> Any:
+def _left(along: Array) -> Array:
     """Unit vector on the screen to the left of a direction; upwards of one that points at the viewer."""
     size = float(np.hypot(*along))
     return np.array([-along[1], along[0]]) / size if size > 0.05 else np.array([0.0, 1.0])
 
 
-def _joined(trail: Any) -> bool:
+def _joined(trail: Array) -> bool:
     """Whether the points of a trace are close enough to be joined."""
     if len(trail) < 3:
         return True
@@ -206,7 +203,7 @@ def _joined(trail: Any) -> bool:
 
 
 # ------------------------------------------------------------------ the polhode
-def draw_polhode(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
+def draw_polhode(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     """The angular momentum in the body frame, on its sphere, over curves of equal kinetic energy."""
     from matplotlib.patches import Circle
 
@@ -239,7 +236,8 @@ def draw_polhode(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
         if np.hypot(*tip[:2]) > 0.12:
             axes.plot(*np.array([reach * tip[:2], 1.16 * max(reach, 1.0) * tip[:2]]).T, color=solids.AXIS_COLOURS[j],
                       linewidth=1.6, zorder=0.6 if behind else 3)  # fmt: skip
-        axes.text(*(1.24 * max(reach, 1.0) * tip[:2]), "xyz"[j], color=solids.AXIS_COLOURS[j], fontsize=9.5,
+        x, y = 1.24 * max(reach, 1.0) * tip[:2]
+        axes.text(x, y, "xyz"[j], color=solids.AXIS_COLOURS[j], fontsize=9.5,
                   fontweight="bold", ha="center", va="center", zorder=3)  # fmt: skip
     near = _line(axes, color=MOMENTUM, linewidth=1.9, zorder=4)
     far = _line(axes, color=MOMENTUM, linewidth=1.2, alpha=0.35, zorder=0.8)
@@ -264,7 +262,7 @@ def draw_polhode(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
 
 
 # ------------------------------------------------------------------ orbits
-def draw_orbit(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
+def draw_orbit(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     """Orbits about their centre, drawn to scale: the paths so far, the bodies, the axes of a spacecraft magnified."""
     r = positions(ds, frames)
     rows = int(frames.row[-1]) + 1
@@ -280,7 +278,7 @@ def draw_orbit(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     camera = _orbit_camera(paths)
     radius = 0.0 if middle is None or middle.radius is None else middle.radius / size
     half = _around(axes, paths.reshape(-1, 3) / size @ camera.T, radius, centred)
-    ball = _planet(axes, camera, radius, middle, frames.times) if radius > 0.0 else None
+    ball = _planet(axes, camera, radius, middle, frames.times) if middle is not None and radius > 0.0 else None
     if radius == 0.0 and centred:
         axes.plot([0.0], [0.0], marker="o" if resting < 0 else "", color=INK, markersize=4, zorder=3)
     lines = []
@@ -325,12 +323,12 @@ def draw_orbit(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     return show
 
 
-def _around(axes: Any, flat: Any, radius: float, centred: bool) -> float:
+def _around(axes: Axes, flat: Array, radius: float, centred: bool) -> float:
     """Limits of the panel such that the orbits and the central body fill it; returns half of its lesser side."""
     low, high = flat[:, :2].min(axis=0), flat[:, :2].max(axis=0)
     if centred:
         low, high = np.minimum(low, -radius), np.maximum(high, radius)
-    wide, tall = inches(axes)
+    wide, tall = style.inches(axes)
     shares = (high - low) / 2.0 * min(wide, tall) / np.array([wide, tall])
     half = 1.14 * float(shares.max()) or 1.0
     _stage(axes, half)
@@ -340,7 +338,7 @@ def _around(axes: Any, flat: Any, radius: float, centred: bool) -> float:
     return half
 
 
-def _orbit_camera(paths: Any) -> Any:
+def _orbit_camera(paths: Array) -> Array:
     """Camera that looks at an orbit aslant: from 55 degrees beside its normal, z upwards where possible."""
     flat = thinned(paths.reshape(-1, 3), 2000)
     _, sizes, axes = np.linalg.svd(flat - flat.mean(axis=0) * (len(flat) < 3), full_matrices=False)
@@ -354,13 +352,12 @@ def _orbit_camera(paths: Any) -> Any:
     return solids.looking_along(toward / np.linalg.norm(toward), up if toward @ up < 0.95 else normal)
 
 
-def _hidden(flat: Any, radius: float) -> Any:
+def _hidden(flat: Array, radius: float) -> Array:
     """Points (n, 3) on the screen, those behind the central body NaN."""
-    behind = (flat[:, 2] < 0.0) & (np.hypot(flat[:, 0], flat[:, 1]) < radius)
-    return np.where(behind[:, None], np.nan, flat[:, :2])
+    return np.where(solids.hidden(flat, radius)[:, None], np.nan, flat[:, :2])
 
 
-def _planet(axes: Any, camera: Any, radius: float, middle: Any, times: Any) -> Show:
+def _planet(axes: Axes, camera: Array, radius: float, middle: Centre, times: Array) -> Show:
     """The central body: a shaded disk with meridians that turn with it, and circles of latitude."""
     from matplotlib.patches import Circle
 
@@ -392,10 +389,8 @@ def _planet(axes: Any, camera: Any, radius: float, middle: Any, times: Any) -> S
 
 
 # ------------------------------------------------------------------ molecules in their box
-def draw_cell(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
+def draw_cell(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     """Molecules as dots in their box, nearer ones larger and in front; coloured by the direction of their dipole."""
-    import matplotlib
-
     edges = np.asarray(ds["box"].values, dtype=float) if "box" in ds else None
     r = positions(ds, frames, edges)
     low = np.zeros(3) if edges is not None else r.min(axis=(0, 1))
@@ -422,7 +417,7 @@ def draw_cell(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
         d = np.broadcast_to(np.asarray(ds["dipole"].values, dtype=float).reshape(-1, 3), (many, 3))
         along = np.asarray(rotation.rotate(q, d)) @ camera.T
         along /= np.maximum(np.linalg.norm(along, axis=-1, keepdims=True), 1e-300)
-    wide = axes.get_position().height * axes.figure.get_figheight() * 72.0
+    wide = style.inches(axes)[1] * 72.0
     spacing = float(np.cbrt(np.prod(np.maximum(corners, 1e-9)) / many))
     diameter = float(np.clip(0.30 * spacing * wide / 2.0, 1.2, 16.0))
     dots = axes.scatter(np.zeros(many), np.zeros(many), s=diameter**2, linewidths=0.4, edgecolors="white", zorder=3)
@@ -441,13 +436,13 @@ def draw_cell(axes: Any, ds: xr.Dataset, frames: Frames, body: int) -> Show:
         value = np.full(many, 0.15) if along is None else 0.5 + 0.5 * along[k][order, 1]
         shade = colours(value)
         shade[:, :3] = shade[:, :3] * (0.35 + 0.65 * depth[:, None]) + (1.0 - (0.35 + 0.65 * depth[:, None])) * 0.93
-        dots.set_facecolor(shade)
+        dots.set(facecolor=shade)
 
     return show
 
 
 # ------------------------------------------------------------------ over time
-def draw_energy(axes: Any, ds: xr.Dataset, frames: Frames, body: int, factor: float, unit: str) -> Show:
+def draw_energy(axes: Axes, ds: xr.Dataset, frames: Frames, body: int, factor: float, unit: str) -> Show:
     """The energy error so far; of molecules their temperature."""
     rows = int(frames.row[-1]) + 1
     warm = "temperature" in ds
@@ -490,7 +485,7 @@ def draw_energy(axes: Any, ds: xr.Dataset, frames: Frames, body: int, factor: fl
     return show
 
 
-def _label_powers(axes: Any, zero: float | None) -> None:
+def _label_powers(axes: Axes, zero: float | None) -> None:
     """Two labels on a logarithmic axis, powers of ten; the lower one is 0 where zeros are drawn at ``zero``."""
     from matplotlib.ticker import NullLocator
 
@@ -522,7 +517,7 @@ def usual_panels(ds: xr.Dataset) -> tuple[str, ...]:
     return (*(("body", "polhode") if turns else ("orbit",)), "energy")
 
 
-def checked_panels(ds: xr.Dataset, panels: Any) -> tuple[str, ...]:
+def checked_panels(ds: xr.Dataset, panels: str | Iterable[str]) -> tuple[str, ...]:
     """The panels asked for."""
     known = ", ".join(NEEDS)
     words = panels.replace(" ", "").split(",") if isinstance(panels, str) else panels

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.plots import style
-from polhode.plots.axes import inches, plain_ticks, title
+from polhode.arguments import Array
+from polhode.plots import solids, style
+from polhode.plots.axes import plain_ticks, title
 from polhode.plots.between import beside, filled, unresolved
 from polhode.plots.craft_panels import heaviest, names_of
 from polhode.plots.rows import joined, scattered, thinned
 from polhode.plots.shown import DEGREE, Shown, in_units
-from polhode.plots.solids import looking_along
 from polhode.plots.sphere_panels import graticule
-from polhode.plots.style import BLUE, FAINT, GREY, INK, ORANGE, SKY, VERMILION
+from polhode.plots.style import BLUE, FAINT, GREY, INK, ORANGE, SKY, VERMILION, Axes, Axes3D
 from polhode.plots.time_panels import XYZ, coordinates
 from polhode.trajectory.frames import ground_track, relative_motion
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.surroundings import place_of_sun
 
 TURNS = 12.0
@@ -27,7 +28,7 @@ ROUND = np.linspace(0.0, 2.0 * np.pi, 181)
 APART = "dots: rows are too far apart for a line"
 
 
-def _curve(shown: Shown, r: Any, v: Any, t: Any) -> tuple[Any, Any, bool]:
+def _curve(shown: Shown, r: Array, v: Array, t: Array) -> tuple[Array, Array, bool]:
     """The path (m, 3) through rows with NaN in gaps, the rows beside gaps, and whether there are gaps."""
     size = 0.5 * float(np.linalg.norm(np.ptp(r, axis=0))) or 1.0
     gaps = unresolved(t, r, v, size)
@@ -35,16 +36,15 @@ def _curve(shown: Shown, r: Any, v: Any, t: Any) -> tuple[Any, Any, bool]:
     return path, r[beside(gaps)], bool(gaps.any())
 
 
-def _moving(shown: Shown, body: int = 0) -> tuple[Any, Any, Any]:
+def _moving(shown: Shown, body: int = 0) -> tuple[Array, Array, Array]:
     """Times (of the trajectory), positions and velocities of one body, rows that are finite and increase in time."""
     t, r, v = shown.seconds, shown.all_bodies("position")[:, body], shown.all_bodies("velocity")[:, body]
-    usable = np.isfinite(r).all(axis=1) & np.isfinite(v).all(axis=1)
-    usable[1:] &= np.diff(t) > 0.0
+    usable = np.isfinite(r).all(axis=1) & np.isfinite(v).all(axis=1) & np.append(True, np.diff(t) > 0.0)
     return t[usable], r[usable], v[usable]
 
 
 # ------------------------------------------------------------------ about a centre
-def _seen_from(r: Any, v: Any, tilt: float) -> Any:
+def _seen_from(r: Array, v: Array, tilt: float) -> Array:
     """Camera matrix (right, up, towards the viewer): an angle off the normal of the orbit, z upwards."""
     normal = np.cross(r, v).mean(axis=0)
     size = float(np.linalg.norm(normal))
@@ -59,18 +59,13 @@ def _seen_from(r: Any, v: Any, tilt: float) -> Any:
         side = np.cross(n, up / np.linalg.norm(up))
         lean = 0.8 * side / np.linalg.norm(side) + 0.6 * up / np.linalg.norm(up)
     toward = np.cos(tilt) * n + np.sin(tilt) * lean / np.linalg.norm(lean)
-    return looking_along(toward / np.linalg.norm(toward), np.array([0.0, 0.0, 1.0]))
+    return solids.looking_along(toward / np.linalg.norm(toward), np.array([0.0, 0.0, 1.0]))
 
 
-def _hidden(points: Any, radius: float) -> Any:
-    """Which points (n, 3), as the camera sees them, are behind a sphere about the origin."""
-    return (points[:, 2] < 0.0) & (np.hypot(points[:, 0], points[:, 1]) < radius)
-
-
-def _strand(axes: Any, path: Any, radius: float, colour: str, width: float, zorder: float) -> None:
+def _strand(axes: Axes, path: Array, radius: float, colour: str, width: float, zorder: float) -> None:
     """A path as the camera sees it: behind the centre's plane paler, behind the centre itself not at all."""
     behind = path[:, 2] < 0.0
-    hidden = _hidden(path, radius) if radius else np.zeros(len(path), dtype=bool)
+    hidden = solids.hidden(path, radius) if radius else np.zeros(len(path), dtype=bool)
     for side, strength, order in ((~behind, 1.0, zorder + 2.0), (behind, 0.5, zorder)):
         grown = side.copy()
         grown[1:] |= side[:-1]
@@ -82,7 +77,7 @@ def _strand(axes: Any, path: Any, radius: float, colour: str, width: float, zord
             )  # fmt: skip
 
 
-def _globe(axes: Any, camera: Any, radius: float) -> None:
+def _globe(axes: Axes, camera: Array, radius: float) -> None:
     """The central body to scale, with its equator and some circles."""
     from matplotlib.patches import Circle
 
@@ -100,7 +95,7 @@ def _nice(length: float) -> float:
     return float(next(k for k in (5.0, 2.0, 1.0) if k * power <= length * (1.0 + 1e-12)) * power)
 
 
-def _scale_bar(axes: Any, middle: Any, half: tuple[float, float], units: str, reach: float) -> None:
+def _scale_bar(axes: Axes, middle: Array, half: tuple[float, float], units: str, reach: float) -> None:
     """A bar of a round length in the lower right corner."""
     length = _nice(0.5 * half[0])
     factor, unit = in_units(units, reach)
@@ -118,7 +113,7 @@ def _small() -> float:
     return style.points() - 1.0
 
 
-def _triad(axes: Any, shown: Shown, camera: Any, middle: Any, half: tuple[float, float]) -> None:
+def _triad(axes: Axes, shown: Shown, camera: Array, middle: Array, half: tuple[float, float]) -> None:
     """The axes of space, and the direction to the Sun at the start, in the lower left corner."""
     size = 0.14 * min(half)
     at = middle + np.array([-half[0] + 1.4 * size, -half[1] + 1.4 * size])
@@ -126,7 +121,7 @@ def _triad(axes: Any, shown: Shown, camera: Any, middle: Any, half: tuple[float,
     sun = place_of_sun(shown.ds, np.asarray(shown.ds["time"].values[:1], dtype=float))
     if sun is not None and np.isfinite(sun).all():
         ways.append(("Sun", ORANGE, "#a06a00", (camera @ (sun[0] / np.linalg.norm(sun[0])))[:2]))
-    placed: list[Any] = []
+    placed: list[Array] = []
     for name, colour, ink, way in ways:
         long = float(np.linalg.norm(way))
         if long < 0.25:
@@ -145,7 +140,9 @@ def _triad(axes: Any, shown: Shown, camera: Any, middle: Any, half: tuple[float,
         while any(float(np.linalg.norm(position - other)) < 0.75 * size for other in placed):
             position = position + 0.2 * size * way / long
         placed.append(position)
-        axes.text(*position, name, ha="center", va="center", color=ink, fontsize=_small() - 0.5, zorder=8)
+        axes.text(
+            position[0], position[1], name, ha="center", va="center", color=ink, fontsize=_small() - 0.5, zorder=8
+        )
 
 
 def _periods(shown: Shown) -> tuple[float, float, float]:
@@ -158,7 +155,7 @@ def _periods(shown: Shown) -> tuple[float, float, float]:
     return float(good[0]), float(good[-1]), float((shown.seconds[-1] - shown.seconds[0]) / np.median(good))
 
 
-def draw_orbit(axes: Any, shown: Shown) -> None:
+def draw_orbit(axes: Axes, shown: Shown) -> None:
     """Plot the orbits about the central body, to scale, as seen from the side."""
     centre = shown.centre
     assert centre is not None
@@ -182,7 +179,7 @@ def draw_orbit(axes: Any, shown: Shown) -> None:
             continue
         if many:
             dots = thinned(r, DOTS) @ camera.T
-            style.dots(axes, dots[~_hidden(dots, radius), :2], 0.9, SKY, zorder=3.5, alpha=0.6)
+            style.dots(axes, dots[~solids.hidden(dots, radius), :2], 0.9, SKY, zorder=3.5, alpha=0.6)
             pieces = [(t <= t[0] + first, ORANGE), (t >= t[-1] - last, colour)]
         else:
             some = scattered(len(r), 20_000)
@@ -195,7 +192,7 @@ def draw_orbit(axes: Any, shown: Shown) -> None:
             _strand(axes, path @ camera.T, radius, ink, 1.2, 3.0)
             if broken:
                 seen = ends @ camera.T
-                style.dots(axes, seen[~_hidden(seen, radius), :2], 1.8, ink, zorder=6)
+                style.dots(axes, seen[~solids.hidden(seen, radius), :2], 1.8, ink, zorder=6)
     _marks(axes, shown, camera, radius, reach)
     _scale_bar(axes, middle, half, shown.units("position"), reach)
     _triad(axes, shown, camera, middle, half)
@@ -206,10 +203,10 @@ def draw_orbit(axes: Any, shown: Shown) -> None:
     title(axes, f"Orbit{'s' if shown.bodies > 1 else ''}{where}", "; ".join(notes))
 
 
-def _window(axes: Any, points: Any) -> tuple[Any, tuple[float, float]]:
+def _window(axes: Axes, points: Array) -> tuple[Array, tuple[float, float]]:
     """Limits of a picture without axes, with equal scales, about points (n, 2); returns its middle, half its width and
     height."""
-    wide, high = inches(axes)
+    wide, high = style.inches(axes)
     low, high_end = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     middle, reach = 0.5 * (low + high_end), 0.5 * (high_end - low)
     scale = 1.14 * max(reach[0] / wide, reach[1] / (0.92 * high)) or 1.0
@@ -222,12 +219,12 @@ def _window(axes: Any, points: Any) -> tuple[Any, tuple[float, float]]:
     return middle, half
 
 
-def _marks(axes: Any, shown: Shown, camera: Any, radius: float, reach: float) -> None:
+def _marks(axes: Axes, shown: Shown, camera: Array, radius: float, reach: float) -> None:
     """Start and end, and of a spacecraft its axes at the end."""
     r = shown.run("position")
     r = r[np.isfinite(r).all(axis=1)]
     ends = r[[0, -1]] @ camera.T
-    hidden = _hidden(ends, radius)
+    hidden = solids.hidden(ends, radius)
     if shown.bodies == 1:
         if not hidden[0]:
             axes.plot(*ends[0, :2], marker="o", color="white", markeredgecolor=INK, markeredgewidth=1.2, markersize=6,
@@ -243,14 +240,14 @@ def _marks(axes: Any, shown: Shown, camera: Any, radius: float, reach: float) ->
 
 
 # ------------------------------------------------------------------ bodies that attract each other
-def draw_system(axes: Any, shown: Shown) -> None:
+def draw_system(axes: Axes, shown: Shown) -> None:
     """Plot all orbits in their common plane, relative to the heaviest body or the centre of mass."""
     central = heaviest(shown)
     r, v = map(shown.increasing, relative_motion(shown.thin.ds, "barycentre" if central is None else None)[:2])
     weights = shown.pulling
     good = np.isfinite(r).all(axis=(1, 2)) & np.isfinite(v).all(axis=(1, 2))
     r, v, t = r[good], v[good], shown.thin.seconds[good]
-    normal = np.einsum("i,ij->j", weights, np.cross(r[0], v[0]))
+    normal = np.einsum("i,ij->j", np.asarray(weights), np.cross(r[0], v[0]))
     size = float(np.linalg.norm(normal))
     n = normal / size if size > 1e-12 * float(np.abs(r).max() * np.abs(v).max()) else np.array([0.0, 0.0, 1.0])
     first = np.eye(3)[0] if abs(n[0]) < 0.9 else np.eye(3)[1]
@@ -294,15 +291,17 @@ def draw_system(axes: Any, shown: Shown) -> None:
     title(axes, f"Orbits about {about}", "; ".join(notes))
 
 
-def _name_bodies(axes: Any, ends: Any, reach: float) -> None:
+def _name_bodies(axes: Axes, ends: Sequence[tuple[Array, str, str]], reach: float) -> None:
     """Numbers beside the bodies that are not close to each other or to the centre."""
-    for k, (position, name, colour) in enumerate(ends):
-        others = [float(np.linalg.norm(position - other)) for j, (other, _, _) in enumerate(ends) if j != k]
-        if min([*others, 2.0 * float(np.linalg.norm(position))]) > 0.1 * reach:
-            axes.annotate(name, position, (5, 4), textcoords="offset points", color=colour, fontsize=_small(), zorder=7)
+    for k, (at, name, colour) in enumerate(ends):
+        others = [float(np.linalg.norm(at - other)) for j, (other, _, _) in enumerate(ends) if j != k]
+        if min([*others, 2.0 * float(np.linalg.norm(at))]) > 0.1 * reach:
+            axes.annotate(
+                name, (at[0], at[1]), (5, 4), "data", "offset points", color=colour, fontsize=_small(), zorder=7
+            )
 
 
-def _conics(shown: Shown, central: int) -> dict[int, Any]:
+def _conics(shown: Shown, central: int) -> dict[int, Array]:
     """The osculating ellipse (181, 3) of each body at the last row."""
     from polhode.trajectory.frames import elements
 
@@ -321,12 +320,12 @@ def _conics(shown: Shown, central: int) -> dict[int, Any]:
 
 
 # ------------------------------------------------------------------ point masses
-def draw_path(axes: Any, shown: Shown) -> None:
+def draw_path(axes: Axes, shown: Shown) -> None:
     """Plot the path of a point, in its plane or in space, with equal scales where the ranges allow."""
     (_draw_space if axes.name == "3d" else _draw_plane)(axes, shown)
 
 
-def _path_of(shown: Shown) -> tuple[Any, Any, bool]:
+def _path_of(shown: Shown) -> tuple[Array, Array, bool]:
     """The path through rows, dots for rows beside gaps, whether there are gaps."""
     t, r, v = _moving(shown) if "velocity" in shown else (shown.seconds, shown.values("position"), None)
     if v is None or len(r) < 2:
@@ -335,7 +334,7 @@ def _path_of(shown: Shown) -> tuple[Any, Any, bool]:
     return _curve(shown, r[some], v[some], t[some])
 
 
-def _draw_plane(axes: Any, shown: Shown) -> None:
+def _draw_plane(axes: Axes, shown: Shown) -> None:
     moving = (coordinates(shown) + [k for k in (0, 1, 2) if k not in coordinates(shown)])[:2]
     path, ends, broken = _path_of(shown)
     reach = float(np.nanmax(np.abs(path))) if np.isfinite(path).any() else 1.0
@@ -355,7 +354,7 @@ def _draw_plane(axes: Any, shown: Shown) -> None:
     title(axes, f"Path{shown.of_body}", APART if broken else "")
 
 
-def _draw_space(axes: Any, shown: Shown) -> None:
+def _draw_space(axes: Axes3D, shown: Shown) -> None:
     path, ends, broken = _path_of(shown)
     r = shown.run("position")
     r = r[np.isfinite(r).all(axis=1)]
@@ -381,7 +380,7 @@ def _draw_space(axes: Any, shown: Shown) -> None:
     title(axes, words, APART if broken else "")
 
 
-def draw_phase(axes: Any, shown: Shown) -> None:
+def draw_phase(axes: Axes, shown: Shown) -> None:
     """Plot momentum against position, for the coordinate with the largest range."""
     t, r, p = shown.seconds, shown.values("position"), shown.values("momentum")
     k = int(np.argmax(np.ptp(np.nan_to_num(r), axis=0)))
@@ -409,7 +408,7 @@ def draw_phase(axes: Any, shown: Shown) -> None:
 
 
 # ------------------------------------------------------------------ ground track
-def draw_ground_track(axes: Any, shown: Shown) -> None:
+def draw_ground_track(axes: Axes, shown: Shown) -> None:
     """Plot longitude and latitude below the body, of a run of many turns its last day."""
     centre = shown.centre
     assert centre is not None and centre.rotation is not None
@@ -435,7 +434,7 @@ def draw_ground_track(axes: Any, shown: Shown) -> None:
     style.mark_ends(axes, (dots[0][0], dots[1][0]), (dots[0][-1], dots[1][-1]), sizes=(6.0, 4.5), zorder=6)
     axes.set_xlim(-180, 180)
     axes.set_ylim(-90, 90)
-    axes.set_xticks(range(-180, 181, 60 if axes.get_position().width * axes.figure.get_figwidth() > 3.0 else 90))
+    axes.set_xticks(range(-180, 181, 60 if style.inches(axes)[0] > 3.0 else 90))
     axes.set_yticks(range(-90, 91, 30))
     axes.axhline(0.0, color=FAINT, linewidth=0.9, zorder=1)
     axes.set_aspect("equal")
@@ -444,10 +443,8 @@ def draw_ground_track(axes: Any, shown: Shown) -> None:
     title(axes, f"Ground track{shown.of_body}", "; ".join(notes))
 
 
-def _below(shown: Shown, times: Any, places: Any) -> tuple[Any, Any]:
+def _below(shown: Shown, times: Array, places: Array) -> tuple[Array, Array]:
     """Longitudes and latitudes (deg) below places at times."""
-    import xarray as xr
-
     made = xr.Dataset({"position": (("time", "axis"), places)}, {"time": times}, dict(shown.ds.attrs))
     found = ground_track(made)
     return np.asarray(found["longitude"].values) * DEGREE, np.asarray(found["latitude"].values) * DEGREE

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from polhode.plots import sphere_panels as spheres
 from polhode.plots import time_panels as along
 from polhode.plots.molecules import draw_bodies, draw_distances
 from polhode.plots.shown import Shown
+from polhode.plots.style import Axes
 from polhode.trajectory.convergence import momentum_errors
 from polhode.trajectory.surroundings import place_of_sun
 
@@ -36,7 +36,7 @@ class Panel:
     words: str  # what it shows
     needs: str  # what a trajectory must have, in words
     offered: Callable[[Shown], bool]  # whether a ``Shown`` has it
-    draw: Callable[[Any, Shown], None]  # of axes and a ``Shown``
+    draw: Callable[[Axes, Shown], None]  # of axes and a ``Shown``
     shape: str = ALONG  # ALONG, SQUARE or WIDE
     space: Callable[[Shown], bool] = lambda shown: False  # whether the axes are those of matplotlib's 3-D pictures
 

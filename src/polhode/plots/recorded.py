@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array
 from polhode.bodies.inertia import parallel_axis, principal
 from polhode.errors import PolhodeError
 from polhode.plots.rows import thinned
 from polhode.trajectory import surroundings
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 POINT = (np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))
 """Inertia of a body that does not turn."""
@@ -63,12 +62,12 @@ class Recorded:
         return surroundings.centre(self.whole)
 
     @cached_property
-    def top(self) -> Any:
+    def top(self) -> Array | None:
         """Centre of mass of a top from its fixed point; None of what is no top."""
         return surroundings.centre_of_top(self.whole)
 
     @cached_property
-    def axis(self) -> Any:
+    def axis(self) -> Array:
         """The axis of a pinned body, a unit vector in it: through its centre of mass, else z."""
         try:
             axis = self.arguments.get("center_of_mass") if self.top is None else self.top
@@ -78,7 +77,7 @@ class Recorded:
         axis = axis if np.isfinite(axis).all() and axis.any() else np.array([0.0, 0.0, 1.0])
         return axis / np.linalg.norm(axis)
 
-    def first(self, name: str) -> Any:
+    def first(self, name: str) -> Array | None:
         """Rows of the first body; None where there is no such variable."""
         if name not in self.whole:
             return None
@@ -86,7 +85,7 @@ class Recorded:
         return np.asarray((variable.isel(body=0) if "body" in variable.dims else variable).values, dtype=float)
 
     @cached_property
-    def mass(self) -> Any:
+    def mass(self) -> Array | None:
         """Masses (B,) where they are known, else None."""
         given: Any = None
         if "mass" in self.whole and "time" not in self.whole["mass"].dims:
@@ -101,7 +100,7 @@ class Recorded:
         return values if np.isfinite(values).all() and (values >= 0.0).all() and values.any() else None
 
     @cached_property
-    def inertia(self) -> list[tuple[Any, Any]]:
+    def inertia(self) -> list[tuple[Array, Array]]:
         """Principal moments (3,) and the quaternion of the principal frame in the body's, of each body or of all.
 
         Empty where the bodies have none, or it is not known; that of a point among other bodies is zero.
@@ -135,7 +134,7 @@ class Recorded:
         return parallel_axis(tensor, self.arguments["mass"], self.arguments["center_of_mass"])
 
     @cached_property
-    def fitted(self) -> list[tuple[Any, Any]]:
+    def fitted(self) -> list[tuple[Array, Array]]:
         """That which belongs to the momenta and velocities of the first body, where they determine it."""
         m, w = self.first("angular_momentum"), self.first("angular_velocity")
         found = None if m is None or w is None else inverse_inertia(m, w)
@@ -148,7 +147,7 @@ class Recorded:
         return [(1.0 / values, rotation.quaternion_from_matrix(axes))]
 
 
-def inverse_inertia(momentum: Any, velocity: Any) -> Any:
+def inverse_inertia(momentum: Array, velocity: Array) -> Array | None:
     """Symmetric matrix J with ``velocity = J momentum``, fitted to rows of both; None if they do not determine it."""
     moving = np.isfinite(momentum).all(axis=1)
     m, w = momentum[moving], velocity[moving]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from polhode.arguments import Array, Indices
 
 BINS = 1000
 """Bins of a long time series; a panel is about 550 pixels wide."""
@@ -16,7 +16,7 @@ FEW = 40
 """Up to this many rows, each has a marker."""
 
 
-def extremes(values: Any, bins: int = BINS) -> Any:
+def extremes(values: Array, bins: int = BINS) -> Indices:
     """Thin out a long series for drawing: the rows of the smallest and the largest value of each bin."""
     n = len(values)
     if n <= 4 * bins:
@@ -32,7 +32,7 @@ def extremes(values: Any, bins: int = BINS) -> Any:
     return np.unique(np.concatenate(parts))
 
 
-def scattered(n: int, most: int = POINTS) -> Any:
+def scattered(n: int, most: int = POINTS) -> Indices:
     """At most ``most`` of ``n`` rows, evenly spread but without a fixed stride, which prevents aliasing."""
     if n <= most:
         return np.arange(n)
@@ -43,17 +43,17 @@ def scattered(n: int, most: int = POINTS) -> Any:
     return np.unique(chosen)
 
 
-def thinned(values: Any, most: int = POINTS) -> Any:
+def thinned(values: Array, most: int = POINTS) -> Array:
     """The same rows of values."""
     return values[scattered(len(values), most)]
 
 
-def even(n: int, most: int) -> Any:
+def even(n: int, most: int) -> Indices:
     """At most ``most`` of ``n`` rows or members at a fixed stride, with the first and the last."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
 
 
-def opening(curves: Any, most: int = EXTREMA) -> int:
+def opening(curves: Array, most: int = EXTREMA) -> int:
     """Rows in which the fastest of the curves (n, k) has ``most`` extrema; ``n`` unless one has over twice as many.
 
     Curves whose range is negligible compared with the others do not count, so round-off is not taken for motion.
@@ -71,7 +71,7 @@ def opening(curves: Any, most: int = EXTREMA) -> int:
     return max(least, min(n, 12))
 
 
-def band(times: Any, values: Any, bins: int) -> tuple[Any, Any, Any]:
+def band(times: Array, values: Array, bins: int) -> tuple[Array, Array, Array]:
     """Time, smallest and largest value of each bin."""
     edges = np.linspace(0, len(values), min(bins, len(values)) + 1).astype(np.int64)[:-1]
     low = np.fmin.reduceat(values, edges)
@@ -82,7 +82,7 @@ def band(times: Any, values: Any, bins: int) -> tuple[Any, Any, Any]:
     return centre, low, high
 
 
-def joined(points: Any, rows: int, size: float) -> bool:
+def joined(points: Array, rows: int, size: float) -> bool:
     """Whether to join the points by lines: consecutive ones are close, be they all rows or selected ones."""
     if rows <= FEW:
         return True

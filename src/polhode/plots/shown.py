@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import pi
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.arguments import MOST_SQUARED
+from polhode.arguments import MOST_SQUARED, Array
 from polhode.errors import InvalidInput
 from polhode.plots.recorded import Recorded
 from polhode.plots.rows import scattered
 from polhode.trajectory import frames
 from polhode.trajectory.convergence import total_of
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.relative import joined, relative
 from polhode.trajectory.schema import MOVING, trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 TIME_UNITS = (("s", 1.0, 600.0), ("min", 60.0, 10800.0), ("h", 3600.0, 345600.0), ("d", 86400.0, 9.5e7),
           ("yr", 31557600.0, np.inf))  # fmt: skip
@@ -76,12 +73,12 @@ class Shown(Recorded):
         """Whether the times of the trajectory decrease."""
         return bool(self.ds["time"].values[-1] < self.ds["time"].values[0])
 
-    def increasing(self, rows: Any) -> Any:
+    def increasing(self, rows: Array) -> Array:
         """Rows in order of increasing time."""
         return rows[::-1] if self.backwards else rows
 
     @cached_property
-    def seconds(self) -> Any:
+    def seconds(self) -> Array:
         """Times, increasing, in the units of the trajectory."""
         return self.increasing(np.asarray(self.ds["time"].values, dtype=float))
 
@@ -96,15 +93,15 @@ class Shown(Recorded):
         return size, name
 
     @cached_property
-    def times(self) -> Any:
+    def times(self) -> Array:
         """Times, increasing, in the unit of time that is shown."""
         return self.seconds / self.time_unit[0]
 
-    def values(self, name: str) -> Any:
+    def values(self, name: str) -> Array:
         """Values of a variable in order of increasing time, of the first body if there are several."""
         return self.increasing(self.run(name))
 
-    def run(self, name: str) -> Any:
+    def run(self, name: str) -> Array:
         """The same, in the order of the run."""
         variable = trajectory(self.ds, name)[name]
         if "body" in variable.dims:
@@ -121,11 +118,11 @@ class Shown(Recorded):
                 )
         return values
 
-    def total(self, name: str) -> Any:
+    def total(self, name: str) -> Array:
         """A variable, summed over the bodies, in order of increasing time."""
         return self.increasing(total_of(self.ds, name))
 
-    def all_bodies(self, name: str) -> Any:
+    def all_bodies(self, name: str) -> Array:
         """Values (n, N, ...) of all bodies, in order of increasing time."""
         values = np.asarray(self.ds[name].values, dtype=float)
         return self.increasing(values if "body" in self.ds[name].dims else values[:, None])
@@ -135,7 +132,7 @@ class Shown(Recorded):
         return str(self.ds[name].attrs.get("units", ""))
 
     @cached_property
-    def pulling(self) -> Any:
+    def pulling(self) -> Array | None:
         """Gravity parameters of bodies that attract each other, or None."""
         found = frames.gravity_parameters(self.ds)
         return found if found is not None and len(found) == self.bodies else None
@@ -176,12 +173,12 @@ class Shown(Recorded):
         """The second of a pair as seen from the first, of ``thin``: in its LVLH about a centre, else in space."""
         return relative(self.thin.ds, *pair, "space" if self.centre is None else "lvlh")
 
-    def derived(self, values: Any) -> Any:
+    def derived(self, values: xr.DataArray) -> Array:
         """An array of ``lvlh``, ``elements`` or ``between`` as numbers, in order of increasing time."""
         return self.increasing(np.asarray(values.values, dtype=float))
 
     @cached_property
-    def shadows(self) -> Any:
+    def shadows(self) -> Array:
         """Begin and end (k, 2) of each shadow, in the unit of time that is shown; of many, none."""
         if self.centre is None or "velocity" not in self.ds or self.rows < 2:
             return np.empty((0, 2))

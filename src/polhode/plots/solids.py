@@ -7,9 +7,12 @@ solid: so nothing has to be sorted.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+
+from polhode.arguments import Array, ArrayLike, Mask
 
 LIGHT = np.array([-0.42, 0.58, 0.70])
 """Direction of the light: right, up, towards the viewer."""
@@ -27,13 +30,13 @@ PALE = 0.35
 """How much white is in the colour of a face."""
 
 
-def camera(azimuth: float, elevation: float) -> Any:
+def camera(azimuth: float, elevation: float) -> Array:
     """Camera matrix, z pointing up; angles in radians."""
     toward = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
     return looking_along(toward, np.array([0.0, 0.0, 1.0]))
 
 
-def looking_along(toward: Any, up: Any) -> Any:
+def looking_along(toward: Array, up: Array) -> Array:
     """Camera matrix with the viewer in the direction ``toward`` (unit vector), ``up`` pointing up."""
     up = up - (up @ toward) * toward
     if np.linalg.norm(up) < 1e-9:
@@ -46,12 +49,12 @@ def looking_along(toward: Any, up: Any) -> Any:
 class Solid(NamedTuple):
     """A convex solid in the frame of its body, relative to the point that is drawn at rest."""
 
-    faces: list[Any]  # (k, 3): corners of each face
-    normals: Any  # (n, 3): outward unit normals
-    colours: Any  # (n, 3): red, green, blue, 0 to 1
+    faces: list[Array]  # (k, 3): corners of each face
+    normals: Array  # (n, 3): outward unit normals
+    colours: Array  # (n, 3): red, green, blue, 0 to 1
     reach: float  # largest distance of a corner from the resting point
 
-    def seen(self, view: Any) -> tuple[list[Any], Any]:
+    def seen(self, view: Array) -> tuple[list[Array], Array]:
         """Outlines on the screen and colours of the faces that are seen."""
         normals = self.normals @ view.T
         front = np.flatnonzero(normals[:, 2] > 0.0)
@@ -59,7 +62,7 @@ class Solid(NamedTuple):
         bright = AMBIENT + (1.0 - AMBIENT) * np.clip(normals[front] @ light, 0.0, None)
         return [self.faces[k] @ view[:2].T for k in front], self.colours[front] * bright[:, None]
 
-    def exit(self, direction: Any) -> tuple[float, int]:
+    def exit(self, direction: Array) -> tuple[float, int]:
         """How far along a unit vector (body frame) from the resting point the surface is, and through which face."""
         heights = np.array([face[0] @ normal for face, normal in zip(self.faces, self.normals, strict=True)])
         slopes = self.normals @ direction
@@ -69,7 +72,7 @@ class Solid(NamedTuple):
         return max(float(far[k]), 0.0), k
 
 
-def _solid(faces: list[Any], colours: list[Any]) -> Solid:
+def _solid(faces: list[Array], colours: list[Array]) -> Solid:
     normals = []
     middle = np.concatenate(faces).mean(axis=0)
     for face in faces:
@@ -80,17 +83,17 @@ def _solid(faces: list[Any], colours: list[Any]) -> Solid:
     return Solid(faces, np.array(normals), np.array(colours), reach)
 
 
-def rgb(colour: str) -> Any:
+def rgb(colour: str) -> Array:
     """Red, green and blue of ``#rrggbb``, 0 to 1."""
     return np.array([int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)])
 
 
-def mixed(colour: str, pale: float) -> Any:
+def mixed(colour: str, pale: float) -> Array:
     """A colour with a part of white."""
     return rgb(colour) * (1.0 - pale) + pale
 
 
-def sides(moments: Any, mass: float | None = None, thinnest: float = THINNEST) -> Any:
+def sides(moments: Array, mass: float | None = None, thinnest: float = THINNEST) -> Array:
     """Sides of the cuboid of uniform density with these principal moments; without a mass, such that the largest is 1.
 
     From the moments m (b^2 + c^2)/12, ... of a cuboid with sides a, b, c follows a^2 = 6 (I_y + I_z - I_x)/m. Moments
@@ -106,7 +109,7 @@ def sides(moments: Any, mass: float | None = None, thinnest: float = THINNEST) -
     return found * (np.sqrt(largest / mass) if mass else 1.0 / found.max())
 
 
-def box(size: Any, frame: Any = None) -> Solid:
+def box(size: ArrayLike, frame: Array | None = None) -> Solid:
     """A cuboid with these sides along the columns of ``frame`` (3, 3); each pair of faces in the colour of its axis."""
     half = 0.5 * np.asarray(size, dtype=float)
     turn = np.eye(3) if frame is None else np.asarray(frame)
@@ -123,7 +126,7 @@ def box(size: Any, frame: Any = None) -> Solid:
     return _solid(faces, colours)
 
 
-def ellipsoid(axes: Any, frame: Any = None, around: int = 24, along: int = 14) -> Solid:
+def ellipsoid(axes: ArrayLike, frame: Array | None = None, around: int = 24, along: int = 14) -> Solid:
     """An ellipsoid with these semi-axes along the columns of ``frame``; its octants in two colours, so turns show."""
     turn = np.eye(3) if frame is None else np.asarray(frame)
     u, v = np.linspace(0.0, 2.0 * np.pi, around + 1), np.linspace(0.0, np.pi, along + 1)
@@ -144,7 +147,7 @@ def ellipsoid(axes: Any, frame: Any = None, around: int = 24, along: int = 14) -
     return _solid(faces, colours)
 
 
-def ring(axis: Any, height: float, radius: float, many: int) -> Any:
+def ring(axis: Sequence[float] | Array, height: float, radius: float, many: int) -> Array:
     """Points (many, 3) around a unit vector, at a height along it."""
     aside = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
     aside /= np.linalg.norm(aside)
@@ -153,7 +156,7 @@ def ring(axis: Any, height: float, radius: float, many: int) -> Any:
     return radius * around + height * np.asarray(axis)
 
 
-def cone(axis: Any, height: float, radius: float) -> Solid:
+def cone(axis: Sequence[float] | Array, height: float, radius: float) -> Solid:
     """A cone standing on its tip, which rests, about the unit vector ``axis``."""
     rim, tip = ring(axis, height, radius, SIDES), np.zeros(3)
     faces = [np.array([tip, rim[k], rim[(k + 1) % SIDES]]) for k in range(SIDES)]
@@ -164,7 +167,12 @@ def cone(axis: Any, height: float, radius: float) -> Solid:
     return _solid(faces, colours)
 
 
-def near_and_far(points: Any, view: Any) -> tuple[Any, Any]:
+def hidden(points: Array, radius: float) -> Mask:
+    """Which points (n, 3), as the camera sees them, are behind a sphere about the origin."""
+    return (points[:, 2] < 0.0) & (np.hypot(points[:, 0], points[:, 1]) < radius)
+
+
+def near_and_far(points: Array, view: Array) -> tuple[Array, Array]:
     """Of a curve (n, 3) on a sphere, the parts on the near and on the far side, on the screen; gaps are NaN."""
     flat = points @ view.T
     near = flat[:, 2] >= 0.0

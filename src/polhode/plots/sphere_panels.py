@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.plots import style
-from polhode.plots.axes import inches, title
+from polhode.plots.axes import title
 from polhode.plots.between import beside, filled, slopes_of, unresolved
 from polhode.plots.recorded import inverse_inertia
 from polhode.plots.rows import joined, thinned
 from polhode.plots.shown import Shown
 from polhode.plots.solids import camera as looking_from
-from polhode.plots.style import BLUE, FAINT, GREY, INK, VERMILION
+from polhode.plots.style import BLUE, FAINT, GREY, INK, VERMILION, Axes, Figure
 
 
-def _camera(directions: Any) -> Any:
+def _camera(directions: Array) -> Array:
     """Camera matrix with rows right, up and towards the viewer: seen from near the mean direction, z pointing up."""
     middle = directions.mean(axis=0)
     length = float(np.linalg.norm(middle))
@@ -31,7 +32,7 @@ def _camera(directions: Any) -> Any:
     return looking_from(azimuth, elevation)
 
 
-def _draw(axes: Any, camera: Any, points: Any, colour: str, width: float, far: float, zorder: float = 2.0) -> None:
+def _draw(axes: Axes, camera: Array, points: Array, colour: str, width: float, far: float, zorder: float = 2.0) -> None:
     """Draw a curve on the unit sphere: its near side opaque, its far side with opacity ``far``."""
     projected = points @ camera.T
     near = projected[:, 2] >= 0.0
@@ -44,7 +45,7 @@ def _draw(axes: Any, camera: Any, points: Any, colour: str, width: float, far: f
 
 
 @functools.cache
-def graticule() -> Any:
+def graticule() -> Array:
     """Circles of latitude and longitude on the unit sphere, every 30 degrees, with NaN between them."""
     u = np.linspace(0.0, 2 * np.pi, 121)
     zero = np.zeros_like(u)
@@ -55,17 +56,17 @@ def graticule() -> Any:
     return strung(rings)
 
 
-def strung(curves: Sequence[Any]) -> Any:
+def strung(curves: Sequence[Array]) -> Array:
     """Curves (k, 3) as one, with NaN between them: one line is drawn much faster than many."""
     gap = np.full((1, 3), np.nan)
     return np.concatenate([part for curve in curves for part in (curve, gap)])
 
 
-def _sphere(axes: Any, camera: Any, names: str) -> None:
+def _sphere(axes: Axes, camera: Array, names: str) -> None:
     """Draw the sphere, its circles of latitude and longitude, and its axes."""
     from matplotlib.patches import Circle
 
-    wide, high = inches(axes)
+    wide, high = style.inches(axes)
     axes.set_aspect("equal")
     axes.set_xlim(-1.26 * wide / high, 1.26 * wide / high)
     axes.set_ylim(-1.26, 1.26)
@@ -93,7 +94,7 @@ def _sphere(axes: Any, camera: Any, names: str) -> None:
         )
 
 
-def _enlarged_inset(axes: Any, camera: Any, directions: Any, colour: str) -> None:
+def _enlarged_inset(axes: Axes, camera: Array, directions: Array, colour: str) -> None:
     """Draw an enlarged inset of a path that is too small to see on the sphere."""
     middle = directions.mean(axis=0)
     if len(directions) < 3 or float(np.linalg.norm(middle)) < 0.9 or float(middle @ camera[2]) <= 0.0:
@@ -125,7 +126,7 @@ def _enlarged_inset(axes: Any, camera: Any, directions: Any, colour: str) -> Non
     corner.set_title(f"enlarged {float(enlarged):,.0f} times", fontsize=8.5, fontweight="normal", loc="center", pad=3)
 
 
-def _curve(axes: Any, camera: Any, times: Any, directions: Any, colour: str, exact: Any = None) -> str:
+def _curve(axes: Axes, camera: Array, times: Array, directions: Array, colour: str, exact: Array | None = None) -> str:
     """Draw the path on the sphere, a line where rows resolve it, else dots, with start and end. Returns a note."""
     n, note = len(directions), ""
     if exact is not None:
@@ -157,7 +158,7 @@ MOST_RESOLVED = 20_000
 """Most rows between which cubics are drawn."""
 
 
-def _dots(axes: Any, camera: Any, points: Any, colour: str, size: float) -> None:
+def _dots(axes: Axes, camera: Array, points: Array, colour: str, size: float) -> None:
     """Draw points, those on the far side pale."""
     projected = points @ camera.T
     near = projected[:, 2] >= 0.0
@@ -169,11 +170,11 @@ PLACES = ((7, 7), (7, -7), (-7, 7), (-7, -7), (12, 0), (-12, 0), (0, 13), (0, -1
 """Where a label may stand beside its point (points), the first that is free."""
 
 
-def _ends(axes: Any, ends: Any) -> None:
+def _ends(axes: Axes, ends: Array) -> None:
     """Mark start and end, with labels that overlap neither the points nor other labels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    renderer = FigureCanvasAgg(axes.figure).get_renderer()  # type: ignore[no-untyped-call]
+    renderer = FigureCanvasAgg(cast("Figure", axes.figure)).get_renderer()  # type: ignore[no-untyped-call]
     same = float(np.linalg.norm(ends[0] - ends[1])) < 0.02
     style.mark_ends(axes, ends[0], ends[1], sizes=(7.0, 4.0 if same else 6.0), zorder=6)
     for k, word in enumerate(["start, end"] if same else ["start", "end"]):
@@ -198,7 +199,7 @@ def _ends(axes: Any, ends: Any) -> None:
                           fontsize=min(8.5, style.points()))  # fmt: skip
 
 
-def level_curves(J: Any, levels: int = 3) -> list[Any]:
+def level_curves(J: Array, levels: int = 3) -> list[Array]:
     """Curves of constant kinetic energy on the unit sphere of momentum directions: ``n . J n`` constant."""
     values, axes = np.linalg.eigh(J)
     low, mid, high = values
@@ -225,7 +226,7 @@ def level_curves(J: Any, levels: int = 3) -> list[Any]:
     return curves
 
 
-def polhode_loop(J: Any, direction: Any) -> Any:
+def polhode_loop(J: Array, direction: Array) -> Array | None:
     """The closed curve of constant energy on the unit sphere through a direction; None where it is a point."""
     values, axes = np.linalg.eigh(J)
     n = np.asarray(direction) @ axes
@@ -246,7 +247,7 @@ def polhode_loop(J: Any, direction: Any) -> Any:
     return point @ axes.T
 
 
-def _timed(shown: Shown, vectors: Any) -> tuple[Any, Any]:
+def _timed(shown: Shown, vectors: Array) -> tuple[Array, Array]:
     """Times and directions of the rows whose vectors are finite and not zero, in the order of the run."""
     times = np.asarray(shown.ds["time"].values, dtype=float)
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
@@ -254,7 +255,7 @@ def _timed(shown: Shown, vectors: Any) -> tuple[Any, Any]:
     return times[usable], vectors[usable] / length[usable, None]
 
 
-def draw_polhode(axes: Any, shown: Shown) -> None:
+def draw_polhode(axes: Axes, shown: Shown) -> None:
     """Plot the direction of the angular momentum in the body frame, among curves of equal energy."""
     m = shown.run("angular_momentum")
     times, directions = _timed(shown, m)
@@ -275,13 +276,13 @@ def draw_polhode(axes: Any, shown: Shown) -> None:
     title(axes, words, note)
 
 
-def _free(shown: Shown, J: Any, directions: Any) -> bool:
+def _free(shown: Shown, J: Array, directions: Array) -> bool:
     """Whether all rows are on one curve of equal energy, as those of a free body."""
     energy = np.einsum("ij,jk,ik->i", directions, J, directions)
     return shown.system == "free_body" and float(np.ptp(energy)) < 1e-4 * float(np.linalg.norm(J))
 
 
-def draw_axis_in_space(axes: Any, shown: Shown) -> None:
+def draw_axis_in_space(axes: Axes, shown: Shown) -> None:
     """Plot the path of the body's z axis in space."""
     w, x, y, z = shown.run("attitude").T
     tips = np.column_stack([2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z])

@@ -9,17 +9,33 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from polhode.arguments import Array, ArrayLike
 from polhode.arguments import path as checked_path
 from polhode.errors import InvalidInput
 from polhode.trajectory.files import appearing_whole
+from polhode.trajectory.lazy_packages import matplotlib
 from polhode.trajectory.outputs import MAKER
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.artist import Artist as Artist
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.axis import Axis as Axis
+    from matplotlib.backend_bases import RendererBase as RendererBase
+    from matplotlib.cm import ScalarMappable as ScalarMappable
+    from matplotlib.colors import Normalize as Normalize
+    from matplotlib.figure import Figure as Figure
+    from matplotlib.gridspec import GridSpec as GridSpec
+    from matplotlib.lines import Line2D as Line2D
+    from matplotlib.ticker import Formatter as Formatter
+    from matplotlib.transforms import Transform as Transform
+    from mpl_toolkits.mplot3d import Axes3D as Axes3D
+else:  # types alone: matplotlib is imported by the first picture
+    Artist = Axes = Axes3D = Axis = Figure = Formatter = GridSpec = Line2D = Normalize = object
+    RendererBase = ScalarMappable = Transform = object
 
 INK = "#262626"
 GREY = "#8a8a8a"
@@ -104,25 +120,28 @@ def scientific(value: float, digits: int = 2) -> str:
     return mantissa.replace("-", "−") + "×10" + str(int(exponent)).translate(_POWER)
 
 
-def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
+def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     """Label each curve at its right end, in its colour; labels are moved apart where they would overlap."""
     low, high = axes.get_ylim()
     box = axes.transData.transform
     bottom, top = box((0, low))[1], box((0, high))[1]
     requested = sorted(((box((0, y))[1] - bottom) / (top - bottom), text, colour) for y, text, colour in ends)
-    tall = 72.0 * axes.get_position().height * axes.figure.get_figheight()
+    tall = 72.0 * inches(axes)[1]
     size = min(points() - 0.5, tall / (1.3 * max(1, len(ends) - 1)))
     apart = spread([entry[0] for entry in requested], 1.3 * size / tall)
     for height, (_, text, colour) in zip(apart, requested, strict=True):
         axes.text(1.012, height, text, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=size)
 
 
+def inches(axes: Axes) -> tuple[float, float]:
+    """Width and height of a panel."""
+    box, figure = axes.get_position(), cast("Figure", axes.figure)
+    return box.width * figure.get_figwidth(), box.height * figure.get_figheight()
+
+
 def points(name: str = "font.size") -> float:
     """A size (points) of the settings that hold while a figure is drawn."""
-    import matplotlib
-
-    settings: Any = matplotlib.rcParams
-    return float(settings[name])
+    return float(cast(Any, matplotlib.rcParams)[name])
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
@@ -142,7 +161,7 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def mark_ends(
-    axes: Any, start: Any, end: Any, sizes: tuple[float, float] = (7.0, 5.0), edge: float = 1.4,
+    axes: Axes, start: ArrayLike, end: ArrayLike, sizes: tuple[float, float] = (7.0, 5.0), edge: float = 1.4,
     zorder: float | None = None,
 ) -> None:  # fmt: skip
     """Mark the two ends of a path, points (2,) or (3,): the start by an open circle, the end, above it, by a dot."""
@@ -154,7 +173,7 @@ def mark_ends(
     axes.plot(*np.reshape(end, (-1, 1)), marker="o", color=INK, markersize=sizes[1], zorder=above)
 
 
-def dots(axes: Any, points: Any, size: float, colour: str, **how: Any) -> None:
+def dots(axes: Axes, points: Array, size: float, colour: str, **how: Any) -> None:
     """Points (n, 2) or (n, 3) that no line joins."""
     axes.plot(*np.transpose(points), linestyle="", marker="o", markersize=size, mew=0, color=colour, **how)
 
@@ -173,13 +192,16 @@ def picture_path(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def drawing(
-    path: Any, size: tuple[float, float], how: Any = RC, written: float = DPI, into: Any = None, **options: Any
+    path: Any,
+    size: tuple[float, float],
+    how: Any = RC,
+    written: float = DPI,
+    into: Figure | None = None,
+    **options: Any,
 ) -> Iterator[Figure]:
     """A new picture of a size (inches), or one that is there, drawn in a style; then written where there is a path."""
     if path is not None:
         picture_path(path)
-    import matplotlib
-
     from polhode.plots.picture import Picture
 
     with matplotlib.rc_context(how):
@@ -193,8 +215,6 @@ def write(figure: Figure, path: str | os.PathLike[str], dpi: float = DPI) -> Pat
     """Write a figure to a file atomically; its folder is created if missing.
 
     PDF and SVG hold their fonts and no date: the same figure gives the same bytes."""
-    import matplotlib
-
     target = picture_path(path)
     kind = target.suffix.lower()[1:]
     about: dict[str, Any] = {  # without a date

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array, Mask
 from polhode.plots import style
 from polhode.plots.axes import curves, label, line, log_axis, plain_ticks, time_axis, title, y_ticks, zero_line
 from polhode.plots.molecules import draw_temperatures
 from polhode.plots.rows import BINS, band, extremes
 from polhode.plots.shown import Shown
-from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, PURPLE, VERMILION
+from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, PURPLE, VERMILION, Axes
 from polhode.trajectory.convergence import momentum_errors
 from polhode.trajectory.energies import MASSLESS
 from polhode.trajectory.frames import where_known
@@ -28,7 +27,7 @@ FAR = 1.0
 """Radians between the attitudes of two rows from which on they are not joined by a line."""
 
 
-def draw_energy(axes: Any, shown: Shown) -> None:
+def draw_energy(axes: Axes, shown: Shown) -> None:
     """Plot the energy error over the energies so far; of a thermostat, the change of the energy with the bath's."""
     ds, times = shown.ds, shown.times
     values = shown.values("energy_error")
@@ -89,7 +88,7 @@ _MOMENTUM_COLOURS = {
 }  # fmt: skip
 
 
-def draw_momenta(axes: Any, shown: Shown) -> None:
+def draw_momenta(axes: Axes, shown: Shown) -> None:
     """Plot the errors of the conserved momenta; of a system that conserves none, the angular momentum itself."""
     ds, times = shown.ds, shown.times
     found = momentum_errors(ds)
@@ -126,7 +125,7 @@ def draw_momenta(axes: Any, shown: Shown) -> None:
     style.label_ends(axes, ends)
 
 
-def draw_energies(axes: Any, shown: Shown) -> None:
+def draw_energies(axes: Axes, shown: Shown) -> None:
     """Plot kinetic and potential energy, per body where there are several."""
     values = np.column_stack([shown.values(f"{name}_energy") for name, _ in ENERGIES]) / shown.bodies
     note = curves(axes, shown, values, ENERGIES, shown.units("energy"), whole=True)
@@ -135,7 +134,7 @@ def draw_energies(axes: Any, shown: Shown) -> None:
           "; ".join(part for part in ("momentum not conserved" if unconserved else "", note) if part))  # fmt: skip
 
 
-def draw_angular_momentum(axes: Any, shown: Shown) -> None:
+def draw_angular_momentum(axes: Axes, shown: Shown) -> None:
     """Plot the angular momentum in space, of all bodies, about the origin."""
     name = "angular_momentum_space"
     kept = any(word in shown.conserved for word in (name, "total_angular_momentum"))
@@ -144,7 +143,7 @@ def draw_angular_momentum(axes: Any, shown: Shown) -> None:
     title(axes, "Angular momentum in space", "; ".join(notes))
 
 
-def gaps_between(attitudes: Any) -> Any:
+def gaps_between(attitudes: Array) -> Mask:
     """Between which of the attitudes (n, 4) the body turns too far for a line."""
     if len(attitudes) < 2:
         return np.zeros(0, dtype=bool)
@@ -152,7 +151,7 @@ def gaps_between(attitudes: Any) -> Any:
     return ~(alike > np.cos(0.5 * FAR))
 
 
-def draw_attitude(axes: Any, shown: Shown) -> None:
+def draw_attitude(axes: Axes, shown: Shown) -> None:
     """Plot the attitude: the chart that the run integrates in, else the quaternion."""
     ds = shown.ds
     chart = next((name for name in CHARTS if name in ds), None)
@@ -170,19 +169,19 @@ def draw_attitude(axes: Any, shown: Shown) -> None:
     title(axes, chart.replace("_", " ").capitalize() + (f" ({words})" if words else "") + shown.of_body, note)
 
 
-def draw_rates(axes: Any, shown: Shown) -> None:
+def draw_rates(axes: Axes, shown: Shown) -> None:
     """Plot the angular velocity in the body frame."""
     note = curves(axes, shown, shown.values("angular_velocity"), XYZ, shown.units("angular_velocity"))
     title(axes, f"Body rates: angular velocity, body frame{shown.of_body}", note)
 
 
-def axis_of(shown: Shown) -> Any:
+def axis_of(shown: Shown) -> Array:
     """Directions (n, 3) in space of the axis of a top, in order of increasing time: z of the body where not told."""
     q = shown.values("attitude")
     return where_known(rotation.rotate, q, np.broadcast_to(shown.axis, (len(q), 3)))
 
 
-def draw_tilt(axes: Any, shown: Shown) -> None:
+def draw_tilt(axes: Axes, shown: Shown) -> None:
     """Plot the angle between a top's axis and the vertical."""
     axis = axis_of(shown)
     tilt = np.arctan2(np.hypot(axis[:, 0], axis[:, 1]), axis[:, 2])
@@ -190,7 +189,7 @@ def draw_tilt(axes: Any, shown: Shown) -> None:
     title(axes, f"Nutation: tilt of the axis from the vertical{shown.of_body}", note)
 
 
-def draw_precession(axes: Any, shown: Shown) -> None:
+def draw_precession(axes: Axes, shown: Shown) -> None:
     """Plot the turns of a top's axis about the vertical, counted on."""
     axis = axis_of(shown)
     angle = np.arctan2(axis[:, 1], axis[:, 0])
@@ -209,7 +208,7 @@ def draw_precession(axes: Any, shown: Shown) -> None:
     title(axes, f"Precession: turns of the axis about the vertical{shown.of_body}", note)
 
 
-def _gaps_of_directions(directions: Any) -> Any:
+def _gaps_of_directions(directions: Array) -> Mask:
     return ~(np.einsum("ij,ij->i", directions[1:], directions[:-1]) > np.cos(FAR))
 
 
@@ -221,14 +220,14 @@ def coordinates(shown: Shown) -> list[int]:
     return found or [0, 1, 2]
 
 
-def draw_coordinates(name: str, words: str, axes: Any, shown: Shown) -> None:
+def draw_coordinates(name: str, words: str, axes: Axes, shown: Shown) -> None:
     """Plot the components of the position or of the momentum."""
     moving = coordinates(shown)
     note = curves(axes, shown, shown.values(name)[:, moving], [XYZ[k] for k in moving], shown.units(name))
     title(axes, words + shown.of_body, note)
 
 
-def draw_temperature(axes: Any, shown: Shown) -> None:
+def draw_temperature(axes: Axes, shown: Shown) -> None:
     """Plot the temperatures of molecules."""
     note = draw_temperatures(axes, shown.ds, shown.times)
     title(axes, "Temperatures", note)
@@ -238,7 +237,7 @@ def draw_temperature(axes: Any, shown: Shown) -> None:
     axes.set_ylabel(label(shown.units("temperature"), exponent) or "temperature")
 
 
-def draw_steps(axes: Any, shown: Shown) -> None:
+def draw_steps(axes: Axes, shown: Shown) -> None:
     """Plot the sizes of steps that a tolerance or a time transformation has chosen."""
     taken = slice(-1) if shown.backwards else slice(1, None)
     sizes, times = np.abs(shown.values("step"))[taken], shown.times[taken]
@@ -258,7 +257,7 @@ def draw_steps(axes: Any, shown: Shown) -> None:
     time_axis(axes, shown, shown.times)
 
 
-def draw_work(axes: Any, shown: Shown) -> None:
+def draw_work(axes: Axes, shown: Shown) -> None:
     """Plot the work of each force since the start."""
     names = [str(word) for word in shown.ds["force"].values]
     labels = [(name, COLOURS[k % len(COLOURS)]) for k, name in enumerate(names)]

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from polhode.arguments import MOST_SQUARED
+from polhode.arguments import MOST_SQUARED, Array
 from polhode.errors import InvalidInput, answering
 from polhode.plots import style
-from polhode.plots.style import COLOURS, GREY, MARKERS
+from polhode.plots.style import COLOURS, GREY, MARKERS, Axes, Figure
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure
 
 PANELS = (
     ("attitude_error", "Attitude error, |R − R_ref|"),
@@ -108,7 +105,7 @@ def _check(table: xr.Dataset, errors: Sequence[str]) -> None:
                                "shows; choose other units")  # fmt: skip
 
 
-def _panel(axes: Any, table: xr.Dataset, name: str, against: str) -> None:
+def _panel(axes: Axes, table: xr.Dataset, name: str, against: str) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     for i in range(table.sizes["integrator"]):
@@ -136,7 +133,7 @@ def _dash(i: int) -> Any:
     return ("-", (0, (5, 2)), (0, (1.5, 1.5)))[(i // len(COLOURS)) % 3]
 
 
-def _finish(left: Any, right: Any, table: xr.Dataset, name: str) -> None:
+def _finish(left: Axes, right: Axes, table: xr.Dataset, name: str) -> None:
     """Set limits; add the reference accuracy, failures, guides of the orders and the names of the methods."""
     values = table[name].values
     good = values[np.isfinite(values) & (values > 0.0)]
@@ -180,7 +177,7 @@ def _finish(left: Any, right: Any, table: xr.Dataset, name: str) -> None:
     _names(right, ends)
 
 
-def _names(axes: Any, ends: list[tuple[float, str, int]]) -> None:
+def _names(axes: Axes, ends: list[tuple[float, str, int]]) -> None:
     """Label each method with its observed order at the height of its most expensive run."""
     low, high = np.log10(axes.get_ylim())
     ends = sorted(ends)
@@ -194,7 +191,7 @@ def _names(axes: Any, ends: list[tuple[float, str, int]]) -> None:
     axes.text(1.02, 1.045, "method, observed order", color="#5a5a5a", transform=axes.transAxes, fontsize=8.5)
 
 
-def _slopes(axes: Any, table: xr.Dataset, name: str, steps: Any) -> None:
+def _slopes(axes: Axes, table: xr.Dataset, name: str, steps: Array) -> None:
     """Draw a short guide line for each nominal order."""
     if len(steps) < 2 or "order" not in table or table["order"].dtype.kind not in "fiu":
         return

@@ -25,15 +25,7 @@ from polhode.programs.attitude import STAND_INS
 from polhode.programs.linear import norm
 from polhode.programs.memory import STAND_INS as OF_MEMORY
 from polhode.programs.purity import findings
-from polhode.programs.tracer import (
-    SPELLED,
-    NotTraceable,
-    Traced,
-    array_of,
-    by_python,
-    holds_tracers,
-    of_floats,
-)
+from polhode.programs.tracer import SPELLED, NotTraceable, Traced, array_of, by_python, holds_tracers, of_floats
 
 OWN_MODULES = ("polhode.programs",)
 KEPT_MODULES = ("numpy", "scipy", "numba", "math", "cmath", "builtins", "random", "time", "os", "sys")

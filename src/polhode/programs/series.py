@@ -28,14 +28,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polhode.errors import InvalidInput
-from polhode.programs.factor import (
-    depending,
-    expanded,
-    factored,
-    shared_pairs,
-    with_steady_inside,
-    without_content,
-)
+from polhode.programs.factor import depending, expanded, factored, shared_pairs, with_steady_inside, without_content
 from polhode.programs.graph import ARITHMETIC, Graph
 from polhode.programs.primitives import PRIMITIVES
 

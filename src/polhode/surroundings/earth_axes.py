@@ -105,10 +105,7 @@ def earth_orientation(
     axes = {"builtin": _builtin_axes, "astropy": _astropy_axes}
     pole, greenwich = axes[choice(source, "source", axes)](epoch_of(epoch), lead)
     node, across, _ = equator(pole)
-    return {
-        "axis": tuple(pole.tolist()),
-        "angle": float(np.arctan2(across @ greenwich, node @ greenwich) % (2.0 * pi)),
-    }
+    return {"axis": tuple(pole.tolist()), "angle": float(np.arctan2(across @ greenwich, node @ greenwich) % (2.0 * pi))}
 
 
 def _builtin_axes(epoch: Epoch, lead: float | None) -> tuple[Any, Any]:

@@ -157,13 +157,7 @@ def harmonics_of(
             raise InvalidInput("rotation is missing; give the rate of the body, rad / time (0 if it does not turn)")
         rate = 0.0
     k, start = oriented(orientation, axis, angle)
-    numbers = [
-        *np.concatenate(equator(k)),
-        0.0 if zonal else rate,
-        start,
-        given.mu,
-        given.radius,
-    ]
+    numbers = [*np.concatenate(equator(k)), 0.0 if zonal else rate, start, given.mu, given.radius]
     numbers += [float(top), float(most)]
     for m in range(most + 1):
         for n in range(m, top + 1):

@@ -111,12 +111,7 @@ class Air(AsMade):
 
 @answering
 def nrlmsis(
-    epoch: str | None = None,
-    stop: Time = 86400.0,
-    *,
-    f107: float = 150.0,
-    f107a: float | None = None,
-    ap: float = 4.0,
+    epoch: str | None = None, stop: Time = 86400.0, *, f107: float = 150.0, f107a: float | None = None, ap: float = 4.0
 ) -> Air:
     """Air of the Earth by the empirical model NRLMSIS 2.1 (``polhode[msis]``), for ``forces.drag`` and plates.
 

@@ -34,13 +34,13 @@ from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.relative import index_of, relative
 from polhode.trajectory.schema import own_rows
 from polhode.trajectory.tables import table_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
     from scipy.spatial.transform import Rotation
 
 METHODS = (
@@ -196,12 +196,7 @@ class TrajectoryAccessor:
 
     # ------------------------------------------------------------------ orbit
     def lvlh(
-        self,
-        *,
-        degrees: bool = False,
-        rotation: bool = False,
-        body: int | str | None = None,
-        member: int | None = None,
+        self, *, degrees: bool = False, rotation: bool = False, body: int | str | None = None, member: int | None = None
     ) -> Any:
         """Roll, pitch and yaw of the body relative to its orbit, or that rotation itself.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from polhode.methods.record import Coordinates
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.trajectory.charts import singular_note
 from polhode.trajectory.energies import EnergyBalance, energy_balance, massless_note, work_variables
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import (
     ANGLES,
@@ -34,9 +35,6 @@ from polhode.trajectory.schema import (
     UNITS,
     UNRECORDED,
 )
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 class Rows(NamedTuple):
@@ -330,8 +328,6 @@ def assembled(
     xarray's own constructor compares the dimensions, coordinates and indexes of all variables with each other, 0.2 ms
     for what is right by construction. So the checked pieces are put together as its own operations do it
     (``Dataset._construct_direct``), and by the constructor where a version of xarray should not have that."""
-    import xarray as xr
-
     made, coords, indexes = dict[str, Any](), dict[str, Any](), dict[str, Any]()
     lengths: dict[Any, int] = dict(sizes)
     for name, words in labels:

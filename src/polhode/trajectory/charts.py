@@ -21,7 +21,7 @@ Each row is computed from its own attitude on every branch, so errors do not acc
 from __future__ import annotations
 
 from math import pi
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,10 +30,8 @@ from polhode.algebra.euler import SEQUENCES
 from polhode.algebra.rotation.parameters import angles_along, vectors_along
 from polhode.arguments import choice
 from polhode.errors import InvalidInput, naming, unknown_name
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import ANGLES, AXES, MEANING, UNITS, trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 CHARTS: dict[str, tuple[str, ...]] = {
     "rotation_vector": ("tracked", "principal", "continuous"),
@@ -96,8 +94,6 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
         raise InvalidInput(f"a sequence belongs to Euler angles; leave it out of chart {chart!r}")
     if chart == "euler_angles":
         sequence = choice("XYZ" if sequence is None else sequence, "Euler sequence", SEQUENCES)
-    import xarray as xr
-
     if not isinstance(ds, xr.Dataset) or "attitude" not in ds:
         raise InvalidInput("there is no variable 'attitude' to make a chart of; take the Dataset of a run")
     trajectory(ds)
@@ -157,8 +153,6 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
     --------
     >>> convert_branch(ds, "continuous", "euler_angles")                                           # doctest: +SKIP
     """
-    import xarray as xr
-
     found = [name for name in CHARTS if isinstance(ds, xr.Dataset) and name in ds]
     if chart is not None:
         choice(chart, "chart of this Dataset", found or ["(none)"])
@@ -250,8 +244,6 @@ def _rows(variable: xr.DataArray, last: str) -> tuple[Any, dict[str, int]]:
 
 def _shaped(values: Any, sizes: dict[str, int], last: str, attributes: dict[str, Any]) -> xr.Variable:
     """Inverse of ``_rows``: the values as an xarray Variable."""
-    import xarray as xr
-
     return xr.Variable([*sizes, last], values.reshape(*sizes.values(), 3), attributes)
 
 

@@ -14,17 +14,15 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polhode import reading
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, answering
 from polhode.kernel.interrupts import held
 from polhode.trajectory import digests, foreign
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import renamed, trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 SUFFIXES = (".nc", ".zarr")
 SMALL = 2**14
@@ -205,7 +203,6 @@ class _Disk:
 
 def _write_netcdf(ds: xr.Dataset, path: Path) -> None:
     import h5netcdf
-    import xarray as xr
 
     def chunk(variable: xr.Variable) -> tuple[int, ...]:
         rows = max(1, CHUNK * variable.shape[0] // variable.nbytes)
@@ -260,8 +257,6 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
     ...     ph.trajectory.load(ph.save(ds, f"{folder}/run.zarr")).sizes["time"]
     101
     """
-    import xarray as xr
-
     suffix = suffix_of(path)
     source = Path(path)
     if not source.exists():

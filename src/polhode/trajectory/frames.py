@@ -15,18 +15,16 @@ accelerations, which no trajectory holds, and is neglected: under J2 some 1e-3 o
 from __future__ import annotations
 
 from math import pi
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.algebra import orbits, rotation
 from polhode.arguments import number, vector, whole
 from polhode.errors import InvalidInput
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import trajectory
 from polhode.trajectory.surroundings import centre, place_of_sun, recorded, shadow_of, sun_is_far, turned
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 RECTILINEAR = 1e-12
 """Periapsis over distance below which an orbit has no plane: elements are NaN."""
@@ -70,8 +68,6 @@ def _moving(ds: xr.Dataset, *needed: str) -> tuple[Any, Any, tuple[Any, ...]]:
 
 def _dataset(ds: xr.Dataset, variables: Any, title: str) -> xr.Dataset:
     """A Dataset of further variables with the coordinates of a trajectory."""
-    import xarray as xr
-
     made = xr.Dataset(variables)
     kept = {name: ds[name] for name in ("time", "body", "member") if name in ds.coords and name in made.dims}
     if "time" in ds.coords:
@@ -82,8 +78,6 @@ def _dataset(ds: xr.Dataset, variables: Any, title: str) -> xr.Dataset:
 
 def _array(ds: xr.Dataset, values: Any, dims: Any, name: str, words: str, units: str = "rad") -> xr.DataArray:
     """A further variable with the times of a trajectory."""
-    import xarray as xr
-
     about = {"long_name": words, "units": units}
     return xr.DataArray(values, dims=dims, name=name, attrs=about).assign_coords(time=ds["time"])
 

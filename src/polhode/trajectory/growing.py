@@ -15,14 +15,12 @@ import shutil
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.durable import Unsynced, write, write_durably
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 BUFFER = 2**22
 """Bytes of the unfinished chunks of all variables; a chunk has one row at least."""
@@ -201,16 +199,12 @@ class Growing:
 @cache
 def _without_indexes() -> dict[str, Any]:
     """The argument of ``xarray.open_zarr``, where it has one, that reads no coordinate when a Dataset is opened."""
-    import xarray as xr
-
     known = inspect.signature(xr.open_zarr).parameters
     return {"create_default_indexes": False} if "create_default_indexes" in known else {}
 
 
 def opened(folder: Path, dimension: str = "time") -> xr.Dataset:
     """Open a Dataset on disk: its variables are read when they are used, the parts of them that are used."""
-    import xarray as xr
-
     from polhode.trajectory.on_disk import OnDisk
 
     ds: xr.Dataset = xr.open_zarr(

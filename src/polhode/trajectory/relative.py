@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,9 @@ from polhode.algebra import rotation
 from polhode.arguments import choice, whole
 from polhode.errors import InvalidInput, unknown_name
 from polhode.trajectory.frames import lvlh_attitude, where_known
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import trajectory
 from polhode.trajectory.surroundings import recorded
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FRAMES = ("space", "body", "lvlh")
 """Axes of relative positions: of space, of the body that is seen from, of its LVLH."""
@@ -36,8 +34,6 @@ def index_of(ds: xr.Dataset, dim: str, one: int | str) -> int:
 
 def relative(ds: xr.Dataset, origin: int | str, other: int | str, frame: str = "space") -> xr.Dataset:
     """One body as seen from another; arguments and result as those of ``ds.polhode.relative``."""
-    import xarray as xr
-
     trajectory(ds, "position", "velocity")
     if "body" not in ds.dims:
         raise InvalidInput("relative needs two bodies, but this trajectory is of one")

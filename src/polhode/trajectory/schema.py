@@ -73,15 +73,13 @@ The attribute ``epoch``, where it was given, is the instant of time 0: ``2030-01
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.arguments import UNKNOWN
 from polhode.errors import InvalidInput, shown
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 QUATERNION = ("w", "x", "y", "z")
 AXES = ("x", "y", "z")
@@ -263,8 +261,6 @@ SCALES: dict[str, dict[str, str]] = {
 
 def trajectory(ds: Any, *needed: str) -> xr.Dataset:
     """Check that ``ds`` is a Dataset with the variables ``needed``, and return it."""
-    import xarray as xr
-
     if not isinstance(ds, xr.Dataset):
         raise InvalidInput(f"ds must be a Dataset such as polhode.integrate gives, not {shown(ds)}")
     for name in needed:

@@ -10,17 +10,15 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.arguments import number, vector
 from polhode.errors import InvalidInput
 from polhode.surroundings import paths, planets
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 ALIKE = 2e-3
 """Largest relative difference of two gravity parameters that are taken for those of one planet (mu of EUROPA is known

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InvalidInput, MissingExtra
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import AXES, QUATERNION
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
 
 def table_of(ds: xr.Dataset) -> pd.DataFrame:
@@ -42,10 +42,7 @@ def table_of(ds: xr.Dataset) -> pd.DataFrame:
         index: Any = pandas.Index(times, name="time")
     else:
         numbers = ds["member"].values if "member" in ds.coords else np.arange(ds.sizes["member"])
-        both = [
-            np.repeat(numbers, ds.sizes["time"]),
-            np.broadcast_to(times, (len(numbers), ds.sizes["time"])).ravel(),
-        ]
+        both = [np.repeat(numbers, ds.sizes["time"]), np.broadcast_to(times, (len(numbers), ds.sizes["time"])).ravel()]
         index = pandas.MultiIndex.from_arrays(both, names=["member", "time"])
     frame = pandas.DataFrame(columns, index=index)
     frame.attrs = {"units": units, "title": str(ds.attrs.get("title", ""))}

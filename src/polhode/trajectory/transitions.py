@@ -7,7 +7,7 @@ elements.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,7 @@ from polhode.algebra import orbits
 from polhode.algebra import rotation as rotations
 from polhode.errors import InvalidInput
 from polhode.trajectory.frames import gravity_parameter
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 ROTATION = ("rotation_x", "rotation_y", "rotation_z")
 QUATERNION = ("attitude_w", "attitude_x", "attitude_y", "attitude_z")
@@ -129,8 +127,6 @@ def _of_elements(r: Any, v: Any, mu: float) -> Any:
 
 def _array(matrix: xr.DataArray, values: Any, rows: list[str], columns: list[str]) -> xr.DataArray:
     """The matrix with other rows and columns."""
-    import xarray as xr
-
     coordinates = {"time": matrix["time"], "row": rows, "column": columns}
     attributes = {"long_name": matrix.attrs["long_name"], "units": matrix.attrs["units"]}
     return xr.DataArray(values, coordinates, ("time", "row", "column"), "state_transition", attributes)

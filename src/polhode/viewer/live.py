@@ -12,6 +12,7 @@ from typing import Any
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError
 from polhode.trajectory.files import is_store
+from polhode.trajectory.lazy_packages import xr
 from polhode.viewer.page import THREE, asset, viewer_scripts
 from polhode.viewer.scene import dumped, scene_of
 
@@ -67,8 +68,6 @@ def live_view(
     """A widget that shows a Dataset, or follows the live store of a run, which need not have begun."""
     words = {"most": most, "span": span, "mesh": mesh, "title": title}
     made = widget_class()(height=height)
-    import xarray as xr
-
     if isinstance(source, xr.Dataset):
         made.show_run(label, source, words)
         return made

@@ -97,6 +97,7 @@ def barycentric(run: Recorded) -> bool:
 
 def barycentre(run: Recorded, r: Any) -> Any:
     """That of the bodies, (F, 1, 3)."""
+    assert run.mass is not None
     weights = run.mass / run.mass.max()
     return (np.einsum("b,fbi->fi", weights, r) / weights.sum())[:, None]
 

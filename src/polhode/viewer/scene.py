@@ -11,18 +11,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.errors import InvalidInput, shown
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import renamed, trajectory
 from polhode.viewer import equipment, facts, frames, motions, orbits, series, shapes, together
 from polhode.viewer.arrays import Arrays
 from polhode.viewer.recorded import Recorded
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 VERSION = 1
 LONGEST = 300

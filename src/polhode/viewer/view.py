@@ -9,18 +9,16 @@ import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polhode.arguments import path as checked_path
 from polhode.arguments import text, truth, vector, whole
 from polhode.errors import InvalidInput, answering, shown
 from polhode.trajectory.files import appearing_whole
+from polhode.trajectory.lazy_packages import xr
 from polhode.viewer.meshes import mesh_of
 from polhode.viewer.page import page
 from polhode.viewer.scene import members_of, scene_of
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FRAMES = 5000
 MOST_FRAMES = 200_000
@@ -208,8 +206,6 @@ def view(
 
 def read(one: Any) -> xr.Dataset:
     """The Dataset, or that of a file or a store."""
-    import xarray as xr
-
     if isinstance(one, xr.Dataset):
         return one
     if not isinstance(one, str | os.PathLike):

@@ -243,11 +243,7 @@ def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = 
 
 
 def euler_increment(
-    angles: ArrayLike,
-    increment: ArrayLike,
-    sequence: str = "XYZ",
-    map: str = "exp",
-    branch: str = "principal",
+    angles: ArrayLike, increment: ArrayLike, sequence: str = "XYZ", map: str = "exp", branch: str = "principal"
 ) -> Array:
     """Change of Euler angles under a further rotation of the body, at every middle angle [holzinger2021, eq. 45].
 

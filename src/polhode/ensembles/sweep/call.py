@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polhode.arguments import mapping, truth, whole
 from polhode.arguments import path as checked_path
@@ -32,10 +32,8 @@ from polhode.errors import (
 )
 from polhode.html import facts
 from polhode.runs.scenario import Scenario
+from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.outputs import check_within
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 TASK_SECONDS = 10.0
 """What a task takes, about, unless the scenario says how many members it has."""

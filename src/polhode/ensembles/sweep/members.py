@@ -7,7 +7,7 @@ import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,7 @@ from polhode.errors import (
     UserFunctionError,
     unknown_name,
 )
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 OK, REFUSED, KILLED, OTHER = 0, 1, 7, 8
 STATUS: dict[int, str] = {

@@ -10,9 +10,9 @@ import numpy as np
 from polhode.errors import InvalidInput, shown
 from polhode.plots import style
 from polhode.plots.rows import even
+from polhode.trajectory.lazy_packages import xr
 
 if TYPE_CHECKING:
-    import xarray as xr
     from matplotlib.figure import Figure
 
 MOST = 200_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from polhode.arguments import path as checked_path
 from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.store import SweepStore
 from polhode.errors import FileProblem, answering
-
-if TYPE_CHECKING:
-    import xarray as xr
+from polhode.trajectory.lazy_packages import xr
 
 IN_MEMORY = 2**28
 """Bytes up to which a sweep is read into memory; a larger one is read where it is looked at."""
@@ -65,8 +63,6 @@ def open_sweep(store: str | os.PathLike[str]) -> xr.Dataset:
 
 def open_store(store: SweepStore) -> xr.Dataset:
     """The same of a store that is open."""
-    import xarray as xr
-
     plan = store.plan
     try:
         store.check_contents()
