@@ -19,7 +19,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.programs.parts import PARTS
 from polhode.surroundings.paths import path_of
-from polhode.systems.written import loads_role
+from polhode.systems.loads_roles import role_of
 
 EARTH, F = ph.planets.EARTH, ph.forces
 TENSOR = [[90.0, 4.0, 0.0], [4.0, 70.0, 2.0], [0.0, 2.0, 60.0]]
@@ -157,7 +157,7 @@ def test_several_bodies_are_one_after_the_other():
         alone = evaluated(one.compiled_loads(0.3, of_one), one, of_one, L.COMMUTATOR)
         np.testing.assert_allclose(pushed[6 * i : 6 * i + 6], alone[:6], rtol=1e-15)
     assert found[12] == pytest.approx(work, rel=1e-15)
-    assert loads_role(system.loads, system._turns, 1, system.parameters, frozenset()) is not None
+    assert role_of("loads", system.loads, system._turns, 1, system.parameters, frozenset()) is not None
     assert not craft(inertia=inertias, mass=masses, thrusters=[ph.systems.thruster((1, 0, 0))]).each_alone
 
 

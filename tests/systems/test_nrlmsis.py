@@ -170,7 +170,7 @@ def test_drag_takes_one_kind_of_air():
         ph.forces.drag(air=AIR)
     with pytest.raises(InvalidInput, match="turns about z"):
         ph.forces.drag(coefficient=0.02, air=AIR, axis=(0, 1, 0))
-    with pytest.raises(InvalidInput, match=r"air must be what polhode.surroundings.nrlmsis makes"):
+    with pytest.raises(InvalidInput, match=r"air must be made by polhode.surroundings.nrlmsis"):
         ph.forces.drag(coefficient=0.02, air=3.0)
     with pytest.raises(InvalidInput, match="position must be 3 numbers"):
         AIR.density(0.0, (0, 0, 0))

@@ -55,6 +55,12 @@ def test_gravity_beyond_the_centre_is_that_of_an_orbit(name):
     assert ph.system(**ours.arguments).arguments == ours.arguments
 
 
+def test_a_load_that_reads_by_another_name_is_printed():
+    found = craft(ph.loads.third_body("ball", 4.9e12), ball=ph.surroundings.path(position=(1e8, 0.0, 0.0)))
+    assert "third_body_ball: third_body on every body: of ball, mu 4.9e+12; reads ball" in repr(found)
+    assert "reads ball" in found._repr_html_()
+
+
 def test_a_third_body_pulls_as_its_equation_says():
     mu, s = 5e15, np.array([1e8, 2e8, 0.0])
     ours = craft(ph.loads.third_body("ball", mu), ball=ph.surroundings.path(position=s))

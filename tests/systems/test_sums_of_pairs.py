@@ -294,7 +294,7 @@ def refused():
         "no load is on polhode.pairs": lambda: ph.system(some, cutoff=2.0),
         "as an argument of system is": lambda: ph.system(ph.body("pairs", 1.0)),
         "asks for 'strength'": lambda: ph.system(some, ph.loads.of(coulomb).each(charge=np.ones(3)).on(ph.pairs)),
-        "one for each of the 2 points": lambda: ph.loads.sites(np.eye(3)[:2], charge=(1.0, 2.0, 3.0)),
+        "one for each of 2 points": lambda: ph.loads.sites(np.eye(3)[:2], charge=(1.0, 2.0, 3.0)),
     }  # fmt: skip
 
 

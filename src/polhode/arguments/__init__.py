@@ -254,6 +254,18 @@ def numbers(value: object, name: str, unit: str = UNKNOWN) -> Array:
     return np.atleast_1d(a).copy()
 
 
+def of_each(
+    value: object, name: str, count: int, what: str, unit: str = UNKNOWN, kept: dict[str, Any] | None = None
+) -> Array:
+    """One number for all of so many things, or one for each, as a new array (count,); ``kept`` gets it as given."""
+    a = array(value, name, unit)
+    if a.shape not in ((), (count,)):
+        raise InvalidInput(f"{name} must be one number or one for each of {count} {what}, but has shape {a.shape}")
+    if kept is not None:
+        kept[name] = a.tolist()
+    return np.broadcast_to(a, (count,)).copy()
+
+
 def whole(value: object, name: str, least: int = 0, most: float = 2**53) -> int:
     """An integer of Python or NumPy (no float) from ``least`` to ``most``."""
     if isinstance(value, NO_WHOLE) or not isinstance(value, int | np.integer):

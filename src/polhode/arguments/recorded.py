@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from polhode.arguments import UNKNOWN, array, mapping
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, shown, unknown_name
 
 
 def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
@@ -21,6 +21,32 @@ def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
         if name not in more and parameter.default is parameter.empty and name not in arguments:
             raise InvalidInput(f"{name} is missing; {make.__name__} needs it")
     return make(**arguments)
+
+
+def made_by(make: Callable[..., Any], kind: type, given: Any, name: str, maker: str) -> Any:
+    """What a function makes, from the mapping of its arguments, or as it is; ``maker``: what users call it by."""
+    if isinstance(given, kind):
+        return given
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{name} must be made by polhode.{maker}, or be a mapping of its arguments, not "
+                           f"{shown(given)}")  # fmt: skip
+    try:
+        return called(make, given)
+    except InvalidInput as refused:
+        raise InvalidInput(f"{name}: {refused}") from None
+
+
+def each_made(given: Any, make: Callable[[Any], Any], name: str, what: str) -> list[Any]:
+    """What a function makes of each entry of a list; a refusal names the entry by its number."""
+    if not isinstance(given, tuple | list | Sequence) or isinstance(given, str):
+        raise InvalidInput(f"{name} must be a list of {what}, not {shown(given)}")
+    made = []
+    for k, one in enumerate(given):
+        try:
+            made.append(make(one))
+        except InvalidInput as refused:
+            raise InvalidInput(f"{name}[{k}]: {refused}") from None
+    return made
 
 
 def plain(value: Any, name: str = "an argument") -> Any:

@@ -155,9 +155,9 @@ def arguments_of(build: Callable[..., Any], supplied: tuple[str, ...] = ()) -> d
             kind = forms[0]
         elif kind not in (float, int, bool, str) and get_origin(kind) is not Literal:
             raise InvalidInput(
-                f"argument {name!r} of {_name(build)} is annotated as {_shown(hints.get(name))}, which says nothing to "
-                "a scenario; annotate it with a word of polhode.arguments.words, such as Mass or Vector, or with "
-                "float, int, bool, str or a Literal"
+                f"argument {name!r} of {getattr(build, '__name__', build)} is annotated as {_shown(hints.get(name))}, "
+                "which says nothing to a scenario; annotate it with a word of polhode.arguments.words, such as Mass or "
+                "Vector, or with float, int, bool, str or a Literal"
             )
         needed = parameter.default is parameter.empty
         default = None if needed else parameter.default
@@ -211,10 +211,6 @@ def _unwrapped(annotation: Any) -> tuple[Any, list[Any]]:
         if len(inside) == 1:
             return _unwrapped(inside[0])
     return annotation, []
-
-
-def _name(build: Callable[..., Any]) -> str:
-    return getattr(build, "__name__", repr(build))
 
 
 def _shown(annotation: Any) -> str:

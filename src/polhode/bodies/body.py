@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.arguments import identifier, in_unit, number, truth, vector, whole
-from polhode.arguments.recorded import called, plain
+from polhode.arguments.recorded import made_by, plain
 from polhode.arguments.words import Inertia, Mass, Position, TableOf
 from polhode.bodies.gyros import Gyros, control_moment_gyros
 from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal
@@ -108,8 +108,7 @@ def body(
     pin = (0.0, 0.0, 0.0) if at is None else tuple(vector(at, f"at of body {name!r}", unit="m").tolist())
     if not pinned:
         given["mass"] = mass = number(mass, f"mass of body {name!r}", "kg", positive=True)
-    spun = _rotors(wheels, reaction_wheels, Wheels, f"wheels of body {name!r}")
-    turned = _rotors(gyros, control_moment_gyros, Gyros, f"gyros of body {name!r}")
+    spun, turned = rotors(wheels, gyros, f" of body {name!r}")
     if inertia is None and (spun or turned):
         raise InvalidInput(f"body {name!r} is a point, in which no rotor turns; give its inertia, or leave its "
                            f"{'wheels' if spun else 'gyros'} out")  # fmt: skip
@@ -125,12 +124,11 @@ def body(
     return Body(name, float(mass), tuple(map(float, moments)), tuple(map(float, frame)), given, spun, turned, pin)
 
 
-def _rotors(given: Any, make: Any, kind: type, name: str) -> Any:
-    """Wheels or gyros, or None, from what they are or from a mapping of their arguments."""
-    made = called(make, given) if isinstance(given, Mapping) else given
-    if made is not None and not isinstance(made, kind):
-        raise InvalidInput(f"{name} must be made by polhode.{make.__name__}, or be a mapping of its arguments")
-    return made
+def rotors(wheels: Any, gyros: Any, whose: str = "") -> tuple[Wheels | None, Gyros | None]:
+    """Wheels and gyros, each from what they are or from the mapping of their arguments; None without."""
+    spun = None if wheels is None else made_by(reaction_wheels, Wheels, wheels, f"wheels{whose}", "reaction_wheels")
+    maker = "control_moment_gyros"
+    return spun, None if gyros is None else made_by(control_moment_gyros, Gyros, gyros, f"gyros{whose}", maker)
 
 
 @answering

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.arguments import array, in_unit, unit_vectors
+from polhode.arguments import array, of_each, unit_vectors
 from polhode.arguments.frozen import frozen
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Unit
@@ -157,19 +157,19 @@ def control_moment_gyros(
             k = int(np.argmax(off))
             raise InvalidInput(f"{name}[{k}] is not at right angles to {other}[{k}]; their cosine is {off[k]:.3g}")
 
-    def each(value: Any, name: str, unit: str, positive: bool = False, per_gyro: bool = False) -> Any:
-        values = array(in_unit(value, unit, name), name)
-        allowed = ((), (n,)) if per_gyro else ((), (n,), (n, gimbals))
-        if values.shape not in allowed:
-            raise InvalidInput(f"{name} must be one number or one for each of {n} gyros, but has shape {values.shape}")
+    def each(value: Any, name: str, unit: str, positive: bool = False) -> Any:
+        values = array(value, name, unit)
+        if values.shape == (n, gimbals):
+            given[name] = plain(values)
+        else:
+            values = of_each(value, name, n, "gyros", unit, given)[:, None]
         if positive and (values <= 0.0).any():
             raise InvalidInput(f"{name} is {float(values.min()):g}; give a positive number")
-        given[name] = plain(values if values.ndim else float(values))
-        if values.ndim == 1 and not per_gyro:
-            values = values[:, None]
-        return np.broadcast_to(values, (n,) if per_gyro else (n, gimbals)).copy()
+        return np.broadcast_to(values, (n, gimbals)).copy()
 
-    h = each(momentum, "momentum", "N * m * s", True, True)
+    h = of_each(momentum, "momentum", n, "gyros", "N * m * s", given)
+    if (h <= 0.0).any():
+        raise InvalidInput(f"momentum is {float(h.min()):g}; give a positive number")
     most_rate, most_angle = np.full((2, n, gimbals), inf)
     if max_rate is not None:
         most_rate = each(max_rate, "max_rate", "rad / s", True)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.arguments import array, choice, in_unit, unit_vectors
+from polhode.arguments import array, choice, of_each, unit_vectors
 from polhode.arguments.frozen import frozen, read_only
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, NumberOrNumbers, Unit
@@ -201,14 +201,11 @@ def reaction_wheels(
     given = {"axes": plain(axes)}
 
     def each(value: Any, name: str, unit: str, least: float = -inf, strict: bool = False) -> Any:
-        values = array(in_unit(value, unit, name), name, unit)
-        if values.shape not in ((), (n,)):
-            raise InvalidInput(f"{name} must be one number or one for each of {n} wheels, but has shape {values.shape}")
+        values = of_each(value, name, n, "wheels", unit, given)
         if (values < least).any() or (strict and (values == least).any()):
             wanted = "a positive number" if strict else "0 or more"
             raise InvalidInput(f"{name} is {float(values.min()):g}; give {wanted}")
-        given[name] = plain(values if values.ndim else float(values))
-        return np.broadcast_to(values, (n,)).copy()
+        return values
 
     choice(mode, "mode", ("torque", "speed"))
     moments = each(inertia, "inertia", "kg * m**2", 0.0, True)
@@ -235,11 +232,10 @@ def reaction_wheels(
                            "or leave them out")  # fmt: skip
     x = None if off is None else np.zeros((n, 3))
     if positions is not None:
-        x = np.atleast_2d(array(in_unit(positions, "m", "positions"), "positions"))
+        x = np.atleast_2d(array(positions, "positions", "m"))
         if x.shape != (n, 3):
-            raise InvalidInput(
-                f"positions must be one row of 3 numbers for each of {n} wheels, but has shape {x.shape}"
-            )
+            raise InvalidInput(f"positions must be one row of 3 numbers for each of {n} wheels, but has shape "
+                               f"{x.shape}")  # fmt: skip
         given["positions"] = plain(x)
     over = np.abs(momentum) > most
     if over.any():

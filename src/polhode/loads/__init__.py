@@ -11,13 +11,12 @@ from polhode.lazy import public_names
 from polhode.loads.added import LOADS as LOADS
 from polhode.loads.added import add_load
 from polhode.loads.air import drag
-from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual_gravity, weight, zonal
+from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual_gravity, third_body, weight, zonal
 from polhode.loads.harmonics import harmonics
 from polhode.loads.impulse import impulse
 from polhode.loads.light import radiation
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
-from polhode.loads.other_bodies import third_body
 from polhode.loads.plates import plates_in_air, plates_in_light
 from polhode.loads.sites import sites
 from polhode.loads.springs import tether

@@ -10,6 +10,7 @@ from polhode.kernel.access import get3
 from polhode.loads.load import Load, made
 from polhode.programs.memory import MOST_TERMS
 from polhode.programs.opaque import Opaque
+from polhode.surroundings.earth_axes import Orientation
 from polhode.surroundings.harmonics import (
     DEGREE,
     POLE,
@@ -20,7 +21,6 @@ from polhode.surroundings.harmonics import (
     pulled,
     slopes_of_harmonics,
 )
-from polhode.surroundings.orientation import Orientation
 from polhode.surroundings.surrounding import Table
 
 SLOPES = Opaque(slopes_of_harmonics, 4, "the gravity of a field")

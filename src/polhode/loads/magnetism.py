@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.arguments import array, in_unit, unit_vectors, vector
+from polhode.arguments import of_each, unit_vectors, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering
@@ -99,11 +99,11 @@ def torquers(axes: Annotated[Any, Form.VECTORS], max_dipole: Moments | None = No
     array([ 0.    , -0.0047, -0.0008])
     """
     e = unit_vectors(axes, "axes")
-    first = _each(command, "command", len(e))
+    first = of_each(command, "command", len(e), "torquers", "A * m**2")
     starts = {"dipole_command": {"start": first.tolist(), "unit": "A m^2"}}
     if max_dipole is None:
         return made(of_commands, "torquers", {"axes": plain(axes)}, axes=e).states(**starts)
-    most = _each(max_dipole, "max_dipole", len(e))
+    most = of_each(max_dipole, "max_dipole", len(e), "torquers", "A * m**2")
     if not (most > 0.0).all():
         raise InvalidInput(f"max_dipole is {float(most.min()):g}; give a positive number")
     if (np.abs(first) > most).any():
@@ -112,12 +112,3 @@ def torquers(axes: Annotated[Any, Form.VECTORS], max_dipole: Moments | None = No
                            f"moment {most[k]:g}; give a smaller command, or raise max_dipole")  # fmt: skip
     recorded = {"axes": plain(axes), "max_dipole": plain(most)}
     return made(within_limits, "torquers", recorded, axes=e, max_dipole=most).states(**starts)
-
-
-def _each(value: Any, name: str, count: int) -> Any:
-    """One number or one for each torquer, as an array."""
-    values = array(in_unit(value, "A * m**2", name), name)
-    if values.shape not in ((), (count,)):
-        raise InvalidInput(f"{name} must be one number or one for each of {count} torquers, but has shape "
-                           f"{values.shape}")  # fmt: skip
-    return np.broadcast_to(values, (count,)).copy()

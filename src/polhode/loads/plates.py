@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vector, unit_vectors
+from polhode.arguments import array, number, of_each, unit_vector, unit_vectors
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Positions, Rate, Unit, Vector
 from polhode.errors import InvalidInput, answering
@@ -64,18 +64,10 @@ def _panels(area: Any, normals: Any, positions: Any) -> dict[str, Any]:
         raise InvalidInput(
             f"positions must be 3 numbers or one row for each of {len(e)} plates, but has shape {x.shape}"
         )
-    sizes = _each(in_unit(area, "m**2", "area"), "area", len(e))
+    sizes = of_each(area, "area", len(e), "plates", "m**2")
     if not (sizes > 0.0).all():
         raise InvalidInput(f"area is {float(sizes.min()):g}; give a positive number")
     return {"area": sizes, "normal": e, "position": np.broadcast_to(x, e.shape).copy()}
-
-
-def _each(value: Any, name: str, count: int) -> Any:
-    """One number or one for each plate, as an array."""
-    values = array(value, name, UNKNOWN)
-    if values.shape not in ((), (count,)):
-        raise InvalidInput(f"{name} must be one number or one for each of {count} plates, but has shape {values.shape}")
-    return np.broadcast_to(values, (count,)).copy()
 
 
 @answering
@@ -129,7 +121,7 @@ def plates_in_air(
     0.000111
     """
     panels = _panels(area, normals, positions)
-    Cd = _each(drag_coefficient, "drag_coefficient", len(panels["area"]))
+    Cd = of_each(drag_coefficient, "drag_coefficient", len(panels["area"]), "plates")
     turning, about = number(rotation, "rotation", "rad / s"), unit_vector(axis, "axis")
     more = {"drag_coefficient": Cd, "rotation": turning, "axis": plain(axis)}
     recorded = _recorded(panels, normals, **more)
@@ -185,7 +177,8 @@ def plates_in_light(
     -0.004268
     """
     panels = _panels(area, normals, positions)
-    s, d = (_each(one, name, len(panels["area"])) for one, name in ((specular, "specular"), (diffuse, "diffuse")))
+    n, shares = len(panels["area"]), {"specular": specular, "diffuse": diffuse}
+    s, d = (of_each(one, name, n, "plates") for name, one in shares.items())
     if not ((s >= 0.0) & (d >= 0.0) & (s + d <= 1.0)).all():
         raise InvalidInput("specular and diffuse are shares of the light; give numbers from 0 on, of a sum up to 1")
     recorded = _recorded(panels, normals, specular=s, diffuse=d)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from polhode.arguments import UNKNOWN, array, number
+from polhode.arguments import UNKNOWN, array, number, of_each
 from polhode.arguments.words import NumberOrNumbers, Rows
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
@@ -78,12 +76,9 @@ def sites(
         raise InvalidInput(f"at must be points, rows of 3 numbers, but has shape {points.shape}")
     given = dict[str, Any]()
     for name, value in (("charge", charge), ("epsilon", epsilon), ("sigma", sigma)):
-        numbers = array(value, name, UNKNOWN)
-        if numbers.shape not in ((), (len(points),)):
-            raise InvalidInput(f"{name} must be a number, or one for each of the {len(points)} points of at, but has "
-                               f"shape {numbers.shape}")  # fmt: skip
+        numbers = of_each(value, name, len(points), "points of at")
         if name != "charge" and (numbers < 0.0).any():
             raise InvalidInput(f"{name} is {numbers.min():g}; it must not be negative")
-        given[name] = np.broadcast_to(numbers, len(points))
+        given[name] = numbers
     return made(between_sites, "sites", at=points, **given, coulomb=number(coulomb, "coulomb"),
                 reaction=number(reaction, "reaction"))  # fmt: skip

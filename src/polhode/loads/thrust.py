@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vectors, vector
+from polhode.arguments import array, number, of_each, unit_vectors, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Position, Time, Unit
 from polhode.errors import InvalidInput, answering
@@ -197,24 +197,15 @@ def pulsed_thrusters(
     """
     e = unit_vectors(directions, "directions")
     n = len(e)
-
-    def each(value: Any, name: str, unit: Any) -> Any:
-        values = array(in_unit(value, unit, name), name)
-        if values.shape not in ((), (n,)):
-            raise InvalidInput(f"{name} must be one number or one for each of {n} thrusters, but has shape "
-                               f"{values.shape}")  # fmt: skip
-        given[name] = plain(values if values.ndim else float(values))
-        return np.broadcast_to(values, (n,)).copy()
-
     given: dict[str, Any] = {}
-    size = each(force, "force", "N")
+    size = of_each(force, "force", n, "thrusters", "N", given)
     if (size <= 0.0).any():
         raise InvalidInput(f"force is {float(size.min()):g}; give a positive number, and the sign by the direction")
     given["directions"] = plain(directions)
     given["every"] = period = number(every, "every", "s", positive=True)
     x = np.zeros((n, 3))
     if positions is not None:
-        x = np.atleast_2d(array(in_unit(positions, "m", "positions"), "positions"))
+        x = np.atleast_2d(array(positions, "positions", "m"))
         if x.shape != (n, 3):
             raise InvalidInput(f"positions must be one row of 3 numbers for each of {n} thrusters, but has shape "
                                f"{x.shape}")  # fmt: skip
@@ -225,7 +216,7 @@ def pulsed_thrusters(
         if not 0.0 <= given[name] <= period:
             raise InvalidInput(f"{name} is {given[name]:g}; give 0, or a time up to the period, {period:g}")
     given["phase"] = begun = number(phase, "phase", "s")
-    shares = each(command, "command", UNKNOWN)
+    shares = of_each(command, "command", n, "thrusters", kept=given)
     if not ((shares >= 0.0) & (shares <= 1.0)).all():
         k = int(np.argmax((shares < 0.0) | (shares > 1.0)))
         raise InvalidInput(f"the command of thruster {k} is {shares[k]:g} at the start; it is a share of the period, "

@@ -1,17 +1,20 @@
-"""How the Earth stands in space: its rotation angle, its axes with precession and nutation, and those of TEME."""
+"""How the Earth stands in space: its rotation angle, its axes with precession and nutation, and those of TEME;
+the axis of any body and the angle of its prime meridian, as arguments of its fields."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from math import pi
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from polhode.arguments import choice, number
-from polhode.arguments.words import Time
+from polhode.arguments import choice, number, unit_vector
+from polhode.arguments.recorded import called
+from polhode.arguments.words import Angle, TableOf, Time, Vector
 from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants, without_tdb
-from polhode.errors import InvalidInput, MissingExtra, answering
+from polhode.errors import InvalidInput, MissingExtra, answering, shown
 
 JD_2000 = 2451545.0
 ARC = pi / 648000.0
@@ -178,3 +181,20 @@ def to_j2000(T: Any) -> Any:
     of_date = _about(2, -z) @ _about(1, theta) @ _about(2, -zeta)  # from J2000
     nutation = _about(0, -mean - eps) @ _about(2, -psi) @ _about(0, mean)
     return np.swapaxes(nutation @ of_date, -1, -2) @ _about(2, -psi * np.cos(mean))
+
+
+Orientation = Annotated[Mapping[str, Any], TableOf(earth_orientation)]
+
+
+def oriented(orientation: Any, axis: Vector, angle: Angle) -> tuple[Any, float]:
+    """Axis (3,) of unit length and angle of a body, from an orientation in place of them if it is given."""
+    if orientation is not None:
+        if angle != 0.0 or not np.array_equal(axis, (0.0, 0.0, 1.0)):
+            raise InvalidInput("orientation is given beside axis or angle, which follow from it; leave these out")
+        given = orientation if isinstance(orientation, Mapping) else {"epoch": orientation}
+        try:
+            made = given if set(given) == {"axis", "angle"} else called(earth_orientation, given)
+        except InvalidInput as refused:
+            raise InvalidInput(f"orientation {shown(orientation)}: {refused}") from None
+        axis, angle = made["axis"], made["angle"]
+    return np.array(unit_vector(axis, "axis")), number(angle, "angle", "rad")

@@ -21,13 +21,14 @@ import numpy as np
 
 from polhode import reading
 from polhode.arguments import array, choice, number, path, text
-from polhode.arguments.frozen import AsMade, frozen
-from polhode.arguments.recorded import called
+from polhode.arguments.frozen import frozen
+from polhode.arguments.recorded import made_by
 from polhode.arguments.words import Length, TableOf, Time
 from polhode.epochs import CENTURY, J2000, Epoch, epoch_of, tdb_less_tt
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.programs.tracer import array_of, holds_tracers
 from polhode.surroundings import planets
+from polhode.surroundings.as_made import AsMade
 
 BODIES: Mapping[str, float] = {
     "sun": planets.SUN.mu, "moon": planets.MOON.mu, "mercury": 2.2031868551e13, "venus": 3.24858592e14,
@@ -230,18 +231,10 @@ Ephemerides = Annotated[Mapping[str, Any], TableOf(ephemeris)]
 
 def ephemeris_of(given: Any) -> Ephemeris:
     """An ephemeris from its arguments, or as it is."""
-    if isinstance(given, Ephemeris):
-        return given.unchanged("surroundings.ephemeris", "give its numbers as times and positions")
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"ephemeris must be what polhode.surroundings.ephemeris makes, or a mapping of its "
-                           f"arguments, not {shown(given)}")  # fmt: skip
-    if given.get("body") is None:
+    if isinstance(given, Mapping) and given.get("body") is None:
         raise InvalidInput(f"ephemeris has no body; give one of {', '.join(BODIES)}")
-    try:
-        made: Ephemeris = called(ephemeris, given)
-    except InvalidInput as refused:
-        raise InvalidInput(f"ephemeris: {refused}") from None
-    return made
+    made: Ephemeris = made_by(ephemeris, Ephemeris, given, "ephemeris", "surroundings.ephemeris")
+    return made.unchanged("surroundings.ephemeris", "give its numbers as times and positions")
 
 
 @lru_cache(32)

@@ -14,9 +14,10 @@ import numpy as np
 
 from polhode import reading
 from polhode.arguments import number, path, whole
-from polhode.arguments.frozen import AsMade, frozen
+from polhode.arguments.frozen import frozen
 from polhode.errors import InvalidInput, answering, shown
 from polhode.surroundings import planets
+from polhode.surroundings.as_made import AsMade
 
 FOLDER = Path(__file__).with_name("fields")
 SHIPPED = ("egm2008",)

@@ -13,9 +13,8 @@ from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, naming
 from polhode.kernel.access import get3, in_kernels
 from polhode.kernel.jit import helper, inlined
-from polhode.surroundings.earth_axes import equator
+from polhode.surroundings.earth_axes import equator, oriented
 from polhode.surroundings.gravity_fields import gravity_field_of
-from polhode.surroundings.orientation import oriented
 
 # Numbers: two unit vectors of the equator and the pole, the first from where angles are measured; rotation rate and
 # angle at time 0; gravity parameter and radius of the field; degree; order; then, column by column of the order m, from

@@ -22,12 +22,13 @@ import numpy as np
 
 from polhode.algebra.so3 import dot
 from polhode.arguments import array, number
-from polhode.arguments.frozen import AsMade, frozen
-from polhode.arguments.recorded import called
+from polhode.arguments.frozen import frozen
+from polhode.arguments.recorded import made_by
 from polhode.arguments.words import TableOf, Time
 from polhode.epochs import epoch_of, instants, texts, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.access import segment
+from polhode.surroundings.as_made import AsMade
 from polhode.surroundings.planets import earth_rotation_angle
 
 SPIN, ANGLE, RATE, SCALE, BELOW, ABOVE, TOP, COUNT, ROWS = 0, 3, 4, 5, 6, 7, 8, 9, 10
@@ -181,17 +182,8 @@ AirByModel = Annotated[Mapping[str, Any], TableOf(nrlmsis)]
 
 def air_of(given: Any) -> Air:
     """Air from its arguments, or as it is."""
-    if isinstance(given, Air):
-        return given.unchanged("surroundings.nrlmsis", "make it anew with other arguments")
-    if not isinstance(given, Mapping):
-        raise InvalidInput(
-            f"air must be what polhode.surroundings.nrlmsis makes, or a mapping of its arguments, not {shown(given)}"
-        )
-    try:
-        made: Air = called(nrlmsis, given)
-    except InvalidInput as refused:
-        raise InvalidInput(f"air: {refused}") from None
-    return made
+    made: Air = made_by(nrlmsis, Air, given, "air", "surroundings.nrlmsis")
+    return made.unchanged("surroundings.nrlmsis", "make it anew with other arguments")
 
 
 @lru_cache(8)

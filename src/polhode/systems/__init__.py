@@ -25,8 +25,9 @@ from polhode.errors import OldNameWarning, warn
 from polhode.html import Tables
 from polhode.systems import constrained
 from polhode.systems.controllers import controller
-from polhode.systems.devices import magnetic_dipole
+from polhode.systems.devices import magnetic_dipole, plate, thruster
 from polhode.systems.dipoles import dipoles
+from polhode.systems.equipment import magnetic_torquers, pulsed_thrusters
 from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
 from polhode.systems.gravity_gradient import gravity_gradient
@@ -34,15 +35,13 @@ from polhode.systems.heavy_top import heavy_top
 from polhode.systems.orbit import orbit
 from polhode.systems.particle import particle
 from polhode.systems.problems import PROBLEMS, ReadyMade, problem
-from polhode.systems.pulsed_thrusters import pulsed_thrusters
 from polhode.systems.record import System
 from polhode.systems.registry import BUILDERS, SYSTEMS, add_system, built
 from polhode.systems.rigid_body import rigid_body
 from polhode.systems.rigid_water import rigid_water
 from polhode.systems.soft_wall import soft_wall
-from polhode.systems.spacecraft import plate, spacecraft, thruster
+from polhode.systems.spacecraft import spacecraft
 from polhode.systems.sum import system
-from polhode.systems.torquers import magnetic_torquers
 
 __all__ = [
     "control_moment_gyros",

@@ -24,7 +24,6 @@ from polhode.surroundings.surrounding import Table
 from polhode.systems.controllers import HELD, Controller, Steered, controllers_of, parted
 from polhode.systems.record import System
 from polhode.systems.registry import built, handed_in, key_of
-from polhode.systems.rotors import sizes_of
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
 from polhode.systems.sum import NO_PARTS, NO_STATES, ground_about, in_pairs, loads_of, parts_of, roles_of, sum_of
@@ -32,7 +31,7 @@ from polhode.systems.sum_program import Program
 from polhode.systems.summands import Structure, Sum
 from polhode.systems.user.acting import HANDED, load_of, of_function
 from polhode.systems.user.chosen import Called
-from polhode.systems.user.forms import ACTS, ENERGIES, FORMS, Form, Sizes
+from polhode.systems.user.forms import ACTS, ENERGIES, FORMS, Form, Sizes, sizes_read
 from polhode.systems.user.function import UserFunction, record_of
 from polhode.systems.user.traced import program_of
 
@@ -78,7 +77,7 @@ def given_of(
     of_user = states_of(states)
     held, rated = parted(of_user, steered, tuple(command for one in equipment for command in one.commands))
     variables = tuple(variable for one in moved for variable in one.variables)
-    sizes = sizes_of(variables)
+    sizes = sizes_read(variables)
     of_rotors = () if rotors is None else rotors.sizes
     others = (*of_rotors, *sizes, *held.sizes)
     missed = bool(rated.sizes or (held.sizes and not equipment))

@@ -20,19 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.bodies.wheels import (
-    ACROSS,
-    COULOMB,
-    FREE,
-    GAIN,
-    IMBALANCE,
-    INERTIA,
-    MOST_TORQUE,
-    OF_IMBALANCE,
-    POSITION,
-    SMOOTH,
-    VISCOUS,
-)
+from polhode.bodies import wheels
 from polhode.flows import gimbals
 from polhode.flows.gyrostat import AXES, AXIS, OF_WHEEL
 from polhode.kernel import layout as L
@@ -105,13 +93,13 @@ class Rotors:
         return self.vector(self.one.at + AXES + AXIS * k)
 
     def of_wheel(self, k: int, which: int) -> Any:
-        """A number of wheel k, such as ``INERTIA``."""
+        """A number of wheel k, such as ``wheels.INERTIA``."""
         return self.number(self.one.row + OF_WHEEL * k + which)
 
     def speeds(self, w: Any) -> Any:
         """Speeds of the wheels relative to a body that turns so, principal frame."""
         h = self.state("wheel_momentum")
-        return array_of([h[k] / self.of_wheel(k, INERTIA) - self.axis(k) @ w for k in range(self.one.wheels)])
+        return array_of([h[k] / self.of_wheel(k, wheels.INERTIA) - self.axis(k) @ w for k in range(self.one.wheels)])
 
     def inertia(self) -> Any:
         """What the wheels add to the inertia tensor, principal frame."""
@@ -122,7 +110,7 @@ class Rotors:
         """What wheels add to moments or products, by the three of each axis."""
         found = array_of([0.0, 0.0, 0.0])
         for k in range(self.one.wheels):
-            found = found + self.of_wheel(k, INERTIA) * array_of(each(self.axis(k)))
+            found = found + self.of_wheel(k, wheels.INERTIA) * array_of(each(self.axis(k)))
         return found
 
     def moments(self) -> Any:
@@ -154,14 +142,16 @@ def _wheels(tracing: Tracing, rotors: Rotors, w: Any) -> Any:
     for k in range(one.wheels):
         torque, speed = u[k], speeds[k]
         if "speed" in one.kinds:
-            torque = on_tracers(kept_speed)(torque, speed, rotors.of_wheel(k, GAIN))
+            torque = on_tracers(kept_speed)(torque, speed, rotors.of_wheel(k, wheels.GAIN))
         if "limit" in one.kinds:
-            torque = on_tracers(limited)(torque, rotors.of_wheel(k, MOST_TORQUE))
-        torque = torque - rotors.of_wheel(k, VISCOUS) * speed
+            torque = on_tracers(limited)(torque, rotors.of_wheel(k, wheels.MOST_TORQUE))
+        torque = torque - rotors.of_wheel(k, wheels.VISCOUS) * speed
         if "coulomb" in one.kinds:
-            torque = torque - on_tracers(rubbing)(speed, rotors.of_wheel(k, COULOMB), rotors.of_wheel(k, SMOOTH))
+            torque = torque - on_tracers(rubbing)(
+                speed, rotors.of_wheel(k, wheels.COULOMB), rotors.of_wheel(k, wheels.SMOOTH)
+            )
         if "saturation" in one.kinds:
-            torque = on_tracers(held)(torque, h[k], rotors.of_wheel(k, FREE))
+            torque = on_tracers(held)(torque, h[k], rotors.of_wheel(k, wheels.FREE))
         rates.append(torque)
         T, H = T - torque * rotors.axis(k), H + h[k] * rotors.axis(k)
     _add(tracing, tracing.inside, one.body, T, w, f"{one.label('wheel_momentum')}wheels")
@@ -178,10 +168,10 @@ def _imbalance(tracing: Tracing, rotors: Rotors, speeds: Any) -> None:
     one, angles = rotors.one, rotors.state("wheel_angle")
     F, T = array_of([0.0, 0.0, 0.0]), array_of([0.0, 0.0, 0.0])
     for k in range(one.wheels):
-        at = one.imbalance_at + OF_IMBALANCE * k
-        toward = on_tracers(turned)(rotors.axis(k), angles[k], rotors.vector(at + ACROSS))
-        force = rotors.number(at + IMBALANCE) * speeds[k] ** 2 * toward
-        F, T = F + force, T + np.cross(rotors.vector(at + POSITION), force)
+        at = one.imbalance_at + wheels.OF_IMBALANCE * k
+        toward = on_tracers(turned)(rotors.axis(k), angles[k], rotors.vector(at + wheels.ACROSS))
+        force = rotors.number(at + wheels.IMBALANCE) * speeds[k] ** 2 * toward
+        F, T = F + force, T + np.cross(rotors.vector(at + wheels.POSITION), force)
     body, work = tracing.bodies[one.body], f"{one.label('wheel_momentum')}wheels"
     force, torque = tracing.parts[L.MOVING]
     _add(tracing, force, one.body, matrix_of(body.principal) @ F, body.velocity, work)

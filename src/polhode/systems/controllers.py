@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Annotated, Any, ClassVar, Self
 
 from polhode.arguments import UNKNOWN, array, has, identifier, in_unit, mapping, number, text, truth
-from polhode.arguments.recorded import called, plain
+from polhode.arguments.recorded import made_by, plain
 from polhode.arguments.words import Form, ListOf, NumberOrNumbers, Time, Unit
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.loads.load import RESERVED, Load, numbers_of, time_or_event
@@ -296,16 +296,9 @@ def controllers_of(given: Any) -> tuple[Controller, ...]:
         given = (given,)
     if not isinstance(given, tuple | list | Sequence) or isinstance(given, str):
         raise InvalidInput(f"controllers must be a list of polhode.controller(...), not {shown(given)}")
-    made = []
-    for k, one in enumerate(given):
-        if not isinstance(one, Controller) and isinstance(one, Mapping):
-            try:
-                one = called(controller, one)
-            except InvalidInput as refused:
-                raise InvalidInput(f"controllers[{k}]: {refused}") from None
-        if not isinstance(one, Controller):
-            raise InvalidInput(f"controllers[{k}] must be made by polhode.controller, or be a mapping of its "
-                               f"arguments, not {shown(one)}")  # fmt: skip
+    made: list[Controller] = []
+    for k, described in enumerate(given):
+        one: Controller = made_by(controller, Controller, described, f"controllers[{k}]", "controller")
         if one.when:
             raise InvalidInput(f"controllers[{k}] is at an event or a time, which is for polhode.system; give every=")
         if not one.sets:

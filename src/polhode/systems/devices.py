@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vector, vector
-from polhode.arguments.recorded import called, plain
+from polhode.arguments.recorded import called, each_made, plain
 from polhode.arguments.words import Form, Length, Position, Positions, Rate, Rows, Time, Times, Unit, Vector
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
@@ -275,21 +275,13 @@ def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Any]:
 
 def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
     """Devices as records; errors name the device by its number."""
-    if not isinstance(given, tuple | list | Sequence) or isinstance(given, str):
-        raise InvalidInput(f"{name} must be a list of what polhode.systems.{make.__name__} makes, not {shown(given)}")
-    made = []
-    for k, one in enumerate(given):
-        try:
-            made.append(one if isinstance(one, Device) else _called(make, one))
-        except InvalidInput as refused:
-            raise InvalidInput(f"{name}[{k}]: {refused}") from None
-    return made
 
+    def made(one: Any) -> Device:
+        if not isinstance(one, Device | Mapping):
+            raise InvalidInput(f"it must be made by polhode.systems.{make.__name__}, or a mapping of its arguments")
+        return one if isinstance(one, Device) else called(make, one)
 
-def _called(make: Callable[..., Device], arguments: Any) -> Device:
-    if not isinstance(arguments, Mapping):
-        raise InvalidInput(f"it must be made by polhode.systems.{make.__name__}, or a mapping of its arguments")
-    return called(make, arguments)
+    return each_made(given, made, name, f"what polhode.systems.{make.__name__} makes")
 
 
 def atmosphere(

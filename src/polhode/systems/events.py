@@ -30,14 +30,14 @@ than the time between two events of one kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from polhode.arguments import choice, identifier, number, text, truth, unit_vector
-from polhode.arguments.recorded import called, plain
+from polhode.arguments.recorded import called, each_made, plain
 from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector
 from polhode.errors import InvalidInput, answering, shown
 from polhode.lazy import public_names
@@ -673,18 +673,14 @@ def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]
         return []
     if isinstance(descriptions, str | Event | Mapping):
         descriptions = [descriptions]
-    if not isinstance(descriptions, Sequence):
-        raise InvalidInput(f"events must be a list of what polhode.events makes, not {shown(descriptions)}")
-    made = []
-    for k, description in enumerate(descriptions):
-        try:
-            event = event_of(description)
-        except InvalidInput as refused:
-            raise InvalidInput(f"events[{k}]: {refused}") from None
+
+    def made(description: Any) -> Event:
+        event = event_of(description)
         if why := refuses(event):
-            raise InvalidInput(f"events[{k}]: {why}")
-        made.append(event)
-    return made
+            raise InvalidInput(why)
+        return event
+
+    return each_made(descriptions, made, "events", "what polhode.events makes")
 
 
 def why_not(event: Event, system: System) -> str:

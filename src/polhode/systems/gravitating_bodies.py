@@ -26,8 +26,7 @@ from polhode.arguments import has_quantity, number, numbers
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Loads, Numbers
 from polhode.errors import InvalidInput, answering, shown
-from polhode.systems.between_orbits import memory_of
-from polhode.systems.gravitation import CONSERVES, gravity_loads, gravity_potential, numbers_of
+from polhode.systems.gravitation import CONSERVES, gravity_loads, gravity_potential, memory_of, numbers_of
 from polhode.systems.record import IDENTITY, System
 from polhode.systems.sum import with_loads
 

@@ -1,4 +1,19 @@
-"""The attraction of point masses, all on each other: a core of loads; see ``gravitating_bodies``."""
+"""The attraction of point masses, all on each other: a core of loads; see ``gravitating_bodies``.
+
+What is left of the forces beside their orbits in Jacobi coordinates: body i orbits the centre of mass R_(i-1) of those
+before it at c_i = r_i - R_(i-1); that attraction acts on the pair of i and each j < i as if they were c_i apart
+(``flows.jacobi``). What is left of the pair, by which i is accelerated mu_j times and j -mu_i times, is
+
+    d/|d|^3 + c_i/|c_i|^3,     d = r_j - r_i.
+
+Near the first body d = -c_i - e_i with a small e_i = R_(i-1) - r_0, and the sum is computed without cancellation
+[battin1999]:
+
+    (c (1 - 1/x) - e/x) / |c|^3,     x = (1 + q)^(3/2),     q = e . (2 c + e) / |c|^2.
+
+The sums over pairs run in lanes: eight bodies are accelerated at once by one after another. What all j < i have in
+common is multiplied by the sum of their masses, and what a body has from all behind it is summed once.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +28,210 @@ from polhode.bodies.body import Body
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import inlined
+from polhode.kernel.jit import helper, inlined
+from polhode.kernel.simd import below, greater, load8, roots, store8
 from polhode.loads import Load
-from polhode.systems.between_orbits import between_orbits, commutator_between_orbits, memory_of, tables
 from polhode.systems.core import Core
+
+LANES = 8
+FIXED = 4
+"""N parameters each that are not for this file alone: mu, sums of mu, shares in them, G; then two tables: sums of mu
+between the first body and each other one, in a whole number of lanes, and ``OWN``."""
+OWN = LANES * (LANES + 1)
+"""Length of the table of what is added to the squared distance of a body from itself: row k has FAR in lane k, the last
+row is zero."""
+FAR = 1e200
+PLACE, FROM_CENTRE, APART, PULL, FROM_FIRST, SUM, SPEED, ROWS = 0, 3, 6, 9, 12, 15, 18, 21
+"""Rows of the scratch memory, three each: r, c, e (or the change of c), c/|c|^3 (or its change), what is left beside
+the first body, accelerations (or their change), displacements; number of rows."""
+NOWHERE = 1e-60
+"""Least |c|^2: that of lanes without a body."""
+NEAR = 0.5
+"""Largest |q| for the formula without cancellation."""
+
+
+@inlined
+def width_of(N):
+    """Length of a row: the number of bodies behind the first in whole lanes."""
+    return (N + (LANES - 2)) // LANES * LANES
+
+
+def tables(mu: Any) -> Any:
+    """The two tables behind the parameters."""
+    N = len(mu)
+    between = np.zeros(width_of(N))
+    between[1 : N - 1] = np.cumsum(mu[1 : N - 1])
+    return np.concatenate([between, (FAR * np.eye(LANES + 1, LANES)).ravel()])
+
+
+def memory_of(N: int) -> int:
+    """Scratch memory behind the parameters."""
+    return ROWS * int(width_of(N))
+
+
+@inlined
+def put_row(a, k, width, x):
+    """Write a vector to three rows."""
+    a[k], a[k + width], a[k + 2 * width] = x[0], x[1], x[2]
+
+
+@inlined
+def get_row(a, k, width):
+    """The vector in three rows."""
+    return (a[k], a[k + width], a[k + 2 * width])
+
+
+@inlined
+def inverse_cubes(square):
+    """The power -3/2, in lanes."""
+    return 1.0 / (square * roots(square))
+
+
+@inlined
+def direct(c, e):
+    """c/|c|^3 - (c + e)/|c + e|^3."""
+    u = axpy(1.0, c, e)
+    square, other = dot(c, c), dot(u, u)
+    return axpy(1.0 / (square * sqrt(square)), c, scale(-1.0 / (other * sqrt(other)), u))
+
+
+@helper
+def collect(N, factor, memory, width, bodies, parameters, out):
+    """Write mass times ``factor`` times the accelerations of all bodies, from the rows SUM, PULL and FROM_FIRST."""
+    behind, of_first = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for n in range(1, N):
+        i = N - n
+        at, mu = memory + i - 1, parameters[i]
+        a = axpy(-1.0, behind, get_row(parameters, at + SUM * width, width))
+        put3(out, L.LOAD * i, scale(factor * bodies[L.CONSTANTS * i + L.MASS], a))
+        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
+        behind = axpy(mu, get_row(parameters, at + PULL * width, width), behind)
+        of_first = axpy(-mu, get_row(parameters, at + FROM_FIRST * width, width), of_first)
+    put3(out, 0, scale(factor * bodies[L.MASS], of_first))
+    put3(out, 3, (0.0, 0.0, 0.0))
+
+
+@helper
+def between_orbits(N, y, bodies, parameters, out):
+    """Forces of all pairs without those that hold the bodies on their orbits."""
+    p, width = parameters, width_of(N)
+    table = FIXED * N
+    own = table + width
+    memory = own + OWN
+    R, e = get3(y, L.POSITION), (0.0, 0.0, 0.0)
+    for i in range(1, N):
+        r, share, at = get3(y, L.BODY * i + L.POSITION), p[2 * N + i], memory + i - 1
+        c = axpy(-1.0, R, r)
+        put_row(p, at + PLACE * width, width, r)
+        put_row(p, at + FROM_CENTRE * width, width, c)
+        put_row(p, at + APART * width, width, e)
+        R, e = axpy(share, c, R), axpy(share, c, e)
+    for b in range(0, width, LANES):
+        at = memory + FROM_CENTRE * width + b
+        x, y1, z = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
+        at = memory + APART * width + b
+        u, v, w = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
+        square = greater(x * x + y1 * y1 + z * z, 0.0 * x + NOWHERE)
+        k = inverse_cubes(square)
+        q = (u * (2.0 * x + u) + v * (2.0 * y1 + v) + w * (2.0 * z + w)) / square
+        cube = (1.0 + q) * roots(greater(1.0 + q, 0.0 * q))
+        f, g = q * (3.0 + q * (3.0 + q)) / (cube + 1.0), k / cube
+        at = memory + PULL * width + b
+        store8(p, at, k * x)
+        store8(p, at + width, k * y1)
+        store8(p, at + 2 * width, k * z)
+        at = memory + FROM_FIRST * width + b
+        store8(p, at, g * (f * x - u))
+        store8(p, at + width, g * (f * y1 - v))
+        store8(p, at + 2 * width, g * (f * z - w))
+        if below(greater(q, 0.0 - q), NEAR) != 255:
+            for i in range(b + 1, min(b + LANES + 1, N)):
+                at = memory + i - 1
+                c, e = get_row(p, at + FROM_CENTRE * width, width), get_row(p, at + APART * width, width)
+                if not abs(dot(e, axpy(2.0, c, e))) < NEAR * dot(c, c):
+                    put_row(p, at + FROM_FIRST * width, width, direct(c, e))
+    for b in range(0, width, LANES):
+        inner, at = load8(p, table + b), memory + PULL * width + b
+        u, v, w = inner * load8(p, at), inner * load8(p, at + width), inner * load8(p, at + 2 * width)
+        at = memory + FROM_FIRST * width + b
+        u, v, w = u + p[0] * load8(p, at), v + p[0] * load8(p, at + width), w + p[0] * load8(p, at + 2 * width)
+        at = memory + PLACE * width
+        x, y1, z = load8(p, at + b), load8(p, at + width + b), load8(p, at + 2 * width + b)
+        for j in range(N - 1):
+            if p[j + 1] == 0.0:
+                continue
+            lane = j - b if 0 <= j - b < LANES else LANES
+            dx, dy, dz = p[at + j] - x, p[at + width + j] - y1, p[at + 2 * width + j] - z
+            k = p[j + 1] * inverse_cubes(dx * dx + dy * dy + dz * dz + load8(p, own + LANES * lane))
+            u, v, w = u + k * dx, v + k * dy, w + k * dz
+        at = memory + SUM * width + b
+        store8(p, at, u)
+        store8(p, at + width, v)
+        store8(p, at + 2 * width, w)
+    collect(N, 1.0, memory, width, bodies, p, out)
+
+
+@helper
+def commutator_between_orbits(N, y, bodies, parameters, out):
+    """Twice the change of the forces in ``out``, those of ``between_orbits``, as each body moves by its acceleration
+    by them. What cancels near the first body is small beside the forces by the square of its share."""
+    p, width = parameters, width_of(N)
+    table = FIXED * N
+    own = table + width
+    memory = own + OWN
+    first, moved = get3(y, L.POSITION), scale(bodies[L.INVERSE_MASS], get3(out, 0))
+    R, A = first, moved
+    for i in range(1, N):
+        r, share, at = get3(y, L.BODY * i + L.POSITION), p[2 * N + i], memory + i - 1
+        a = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(out, L.LOAD * i))
+        c, e = axpy(-1.0, R, r), axpy(-1.0, A, a)
+        put_row(p, at + PLACE * width, width, r)
+        put_row(p, at + SPEED * width, width, a)
+        put_row(p, at + FROM_CENTRE * width, width, c)
+        put_row(p, at + APART * width, width, e)
+        R, A = axpy(share, c, R), axpy(share, e, A)
+    for b in range(0, width, LANES):
+        at = memory + FROM_CENTRE * width + b
+        x, y1, z = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
+        at = memory + APART * width + b
+        u, v, w = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
+        square = greater(x * x + y1 * y1 + z * z, 0.0 * x + NOWHERE)
+        k, q = inverse_cubes(square), -3.0 * (x * u + y1 * v + z * w) / square
+        px, py, pz = k * (u + q * x), k * (v + q * y1), k * (w + q * z)
+        at = memory + PLACE * width + b
+        x, y1, z = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
+        at = memory + SPEED * width + b
+        u, v, w = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
+        dx, dy, dz, ex, ey, ez = first[0] - x, first[1] - y1, first[2] - z, moved[0] - u, moved[1] - v, moved[2] - w
+        square = greater(dx * dx + dy * dy + dz * dz, 0.0 * x + NOWHERE)
+        k, q = inverse_cubes(square), -3.0 * (dx * ex + dy * ey + dz * ez) / square
+        fx, fy, fz = k * (ex + q * dx) + px, k * (ey + q * dy) + py, k * (ez + q * dz) + pz
+        inner = load8(p, table + b)
+        sx, sy, sz = inner * px + p[0] * fx, inner * py + p[0] * fy, inner * pz + p[0] * fz
+        at, by = memory + PLACE * width, memory + SPEED * width
+        for j in range(N - 1):
+            if p[j + 1] == 0.0:
+                continue
+            lane = j - b if 0 <= j - b < LANES else LANES
+            dx, dy, dz = p[at + j] - x, p[at + width + j] - y1, p[at + 2 * width + j] - z
+            ex, ey, ez = p[by + j] - u, p[by + width + j] - v, p[by + 2 * width + j] - w
+            square = dx * dx + dy * dy + dz * dz + load8(p, own + LANES * lane)
+            k, q = p[j + 1] * inverse_cubes(square), -3.0 * (dx * ex + dy * ey + dz * ez) / square
+            sx, sy, sz = sx + k * (ex + q * dx), sy + k * (ey + q * dy), sz + k * (ez + q * dz)
+        at = memory + PULL * width + b
+        store8(p, at, px)
+        store8(p, at + width, py)
+        store8(p, at + 2 * width, pz)
+        at = memory + FROM_FIRST * width + b
+        store8(p, at, fx)
+        store8(p, at + width, fy)
+        store8(p, at + 2 * width, fz)
+        at = memory + SUM * width + b
+        store8(p, at, sx)
+        store8(p, at + width, sy)
+        store8(p, at + 2 * width, sz)
+    collect(N, 2.0, memory, width, bodies, p, out)
+
 
 # parameters: mu of each body; from N, of the first i + 1 bodies together; from 2 N, the body's share of that; from 3 N,
 # G, or 0 of a test particle; from 4 N, the tables of ``between_orbits``, and its scratch memory

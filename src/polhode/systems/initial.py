@@ -38,10 +38,9 @@ from polhode.kernel.energies import write_energies
 from polhode.lazy import public_names
 from polhode.systems.ephemeris_messages import aem, oem
 from polhode.systems.loads_roles import no_loads
-from polhode.systems.omm import omm
+from polhode.systems.mean_elements import omm, tle
 from polhode.systems.recipes import add_recipe
 from polhode.systems.record import System, present_system
-from polhode.systems.tle import tle
 
 __all__ = [
     "Lattice",

@@ -1,8 +1,13 @@
-"""Templates of the role ``loads`` that all systems share: no loads, parts of the loads, loads within an interval."""
+"""Templates of the role ``loads`` that all systems share: no loads, parts of the loads, loads within an interval; and
+roles written from the program of a system: its loads by parts, and the commutator of loads that have a potential.
+
+The text of a program is about twice as fast as the role that was traced, and compiled sooner: counts, kinds and places
+of numbers are literals in it. Other values of parameters are the same text. What cannot be traced keeps its role.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +15,11 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import LOADS, POTENTIAL
+from polhode.programs.dynamics import Dynamics, of_roles
+from polhode.programs.graph import Graph
+from polhode.programs.parts import PARTS, commutator_text, loads_text, together
+from polhode.programs.text import MATH
+from polhode.programs.written import module_of
 
 
 def no_loads(part, t, N, y, bodies, parameters, out):
@@ -128,3 +138,52 @@ def kernel_of(role: Any, commutator: Any, series: Any, thin: bool, loads: bool) 
 def compiled_between(role: Any, number: int) -> Callable[..., Any]:
     """A compiled LOADS role that clips the time (see ``loads_between``)."""
     return jit.compile_uncached(jit.bind(loads_between, loads=role, at=number), LOADS)[0]
+
+
+# ------------------------------------------------------------------ written from programs
+MOST_FUNCTIONS = 1
+"""Most functions (exp, atan2, ...) in the ways of a role that are not taken: its text would compute them all."""
+
+_kept: dict[Any, Any] = {}
+
+
+def parts_of(loads: Any, turns: Any, auxiliary: int, parameters: Any, changing: frozenset[int]) -> list[Dynamics]:
+    """The programs of all parts of loads, of the first body; none where one of them cannot be traced."""
+    made = [of_roles(loads, None, turns[:1], auxiliary, parameters, changing, part) for part in PARTS]
+    return made if all(one.traced for one in made) else []
+
+
+def role_of(
+    kind: str, loads: Any, turns: Sequence[Any], auxiliary: int, parameters: Any, changing: frozenset[int]
+) -> Callable[..., Any] | None:
+    """A role of loads that honour parts, of one body or of several that do not act on each other, from their program:
+    the "loads", or the "commutator" of such that all have a potential, of all under COMMUTATOR, of those without the
+    attraction under COMMUTATOR_OF_REST. None where they cannot be traced, or the program would compute much that loads
+    leave out."""
+    made = parts_of(loads, turns, auxiliary, parameters, changing)
+    key = (kind, len(turns) > 1, auxiliary, *(id(one.graph) for one in made))
+    if key not in _kept:
+        found = None
+        if made:
+            g, parts = together(dict(zip(PARTS, made, strict=True)))
+            write = loads_text if kind == "loads" else commutator_text
+            if kind != "loads" or not _wasteful(g, [a for one in parts.values() for a in one.rows]):
+                found = getattr(module_of(write(g, parts, auxiliary, len(turns) > 1)), kind)
+        _kept[key] = (found, made)  # which keeps the graphs, so that no other gets the id of one
+        while len(_kept) > jit.KEPT_KERNELS:
+            _kept.pop(next(iter(_kept)), None)
+    return _kept[key][0]  # type: ignore[no-any-return]
+
+
+def _wasteful(g: Graph, outputs: Sequence[int]) -> bool:
+    """Whether many functions are computed for ways that may not be taken."""
+    always: set[int] = set()
+    stack = list(outputs)
+    while stack:
+        a = stack.pop()
+        if a not in always:
+            always.add(a)
+            row = g.rows[a]
+            stack.extend(row[2][:1] if row[:2] == ("fun", "choose") else g.arguments(a))
+    rest = set(g.needed(outputs)) - always
+    return sum(g.rows[a][0] == "fun" and g.rows[a][1] in MATH for a in rest) > MOST_FUNCTIONS

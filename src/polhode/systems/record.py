@@ -26,12 +26,11 @@ from polhode.programs.slopes import slopes_role
 from polhode.surroundings.planets import Ground
 from polhode.systems.event_record import Watch
 from polhode.systems.from_potential import Derived, from_potential, is_derived
-from polhode.systems.loads_roles import kernel_of, no_loads, no_series, parted_loads
+from polhode.systems.loads_roles import kernel_of, no_loads, no_series, parted_loads, parts_of, role_of
 from polhode.systems.registry import builder, built, handed_in
 from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
 from polhode.systems.shown import system_html, system_text
 from polhode.systems.user.chosen import Called
-from polhode.systems.written import by_parts, commutator_role, loads_role
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -329,16 +328,18 @@ class System:
         """Whether the commutator is derived, so that it is also that of the loads without the attraction."""
         if self.commutator is not None or not self.all_potential or self.read_from < len(self.auxiliary):
             return False
-        return hasattr(self.program, "commutator") or bool(self._from_program("by parts"))
+        return hasattr(self.program, "commutator") or (self.each_alone and bool(parts_of(*self._written_from)))
 
-    def _from_program(self, what: str) -> Any:
-        """A role of the loads as it is written from the program; None without. For "by parts" whether there is one."""
-        if what == "commutator" and hasattr(self.program, "commutator"):
+    def _from_program(self, kind: str) -> Any:
+        """A role of the loads as it is written from the program; None without."""
+        if kind == "commutator" and hasattr(self.program, "commutator"):
             return self.program.commutator  # type: ignore[union-attr]
-        if not self.each_alone:
-            return None
-        write = {"loads": loads_role, "commutator": commutator_role, "by parts": by_parts}[what]
-        return write(self.loads, self._turns, self.read_from, self.parameters, self._changing)
+        return role_of(kind, *self._written_from) if self.each_alone else None
+
+    @property
+    def _written_from(self) -> tuple[Any, ...]:
+        """What roles are written from."""
+        return self.loads, self._turns, self.read_from, self.parameters, self._changing
 
     @property
     def decided_by(self) -> frozenset[int]:

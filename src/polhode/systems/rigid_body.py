@@ -24,8 +24,8 @@ from polhode.bodies.wheels import reaction_wheels
 from polhode.errors import InvalidInput, answering
 from polhode.systems.builders import assembled, given_of
 from polhode.systems.controllers import Controllers
+from polhode.systems.equipment import rotors_of
 from polhode.systems.record import System
-from polhode.systems.rotors import rotors_of
 
 
 @answering

@@ -81,6 +81,8 @@ def _shown(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
 
 
+TOLD_APART = ("kind", "on", "function", "states", "each", "renamed")
+"""Keys of the record of a summand that are not among its numbers."""
 ROTORS = {"wheels": reaction_wheels, "gyros": control_moment_gyros}
 """What rotors in a body are made by."""
 
@@ -104,7 +106,7 @@ def summands(system: System) -> list[tuple[str, str]]:
         if not isinstance(record, Mapping):
             found.append((name, _shown(record)))
             continue
-        told = {key: value for key, value in record.items() if key not in ("kind", "on", "function", "states", "each")}
+        told = {key: value for key, value in record.items() if key not in TOLD_APART}
         told |= {word: _other_than_default(make, told[word]) for word, make in ROTORS.items() if word in told}
         several = {key: isinstance(value, list | tuple | Mapping) for key, value in told.items()}
         inside = ", ".join(
@@ -127,8 +129,9 @@ def summands(system: System) -> list[tuple[str, str]]:
             key: one for key, one in told.items() if key not in ("after", "until")
         })  # fmt: skip
         asks = system.functions[name].function if own else load and load.function
-        asked = [one for one in (inspect.signature(asks).parameters if asks else ()) if one in around]
-        asked += [] if load is None else load.reads.values()
+        renamed = record.get("renamed", {})
+        asked = [renamed.get(one, one) for one in (inspect.signature(asks).parameters if asks else ())]
+        asked = [one for one in asked if one in around]
         reads = "; reads " * bool(asked) + ", ".join(asked)
         what = (own or kind) + ", an acceleration" * (kind == "acceleration")
         what = f"controller{f' by {own}' * bool(own)}" if kind == "controller" else what

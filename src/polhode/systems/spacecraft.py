@@ -52,32 +52,16 @@ from polhode.loads import gravity_gradient as of_centre
 from polhode.loads.gravity import attraction
 from polhode.loads.impulse import nothing
 from polhode.loads.load import made as load_of
-from polhode.surroundings.fields import quantity
-from polhode.surroundings.magnetic import field_of, magnetic_field
+from polhode.surroundings.magnetic import field_of, magnetic_field, quantity
 from polhode.surroundings.planets import ground_of
+from polhode.systems import devices
 from polhode.systems.builders import assembled, given_of
+from polhode.systems.carried import Energies
 from polhode.systems.controllers import Controllers
-from polhode.systems.devices import (
-    atmosphere,
-    devices_of,
-    loads_of_devices,
-    magnetic_dipole,
-    moment_of,
-    plate,
-    sunlight,
-    surroundings,
-    thruster,
-)
-from polhode.systems.energies import Energies
-from polhode.systems.forces.acting import burns_of, forces_of, loads_of, masses_of
-from polhode.systems.gradient_of_forces import loads_on_points
+from polhode.systems.equipment import equipment_of, magnetic_torquers, pulsed_thrusters, rotors_of
+from polhode.systems.forces.acting import burns_of, forces_of, loads_of, loads_on_points, masses_of
 from polhode.systems.gravity_gradient import axis_of_symmetry
-from polhode.systems.pulsed_thrusters import pulsed_thrusters, pulses_of
 from polhode.systems.record import System
-from polhode.systems.rotors import rotors_of
-from polhode.systems.torquers import magnetic_torquers, torquers_of
-
-__all__ = ["plate", "spacecraft", "thruster"]
 
 GRADIENT = of_centre()
 
@@ -89,10 +73,10 @@ def spacecraft(
     mass: Annotated[Any, Form.NUMBER, Unit("kg")] | None = None,
     gravity_gradient: bool = True,
     forces: Forces = (),
-    thrusters: Annotated[Sequence[Any], ListOf(thruster)] = (),
-    plates: Annotated[Sequence[Any], ListOf(plate)] = (),
-    atmosphere: Annotated[Mapping[str, Any], TableOf(atmosphere)] | None = None,
-    sunlight: Annotated[Mapping[str, Any], TableOf(sunlight)] | None = None,
+    thrusters: Annotated[Sequence[Any], ListOf(devices.thruster)] = (),
+    plates: Annotated[Sequence[Any], ListOf(devices.plate)] = (),
+    atmosphere: Annotated[Mapping[str, Any], TableOf(devices.atmosphere)] | None = None,
+    sunlight: Annotated[Mapping[str, Any], TableOf(devices.sunlight)] | None = None,
     torque: Function | None = None,
     force: Function | None = None,
     load: Function | None = None,
@@ -103,7 +87,7 @@ def spacecraft(
     wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
     controllers: Controllers = (),
     magnetic_field: Annotated[Mapping[str, Any], TableOf(magnetic_field)] | None = None,
-    dipoles: Annotated[Sequence[Any], ListOf(magnetic_dipole)] = (),
+    dipoles: Annotated[Sequence[Any], ListOf(devices.magnetic_dipole)] = (),
     torquers: Annotated[Mapping[str, Any], TableOf(magnetic_torquers)] | None = None,
     gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
     pulsed_thrusters: Annotated[Mapping[str, Any], TableOf(pulsed_thrusters)] | None = None,
@@ -208,16 +192,16 @@ def spacecraft(
     gravity_gradient = truth(gravity_gradient, "gravity_gradient")
     points = truth(gradient_of_forces, "gradient_of_forces")
     field = None if magnetic_field is None else field_of(magnetic_field)
-    rods, pulses = torquers_of(torquers, field, N), pulses_of(pulsed_thrusters, N)
-    moved = {name: one for name, one in (("torquers", rods), ("pulsed_thrusters", pulses)) if one is not None}
+    moved = equipment_of(torquers, field, pulsed_thrusters, N)
     given = given_of(
         {"torque": (torque, "torque"), "force": (force, "force"), "load": (load, "load"),
          "potential": (potential, "place_potential"), "reported_energy": (reported_energy, "place_potential")},
         parameters, states, controllers, loads, True, frames[0], rotors, [*moved.values()],
     )  # fmt: skip
-    burning, panels = devices_of(thrusters, thruster, "thrusters"), devices_of(plates, plate, "plates")
-    beside, around = surroundings(atmosphere, sunlight, panels)
-    magnets, moment = moment_of(dipoles, field)
+    burning = devices.devices_of(thrusters, devices.thruster, "thrusters")
+    panels = devices.devices_of(plates, devices.plate, "plates")
+    beside, around = devices.surroundings(atmosphere, sunlight, panels)
+    magnets, moment = devices.moment_of(dipoles, field)
     if field is not None:
         around["magnetic_field"] = dict(field.arguments)
         around["dipoles"] = [dict(one.arguments) for one in magnets]
@@ -225,8 +209,8 @@ def spacecraft(
     if any(force.flow > 0.0 for force in found):
         raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
     burns_of([*found, *beside], mu, masses)
-    devices = bool(burning or panels or magnets)
-    aligned = not given.acts and (N == 1 or not devices)
+    equipped = bool(burning or panels or magnets)
+    aligned = not given.acts and (N == 1 or not equipped)
     axes = np.reshape(to_matrix(tuple(frames[0].tolist())), (3, 3))
 
     def turned(vectors: Any) -> Any:
@@ -241,13 +225,13 @@ def spacecraft(
         inside = np.eye(3) if of_whole is None else rotation.rotate(of_whole.frame, np.eye(3)) @ axes
         acts += loads_on_points(found, pulls, inside[:2], None if of_whole is None else of_whole.moments)
     acts += [GRADIENT] if gravity_gradient else []
-    acts += loads_of_devices(burning, panels, beside, moment, turned)
+    acts += devices.loads_of_devices(burning, panels, beside, moment, turned)
     acts += [*(idle(name) for name in carried), *(one.load(turned) for one in moved.values())]
     spun: dict[str, Any] = {} if rotors is None else {"wheels": rotors.wheels, "gyros": rotors.gyros}
     rows = zip(masses.tolist(), moments.tolist(), frames.tolist(), strict=True)
     bodies = [Body(f"body{i}" if N > 1 else "body", m, tuple(I), tuple(frame), **spun)
               for i, (m, I, frame) in enumerate(rows)]  # fmt: skip
-    bare = not (devices or given.users or carried or moved)
+    bare = not (equipped or given.users or carried or moved)
     axis = axis_of_symmetry(moments[0], frames[0]) if N == 1 and bare else None
     reads = any(one.velocity_dependent for one in found) or any(one.velocity_dependent for one in given.users.values())
     reads |= any(one.kind == "drag" for one in beside)

@@ -14,11 +14,10 @@ from polhode.arguments.words import File
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput
 from polhode.systems.ephemeris_messages import attitude_message, orbit_message
-from polhode.systems.mean_elements import MeanElements
-from polhode.systems.omm import omm as mean_elements_message
+from polhode.systems.mean_elements import MeanElements, tle
+from polhode.systems.mean_elements import omm as mean_elements_message
 from polhode.systems.recipes import add_recipe
 from polhode.systems.record import System
-from polhode.systems.tle import tle
 
 NAME = "epoch of the start of the run"
 NEAR = 30 * 86400.0

@@ -19,13 +19,12 @@ from polhode.arguments.words import (
     Vector,
 )
 from polhode.errors import InvalidInput, answering
-from polhode.loads.gravity import oblate, uniform_pull
+from polhode.loads.gravity import oblate, tide_along, uniform_pull
 from polhode.loads.harmonics import of_harmonics
 from polhode.loads.load import made
-from polhode.loads.other_bodies import tide_along
+from polhode.surroundings.earth_axes import Orientation
 from polhode.surroundings.ephemerides import Ephemerides, ephemeris_of
 from polhode.surroundings.harmonics import harmonics_of
-from polhode.surroundings.orientation import Orientation
 from polhode.surroundings.paths import Circle, path_of
 from polhode.surroundings.surrounding import Table
 from polhode.systems.forces.record import Force

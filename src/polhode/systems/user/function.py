@@ -178,50 +178,31 @@ class UserFunction:
             where = f"{line}, at t = {t:g}" if line else f"at t = {t:g}"
             raise UserFunctionError(f"{self.described} raised {told} ({where})", time=t) from problem
         finite = all(np.isfinite(a).all() for a in inputs)  # if the state is not, the time loop reports that
-        found = self._numbers_of_each(result, t, finite) if form.states else self._numbers(result, t, finite)
+        found = self._numbers(result, t, finite)
         return tuple(found) if len(found) > 1 else found[0]
 
     def _numbers(self, result: Any, t: float, finite: bool) -> list[float]:
-        """The numbers of a function without states."""
-        numbers, wanted = _numbers(result), self.form.wanted
-        shape = ((3,), (2, 3))[len(wanted) - 1] if wanted[0][1] else ()
-        if numbers is not None and not shape and numbers.size == 1:
-            numbers = numbers.reshape(())
-        if numbers is None or numbers.shape != shape:
-            text = " ".join(repr(result).split())
-            text = text if len(text) < 60 else text[:57] + "..."
-            plain = ", plain and without a unit" if _has_unit(result) else ""
-            raise UserFunctionError(
-                f"{self.described} returned {text} at t = {t:g}; it must return {self.form.returns}{plain}", time=t
-            )
-        if finite and not np.isfinite(numbers).all():
-            raise UserFunctionError(
-                f"{self.described} returned {np.array2string(numbers)} at t = {t:g}; every number must be finite",
-                time=t,
-            )
-        return numbers.ravel().tolist()  # type: ignore[no-any-return]
-
-    def _numbers_of_each(self, result: Any, t: float, finite: bool) -> list[float]:
-        """The numbers of all that a function with states returns."""
-        form, found = self.form, list[float]()
-        items = list(result) if isinstance(result, tuple | list) and len(form.wanted) > 1 else [result]
+        """The numbers of all that it returns."""
+        form, found, alone = self.form, list[float](), f"{shown(result)} at t = {t:g}"
+        several = isinstance(result, tuple | list) or (isinstance(result, np.ndarray) and result.ndim)
+        items = list(result) if several and len(form.wanted) > 1 else [result]
         if len(items) != len(form.wanted):
-            raise UserFunctionError(
-                f"{self.described} returned {len(items)} things at t = {t:g}; it must return {form.returns}", time=t
-            )
+            told = f"{len(items)} things at t = {t:g}" if form.states else alone
+            raise UserFunctionError(f"{self.described} returned {told}; it must return {form.returns}", time=t)
         for k, ((name, size), item) in enumerate(zip(form.wanted, items, strict=True)):
             what = name if k < len(form.acts) or form.sets else f"the rate of {name}" if name else "the value"
-            numbers = _numbers(item)
-            if numbers is None or numbers.shape != (() if size == 0 else (size,)):
-                needed = "one number" if size == 0 else f"{size} numbers"
-                raise UserFunctionError(
-                    f"{self.described} returned {shown(item)} as {what} at t = {t:g}; it must be {needed}", time=t
+            told, numbers = f"{shown(item)} as {what} at t = {t:g}" if form.states else alone, _numbers(item)
+            if numbers is not None and not size and numbers.size == 1:
+                numbers = numbers.reshape(())
+            if numbers is None or numbers.shape != ((size,) if size else ()):
+                needed = (
+                    f"be {f'{size} numbers' if size else 'one number'}" if form.states else f"return {form.returns}"
                 )
+                plain = ", plain and without a unit" if _has_unit(item) else ""
+                raise UserFunctionError(f"{self.described} returned {told}; it must {needed}{plain}", time=t)
             if finite and not np.isfinite(numbers).all():
-                raise UserFunctionError(
-                    f"{self.described} returned {shown(item)} as {what} at t = {t:g}; every number must be finite",
-                    time=t,
-                )
+                told = told if form.states else f"{np.array2string(numbers)} at t = {t:g}"
+                raise UserFunctionError(f"{self.described} returned {told}; every number must be finite", time=t)
             found += numbers.ravel().tolist()
         return found
 
