@@ -11,6 +11,7 @@ import pytest
 
 import polhode as ph
 from cover import some
+from each import each
 from fake_cuda import FakeCuda
 from polhode.algebra.library import LIBRARY
 from polhode.ensembles import cuda
@@ -153,7 +154,7 @@ def assert_close(found, wanted):
     np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-13)
 
 
-@pytest.mark.parametrize(("n", "every", "own"), [(12, 4, False), (13, 4, True), (3, 5, False), (7, 1, True)])
+@each(("n", "every", "own"), [(12, 4, False), (13, 4, True), (3, 5, False), (7, 1, True)])
 def test_rows_are_those_of_runs(n, every, own):
     bench, block = block_of(5, n, every, own=own)
     made, library = engine()
@@ -217,7 +218,7 @@ def test_a_member_that_fails_stops_nobody():
         assert_close(block.rows[k], expected(bench, block, k))
 
 
-@pytest.mark.parametrize(
+@each(
     ("n", "every", "most_rows", "most_steps"),
     [(10, 3, 2, 100), (10, 3, 9, 4), (10, 20, 1, 3), (9, 3, 2, 6), (5, 1, 2, 3)],
 )
@@ -233,11 +234,11 @@ def test_launches_cover_all_steps_and_rows(n, every, most_rows, most_steps):
 
 def test_the_length_of_launches():
     """Each time eight times as many steps until a launch takes long enough to be measured."""
-    length, steps, each = engines.LaunchLength(), [], 1e-4
+    length, steps, cost = engines.LaunchLength(), [], 1e-4
     for launch in engines.launches(50_000, 10, 10**6, length):
         steps.append(launch.last - launch.first)
         if not length.known:
-            length.took(steps[-1], each * steps[-1])
+            length.took(steps[-1], cost * steps[-1])
     assert steps[:3] == [30, 250, 2500]
     assert all(one == 2500 for one in steps[3:-1])
     assert sum(steps) == 50_000
@@ -320,7 +321,7 @@ def test_a_function_that_devices_lack():
     assert "'rigid_body' by 'v2/mr' is nothing for a device: a call of erf" in said
 
 
-@pytest.mark.parametrize(
+@each(
     ("refused", "words"),
     [
         ({"cuModuleLoadDataEx": 222}, "the NVIDIA driver is older than CUDA 12; update it"),
@@ -348,9 +349,7 @@ def test_errors_of_launches_give_memory_back():
     assert not library.memory
 
 
-@pytest.mark.parametrize(
-    ("capability", "architecture"), [((9, 0), "sm_90"), ((10, 0), "sm_90"), ((8, 9), "sm_89"), ((7, 5), "sm_75")]
-)
+@each(("capability", "architecture"), [((9, 0), "sm_90"), ((10, 0), "sm_90"), ((8, 9), "sm_89"), ((7, 5), "sm_75")])
 def test_ptx_is_for_the_device(capability, architecture):
     made = engines.engine_for(top(), "v2/mr", on=cuda.Device(library := FakeCuda(capability=capability)))
     assert f".target {architecture}" in library.ptx

@@ -9,6 +9,7 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.ensembles import cuda, ensemble, members
 from polhode.errors import InvalidInput
 
@@ -102,7 +103,7 @@ def assert_same(member, one):
     assert np.array_equal(member.time.values, one.time.values)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 @pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
 def test_a_member_is_the_run_it_would_be_alone(name):
     system, method, values, words = CASES[name]
@@ -196,7 +197,7 @@ def test_seeds_of_a_bath_vary():
     assert np.array_equal(ds.attitude[1], one.attitude) and not np.array_equal(ds.attitude[0], ds.attitude[1])
 
 
-@pytest.mark.parametrize(
+@each(
     ("members", "words", "said"),
     [
         ({"angular_velocity": np.ones((3, 3)), "weight": [1.0, 2.0]}, {}, "3 values of angular_velocity but 2 of"),
@@ -288,7 +289,7 @@ def test_lanes_are_the_same_to_rounding_and_taken_where_they_pay():
         assert np.allclose(one[name], lanes[name], rtol=0, atol=1e-13), name
 
 
-@pytest.mark.parametrize(
+@each(
     ("engine", "words", "said"),
     [
         ("lanes", {"method": "taylor16", "step": 0.1, "steps": 2}, "engine 'lanes' cannot run these members"),
@@ -322,7 +323,7 @@ def test_constants_that_are_products_of_what_varies(monkeypatch):
         assert_same(ds.isel(member=k), ph.integrate(craft, "rkn6_14a", parameters=changed, **words))
 
 
-@pytest.mark.parametrize(("one", "few"), [(None, True), (tensors(1)[0], True), (np.diag([1.0, 1.2, 1.1]), False)],
+@each(("one", "few"), [(None, True), (tensors(1)[0], True), (np.diag([1.0, 1.2, 1.1]), False)],
                          ids=["moments", "tensors", "the axes of one are those of the body"])  # fmt: skip
 def test_inertias_of_a_body_of_a_sum_build_few_systems(monkeypatch, one, few):
     given = inertias(300) if one is None else np.concatenate([tensors(150), [one], tensors(149)])
@@ -362,7 +363,7 @@ def test_energies_that_are_off_are_warned_of_once():
         assert len([one for one in told if one.category is ph.errors.EnergyWarning]) == 1
 
 
-@pytest.mark.parametrize("events", [(), ["node"]])
+@each("events", [(), ["node"]])
 def test_ctrl_c_keeps_the_members_that_are_done(monkeypatch, events):
     monkeypatch.setattr(ensemble, "BLOCK_SECONDS", 0.0)
     told_at = []
@@ -458,7 +459,7 @@ def test_runs_by_themselves_with_a_tolerance_have_rows_at_the_start_and_the_end_
     assert (ds.position[1].values == alone.position.values).all()
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "sentence"),
     [
         (
@@ -505,7 +506,7 @@ def test_a_start_of_many_members_is_no_start_of_each():
         ph.ensemble(USERS, "v2", members=3, start=many, step=0.1, steps=2)
 
 
-@pytest.mark.parametrize("tensor", [False, True])
+@each("tensor", [False, True])
 def test_what_one_member_among_many_does_not_conserve_is_not_recorded(tensor):
     moments = np.tile([2.0, 2.0, 1.0], (1000, 1))
     moments[501] = 2.0, 2.1, 1.0

@@ -11,6 +11,7 @@ from numba.core import sigutils
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.ensembles import lanes
 from polhode.ensembles.engines import Block
 from polhode.kernel import direct, jit
@@ -104,7 +105,7 @@ CASES = [
 ROUND_OFF = 4e-15
 
 
-@pytest.mark.parametrize(("name", "label"), some(CASES, 6))
+@each(("name", "label"), some(CASES, 6))
 def test_members_are_single_runs_to_round_off(name, label):
     system, chosen = SYSTEMS[name](), method(label)
     engine = lanes.engine_for(system, chosen, width=WIDTH)
@@ -230,7 +231,7 @@ def test_steps_are_vector_instructions():
     assert not re.findall(r"\b(sin|cos)\b", text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "label", "told"),
     [("top", "taylor", "written for each system"),
      ("opaque", "v2/mr", "no program")],

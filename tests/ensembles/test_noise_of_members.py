@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.ensembles import ensemble as home
 from polhode.errors import InvalidInput
 
@@ -82,7 +83,7 @@ chunk = 5
 """
 
 
-@pytest.mark.parametrize(("vary", "first"), [
+@each(("vary", "first"), [
     ('"initial.angular_velocity.0" = [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]', None),  # an ensemble, four and more at once
     ('"run.t_end" = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]', None),  # one after the other
     ('"seed" = [0, 0, 0, 0, 0, 0, 0]', 0),  # noise is said

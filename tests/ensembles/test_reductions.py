@@ -13,6 +13,7 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.ensembles.reductions import Running, reductions_from
 from polhode.errors import InvalidInput, UserFunctionError
 
@@ -129,7 +130,7 @@ def test_moments_of_numbers_and_vectors_are_numpys(ensemble):
     np.testing.assert_array_equal(found.time, ensemble.time)
 
 
-@pytest.mark.parametrize(("spread", "of_mean", "of_covariance"), [(0.3, 3e-4, 1e-2), (0.6, 4e-3, 6e-2)])
+@each(("spread", "of_mean", "of_covariance"), [(0.3, 3e-4, 1e-2), (0.6, 4e-3, 6e-2)])
 def test_mean_attitudes_are_those_of_the_group(spread, of_mean, of_covariance):
     """Against SciPy's chordal mean improved to that of rotation vectors; tolerances in statistical errors."""
     ensemble = block_of(0, 3000, spread, rows=2)
@@ -195,7 +196,7 @@ def test_quantiles_are_numpys_until_the_sketch_is_full(ensemble):
     np.testing.assert_array_equal(found.coords["quantile"], q)
 
 
-@pytest.mark.parametrize("order", ["random", "increasing", "wave"])
+@each("order", ["random", "increasing", "wave"])
 def test_sketches_keep_within_the_error_of_ranks_they_state(order):
     n, size, q = 60_000, 512, np.linspace(0.01, 0.99, 50)
     x = np.random.default_rng(2).exponential(size=n)
@@ -390,7 +391,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", WRONG)
+@each("kind", WRONG)
 def test_what_is_wrong_is_said_in_one_sentence(kind):
     reductions, sentence = WRONG[kind]
     with pytest.raises(InvalidInput, match=sentence):
@@ -421,7 +422,7 @@ def test_more_wrong_things(ensemble):
         R.apply(block_of(0, 2), [R.user("a", start=list, add=lambda s, b: None, merge=max, result=lambda s: [None])])
 
 
-@pytest.mark.parametrize("one", [R.mean("energy"), R.crossings("energy")])
+@each("one", [R.mean("energy"), R.crossings("energy")])
 def test_rows_at_other_times_in_each_member_are_not_mixed(one):
     speeds = [[0.0, speed, 0.0] for speed in (0.8, 0.9)]
     words = {"position": (1, 0, 0), "step": 0.1, "t_end": 5.0, "events": ph.events.altitude(0.05, 0.8, terminal=True)}

@@ -9,6 +9,7 @@ from scipy import stats
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.ensembles.designs import DESIGNS, Design, uniform_stream
 from polhode.ensembles.sampling import KINDS, members
 from polhode.errors import FileProblem, InvalidInput
@@ -119,9 +120,9 @@ def test_attitudes_have_the_covariance_asked_for_about_the_mean_in_the_body_fram
     np.testing.assert_allclose(np.cov(w.T), 1e-2 * COVARIANCE, atol=5e-2 * 4.0 * sqrt(2 / n))
 
 
-@pytest.mark.parametrize("mean", [(3.0, 2.5, 1.0), (2.0, 1.0, 1.0), (1.0, 1.0, 0.0), np.array(
+@each("mean", [(3.0, 2.5, 1.0), (2.0, 1.0, 1.0), (1.0, 1.0, 0.0), np.array(
     [[3.0, 0.2, 0.1], [0.2, 2.0, -0.3], [0.1, -0.3, 2.5]])])  # fmt: skip
-@pytest.mark.parametrize("axes", [True, False])
+@each("axes", [True, False])
 def test_every_inertia_is_possible_and_their_mean_is_the_given_one(mean, axes):
     n = 4000
     drawn = S.inertia(mean, 0.5, axes=axes).draw(n, 7)
@@ -213,7 +214,7 @@ CSV = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", CSV)
+@each("text", CSV)
 def test_tables_with_errors_are_refused_with_the_place(text, tmp_path):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(InvalidInput, match=CSV[text]):
@@ -299,7 +300,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", WRONG)
+@each("kind", WRONG)
 def test_what_is_wrong_is_said_in_one_sentence(kind):
     call, sentence = WRONG[kind]
     with pytest.raises(InvalidInput, match=sentence) as refused:

@@ -21,6 +21,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from each import each
 from polhode import cli, durable
 from polhode.ensembles.designs import strata
 from polhode.ensembles.sweep import call, folder, plan, processes, work
@@ -113,7 +114,7 @@ MIXED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("way", ["random", "latin_hypercube", "sobol"])
+@each("way", ["random", "latin_hypercube", "sobol"])
 def test_members_are_known_by_their_number_alone(way):
     design = Design.of({way if key == "random" else key: value for key, value in MIXED.items()}, "x")
     assert design.members == 60 == len(design.columns(0, 60)["a"])
@@ -140,7 +141,7 @@ def test_hypercube_has_each_stratum_once():
     assert np.array_equal(np.sort(np.floor(100 * u), axis=0), np.stack([np.arange(100.0)] * 2, axis=1))
 
 
-@pytest.mark.parametrize(
+@each(
     ("table", "words"),
     [
         ({}, "nothing varies"),

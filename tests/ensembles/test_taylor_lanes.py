@@ -10,6 +10,7 @@ from numba import njit
 from numba.core import sigutils
 
 import polhode as ph
+from each import each
 from polhode.ensembles import taylor_lanes
 from polhode.errors import InvalidInput
 from polhode.flows.polynomial_lanes import MARCH_TAYLOR
@@ -72,7 +73,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_members_are_single_runs_to_round_off(name):
     case, bound = CASES[name]
     system, members, words = case()
@@ -89,7 +90,7 @@ def test_members_are_single_runs_to_round_off(name):
     np.testing.assert_allclose(lanes.step, single.step, rtol=1e-6)
 
 
-@pytest.mark.parametrize("case", [user_case, orbit_case, craft_case])
+@each("case", [user_case, orbit_case, craft_case])
 def test_steps_of_one_size_are_those_of_single_runs(case):
     system, members, words = case()
     words = {"step": abs(words["t_end"]) / 64, "steps": 30, "every": 10}

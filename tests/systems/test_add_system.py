@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import polhode as ph
+from each import each
 from polhode.arguments.words import Acceleration, Function, Length, Mass, Vector, arguments_of
 from polhode.cli import group
 from polhode.errors import InvalidInput, OldNameWarning
@@ -108,7 +109,7 @@ def test_an_added_system_reads_functions_where_they_are_allowed(added, read, tmp
     assert "potential" in read(text, allow_code=True).system.functions
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "told"),
     [
         ("length_km = 0.5e-3", "", "2: system.length: expected this key (got nothing)"),

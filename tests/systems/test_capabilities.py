@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from each_system import EVERY
 from loads_by_hand import top_commutator, top_loads
 from polhode.arguments.words import Function
@@ -77,7 +78,7 @@ def test_the_sets_follow_a_changed_copy():
     assert bare(provides={"series"}).provides & DERIVED == bare().provides & DERIVED
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("name", SYSTEMS)
 def test_what_a_system_is_listed_with_is_what_one_provides(name):
     listed_with = provided_by(SYSTEMS[name])
     assert listed_with is not None
@@ -110,7 +111,7 @@ def test_what_the_methods_need():
     assert method("logarithmic:kl8").prepare().needs == {"fixed_centre", "translation"}
 
 
-@pytest.mark.parametrize("name", CAPABILITIES)
+@each("name", CAPABILITIES)
 def test_a_method_that_needs_what_is_missing_is_refused(name, monkeypatch):
     """Whatever it is: with the label of the method, the name of the system, and systems that have it."""
     row = METHODS["v2"]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from public_calls import MEAN_ELEMENTS, TWO_LINES, field_file, message_file, turning
 
 
@@ -68,7 +69,7 @@ KINDS = {"x.gfc": gravity, "x.json": elements, "x.oem": orbit, "x.aem": attitude
          "x.csv": measured, "x.tle": two_lines}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each("name", KINDS)
 def test_a_file_that_changes_is_read_anew(name, tmp_path):
     """Also where size and time of the file are those of before."""
     import os

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.kernel import direct, jit
 from polhode.systems.user import chosen as of_users
 
@@ -129,7 +130,7 @@ def of_two_laws(t, x, v, p):
     )
 
 
-@pytest.mark.parametrize("kind", ["by name", "in closures", "of rotations", "in a module", "of objects"])
+@each("kind", ["by name", "in closures", "of rotations", "in a module", "of objects"])
 def test_what_a_function_calls_is_compiled_with_it(kind, tmp_path):
     force = {"by name": by_name, "of rotations": turned, "of objects": of_two_laws}.get(kind)
     force = force or (in_closures() if kind == "in closures" else in_a_module(tmp_path))
@@ -211,8 +212,8 @@ def in_a_helper(t, x, v, p):
 OUTSIDE = (written_to, parameter, from_the_end, of_a_slice, of_a_tuple, of_an_array, in_a_helper)
 
 
-@pytest.mark.parametrize("compiler", ["", "numba"])
-@pytest.mark.parametrize("force", OUTSIDE, ids=lambda f: f.__name__)
+@each("compiler", ["", "numba"])
+@each("force", OUTSIDE, ids=lambda f: f.__name__)
 def test_an_index_outside_is_the_users_own_index_error(force, compiler, monkeypatch):
     monkeypatch.setenv(direct.FORCED, compiler)
     of_users._compiled.cache_clear()

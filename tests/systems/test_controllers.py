@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
 
 MOMENTS = np.array([1.0, 2.0, 3.0])
@@ -64,7 +65,7 @@ def by_scipy(every, phase=0.0, late=0, beyond=0.0, shape=lambda u: u):
 ORDERS = {"v2": 2, "s4_6": 4, "mkrk:rk4": 4, "s6_10": 6, "mkrk:cv8": 8, "rkn6_14a": 6}
 
 
-@pytest.mark.parametrize("method", ORDERS)
+@each("method", ORDERS)
 def test_methods_keep_their_order(method):
     """The loads jump at the samples, and steps end there."""
     system, reference, errors = body(), by_scipy(0.1), []
@@ -74,7 +75,7 @@ def test_methods_keep_their_order(method):
         assert coarse / fine > 0.9 * 2.0 ** ORDERS[method] or fine < 1e-14
 
 
-@pytest.mark.parametrize("words", [{"phase": 0.02}, {"every": 0.137}, {"every": 0.1, "phase": 1.0 / 3.0}])
+@each("words", [{"phase": 0.02}, {"every": 0.137}, {"every": 0.1, "phase": 1.0 / 3.0}])
 def test_samples_between_the_steps_cut_them(words):
     every, phase = words.get("every", 0.13), words.get("phase", 0.0)
     system = body(every=every, phase=phase)
@@ -84,7 +85,7 @@ def test_samples_between_the_steps_cut_them(words):
         assert_allclose(final(ds), reference, atol=2e-14)
 
 
-@pytest.mark.parametrize(("late", "beyond"), [(1, 0.0), (3, 0.0), (0, 0.04), (2, 0.04)])
+@each(("late", "beyond"), [(1, 0.0), (3, 0.0), (0, 0.04), (2, 0.04)])
 def test_a_delay_may_have_any_length(late, beyond):
     system = body(delay=late * 0.1 + beyond)
     ds = ph.integrate(system, "s6_10", step=0.02, t_end=SPAN, **START)
@@ -104,7 +105,7 @@ def of_row(ds, k):
     return pd(0, 0, 0, ds.attitude.values[k], ds.angular_velocity.values[k], GAINS, 0)
 
 
-@pytest.mark.parametrize("run", [
+@each("run", [
     {"step": 0.05}, {"step": 0.1}, {"step": 0.05, "every": 2}, {"step": 0.05, "t_eval": [0.0, 0.1, 0.15, 0.4, 0.6]},
     {"step": 0.04}, {"step": 0.05, "breaks": (0.2, 0.33)}, {"steps": ph.Tolerance(1e-9)},
     {"steps": ph.Tolerance(1e-9), "t_eval": [0.0, 0.1, 0.15, 0.4, 0.6]},
@@ -125,7 +126,7 @@ def test_rows_have_the_command_that_acts_from_there_on(run):
             assert_array_equal(ds.command[k], ds.command[list(ticks).index(np.floor(ticks[k]))])
 
 
-@pytest.mark.parametrize("run", [{"step": 0.05}, {"steps": ph.Tolerance(1e-10)}])
+@each("run", [{"step": 0.05}, {"steps": ph.Tolerance(1e-10)}])
 def test_members_and_prepared_runs_have_the_same_rows(run):
     method, run = ("mkrk:dp8" if "steps" in run else "s6_10"), {"t_end": 0.6, **run}
     ds = ph.integrate(body(), method, every=3, **run, **START)
@@ -280,7 +281,7 @@ def on_wheels(t, position, velocity, q, omega, parameters, states):
     return parameters[0] * np.array([q[1], q[2], q[3]]) + parameters[1] * omega
 
 
-@pytest.mark.parametrize("build", [ph.rigid_body, lambda inertia, **words: ph.spacecraft(inertia, 3.986e14, **words)])
+@each("build", [ph.rigid_body, lambda inertia, **words: ph.spacecraft(inertia, 3.986e14, **words)])
 def test_wheels_are_commanded(build):
     system = build((10.0, 12.0, 14.0), wheels=WHEEL, parameters=[0.5, 5.0],
                    controllers=[ph.controller(on_wheels, 0.2, "wheel_command", limit=0.3)])  # fmt: skip
@@ -352,7 +353,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("told", WRONG)
+@each("told", WRONG)
 def test_what_is_wrong_is_told_in_a_sentence(told):
     with pytest.raises(InvalidInput, match=told):
         WRONG[told]()
@@ -363,7 +364,7 @@ def test_what_a_function_must_return():
         ph.integrate(body(two), "v2", step=0.1, steps=1, **START)
 
 
-@pytest.mark.parametrize(("every", "grows"), [(4.8, False), (5.2, True)])
+@each(("every", "grows"), [(4.8, False), (5.2, True)])
 def test_a_loop_is_stable_up_to_the_sampling_time_of_theory(every, grows):
     """About one axis with the moment J a held PD law is stable for T < 2 J / kd."""
     system = ph.rigid_body((8.0, 9.0, 10.0), torque=actuator, parameters=(0.2, 4.0), states={"command": 3},

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _found = importlib.util.spec_from_file_location("cubesat", EXAMPLES / "cubesat.py")
@@ -31,7 +32,7 @@ def begun(seed):
     return {"attitude": q / np.linalg.norm(q), "angular_velocity": np.radians(6.0) * w / np.linalg.norm(w)}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_it_faces_the_sun_from_wherever_it_begins(scenario, seed):
     given = dict(scenario.arguments) | begun(seed)
     start = {name: given[name] for name in ("position", "velocity", "attitude", "angular_velocity")}

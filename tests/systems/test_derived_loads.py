@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import mpmath as mp
 import numpy as np
-import pytest
 
 import loads_by_hand as written
 import polhode as ph
+from each import each
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.systems.loads_roles import no_loads
@@ -54,7 +54,7 @@ def unit(y):
     return y
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("name", SYSTEMS)
 def test_derived_loads_equal_those_written_by_hand(name):
     make, loads, commutator = SYSTEMS[name]
     system = make((5.0, 4.0, 1.5))
@@ -97,7 +97,7 @@ def test_close_to_the_wall_powers_keep_their_digits():
                 assert float(np.abs(found - exact).max() / np.abs(exact).max()) <= 30 * 2.2e-16 / d
 
 
-@pytest.mark.parametrize("N", [2, 3, 5])
+@each("N", [2, 3, 5])
 def test_derived_loads_of_bodies_that_attract_each_other(N):
     """What is written as loops over pairs, for any number of bodies, follows from the potential too."""
     system = ph.gravitating_bodies(mu=np.arange(1.0, N + 1.0))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import polhode as ph
 from devious import KINDS as KINDS_AS_TEXT
 from devious import PARAMETERS, REFUSED, Devious, corpus, functions_of
+from each import each
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.programs import purity
 
@@ -155,7 +156,7 @@ def expected(one: Devious) -> tuple[str, ...]:
     return ("refused",) if one.kind in REFUSED else ("agrees", "raises")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_functions_mean_what_python_means(kind):
     for one, role in SHORT:
         if one.kind == kind:
@@ -170,7 +171,7 @@ def test_every_function_in_every_role(kind):
             assert judge(one, role) in expected(one), (one.name, role)
 
 
-@pytest.mark.parametrize("kind", sorted(REFUSED))
+@each("kind", sorted(REFUSED))
 def test_memory_is_seen_without_source(kind):
     for one in ALL[::6]:
         if one.kind == kind:
@@ -187,7 +188,7 @@ NARROW = {"small integers", "arrays of other kinds", "kinds of numbers"}
 """Kinds whose numbers have few bits, which only the source tells; without it the trials of a compiled role compare."""
 
 
-@pytest.mark.parametrize("kind", sorted({one.kind for one in ALL} - REFUSED))
+@each("kind", sorted({one.kind for one in ALL} - REFUSED))
 def test_what_makes_a_function_run_as_python_is_seen_without_source(kind):
     for one in ALL[::2]:
         if one.kind == kind:
@@ -196,8 +197,8 @@ def test_what_makes_a_function_run_as_python_is_seen_without_source(kind):
             assert ours - of_source <= theirs, one.name
 
 
-@pytest.mark.parametrize("source", [True, False])
-@pytest.mark.parametrize(("world", "law"), [
+@each("source", [True, False])
+@each(("world", "law"), [
     ("table = np.array([100, 100, 30], dtype=np.int8)", "float(table[int(t)] + table[0])"),
     ("k = np.float32(0.1)", "float(k * t)"),
     ("class Law: k = np.float32(0.1)", "float(Law.k * float(x[1]))"),
@@ -218,7 +219,7 @@ def test_a_program_that_two_functions_have_is_tried_for_both():
         assert judge(Devious("sums", 0, body, ""), "force") == "agrees", body
 
 
-@pytest.mark.parametrize("law", [
+@each("law", [
     "math.floor(t / 0.1)", "math.ceil(t / 0.1) * x[0]", "np.floor(2 * t / 0.2 + 0.5)", "float((t + 0.05) / 0.1 == 3.0)",
     "1.0 if (t / 0.1) % 1.0 < 0.5 else x[1]", "x[0] if t / 0.1 >= 3.0 else p[0]",
     "1.0 if math.sin(2 * math.pi * t / 0.1) >= 0.0 else -1.0",
@@ -231,7 +232,7 @@ def test_times_of_steps_lie_on_the_side_of_a_jump_where_python_has_them(law):
     np.testing.assert_allclose(ROWS_TELL["force"](ds), wanted, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("store", ["on[:] = [t, t]", "on[0 : int(t)] = [t]", "del on[0 : int(t)]"])
+@each("store", ["on[:] = [t, t]", "on[0 : int(t)] = [t]", "del on[0 : int(t)]"])
 def test_slices_that_outlive_a_call_are_seen_without_source_and_module(store):
     for names in ({"on": [0.0, 1.0]}, {"on": [0.0, 1.0], "__name__": "law"}):
         exec(compile(f"def g(t, x, p):\n    {store}\n    return on[0]", "<unseen>", "exec"), names)
@@ -239,7 +240,7 @@ def test_slices_that_outlive_a_call_are_seen_without_source_and_module(store):
             force(names["g"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "kinds"),
     [
         ("return sum([2.0 * one for one in x])", set()),

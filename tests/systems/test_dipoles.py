@@ -9,6 +9,7 @@ from scipy.integrate import DOP853
 import pair_oracle as oracle
 import polhode as ph
 from cover import some
+from each import each
 from polhode.algebra import rotation
 from polhode.checks import load_caller
 from polhode.errors import InvalidInput, NotFinite
@@ -61,7 +62,7 @@ ENERGIES = {
 """Of a hundred bodies at rest, by an independent program in extended precision."""
 
 
-@pytest.mark.parametrize("seed", ENERGIES)
+@each("seed", ENERGIES)
 def test_energy_of_the_draws(seed):
     ds = ph.integrate(ph.dipoles(100), step=1.0, steps=0, **draw(seed))
     assert ds.energy.item() == pytest.approx(ENERGIES[seed], rel=2e-13)
@@ -77,7 +78,7 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("label", ERRORS)
+@each("label", ERRORS)
 def test_energy_errors_of_a_close_pair(label):
     stages, errors = ERRORS[label]
     for evaluations, expected in errors.items():
@@ -125,7 +126,7 @@ def dense(seed=4):
     return start["position"], start["attitude"]
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@each("name", VARIANTS)
 def test_forces_and_torques(name):
     law, dipole = law_of(VARIANTS[name])
     r, q = dense()
@@ -145,7 +146,7 @@ def test_forces_and_torques(name):
     assert ds.potential_energy.item() == pytest.approx(expected, rel=1e-13, abs=1e-14 * size)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@each("name", VARIANTS)
 def test_action_is_reaction(name):
     r, q = dense()
     F, T = loads_of(ph.dipoles(N, **VARIANTS[name]), position=r, attitude=q)
@@ -216,7 +217,7 @@ def conserved(system, label, start, step, steps):
         assert abs(L - L[0]).max() < 2e-14 * sizes[1]
 
 
-@pytest.mark.parametrize("label", some([*SCHEMES, *(f"v2/{flow}" for flow in FLOWS), "s6_10/mr6", "rkn4_6b/dmv4"], 30))
+@each("label", some([*SCHEMES, *(f"v2/{flow}" for flow in FLOWS), "s6_10/mr6", "rkn4_6b/dmv4"], 30))
 def test_splittings_keep_both_momenta(label):
     moments = (1.0, 1.0, 1.5) if label.endswith("symmetric") else (1.0, 1.88, 2.5)
     system = ph.dipoles(6, inertia=moments)
@@ -226,7 +227,7 @@ def test_splittings_keep_both_momenta(label):
         assert "commutator" in str(refused)
 
 
-@pytest.mark.parametrize("label", ["rkn4_6b", "v2/mr"])
+@each("label", ["rkn4_6b", "v2/mr"])
 def test_momentum_is_kept_in_a_box(label):
     conserved(ph.dipoles(27, cutoff=2.5, box=6.0, reaction_field=np.inf), label, lattice(27, 2.0), 0.01, 10)
 
@@ -260,7 +261,7 @@ def end():
     return independent(2.0)
 
 
-@pytest.mark.parametrize(("label", "step"), [
+@each(("label", "step"), [
     ("rkn6_14a", 0.005), ("s6_10", 0.002), ("kl8", 0.005), ("mkrk:cv8", 0.004), ("mkrk:gauss8", 0.01),
 ])  # fmt: skip
 def test_eight_bodies_against_an_independent_program(end, label, step):
@@ -297,7 +298,7 @@ def test_total_dipole():
     np.testing.assert_array_equal(ds.dipole, dipole)
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if "box" in VARIANTS[name]])
+@each("name", [name for name in VARIANTS if "box" in VARIANTS[name]])
 def test_pressure_is_minus_the_derivative_by_the_volume(name):
     law, dipole = law_of(VARIANTS[name])
     start = lattice(N, 1.6, seed=4)
@@ -342,7 +343,7 @@ def test_a_conductor_is_recorded():
 
 
 # ------------------------------------------------------------------ wrong input
-@pytest.mark.parametrize(("arguments", "said"), [
+@each(("arguments", "said"), [
     ({"n": 1}, "n is 1; it must be 2 or more"),
     ({"n": 2.0}, "n must be a whole number"),
     ({"n": True}, "n must be a whole number"),
@@ -392,7 +393,7 @@ def test_a_planar_body_is_allowed():
     assert ph.dipoles(3, inertia=np.eye(3)).moments.tolist() == [[1.0] * 3] * 3  # a tensor, not moments of each
 
 
-@pytest.mark.parametrize("box", [None, 8.0])
+@each("box", [None, 8.0])
 def test_overlaps_at_the_start_are_told(box):
     arguments = {} if box is None else {"cutoff": 3.0, "box": box}
     r = lattice(8, 2.0, noise=0.0)["position"]
@@ -417,7 +418,7 @@ def test_bodies_just_below_a_face_of_the_box():
     assert np.isfinite(ds.energy).all()
 
 
-@pytest.mark.parametrize("name", ["position", "momentum", "attitude"])
+@each("name", ["position", "momentum", "attitude"])
 def test_what_is_not_a_number_is_told(name):
     start = lattice(8, 2.0)
     start[name] = start[name].copy()
@@ -426,14 +427,14 @@ def test_what_is_not_a_number_is_told(name):
         ph.integrate(ph.dipoles(8), step=0.1, steps=1, **start)
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", None])
+@each("threads", [0, -1, 1.5, True, "2", None])
 def test_wrong_numbers_of_threads(threads):
     with pytest.raises(InvalidInput, match=r"threads (is|must be)"):
         ph.integrate(ph.dipoles(8), step=0.1, steps=1, settings={"threads": threads}, **lattice(8, 2.0))
 
 
 # ------------------------------------------------------------------ blow-ups
-@pytest.mark.parametrize("arguments", [{}, {"cutoff": 2.5, "box": 6.0}])
+@each("arguments", [{}, {"cutoff": 2.5, "box": 6.0}])
 def test_a_blow_up_is_told_and_the_last_good_state_kept(arguments):
     """Dense bodies with steps far too large."""
     start = lattice(27, 1.2, noise=0.05, warm=3.0)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
@@ -115,7 +116,7 @@ def inputs_of(system, y, t):
     return given
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("name", SYSTEMS)
 def test_programs_of_systems_are_their_loads(name):
     system, t = SYSTEMS[name](), 0.3
     dynamics, y, N = system.dynamics, state_of(system), system.N
@@ -175,7 +176,7 @@ def test_what_a_run_switches_is_never_fixed():
     assert np.linalg.norm(on - off) == pytest.approx(1e-3, rel=1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     ("made", "reason"),
     [
         (lambda: ph.dipoles(n=8), "all pairs of 8 bodies are a pass over neighbours"),

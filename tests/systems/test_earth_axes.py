@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.runs.scenario import read_scenario
 from polhode.surroundings.earth_axes import equator
@@ -42,7 +43,7 @@ def axes_of_astropy(day):
         return found, lead, [float(angle.to_value(units.rad)) for angle in table.pm_xy(at)]
 
 
-DAYS = pytest.mark.parametrize("day", [
+DAYS = each("day", [
     "1992-08-03T04:05:06", "2000-01-01T12:00:00", "2009-11-23T17:18:19", "2018-06-01"])  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def test_scenarios_have_it_from_their_epoch(tmp_path):
         read_scenario(path)
 
 
-@pytest.mark.parametrize("given, says", [
+@each("given, says", [
     ({"orientation": EPOCH, "angle": 1.0}, "beside axis or angle"),
     ({"orientation": EPOCH, "axis": (0, 1, 1)}, "beside axis or angle"),
     ({"orientation": "tomorrow"}, "orientation 'tomorrow': "),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput
 from polhode.surroundings.ephemerides import OBLIQUITY, SERIES, _centuries, _positions
@@ -23,7 +24,7 @@ def test_the_sun_at_the_equinox_of_march():
     assert abs(away / ph.planets.ASTRONOMICAL_UNIT - 0.996) < 5e-4
 
 
-@pytest.mark.parametrize(("body", "angle", "length"), [("sun", 0.7, 1.3e7), ("moon", 5.4, 5.5e5)])
+@each(("body", "angle", "length"), [("sun", 0.7, 1.3e7), ("moon", 5.4, 5.5e5)])
 def test_the_series_against_astropy(body, angle, length):
     """Arc minutes and metres, over four years."""
     pytest.importorskip("astropy")
@@ -68,7 +69,7 @@ def test_every_term_of_the_moon_is_as_large_as_it_should_be():
         assert np.abs(np.linalg.lstsq(terms, off, rcond=None)[0][1:]).max() < 4.0
 
 
-@pytest.mark.parametrize("scale", ["UTC", "TAI", "TT", "TDB"])
+@each("scale", ["UTC", "TAI", "TT", "TDB"])
 def test_scales_of_time(scale):
     pytest.importorskip("astropy")
     from astropy.coordinates import get_body_barycentric
@@ -117,8 +118,8 @@ def test_tdb_goes_on_through_a_run():
     )  # the mean of the second before, after
 
 
-@pytest.mark.parametrize("body", ["sun", "moon"])
-@pytest.mark.parametrize("tolerance", [0.01, 1.0, 100.0])
+@each("body", ["sun", "moon"])
+@each("tolerance", [0.01, 1.0, 100.0])
 def test_the_table_keeps_its_tolerance(body, tolerance):
     eph = ph.surroundings.ephemeris(body, EPOCH, 40 * DAY, start=-2 * DAY, tolerance=tolerance)
     times = np.random.default_rng(1).uniform(-2 * DAY, 40 * DAY, 4000)
@@ -233,7 +234,7 @@ epoch = "2026-03-20T12:00:00 UTC"
         ph.runs.read_scenario(tmp_path / "geo.toml")
 
 
-@pytest.mark.parametrize(("given", "told"), [
+@each(("given", "told"), [
     ({"body": "pluto"}, "body"),
     ({"epoch": None}, "epoch is missing; give the instant of time 0"),
     ({"epoch": "yesterday"}, "epoch is 'yesterday'"),

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 E = 0.4
@@ -145,7 +146,7 @@ def test_each_of_several_bodies_may_meet_the_surface():
         np.testing.assert_array_equal(ph.rerun(ds).position, ds.position)
 
 
-@pytest.mark.parametrize("build", [
+@each("build", [
     lambda load: ph.particle(2.0, loads=[load]), lambda load: ph.rigid_body((1.0, 2.0, 2.5), mass=2.0, loads=[load]),
     lambda load: ph.system(ph.body("a", 2.0), load.on("a")), lambda load: ph.system(ph.body("a", 2.0), load.until(1e4)),
 ])  # fmt: skip

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import forces
 from polhode.algebra.so3 import axpy, dot, scale
 from polhode.errors import InvalidInput
@@ -122,7 +123,7 @@ def test_a_potential_of_ones_own_that_depends_on_time():
     assert abs(ds.energy_error).max() < 1e-12 and abs(ds.energy_change).max() > 0.01
 
 
-@pytest.mark.parametrize("name, expected", [("fg6_5", 6), ("pmlf6", 6), ("s4_6", 4)])
+@each("name, expected", [("fg6_5", 6), ("pmlf6", 6), ("s4_6", 4)])
 def test_works_of_a_potential_that_depends_on_time_have_the_order_of_the_motion(name, expected):
     """Modified kicks change the rate of the work too."""
     system = ph.orbit(1.0, 1.0, [swing(0.3, 1.3)])
@@ -316,7 +317,7 @@ def made(*functions, numbers=(1.0,), **more):
     return forces.Force("mine", "mine", {}, numbers, *functions, **more)
 
 
-@pytest.mark.parametrize(
+@each(
     ("build", "said"),
     [
         (lambda: made(), r"force 'mine' has no acceleration; give acceleration\(p, at, mu, t, r, v\)"),
@@ -404,7 +405,7 @@ def test_slopes_of_a_table_are_those_of_its_spline():
         np.testing.assert_allclose(rows[:, 4 + k], slopes(TIMES, PLACES[:, k]), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("given", [
+@each("given", [
     {"position": (1.0, 2.0, 3.0)}, {"circle": CIRCLE}, {"times": TIMES, "positions": PLACES},
 ], ids=("rest", "circle", "table"))  # fmt: skip
 def test_velocities_are_the_rates_of_places(given):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from loads_by_hand import top_commutator, top_loads
 from polhode.algebra.quaternion import rotate
 from polhode.errors import InvalidInput
@@ -90,7 +91,7 @@ def rounded(t, N, y, bodies, parameters):
     return round(y[L.POSITION]) * parameters[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("potential", "more", "said"),
     [
         (falling, {}, "mine has a potential from which its loads do not follow: it depends on velocities; give the"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.checks import load_caller
 from polhode.runs.initial_state import start_state
 
@@ -50,7 +51,7 @@ def test_forces_of_two_bodies_sum_to_zero_exactly():
         np.testing.assert_array_equal(F[0], -F[1])
 
 
-@pytest.mark.parametrize("label", ["rkn6_14a", "mkrk:gauss8", "pmlf6"])
+@each("label", ["rkn6_14a", "mkrk:gauss8", "pmlf6"])
 def test_two_bodies_move_on_the_exact_conic(label):
     mu = np.array((1.0, 0.4))
     r, v = np.array([(0.3, 0.1, 0.0), (-0.6, 0.2, 0.3)]), np.array([(0.1, 0.5, 0.2), (-0.2, -0.6, 0.1)])
@@ -95,7 +96,7 @@ def test_masses_and_units():
     np.testing.assert_array_equal(ph.rerun(one).position, one.position)
 
 
-@pytest.mark.parametrize("arguments, said", [
+@each("arguments, said", [
     ({}, "either mu or mass"),
     ({"mu": MUS, "mass": MUS}, "either mu or mass"),
     ({"mu": 1.0}, "two or more"),
@@ -122,7 +123,7 @@ def test_masses_are_inputs_of_the_program():
     assert set(a.fixed.values()) <= {0.7, 0.0}
 
 
-@pytest.mark.parametrize("given", [{"mass": [5e-324, 1.0]}, {"mass": [1.0, 1.0], "G": 1e308}, {"mu": [1.0, 1e-101]}])
+@each("given", [{"mass": [5e-324, 1.0]}, {"mass": [1.0, 1.0], "G": 1e308}, {"mu": [1.0, 1e-101]}])
 def test_masses_beyond_any_digits_are_refused(given):
     with pytest.raises(
         ph.errors.InvalidInput, match=r"of the bodies is .* take other units, and 0 for a test particle"

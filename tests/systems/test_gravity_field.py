@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import polhode as ph
 from acting import acting
+from each import each
 from polhode.errors import InvalidInput
 from polhode.surroundings.gravity_fields import GravityField
 from polhode.surroundings.harmonics import gravity_of_harmonics, pulled, slopes_of_harmonics
@@ -82,7 +83,7 @@ CASES = [(2, name) for name in PLACES] + [(20, name) for name in PLACES] + [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("degree", "place"), CASES)
+@each(("degree", "place"), CASES)
 def test_it_is_the_gradient_of_the_sum(degree, place):
     field = EGM if degree <= 20 else random_field(degree)
     force, x = ph.forces.gravity_field(field, degree=degree, rotation=1e-4, angle=0.3), PLACES[place]
@@ -117,7 +118,7 @@ def test_zonal_terms_are_those_of_zonal():
     assert_allclose(of_field(tilted, r), acting(zonal, r, mu=MU)["force"], rtol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["rkn6_14a/kepler", "s6_10", "mkrk:cv8"])
+@each("method", ["rkn6_14a/kepler", "s6_10", "mkrk:cv8"])
 def test_the_work_of_the_rotation_balances_the_energy(method):
     system = ph.orbit(MU, forces=[ph.forces.gravity_field(EGM, degree=12)])
     ds = ph.integrate(system, method, step=20.0, t_end=20000.0, every=100, **START)
@@ -247,7 +248,7 @@ TORN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("said", TORN)
+@each("said", TORN)
 def test_torn_files_that_change(said, tmp_path):
     (tmp_path / "t.gfc").write_text(TORN[said])
     with pytest.raises(InvalidInput, match=said):
@@ -267,7 +268,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("said", WRONG)
+@each("said", WRONG)
 def test_torn_and_foreign_files_are_named_by_line(said, tmp_path):
     with pytest.raises(InvalidInput, match=said):
         written(tmp_path, WRONG[said])
@@ -283,7 +284,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("said", REFUSED)
+@each("said", REFUSED)
 def test_wrong_arguments_are_refused(said):
     with pytest.raises(InvalidInput, match=said):
         REFUSED[said]()

@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.runs.initial_state import start_state
@@ -78,7 +79,7 @@ def test_numbers_of_the_paper():
     assert (ready.step, ready.t_end) == (0.1, 400.0)
 
 
-@pytest.mark.parametrize("axis", [1, 2])
+@each("axis", [1, 2])
 def test_small_librations(axis):
     """Near its rest with the smallest moment along the vertical a body swings like a pendulum about either axis."""
     moments, amplitude = np.array((1.2, 1.9, 2.6)), 1e-5
@@ -131,7 +132,7 @@ def test_a_spherical_body_feels_nothing():
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments, told",
     [
         ({"mu": -1.0}, "mu is -1; it must be positive"),

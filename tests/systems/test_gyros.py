@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 INERTIA = np.array([[10.0, 0.3, -0.2], [0.3, 14.0, 0.1], [-0.2, 0.1, 18.0]])
@@ -66,8 +67,8 @@ def final(ds):
 ORDERS = {"v2": 2, "s4_6": 4, "v2/mr": 2, "mkrk:rk4": 4, "mkrk:cv8": 8, "kl8/mr8": 8}
 
 
-@pytest.mark.parametrize("method", ORDERS)
-@pytest.mark.parametrize("gyros", [single, double])
+@each("method", ORDERS)
+@each("gyros", [single, double])
 def test_methods_keep_their_order(method, gyros):
     body = ph.rigid_body(INERTIA, gyros=gyros())
     reference = by_scipy(10.0, *((ANGLES, RATES) if gyros is single else INNER))
@@ -78,7 +79,7 @@ def test_methods_keep_their_order(method, gyros):
     assert errors[1] < 1e-3
 
 
-@pytest.mark.parametrize("method", ["v2", "s6_10", "rkn6_14a", "v2/kepler"])
+@each("method", ["v2", "s6_10", "rkn6_14a", "v2/kepler"])
 def test_splittings_keep_the_momentum_of_the_whole(method):
     """Beside an energy that changes by the work of the gimbals' motors alone, with wheels too."""
     wheels = ph.reaction_wheels([(1, 0, 0), (0, 1, 1)], 0.05, speed=(100.0, -50.0), command=0.02)
@@ -174,7 +175,7 @@ t_end = 5.0
 ONE = {"gimbal_axes": [(0, 0, 1)], "spin_axes": [(1, 0, 0)], "momentum": 2.0}
 
 
-@pytest.mark.parametrize(("given", "told"), [
+@each(("given", "told"), [
     ({"spin_axes": [(1, 0, 1)]}, r"spin_axes\[0\] is not at right angles to gimbal_axes\[0\]"),
     ({"spin_axes": [(1, 0, 0), (0, 1, 0)]}, "spin_axes has 2 rows, but there are 1 gimbal_axes"),
     ({"inner_axes": [(0, 0, 1)]}, r"inner_axes\[0\] is not at right angles to gimbal_axes\[0\]"),

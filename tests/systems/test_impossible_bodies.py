@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 BOOK = (2.0, 1.0, 2 / 3)
@@ -17,7 +18,7 @@ def motions():
     yield lambda **words: ph.heavy_top(BOOK, (0, 0, 1), 1e-30, **words)
 
 
-@pytest.mark.parametrize("make", list(motions()))
+@each("make", list(motions()))
 def test_a_body_of_the_textbooks_turns_by_eulers_equations(make):
     with pytest.raises(InvalidInput, match=r"no body can have.*where only Euler's equations matter, physical=False"):
         make()
@@ -31,7 +32,7 @@ def test_a_body_of_the_textbooks_turns_by_eulers_equations(make):
     np.testing.assert_allclose(ds.attitude, q, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("t", [1.0, [1.0, 2.0]])
+@each("t", [1.0, [1.0, 2.0]])
 def test_free_motion_asks_as_the_builders_do(t):
     with pytest.raises(InvalidInput, match="no body can have"):
         ph.free_motion(BOOK, (0.1, 1, 0.2), t)
@@ -40,7 +41,7 @@ def test_free_motion_asks_as_the_builders_do(t):
         ph.free_motion(BOOK, (0.1, 1, 0.2), t)
 
 
-@pytest.mark.parametrize("of_poinsot", [
+@each("of_poinsot", [
     lambda **words: ph.runs.poinsot.free_motion_periods(BOOK, SPIN, **words),
     lambda **words: ph.runs.poinsot.polhode_curve(BOOK, SPIN, 5, **words),
     lambda **words: ph.runs.poinsot.herpolhode_curve(BOOK, SPIN, [0.0, 1.0], **words),
@@ -76,7 +77,7 @@ def test_a_top_made_of_a_body_takes_its_centre_of_mass():
         ph.heavy_top((1, 1, 2), weight=1.0)
 
 
-@pytest.mark.parametrize(("name", "thinnest"), [("kosenko", 1e-6), ("van_zon", 1e-6), ("jacobi", 1e-4)])
+@each(("name", "thinnest"), [("kosenko", 1e-6), ("van_zon", 1e-6), ("jacobi", 1e-4)])
 def test_published_forms_say_where_they_lose_digits(name, thinnest):
     with pytest.raises(InvalidInput, match=r"1e-12 of the largest.*take 'exact'"):
         ph.integrate(ph.free_body((1e-12, 1, 1)), name, step=1.0, steps=3, angular_momentum=(0, 0.6, 0.8))

@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from each import each
 from polhode.bodies import inertia as mass_of
 from polhode.bodies.inertia import MassProperties, principal, principal_axes
 from polhode.errors import InvalidInput
@@ -60,7 +61,7 @@ def test_moments_and_diagonal_tensors_keep_their_order():
             assert result.frame.tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("kind", ["any", "symmetric", "flat", "graded"])
+@each("kind", ["any", "symmetric", "flat", "graded"])
 def test_random_tensors_are_reconstructed(kind):
     rng = np.random.default_rng(["any", "symmetric", "flat", "graded"].index(kind))
     for _ in range(200):
@@ -138,7 +139,7 @@ def test_small_moments_of_a_graded_tensor_keep_their_relative_accuracy():
     np.testing.assert_allclose(np.sort(principal(tensor, triangle=False).moments), exact, rtol=4e-15)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-47, 1e-6, 1.0, 1e47, 1e300])
+@each("scale", [1e-300, 1e-47, 1e-6, 1.0, 1e47, 1e300])
 def test_the_scale_of_the_units_does_not_matter(scale):
     """No hidden epsilon: moments of 1e-47 kg m^2 (molecules in SI) are as good as any (LAMMPS issue 1657)."""
     assert principal([scale, scale, scale * 1e-3]).moments.tolist() == [scale, scale, scale * 1e-3]
@@ -296,7 +297,7 @@ SOLIDS = {
 }
 
 
-@pytest.mark.parametrize("name", SOLIDS)
+@each("name", SOLIDS)
 def test_solids_against_quadrature(name):
     build, (weights, points) = SOLIDS[name]
     body = build(2.5)
@@ -423,7 +424,7 @@ def sphere_mesh(levels):
     return triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3)
 
 
-@pytest.mark.parametrize("flip", [False, True])
+@each("flip", [False, True])
 def test_box_as_a_mesh_is_the_box(flip):
     rng = np.random.default_rng(31)
     faces = CUBE_FACES[:, ::-1] if flip else CUBE_FACES
@@ -591,7 +592,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSALS)
+@each("name", REFUSALS)
 def test_refusals_name_the_entry_in_one_sentence(name):
     call, parts = REFUSALS[name]
     with pytest.raises(InvalidInput) as caught:
@@ -645,7 +646,7 @@ def test_many_at_once_are_diagonalised_by_one_call_and_no_python(monkeypatch):
     assert not counted
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "told"),
     [
         (lambda made: made.__setitem__((7, 0, 0), -1.0), r"inertia of member 7\[0,0\] = -1.0 is not positive"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import IDENTITY, System
 
@@ -44,7 +45,7 @@ def dipolar_energy(state):
 
 
 # ------------------------------------------------------------------ draws and lattices
-@pytest.mark.parametrize(
+@each(
     ("seed", "energy"),
     [(0, 2.93847590483427e-05), (1, 0.000467083378851783), (2, 0.000188097659445363), (1481, 0.144083942012),
      (2024, -0.0129394614779463)],
@@ -83,7 +84,7 @@ def test_the_lattice_of_the_paper():
     assert np.std(moved) == pytest.approx(0.01, rel=0.1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("lattice", "sites", "neighbours", "distance"),
     [("cubic", 1, 6, 1.0), ("bcc", 2, 8, np.sqrt(0.75)), ("fcc", 4, 12, np.sqrt(0.5))],
 )
@@ -129,7 +130,7 @@ def test_momenta_have_the_variances_of_maxwell_and_boltzmann():
     np.testing.assert_allclose(fourth, 3.0, atol=5.0 * np.sqrt(96.0 / n))
 
 
-@pytest.mark.parametrize("zero", [True, False])
+@each("zero", [True, False])
 def test_exact_temperatures(zero):
     n, T = 30, 1.7
     rng = np.random.default_rng(2)
@@ -274,7 +275,7 @@ FAR = {"position": [(0.0, 0.0, 0.0), (3.0, 0.0, 0.0)]}
 TWO = ph.gravitating_bodies(mass=[1.0, 1.0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "told"),
     [
         (lambda: ph.initial.gaussian_draw(0, 1), "n is 0; it must be 1 or more"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.kernel import jit
 
@@ -113,7 +114,7 @@ KINDS = {
 CHANGING = {"rotating dipole", "travelling wave", "place and attitude"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_potential_is_enough(kind):
     """Loads to all digits, so that energies drift by round-off; commutator loads, works and a program of the motion."""
     make, start = KINDS[kind]

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 MU = 3.986004415e14
@@ -68,7 +69,7 @@ def migrating(**more):
         ph.loads.acceleration(slowed, tau=1e3).on("body2").named("migration")], **more)  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ORBITERS)
+@each("method", ORBITERS)
 def test_a_planet_migrates_as_written_by_hand(method):
     ds = ph.integrate(migrating(), method, step=0.02, steps=1000, every=1000, **START)
     expected = by_hand(20.0)
@@ -172,7 +173,7 @@ BUILT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BUILT)
+@each("name", BUILT)
 def test_every_builder_takes_loads(name):
     """They act, balance, and come back from the record."""
     build, given, words = BUILT[name]
@@ -221,7 +222,7 @@ def swept(body):
     return {"force": total + np.array([-r[1], r[0], 0.0])}
 
 
-@pytest.mark.parametrize("make", [
+@each("make", [
     lambda: ph.orbit(1.0, loads=[ph.loads.of(swept)]), lambda: ph.particle(1.0, loads=[ph.loads.of(swept)]),
     lambda: ph.spacecraft((1.0, 2.0, 2.5), 1.0, loads=[ph.loads.of(swept)]),
     lambda: ph.system(ph.body("a", 1.0), ph.loads.central(1.0), ph.loads.of(swept)),
@@ -297,7 +298,7 @@ HANDED = {
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
-@pytest.mark.parametrize("name", HANDED)
+@each("name", HANDED)
 def test_loads_stand_beside_what_a_user_hands_to_a_builder(name):
     """Functions, states, controllers and wheels: as by hand with SciPy; energy less work stays, runs are repeated."""
     more = [ph.loads.of(tilted, stiffness=0.7), ph.loads.of(heats, rate=0.3).states(heat=0.1)]

@@ -13,6 +13,7 @@ import mp_program
 import polhode as ph
 import written_loads as by_hand
 from acting import acting, compiled
+from each import each
 from polhode.algebra import rotation
 from polhode.checks import load_caller
 from polhode.kernel import jit
@@ -99,8 +100,8 @@ def in_python(system, y, part, t=0.3):
 
 
 # ------------------------------------------------------------------ loads
-@pytest.mark.parametrize("part", [*PARTS, L.ALL, L.WITHOUT_SOLVED, L.ALL & ~L.MOVING, L.DISSIPATIVE])
-@pytest.mark.parametrize("name", [one for one in SYSTEMS | OTHERS if "added" not in one and one != "torque"])
+@each("part", [*PARTS, L.ALL, L.WITHOUT_SOLVED, L.ALL & ~L.MOVING, L.DISSIPATIVE])
+@each("name", [one for one in SYSTEMS | OTHERS if "added" not in one and one != "torque"])
 def test_compiled_loads_are_the_role_part_by_part(name, part):
     system = (SYSTEMS | OTHERS)[name]()
     y = state_of(system)
@@ -110,7 +111,7 @@ def test_compiled_loads_are_the_role_part_by_part(name, part):
         np.testing.assert_allclose(found[k : k + 3], expected[k : k + 3], rtol=1e-12, atol=4e-15 * size)
 
 
-@pytest.mark.parametrize("name", ["zonal", "table", "air", "burn", "craft", "plates", "thrusters"])
+@each("name", ["zonal", "table", "air", "burn", "craft", "plates", "thrusters"])
 def test_they_are_written_from_the_program(name):
     system = (SYSTEMS | OTHERS)[name]()
     assert (system._from_program("loads") or system.loads).__module__.startswith("polhode.programs.written_")
@@ -165,8 +166,8 @@ def test_several_bodies_are_one_after_the_other():
 MOON = path_of(None, None, None, CIRCLE["circle"]).numbers
 
 
-@pytest.mark.parametrize("path", [MOON, path_of(None, *TABLE.values(), None).numbers], ids=["circle", "table"])
-@pytest.mark.parametrize("r", [(7e6, 1e5, -5e4), (1e5, -4.2e7, 3e6), (3e8, 1e8, -1e7), (60.0, 10.0, -30.0)])
+@each("path", [MOON, path_of(None, *TABLE.values(), None).numbers], ids=["circle", "table"])
+@each("r", [(7e6, 1e5, -5e4), (1e5, -4.2e7, 3e6), (3e8, 1e8, -1e7), (60.0, 10.0, -30.0)])
 def test_a_third_body_has_all_digits(path, r):
     """Of the pull, and of the rate of its potential, relative to |r|/|s| of either, at every distance."""
     m, t = 4.9e12, 3e5
@@ -183,7 +184,7 @@ def test_a_third_body_has_all_digits(path, r):
     assert abs(rate - slope) <= 4e-15 * size * np.linalg.norm(r) / np.linalg.norm(place) * np.linalg.norm(speed)
 
 
-@pytest.mark.parametrize("distance", [None, 1e11])
+@each("distance", [None, 1e11])
 def test_light_does_its_work(distance):
     A, t, r = 1e-7, 3e5, (7e6, 1e5, -5e4)
     force = F.radiation_pressure(A, **TABLE, **({} if distance is None else {"distance": distance}))
@@ -195,9 +196,7 @@ def test_light_does_its_work(distance):
     assert found == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.mark.parametrize(
-    "inertia", [(90.0, 70.0, 60.0), (90.0, 90.0 - 1e-9, 90.0 + 1e-9)], ids=["body", "nearly sphere"]
-)
+@each("inertia", [(90.0, 70.0, 60.0), (90.0, 90.0 - 1e-9, 90.0 + 1e-9)], ids=["body", "nearly sphere"])
 def test_the_gravity_gradient_has_all_digits(inertia):
     system, bare = craft(inertia=inertia), craft(inertia=inertia, gravity_gradient=False)
     for seed in range(3):
@@ -220,8 +219,8 @@ def test_the_gravity_gradient_has_all_digits(inertia):
 
 
 # ------------------------------------------------------------------ commutators
-@pytest.mark.parametrize("part", [L.ALL, L.WITHOUT_SOLVED])
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("part", [L.ALL, L.WITHOUT_SOLVED])
+@each("name", SYSTEMS)
 def test_commutators_are_twice_the_derivative_of_the_loads(name, part):
     """Along the displacement that the loads cause, by differences of order 6; the rates of works likewise."""
     system, t = SYSTEMS[name](), 0.3
@@ -248,7 +247,7 @@ def test_commutators_are_twice_the_derivative_of_the_loads(name, part):
         assert np.abs(some - other).max(initial=0.0) <= 1e-8 * np.abs(some).max(initial=0.0) + noise
 
 
-@pytest.mark.parametrize("name", ["craft", "zonal", "moon"])
+@each("name", ["craft", "zonal", "moon"])
 def test_commutators_have_all_digits(name):
     """At the scale of a satellite, where the force is 10^14 times what turns it: against 60 digits."""
     system, t = SYSTEMS[name](), 0.3
@@ -279,12 +278,12 @@ def test_commutators_have_all_digits(name):
         assert np.abs(found[k : k + 3] - expected[k : k + 3]).max() <= 4e-15 * size
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@each("name", OTHERS)
 def test_loads_without_a_potential_have_none(name):
     assert "commutator" not in OTHERS[name]().provides
 
 
-@pytest.mark.parametrize(("name", "method", "order"), [
+@each(("name", "method", "order"), [
     ("zonal", "fg6_5", 6), ("zonal", "fg6_5/kepler", 6), ("moon", "fg6_5/kepler", 6), ("added", "pmlf6", 6),
     ("craft", "fg6_5", 6), ("craft, added", "fg6_5/kepler", 6), ("table", "v2/kepler:corrected", 2),
     ("zonal", "variational_midpoint4", 4),
@@ -331,7 +330,7 @@ def test_a_longer_table_is_the_same_kernel():
     assert kernels[0] is kernels[1]
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("name", SYSTEMS)
 def test_systems_keep_what_they_say(name):
     system = SYSTEMS[name]()
     start = START | ({"angular_velocity": (1e-3, 2e-3, 1e-3)} if system.rotates else {})

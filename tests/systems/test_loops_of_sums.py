@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 
 N = 8
 MOMENTS = (1.0, 2.0, 2.5)
@@ -86,7 +87,7 @@ def alike(made, monkeypatch):
     return looped, written
 
 
-@pytest.mark.parametrize("method", ["v2", "mkrk:cv8", "mkrk:gauss4"])
+@each("method", ["v2", "mkrk:cv8", "mkrk:gauss4"])
 def test_loops_are_what_is_written_out(method, monkeypatch):
     given = start()
     given = {name: np.concatenate([x, np.zeros((1, 3))]) for name, x in given.items()}

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from public_calls import field_file
 
 MU = ph.planets.EARTH.mu
@@ -30,8 +31,8 @@ def by_angles(field, place):
         return [-float(mpmath.diff(potential, at, tuple(int(i == k) for i in range(3)))) for k in range(3)]
 
 
-@pytest.mark.parametrize("place", [(7e6, 0.0, 1e5), (-3e6, 4e6, 5e6), (1e5, -2e5, -6.9e6)])
-@pytest.mark.parametrize(
+@each("place", [(7e6, 0.0, 1e5), (-3e6, 4e6, 5e6), (1e5, -2e5, -6.9e6)])
+@each(
     "make",
     [ph.surroundings.magnetic_field, lambda **more: ph.surroundings.magnetic_field("igrf", file=field_file(), **more)],
 )
@@ -125,7 +126,7 @@ def test_a_field_without_dipoles_does_nothing():
     assert around.conserves[:1] == bare.conserves[:1] == ("energy",)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "told"),
     [
         (lambda: ph.surroundings.magnetic_field(epoch=1800), "1900 to 2030"),
@@ -170,7 +171,7 @@ TORN = {
 }
 
 
-@pytest.mark.parametrize("what", TORN)
+@each("what", TORN)
 def test_torn_files_of_coefficients(what, tmp_path):
     (tmp_path / "mine.shc").write_text(TORN[what])
     with pytest.raises(ph.errors.FileProblem, match=r"mine.shc is no whole .shc file"):

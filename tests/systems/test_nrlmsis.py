@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.surroundings.nrlmsis import log_density
 
@@ -151,7 +152,7 @@ t_end = 86400.0
     assert_allclose(ds.position[-1], same.position[-1], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("given", "told"), [
+@each(("given", "told"), [
     ({"epoch": None}, "epoch is missing"),
     ({"f107": -1.0}, "f107 is -1; it must be positive"),
     ({"ap": -1.0}, "ap is -1; the index is 0 or more"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.runs.scenario import read_scenario
 
@@ -134,7 +135,7 @@ def test_a_scenario_begins_with_it(file, tmp_path):
         read_scenario(path).integrate()
 
 
-@pytest.mark.parametrize(("change", "told"), [
+@each(("change", "told"), [
     ({"BSTAR": None}, "the mapping has no BSTAR; SGP4 needs it"),
     ({"MEAN_MOTION": ""}, "has no MEAN_MOTION"),
     ({"MEAN_MOTION": 0}, "has MEAN_MOTION 0; give the revolutions"),

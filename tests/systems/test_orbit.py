@@ -12,6 +12,7 @@ from scipy.interpolate import CubicSpline
 
 import polhode as ph
 from acting import acting
+from each import each
 from polhode import forces, planets
 from polhode.checks import load_caller
 from polhode.kernel import drive
@@ -114,7 +115,7 @@ def mpmath_gradient(function, r):
 
 
 # ------------------------------------------------------------------ each force
-@pytest.mark.parametrize("degrees", [(2,), (3,), (4,), (5,), (6,), (2, 3, 4, 5, 6), (2, 6)])
+@each("degrees", [(2,), (3,), (4,), (5,), (6,), (2, 3, 4, 5, 6), (2, 6)])
 def test_zonal_gravity_is_the_derivative_of_its_potential(degrees):
     J = {n: 0.01 * (-1) ** n * n for n in degrees}
     force = forces.zonal(**{f"J{n}": value for n, value in J.items()}, radius=0.8, axis=AXIS)
@@ -147,7 +148,7 @@ def tide(mu, s, r):
         return [float(mu * (a / cubes[0] - b / cubes[1])) for a, b in zip(d, s, strict=True)]
 
 
-@pytest.mark.parametrize("far", [1.0, 1e3, 1e8, 1e12])
+@each("far", [1.0, 1e3, 1e8, 1e12])
 def test_a_third_body_without_cancellation(far):
     s = far * np.array((5.0, 3.0, -4.0))
     force = forces.third_body(0.7, position=s)
@@ -173,7 +174,7 @@ def test_a_third_body_on_a_circle():
     np.testing.assert_allclose(alone(flat, t=1.0), tide(1.0, (0, 8.0, 0), R), rtol=1e-14)
 
 
-@pytest.mark.parametrize("t", [-1.0, -0.2, 0.0, 0.7, 2.0, 3.1, 3.5])
+@each("t", [-1.0, -0.2, 0.0, 0.7, 2.0, 3.1, 3.5])
 def test_a_third_body_along_a_table(t):
     s = CubicSpline(TIMES, PLACES, bc_type="not-a-knot")(t)
     np.testing.assert_allclose(alone(SAMPLES["table"], t=t), tide(0.7, s, R), rtol=1e-12)
@@ -194,7 +195,7 @@ def test_drag():
     np.testing.assert_allclose(alone(SAMPLES["drag"], v=V - u), 0, atol=1e-16)
 
 
-@pytest.mark.parametrize("size", [0.8, 1.0, 1.2, 1.5, 2.9, 3.0, 4.0])
+@each("size", [0.8, 1.0, 1.2, 1.5, 2.9, 3.0, 4.0])
 def test_drag_of_tabulated_air(size):
     """Linear between logarithms; the end pieces go on."""
     r = size * R / np.linalg.norm(R)
@@ -236,7 +237,7 @@ def seen(a, b, c):
     )
 
 
-@pytest.mark.parametrize("radius, offsets", [(0.5, (0.0, 0.3, 0.8, 1.2, 3.0)), (2.0, (0.0, 1.0, 2.5, 3.0, 9.0))])
+@each("radius, offsets", [(0.5, (0.0, 0.3, 0.8, 1.2, 3.0)), (2.0, (0.0, 1.0, 2.5, 3.0, 9.0))])
 def test_a_shadow_with_penumbra(radius, offsets):
     """From far behind the body: rings, full shadow, penumbra, light."""
     sun = np.array((100.0, 0.0, 0.0))
@@ -275,7 +276,7 @@ def test_thrust():
 
 
 # ------------------------------------------------------------------ the system
-@pytest.mark.parametrize("name", SAMPLES)
+@each("name", SAMPLES)
 def test_parts_add_up(name):
     system = ph.orbit(1.7, 2.5, [SAMPLES[name]])
     whole, rest, lost = (load(system, part=part) for part in (L.ALL, L.WITHOUT_SOLVED, L.DISSIPATIVE))
@@ -293,7 +294,7 @@ def test_forces_add_up():
     assert not load(ph.orbit(1.7), part=L.WITHOUT_SOLVED).any() and not load(ph.orbit(1.7), part=L.DISSIPATIVE).any()
 
 
-@pytest.mark.parametrize("name", [(), *((name,) for name in STEADY), STEADY], ids=str)
+@each("name", [(), *((name,) for name in STEADY), STEADY], ids=str)
 def test_systems_keep_what_they_say(name):
     system = ph.orbit(2.0, 3.0, [SAMPLES[key] for key in name])
     report = ph.checks.check_system(system, position=(1.5, 0.3, 0.2), velocity=(0.1, 1.0, 0.3))
@@ -301,7 +302,7 @@ def test_systems_keep_what_they_say(name):
     assert {"loads and potential", "conserves energy"} <= {line.what for line in report.lines}
 
 
-@pytest.mark.parametrize("name", MOVING)
+@each("name", MOVING)
 def test_potentials_that_depend_on_time(name):
     system, h = ph.orbit(2.0, 3.0, [SAMPLES[name]]), 1e-3
     for t in (0.3, 1.1):
@@ -329,7 +330,7 @@ def test_what_is_conserved():
     )
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@each("name", SAMPLES)
 def test_systems_are_built_again_from_what_they_record(name):
     system = ph.orbit(2.0, 3.0, [SAMPLES[name], SAMPLES["uniform"]])
     again = ph.orbit(**json.loads(json.dumps(system.arguments)))
@@ -351,7 +352,7 @@ def test_the_centre_is_no_place_to_be():
             ph.integrate(ph.orbit(1.0), "mkrk:rk4", step=0.1, steps=5, velocity=(1, 0, 0), **given)
 
 
-@pytest.mark.parametrize("system", [ph.orbit(1.0), ph.spacecraft((1.0, 2.0, 2.5), 1.0)], ids=lambda system: system.name)
+@each("system", [ph.orbit(1.0), ph.spacecraft((1.0, 2.0, 2.5), 1.0)], ids=lambda system: system.name)
 def test_a_fall_from_rest_has_to_be_said(system, tmp_path):
     pace = {"method": "mkrk:gauss4", "step": 0.01, "steps": 10, "position": (1.0, 0.0, 0.0)}
     with pytest.raises(ph.errors.InvalidInput, match=r"velocity is missing.*velocity=0 where that is meant"):
@@ -375,7 +376,7 @@ def test_a_fall_from_rest_has_to_be_said(system, tmp_path):
 
 
 # ------------------------------------------------------------------ runs
-@pytest.mark.parametrize("name, energy, printed, period, factor", [
+@each("name, energy, printed, period, factor", [
     ("carson_circular", -0.961822119687, -0.96182215336, 7538.38576696, 1.0),
     ("carson_elliptic", -0.721366589765, -0.72136636959, 11606.11006131, 1.25),
 ])  # fmt: skip
@@ -520,7 +521,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_mistakes_are_told(name):
     wrong, told = WRONG[name]
     with pytest.raises(ph.errors.InvalidInput, match=told):
@@ -578,7 +579,7 @@ def test_a_scenario_with_forces(read):
     np.testing.assert_array_equal(read(text).system.parameters, every.parameters)
 
 
-@pytest.mark.parametrize("old, new, line, told", [
+@each("old, new, line, told", [
     ("J2 = 0.1", "J2 = 'x'", 6, "system.forces[0].J2: expected a number"),
     ("J2 = 0.1", "J22 = 0.1", 6, "system.forces[0].J22: unknown key; did you mean 'J2'"),
     ("radius = 0.9", "radius = -0.9", 6, "system.forces[0].radius: radius is -0.9; it must be positive"),

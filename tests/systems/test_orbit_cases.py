@@ -12,6 +12,7 @@ import pytest
 from mpmath import mp, mpf
 
 import polhode as ph
+from each import each
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "orbit_cases.json").read_text())
 MU, R0, DAY = float(DATA["mu"]), float(DATA["r0"]), 86400.0
@@ -68,7 +69,7 @@ def flown(case, label, how):
     return ds.position.values
 
 
-@pytest.mark.parametrize(
+@each(
     "case, label, how", [pytest.param(case, *row, id=f"{case}-{row[0]}") for case in METHODS for row in METHODS[case]]
 )
 def test_three_kinds_of_methods_agree_with_the_kept_values(case, label, how):
@@ -78,7 +79,7 @@ def test_three_kinds_of_methods_agree_with_the_kept_values(case, label, how):
         assert apart(found, expected) < 1e-8
 
 
-@pytest.mark.parametrize("case, label, how", [
+@each("case, label, how", [
     pytest.param(case, *row, marks=() if (k + n) % len(COMPENSATED) == 0 else pytest.mark.full)
     for k, case in enumerate(CASES) for n, row in enumerate(COMPENSATED)
 ])  # fmt: skip
@@ -92,7 +93,7 @@ def test_compensated_sums_keep_round_off_small(case, label, how):
         assert apart(found, expected) < 1e-9
 
 
-@pytest.mark.parametrize("case", METHODS)
+@each("case", METHODS)
 def test_few_steps_keep_round_off_small(case):
     """Without compensation: root mean square over steps around this one 2e-10 to 6e-10, largest 1.1e-9."""
     assert apart(flown(case, *GAUSS)[-1], DATA["cases"][case]["position"][-1]) < 3e-9
@@ -133,8 +134,8 @@ def test_kept_values_of_the_impulse_are_two_conics():
     assert apart(v, kept["velocity"][3]) < mpf("1e-23")
 
 
-@pytest.mark.parametrize("start", [CIRCULAR, ELLIPTIC], ids=["circular", "elliptic"])
-@pytest.mark.parametrize("by", ["propagate", "v2/kepler"])
+@each("start", [CIRCULAR, ELLIPTIC], ids=["circular", "elliptic"])
+@each("by", ["propagate", "v2/kepler"])
 def test_conics_after_a_day(start, by):
     """Measured: places and velocities 2e-16, energies 4e-16, all relative."""
     r, v = exact(start["position"]), exact(start["velocity"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import forces
 from polhode.checks import load_caller
 from polhode.kernel import layout as L
@@ -52,7 +53,7 @@ def run(system, label="mkrk:gauss8", **more):
     return ph.integrate(system, label, step=0.05, steps=40, **(START | more))
 
 
-@pytest.mark.parametrize("part", [L.ALL, L.WITHOUT_SOLVED, L.DISSIPATIVE])
+@each("part", [L.ALL, L.WITHOUT_SOLVED, L.DISSIPATIVE])
 def test_a_force_is_added_to_all_parts(part):
     built = ph.orbit(MU, MASS, [OBLATE])
     added = ph.orbit(MU, MASS, [OBLATE], force=braking, parameters=NUMBERS)
@@ -127,7 +128,7 @@ def test_what_is_wrong_is_told_with_the_users_traceback():
         run(ph.orbit(MU, MASS, force=two))
 
 
-@pytest.mark.parametrize("arguments, said", [
+@each("arguments, said", [
     ({"force": lambda t, r, v: r}, "must take the arguments"),
     ({"force": 3.0}, "must be a function"),
     ({"parameters": [1.0]}, "none is given"),

@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from each import each
 from polhode import forces, planets
 
 NORMALISED = {
@@ -16,7 +17,7 @@ NORMALISED = {
 """C20, C30, ... of EGM2008 (tide-free), GRAIL's GL0660B (1738 km) and GMM-3 (3396 km)."""
 
 
-@pytest.mark.parametrize("name", NORMALISED)
+@each("name", NORMALISED)
 def test_coefficients_agree_with_other_gravity_fields(name):
     found = getattr(planets, name).J
     for n, c in enumerate(NORMALISED[name], 2):

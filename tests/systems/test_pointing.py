@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 
@@ -28,7 +29,7 @@ def drawn(seed):
     return {"attitude": q / np.linalg.norm(q), "angular_velocity": 0.03 * w / np.linalg.norm(w)}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 def test_the_earth_is_faced_from_any_attitude(seed):
     given = part_of("nadir_pointing")
     ds = ph.integrate(given["craft"], "s4_6", step=0.5, t_end=7200.0, every=40, position=given["r"],
@@ -47,7 +48,7 @@ def test_without_the_sum_of_errors_the_leak_stays():
     assert off[-1] == pytest.approx(2e-4 / 0.02, rel=0.05)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 def test_slews_end_at_the_target_from_any_attitude(seed):
     given = part_of("slew_profile")
     ds = ph.integrate(given["craft"], "s4_6", step=0.5, t_end=600.0, **drawn(seed))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
 from polhode.runs import stepping
 from polhode.runs.scenario import read_scenario
@@ -121,7 +122,7 @@ def apart(a, b):
 
 
 # ------------------------------------------------------------------ the motion and the energy
-@pytest.mark.parametrize("name", BUILD)
+@each("name", BUILD)
 def test_a_load_that_does_nothing_leaves_the_potential_as_it_is(name):
     build, start = BUILD[name]
     potential, zero = STILL[name]
@@ -132,7 +133,7 @@ def test_a_load_that_does_nothing_leaves_the_potential_as_it_is(name):
     assert float(abs(a.energy_error).max()) < 1e-12 and float(abs(a.work).max()) == 0.0
 
 
-@pytest.mark.parametrize("name", BUILD)
+@each("name", BUILD)
 def test_damping_beside_a_potential_that_reads_the_time(name):
     build, start = BUILD[name]
     potential, load, by_hand = DRIVEN[name]
@@ -151,7 +152,7 @@ METHODS = {"s6_10": 1e-12, "rkn6_14a": 1e-12, "mkrk:cv8": 1e-12, "mkrk:gauss4": 
            "imidm": 2e-4, "kl4": 1e-8, "trapm": 2e-4}  # fmt: skip
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_every_family_of_methods(method):
     a, b = (ph.integrate(system, method, **SHORT, **TURN) for system in (
         ph.rigid_body(TENSOR, potential=height, torque=damping), ph.rigid_body(TENSOR, torque=damped_weight)
@@ -160,7 +161,7 @@ def test_every_family_of_methods(method):
     assert float(abs(a.energy_error).max()) < METHODS[method] and list(a.force.values) == ["torque"]
 
 
-@pytest.mark.parametrize("method", ["s4_6/kepler", "rkn6_14a/kepler", "rattle", "taylor"])
+@each("method", ["s4_6/kepler", "rkn6_14a/kepler", "rattle", "taylor"])
 def test_orbits_by_every_family_of_methods(method):
     build, start = BUILD["orbit"]
     potential, load, by_hand = DRIVEN["orbit"]
@@ -295,7 +296,7 @@ def test_a_potential_that_fails_late_says_when():
     assert caught.value.step == 3 and caught.value.time == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("name", BUILD)
+@each("name", BUILD)
 def test_the_checks_of_a_system(name):
     build, start = BUILD[name]
     potential, load, _ = DRIVEN[name]
@@ -360,7 +361,7 @@ def as_before(text):
     return json.dumps(kept)
 
 
-@pytest.mark.parametrize("name", BUILD)
+@each("name", BUILD)
 def test_records(name):
     build, start = BUILD[name]
     potential, load, _ = DRIVEN[name]

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 MU = 3.986004418e14
@@ -39,8 +40,8 @@ def by_schedule(method, step):
     return ph.integrate(ph.spacecraft(**GIVEN, thrusters=fired), method, step=step, t_end=10.0, **START)
 
 
-@pytest.mark.parametrize("method", ["s6_10", "rkn6_14a/kepler", "mkrk:cv8"])
-@pytest.mark.parametrize("step", [0.5, 2.0, 0.4])
+@each("method", ["s6_10", "rkn6_14a/kepler", "mkrk:cv8"])
+@each("step", [0.5, 2.0, 0.4])
 def test_pulses_are_those_of_thrusters_with_known_times(method, step):
     """Whether steps end where valves move, or not."""
     ds = ph.integrate(pulsed(), method, step=step, t_end=10.0, **START)
@@ -57,7 +58,7 @@ def test_a_tolerance_ends_steps_where_valves_close():
         assert np.abs(ds.time.values - closes).min() < 1e-12
 
 
-@pytest.mark.parametrize(("method", "order"), [("v2", 2), ("s4_6", 4)])
+@each(("method", "order"), [("v2", 2), ("s4_6", 4)])
 def test_methods_keep_their_order(method, order):
     def end(method, step):
         one = pulsed(command=0.3, every=8.0)
@@ -142,7 +143,7 @@ t_end = 10.0
 ONE = {"force": 0.5, "directions": [(1, 0, 0)], "every": 1.0}
 
 
-@pytest.mark.parametrize(("given", "told"), [
+@each(("given", "told"), [
     ({"force": 0.0}, "force is 0; give a positive number"),
     ({"force": [0.1, 0.2]}, "force must be one number or one for each of 1 thrusters"),
     ({"every": 0.0}, "every is 0"),

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.kernel.energies import write_energies
@@ -87,8 +88,8 @@ def loads(system, y):
 BOXED = {"box": 0.96, "cutoff": 0.45}
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("around", [{}, BOXED, BOXED | {"reaction_field": 78.5}])
+@each("model", MODELS)
+@each("around", [{}, BOXED, BOXED | {"reaction_field": 78.5}])
 def test_energy_is_the_sum_over_sites(model, around):
     x, q = liquid(3, 0.32)
     system = ph.rigid_water(27, model, **around)
@@ -97,7 +98,7 @@ def test_energy_is_the_sum_over_sites(model, around):
     assert potential(system, y) == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each("model", MODELS)
 def test_loads_are_the_gradient(model):
     x, q = liquid(2, 0.32)
     system = ph.rigid_water(8, model, box=1.3, cutoff=0.65, switch=0.05)  # all pairs in the zone of the switch
@@ -131,7 +132,7 @@ def test_action_is_reaction_and_nothing_turns_the_whole():
     assert np.abs((T + np.cross(x, F)).sum(axis=0)).max() < 1e-13 * np.abs(F).max() * 27
 
 
-@pytest.mark.parametrize(("model", "debye"), [("spc/e", 2.351), ("tip3p", 2.347), ("tip4p/2005", 2.305)])
+@each(("model", "debye"), [("spc/e", 2.351), ("tip3p", 2.347), ("tip4p/2005", 2.305)])
 def test_dipole_is_the_published_one(model, debye):
     system = ph.rigid_water(2, model)
     moment = system.constants["dipole"][1][0]
@@ -232,7 +233,7 @@ def test_units_are_those_of_molecules():
     assert np.abs(middle).max() < 1e-15
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "told"),
     [
         ({"n": 1}, "n is 1; it must be 2 or more"),

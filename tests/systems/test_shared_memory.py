@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 BODY, RUN = (1.0, 2.0, 2.5), {"step": 0.1, "steps": 20, "angular_velocity": (0.0, 0.0, 0.1)}
@@ -64,7 +65,7 @@ def written_by_an_event():
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
-@pytest.mark.parametrize("shared", [
+@each("shared", [
     read_by_an_event, read_by_an_event_as_an_attribute, read_by_a_potential, read_by_a_controller, written_by_an_event,
 ])  # fmt: skip
 def test_what_one_function_writes_and_another_reads_is_refused(shared):
@@ -104,7 +105,7 @@ def of_the_parameters(t, q, omega, parameters):
     return (0.0, 0.0, p[1])
 
 
-@pytest.mark.parametrize(("torque", "said"), [(of_another, False), (of_the_parameters, True)])
+@each(("torque", "said"), [(of_another, False), (of_the_parameters, True)])
 def test_the_number_of_parameters_is_told_where_it_is_they_that_were_indexed(torque, said):
     with pytest.raises(ph.errors.UserFunctionError, match="index 1 is out of bounds") as raised:
         ph.integrate(ph.rigid_body(BODY, torque=torque, parameters=[0.5]), "mkrk:rk4", **RUN)
@@ -112,7 +113,7 @@ def test_the_number_of_parameters_is_told_where_it_is_they_that_were_indexed(tor
 
 
 # ------------------------------------------------------------------ states without bounds
-@pytest.mark.parametrize("method", ["mkrk:forward_euler", "mkrk:rk4", "v2/mr"])
+@each("method", ["mkrk:forward_euler", "mkrk:rk4", "v2/mr"])
 def test_a_state_that_is_not_finite_ends_the_run(method):
     body = ph.rigid_body(BODY, states={"u": 0.0}, work=False, torque=lambda t, q, omega, parameters, states: (
         (0.0, 0.0, 0.0), np.sqrt(0.5 - t)))  # fmt: skip

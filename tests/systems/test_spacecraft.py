@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode import forces
 from polhode.algebra import rotation
 from polhode.checks import load_caller
@@ -96,7 +97,7 @@ def test_gradient_is_that_of_point_masses():
         assert ds.attitude_energy.item() == pytest.approx(expected[2], rel=1e-9)
 
 
-@pytest.mark.parametrize("arguments", [
+@each("arguments", [
     {"inertia": TENSOR},
     {"inertia": (1.2, 1.2, 0.7)},
     {"inertia": TENSOR, "gravity_gradient": False},
@@ -342,7 +343,7 @@ def circular(inertia, turns, tilt, steps=64):
     return ds, rotation.log_quaternion(rotation.multiply(rotation.conjugate(rest), ds.attitude.values))
 
 
-@pytest.mark.parametrize("axis", ["roll and yaw", "pitch"])
+@each("axis", ["roll and yaw", "pitch"])
 def test_small_librations(axis):
     """[hughes1986]: pitch at sqrt(3 (I1 - I3)/I2); roll and yaw at the roots of a biquadratic equation."""
     A, B, C = inertia = (1.6, 2.0, 0.7)
@@ -375,7 +376,7 @@ def growth(inertia):
     return max(np.abs(roots.real).max(), np.sqrt(complex(-3.0 * (A - C) / B)).real)
 
 
-@pytest.mark.parametrize("inertia, stable", [
+@each("inertia, stable", [
     ((1.6, 2.0, 0.7), True),    # Lagrange: pitch largest, yaw smallest
     ((1.0, 0.65, 0.7), True),   # DeBra and Delp: roll largest, pitch smallest
     ((0.7, 2.0, 1.6), False),   # pitch unstable: yaw above roll
@@ -399,7 +400,7 @@ def test_equilibria_of_lagrange_and_of_debra_and_delp(inertia, stable):
 
 
 # ------------------------------------------------------------------ runs
-@pytest.mark.parametrize("label, order, sizes", [
+@each("label, order, sizes", [
     ("v2/kepler", 2, (64, 128)), ("v2/kepler+mr6", 2, (64, 128)), ("v2/kepler+exact", 2, (64, 128)),
     ("v2", 2, (256, 512)),
     ("rkn6_14a/kepler", 6, (12, 18)), ("pmlf6/kepler", 6, (16, 24)), ("mkrk:gauss6", 6, (48, 64)),
@@ -489,7 +490,7 @@ def test_what_is_conserved_and_recommended():
 BLACK = {"absorbed": 1.0, "diffuse": 0.0}
 
 
-@pytest.mark.parametrize("arguments, said", [
+@each("arguments, said", [
     ({"inertia": (1, 1, 3)}, "inertia"),
     ({"inertia": [(1, 1, 1)], "mass": (1, 2)}, "one entry for each of 2 masses"),
     ({"mu": -1.0}, "mu is -1"),
@@ -524,7 +525,7 @@ def test_wrong_arguments(arguments, said):
 
 
 # ------------------------------------------------------------------ the balance of energy
-@pytest.mark.parametrize(
+@each(
     "devices",
     [
         {"thrusters": [ph.systems.thruster((0.1, -0.2, 0.3), position=(0.4, 0.1, -0.3), start=0.31, stop=1.37)]},

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 
 
 class Gains:
@@ -66,7 +67,7 @@ def drift(system):
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
-@pytest.mark.parametrize("name", READERS)
+@each("name", READERS)
 def test_a_run_reads_what_is_there_now(name):
     gains, of_user, table = Gains(), module(), {"k": np.ones(5000)}
     force = READERS[name](gains, of_user, table)

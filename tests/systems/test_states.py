@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.systems.states import TAKEN
 from polhode.trajectory.schema import MEANING
@@ -43,7 +44,7 @@ def gone(method, steps):
     return np.concatenate([ds.angular_velocity[-1].values, ds["fluid"][-1].values, [float(ds.heat[-1])]])
 
 
-@pytest.mark.parametrize(("method", "order", "steps"), [
+@each(("method", "order", "steps"), [
     ("v2", 2, 20), ("s4_6", 4, 10), ("mkrk:rk4", 4, 20), ("mr6", 2, 10), ("s6_10", 6, 4), ("mkrk:cv8", 8, 4),
 ])  # fmt: skip
 def test_methods_keep_their_order(reference, method, order, steps):
@@ -122,7 +123,7 @@ def held_by_an_integral(t, q, omega, parameters, states):
     return pull - parameters[0] * angle - parameters[1] * omega - parameters[2] * states.integral, angle
 
 
-@pytest.mark.parametrize("method", ["v2", "s6_10", "mr6"])
+@each("method", ["v2", "s6_10", "mr6"])
 def test_they_hold_an_equilibrium_where_loads_cancel(method):
     """Where a state balances a torque, what is left of both is round-off, and kicks converge nonetheless."""
     body = ph.rigid_body(MOMENTS, torque=held_by_an_integral, parameters=[0.02, 0.06, 0.002], states={"integral": 3})
@@ -148,7 +149,7 @@ def test_no_name_of_a_trajectory_is_free_for_states():
     assert set(MEANING) <= TAKEN
 
 
-@pytest.mark.parametrize(("states", "told"), [
+@each(("states", "told"), [
     ({"1st": 1}, "states has the name '1st'; take a word of letters"),
     ({"x": 0}, "states.x is 0; give how many numbers it has, 1 to 256"),
     ({"x": 300}, "states.x is 300; give how many"),
@@ -240,7 +241,7 @@ def test_derivatives_take_noise_as_given():
         np.testing.assert_allclose(ds.state_transition[-1].values[3:6, 3 + k] * MOMENTS[k], slope, atol=1e-9)
 
 
-@pytest.mark.parametrize(("noise", "told"), [
+@each(("noise", "told"), [
     ({"every": 0.1, "seed": 1}, "states.white is noise, but has no noise; give its standard deviation"),
     ({"noise": 1.0}, "states.white is noise, but has no every; give the time between its samples"),
     ({"noise": -1.0, "every": 0.1}, "states.white.noise is -1"),

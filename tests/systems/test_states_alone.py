@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, UserFunctionError
 
 
@@ -26,9 +27,7 @@ def by_hand(t_end, rho=28.0, start=(1.0, 1.0, 1.0)):
     return solve_ivp(rates, (0.0, t_end), start, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
 
 
-@pytest.mark.parametrize(
-    "method, tolerance", [("mkrk:cv8", 1e-10), ("mkrk:dp8", 1e-10), ("taylor", 1e-10), ("mkrk:gauss6", 1e-10)]
-)
+@each("method, tolerance", [("mkrk:cv8", 1e-10), ("mkrk:dp8", 1e-10), ("taylor", 1e-10), ("mkrk:gauss6", 1e-10)])
 def test_methods_for_any_equations_integrate_them(method, tolerance):
     ds = ph.integrate(equations(), method, step=0.002, steps=500, every=500)
     found = np.array([float(ds[name][-1]) for name in "xyz"])

@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, PolhodeError
 
 MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
@@ -35,7 +36,7 @@ def top_of(inertia=(5.0, 5.0, 1.0), weight=20.0, at=(0.0, 0.0, 1.0)):
     return ph.system(ph.body("top", inertia=inertia, pinned=True), ph.loads.weight(weight, at=at))
 
 
-@pytest.mark.parametrize("method", ["v2", "fg6_5", "rkn6_14a", "mkrk:gauss4", "mkrk:cv8", "trap", "dmv4"])
+@each("method", ["v2", "fg6_5", "rkn6_14a", "mkrk:gauss4", "mkrk:cv8", "trap", "dmv4"])
 def test_the_heavy_top_is_that_of_polhode_bit_for_bit(method):
     both = [ph.integrate(one, method, step=1e-2, steps=100, every=20, **TOP)
             for one in (ph.heavy_top((5.0, 5.0, 1.0), (0.0, 0.0, 1.0), 20.0), top_of())]  # fmt: skip
@@ -349,10 +350,10 @@ def test_the_same_sum_is_put_together_again_without_tracing(monkeypatch):
 
 
 def test_loads_on_each_of_many_bodies_are_a_loop():
-    n, each = 200, ph.bodies(200, 2.0, TENSOR)
-    many = ph.system(each, ph.loads.central(MU), ph.loads.zonal(MU, RADIUS, J2), ph.loads.gravity_gradient(MU),
+    n, row = 200, ph.bodies(200, 2.0, TENSOR)
+    many = ph.system(row, ph.loads.central(MU), ph.loads.zonal(MU, RADIUS, J2), ph.loads.gravity_gradient(MU),
                      ph.loads.of(drag, rate=1e-7))  # fmt: skip
-    one = ph.system(each[0], ph.loads.central(MU), ph.loads.zonal(MU, RADIUS, J2), ph.loads.gravity_gradient(MU),
+    one = ph.system(row[0], ph.loads.central(MU), ph.loads.zonal(MU, RADIUS, J2), ph.loads.gravity_gradient(MU),
                     ph.loads.of(drag, rate=1e-7))  # fmt: skip
     r = np.array([LOW["position"]]) * (1.0 + 1e-3 * np.arange(n)[:, None])
     run = {"step": 5.0, "steps": 20, "every": 20}
@@ -467,7 +468,7 @@ def refused():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("said", refused())
+@each("said", refused())
 def test_what_is_no_sum_is_said_in_a_sentence(said):
     with pytest.raises(PolhodeError) as told:
         refused()[said]()
@@ -489,10 +490,10 @@ def test_loads_of_a_centre_take_its_gravity_parameter():
     bodies = [ph.body("a", 100.0, (20, 30, 25)), ph.body("b", 10.0)]
     oblate = {"radius": 6378136.3, "J2": 1.08e-3}
     few = [ph.loads.central(MU), ph.loads.zonal(**oblate), ph.loads.gravity_gradient()]
-    each = [ph.loads.central(MU), ph.loads.zonal(MU, **oblate), ph.loads.gravity_gradient(MU)]
+    single = [ph.loads.central(MU), ph.loads.zonal(MU, **oblate), ph.loads.gravity_gradient(MU)]
     start = {"position": [(7e6, 0, 0), (7.1e6, 0, 0)], "velocity": [(0, 5400.0, 5400.0)] * 2}
     words = {"step": 10.0, "steps": 60, **start}
-    runs = [ph.integrate(ph.system(*bodies, *loads), "rkn6_14a/kepler", **words) for loads in (few, each)]
+    runs = [ph.integrate(ph.system(*bodies, *loads), "rkn6_14a/kepler", **words) for loads in (few, single)]
     assert np.array_equal(runs[0].position.values, runs[1].position.values)
     other = ph.integrate(ph.system(*bodies, *few), "rkn6_14a/kepler", parameters={"central.mu": 4e14}, **words)
     mine = [ph.loads.central(4e14), ph.loads.zonal(4e14, **oblate), ph.loads.gravity_gradient(4e14)]

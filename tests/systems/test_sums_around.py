@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.errors import PolhodeError
 
 MU, RATE = 3.986004415e14, 7.292115e-5
@@ -255,7 +256,7 @@ def refused():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("said", refused())
+@each("said", refused())
 def test_what_cannot_surround_is_said_in_a_sentence(said):
     with pytest.raises(PolhodeError) as told:
         refused()[said]()

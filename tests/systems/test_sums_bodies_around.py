@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import PolhodeError
 
 EARTH = ph.planets.EARTH
@@ -38,7 +39,7 @@ def pairs():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", pairs())
+@each("name", pairs())
 def test_gravity_beyond_the_centre_is_that_of_an_orbit(name):
     ours, force = pairs()[name]
     built = ph.orbit(EARTH.mu, mass=120.0, forces=[force])
@@ -121,14 +122,14 @@ def refused():
     }
 
 
-@pytest.mark.parametrize("said", refused())
+@each("said", refused())
 def test_what_is_missing_is_said_in_a_sentence(said):
     with pytest.raises(PolhodeError) as told:
         refused()[said]()
     assert said in str(told.value) and "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize("count", [3, 5])
+@each("count", [3, 5])
 def test_some_bodies_attract_each_other(count):
     """Those that are named, among others that do not; each pair once."""
     named, G = [f"body{i}" for i in range(1, count + 1)], 0.3

@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.algebra.rotation import quaternions
 
 STEP, STEPS = 0.01, 40
@@ -291,8 +291,8 @@ def ends(ds, N):
     return [np.reshape(one, (N, -1)) for one in (r, ds.attitude.values[-1], ds.angular_velocity.values[-1])]
 
 
-@pytest.mark.parametrize("kind", EQUIPMENT)
-@pytest.mark.parametrize("name", BODIES)
+@each("kind", EQUIPMENT)
+@each("name", BODIES)
 def test_equipment_acts_on_any_body_as_by_hand(name, kind):
     bodies, equipment = BODIES[name], EQUIPMENT[kind]
     N = len(bodies.mass)
@@ -305,7 +305,7 @@ def test_equipment_acts_on_any_body_as_by_hand(name, kind):
     assert float(abs(ds.energy_error).max()) < 1e-10
 
 
-@pytest.mark.parametrize("name", BODIES)
+@each("name", BODIES)
 def test_bodies_without_equipment_move_as_by_hand(name):
     bodies = BODIES[name]
     for a, b in zip(ends(run(bodies, None), len(bodies.mass)), motion_by_hand(bodies, None), strict=True):

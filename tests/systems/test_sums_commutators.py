@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 
 
 def tie(a, b, t, stiffness, at):
@@ -53,7 +54,7 @@ def end():
     return solve_ivp(rates, (0.0, 2.0), y, "DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
 
 
-@pytest.mark.parametrize("method", ["fg6_5", "fg6_5b"])
+@each("method", ["fg6_5", "fg6_5b"])
 def test_timed_potentials_of_unlike_bodies_have_a_formula_for_their_commutator(method, end):
     system, errors = unlike(), []
     assert "commutator" in system.provides and system.commutator_by_parts

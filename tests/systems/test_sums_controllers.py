@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.errors import PolhodeError, UserFunctionError
 
 MU = 3.986004415e14
@@ -51,7 +52,7 @@ WORDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("words", some(WORDS, 3))
+@each("words", some(WORDS, 3))
 def test_a_craft_is_that_of_polhode(words):
     pair = [build(**WORDS[words]) for build in (spacecraft, craft)]
     still = ph.integrate(pair[1], "v2", step=0.25, steps=240, parameters={"pointing.gain": 0.0, "pointing.rate": 0.0},
@@ -151,7 +152,7 @@ def by_scipy(every, samples, late=0):
     return y
 
 
-@pytest.mark.parametrize(("every", "late"), [(0.25, 0), (0.25, 2), (0.5, 0)])
+@each(("every", "late"), [(0.25, 0), (0.25, 2), (0.5, 0)])
 def test_a_follower_reads_two_bodies(every, late):
     two = pair_of(every=every, delay=late * every)
     y = by_scipy(every, 20, late)
@@ -242,7 +243,7 @@ def wheeled(law, **words):
     return ph.system(bodies, ph.controller(law, 0.2, **words).on("a", "b"))
 
 
-@pytest.mark.parametrize("words", [{}, {"delay": 0.3, "limit": 0.2}])
+@each("words", [{}, {"delay": 0.3, "limit": 0.2}])
 def test_wheels_are_commanded_as_those_of_a_spacecraft(words):
     one = ph.spacecraft((10.0, 12.0, 14.0), MU, 120.0, wheels=WHEELS, parameters=(0.5, 5.0),
                         controllers=[ph.controller(on_wheels_of_one, 0.2, "wheel_command", **words)])  # fmt: skip
@@ -297,7 +298,7 @@ def test_a_controller_reads_the_surroundings():
 
 
 # ------------------------------------------------------------------ noise
-@pytest.mark.parametrize("more", [{}, {"time_constant": 2.0}, {"walk": True, "phase": 0.1}])
+@each("more", [{}, {"time_constant": 2.0}, {"walk": True, "phase": 0.1}])
 def test_noise_is_that_of_polhode(more):
     gust = {"noise": 0.3, "every": 0.25, "seed": 3, **more}  # one number
 
@@ -357,8 +358,8 @@ def test_members_threads_and_what_is_recorded():
         assert_array_equal(again.position, ds.position)
 
 
-@pytest.mark.parametrize("words", [{}, {"every": 0.07, "delay": 0.1}])
-@pytest.mark.parametrize("steps", [{"step": 0.05, "steps": 3000}, {"steps": ph.Tolerance(1e-6), "t_end": 60.0}])
+@each("words", [{}, {"every": 0.07, "delay": 0.1}])
+@each("steps", [{"step": 0.05, "steps": 3000}, {"steps": ph.Tolerance(1e-6), "t_end": 60.0}])
 def test_a_store_resumes_with_the_same_bits(words, steps, tmp_path):
     two, method = pair_of(**words), "s6_10" if "step" in steps else "mkrk:dp8"
     whole = ph.integrate(two, method, **steps, start=BOTH)
@@ -438,7 +439,7 @@ class Law:
 LAW, TABLE = Law(), [0.5]
 
 
-@pytest.mark.parametrize("kept", ["object", "list"])
+@each("kept", ["object", "list"])
 def test_what_is_changed_in_place_is_read_anew(kept):
     """An attribute of an object of one's own, which no digest sees, and an entry of a list."""
 
@@ -569,7 +570,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("told", WRONG)
+@each("told", WRONG)
 def test_what_is_wrong_is_told_in_a_sentence(told):
     with pytest.raises(PolhodeError, match=told):
         WRONG[told]()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 MU = 3.986004415e14
@@ -14,8 +15,8 @@ SPEEDS = [(0.0, 5383.0, 5383.0), (10.0, 5380.0, 5390.0)]
 CHANGES = {"inertial": (3.0, -1.0, 2.0), "rtn": (0.5, 4.0, -1.0), "velocity": -3.0}
 
 
-@pytest.mark.parametrize("method", ("rkn6_14a/kepler", "mkrk:cv8", "taylor"))
-@pytest.mark.parametrize("frame", CHANGES)
+@each("method", ("rkn6_14a/kepler", "mkrk:cv8", "taylor"))
+@each("frame", CHANGES)
 def test_an_impulse_is_that_of_an_orbit_on_the_body_it_is_on(frame, method):
     """Of two bodies one is pushed at a time between steps; each moves as its own orbit does."""
     sudden = ph.loads.impulse(CHANGES[frame], at=123.4, frame=frame)
@@ -84,7 +85,7 @@ RUNS = [("v2/kepler", EQUAL), ("rkn6_14a/kepler", EQUAL), ("mkrk:cv8", EQUAL | {
         ("mkrk:dp5", ADAPTIVE), ("taylor", ADAPTIVE)]  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "words"), RUNS)
+@each(("method", "words"), RUNS)
 def test_an_impulse_at_an_event_is_where_it_is_met(method, words):
     system, start = circularised()
     ds = ph.integrate(system, method, **words, **start)
@@ -111,7 +112,7 @@ def bouncing(**more):
                      ph.loads.impulse((0.0, 0.0, up), at=touch, **more).on("ball"))  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ["v2", "mkrk:cv8", "rkn6_14a", "mkrk:dp5", "taylor"])
+@each("method", ["v2", "mkrk:cv8", "rkn6_14a", "mkrk:dp5", "taylor"])
 def test_a_ball_bounces_at_each_event_of_a_function(method):
     """Also where a step of the method would pass over a whole bounce."""
     by_steps = method in ("v2", "mkrk:cv8", "rkn6_14a")

@@ -10,6 +10,7 @@ import pytest
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.errors import PolhodeError
 from polhode.programs.text import HEAD
 from polhode.surroundings.harmonics import gravity_of_harmonics
@@ -26,7 +27,7 @@ def craft(*loads, **around):
     return ph.system(ph.body("bus", 120.0, INERTIA), ph.loads.central(MU), *loads, surroundings=around)
 
 
-@pytest.mark.parametrize("how", [{"degree": 12}, {"degree": 12, "rotation": 0.0}, {"degree": 12, "order": 0},
+@each("how", [{"degree": 12}, {"degree": 12, "rotation": 0.0}, {"degree": 12, "order": 0},
                                  {"degree": 2, "angle": 0.4}])  # fmt: skip
 def test_harmonics_are_those_of_an_orbit(how):
     ours, built = (craft(ph.loads.harmonics("egm2008", **how)),

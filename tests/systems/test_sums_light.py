@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import PolhodeError
 
 EARTH = ph.planets.EARTH
@@ -34,7 +35,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_radiation_is_that_of_an_orbit(name):
     how = dict(CASES[name])
     ours, towards = lit(**how), how.pop("towards", None)
@@ -78,8 +79,8 @@ def test_steps_are_cut_at_the_edges_of_a_shadow():
     assert abs(ds.position.values[-1] - y[:3]).max() < 1e-9 * 6878e3
 
 
-@pytest.mark.parametrize("shadow", ["cone", "cylinder"])
-@pytest.mark.parametrize("count", [2, 5])
+@each("shadow", ["cone", "cylinder"])
+@each("count", [2, 5])
 def test_bodies_are_lit_where_they_are(count, shadow):
     """As each of them alone, also where their loads are a loop; a cylinder switches the light of each of them."""
     light = ph.surroundings.sunlight(PRESSURE, **{"cone": CONE, "cylinder": CYLINDER}[shadow])
@@ -131,7 +132,7 @@ def refused():
     }
 
 
-@pytest.mark.parametrize("said", refused())
+@each("said", refused())
 def test_what_light_lacks_is_said_in_a_sentence(said):
     with pytest.raises(PolhodeError) as told:
         refused()[said]()

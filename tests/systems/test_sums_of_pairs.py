@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import PolhodeError
 
 MOMENTS = (1.0, 1.88, 2.88)
@@ -49,7 +50,7 @@ def grid(n, apart, seed=1):
             "angular_velocity": draw.normal(size=places.shape)}  # fmt: skip
 
 
-@pytest.mark.parametrize("around", [{}, {"cutoff": 2.0, "switch": 1.5}, {"box": 6.0, "cutoff": 2.5}])
+@each("around", [{}, {"cutoff": 2.0, "switch": 1.5}, {"box": 6.0, "cutoff": 2.5}])
 def test_dipolar_spheres_are_those_of_polhode(around):
     built = ph.dipoles(64, **around)
     ours = ph.system(
@@ -103,7 +104,7 @@ def test_waters_are_those_of_polhode():
         assert ends[0][name].values[-1] == pytest.approx(ends[1][name].values[-1], rel=1e-11, abs=1e-11), name
 
 
-@pytest.mark.parametrize("N", [7, 12])
+@each("N", [7, 12])
 def test_charges_in_a_trap_move_as_their_equations_say(N):
     """Each body has a charge of its own; a trap and drag act beside the pairs."""
     strength, k, rate = 0.7, 0.9, 0.05
@@ -179,7 +180,7 @@ def leaning(a, b, k):
     return k * np.exp(-d @ d) * (1.0 + up @ across) * np.sqrt(a.mass * b.mass)
 
 
-@pytest.mark.parametrize("load", [soft, decided, many_functions, leaning])
+@each("load", [soft, decided, many_functions, leaning])
 def test_the_pass_computes_what_pairs_named_one_by_one_do(load, monkeypatch):
     tensor, start, ends = ((2.0, 0.1, 0.0), (0.1, 2.5, 0.2), (0.0, 0.2, 3.0)), grid(3, 1.05), []
     start = {name: start[name] for name in ("position", "attitude")}
@@ -298,7 +299,7 @@ def refused():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("said", refused())
+@each("said", refused())
 def test_what_is_no_load_on_pairs_is_said_in_a_sentence(said):
     with pytest.raises(PolhodeError) as told:
         refused()[said]()

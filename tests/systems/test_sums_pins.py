@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 MOMENTS, WEIGHT, TIP, MIDDLE = np.array([0.9, 1.0, 0.2]), 20.0, np.array([0.0, 0.0, -1.2]), np.array([0.1, 0, -0.6])
@@ -62,7 +63,7 @@ def end():
     return solve_ivp(rates, (0.0, 2.0), y, "DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
 
 
-@pytest.mark.parametrize("method", ["s6_10", "mkrk:cv8", "mkrk:gauss6", "taylor"])
+@each("method", ["s6_10", "mkrk:cv8", "mkrk:gauss6", "taylor"])
 def test_two_rods_that_hang_side_by_side_are_those_of_scipy(method, end):
     words = {"steps": ph.Tolerance(1e-13)} if method == "taylor" else {"step": 0.01}
     ds = ph.integrate(pendulums(), method, t_end=2.0, **words, **START)

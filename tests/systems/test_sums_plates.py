@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import PolhodeError
 
 EARTH, RATE = ph.planets.EARTH, 7.292115e-5
@@ -105,7 +106,7 @@ def refused():
     }
 
 
-@pytest.mark.parametrize("said", refused())
+@each("said", refused())
 def test_what_is_no_plate_is_said_in_a_sentence(said):
     with pytest.raises(PolhodeError) as told:
         refused()[said]()

@@ -9,6 +9,7 @@ import pytest
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.errors import PolhodeError
 
 MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
@@ -193,7 +194,7 @@ REFUSED = {
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
-@pytest.mark.parametrize("name", some(SUMS, 5))
+@each("name", some(SUMS, 5))
 def test_a_sum_runs_in_every_way(name, tmp_path):
     one = SUMS[name]()
     told = {}

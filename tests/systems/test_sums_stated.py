@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 START = {"position": (1.0, 0.2, 0.1), "velocity": (0.0, 0.5, 0.3)}
@@ -41,8 +42,8 @@ def end(act, method, inertia=None, **start):
     return system, ph.integrate(system, method, step=0.01, steps=300, **(START | start))
 
 
-@pytest.mark.parametrize("method", ["v2", "fg6_5", "mkrk:cv8", "imidm", "taylor"])
-@pytest.mark.parametrize(("alone", "both"), [(well, well_and_force), (sway, sway_and_force), (tilt, tilt_and_torque)])
+@each("method", ["v2", "fg6_5", "mkrk:cv8", "imidm", "taylor"])
+@each(("alone", "both"), [(well, well_and_force), (sway, sway_and_force), (tilt, tilt_and_torque)])
 def test_they_act_as_what_is_derived(alone, both, method):
     turning = alone is tilt
     more = {"inertia": (1.0, 2.0, 2.5), "angular_velocity": (0.1, 0.2, 1.0)} if turning else {}
@@ -83,7 +84,7 @@ def dragging(body, k):
     return well_and_force(body, k) | {"potential": k * body.velocity[0]}
 
 
-@pytest.mark.parametrize(("act", "told"), [
+@each(("act", "told"), [
     (wrong_force, "other loads than follow from it"), (wrong_torque, "other loads than follow from it"),
     (wrong_rate, "other rates than follow from it"), (dragging, "depends on velocities"),
 ])  # fmt: skip

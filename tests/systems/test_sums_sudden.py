@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError
 from polhode.runs import stepping
 
@@ -93,7 +94,7 @@ def broken_pair():
     return exact(of_pair, start, END, lambda t, y: np.linalg.norm(reach(y)) - 1.3)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_a_tether_that_breaks_is_that_of_scipy(method, broken_pair):
     y, when = broken_pair
     ds = ph.integrate(tethered(), method, t_end=END, **steps_of(method), **PAIR)
@@ -110,7 +111,7 @@ def test_a_tether_that_breaks_is_that_of_scipy(method, broken_pair):
     assert (np.diff(ds.work.values[ds.time > when], axis=0) == 0.0).all() and "energy" not in ds.attrs["conserves"]
 
 
-@pytest.mark.parametrize(("method", "order"), [("v2", 2), ("s4_6", 4), ("mkrk:rk4", 4), ("mkrk:gauss4", 4)])
+@each(("method", "order"), [("v2", 2), ("s4_6", 4), ("mkrk:rk4", 4), ("mkrk:gauss4", 4)])
 def test_methods_keep_their_order_across_the_end_of_a_load(method, order, broken_pair):
     errors = []
     for steps in (40, 80):
@@ -123,8 +124,8 @@ def beside(a):
     return a.position[0]
 
 
-@pytest.mark.parametrize("on", ["a", ""])
-@pytest.mark.parametrize("method", EXACT)
+@each("on", ["a", ""])
+@each("method", EXACT)
 def test_what_is_released_from_a_circle_flies_straight_on(method, on):
     """Also where the centre is that of all bodies, which methods solve exactly while it does not end."""
     centre = ph.loads.central(1.0).on("a") if on else ph.loads.central(1.0)
@@ -159,7 +160,7 @@ def test_a_load_acts_from_one_event_to_the_other_each_time():
     assert float(abs(ds.energy_error).max()) < 1e-12 and cart.conserves == ()
 
 
-@pytest.mark.parametrize("method", ["v2", "mkrk:cv8", "taylor"])
+@each("method", ["v2", "mkrk:cv8", "taylor"])
 def test_a_load_ends_at_a_time_and_a_state_may_begin_there(method):
     """Weight up to t = 1 between two steps; a state of a load ends with it, and another is set then."""
 
@@ -178,7 +179,7 @@ def test_a_load_ends_at_a_time_and_a_state_may_begin_there(method):
     assert ds.event_kind.values.tolist() == ["setting"] and ds.event_time.values.tolist() == [1.505]
 
 
-@pytest.mark.parametrize("method", some(["s6_10", "mkrk:cv8", "taylor"], 2))
+@each("method", some(["s6_10", "mkrk:cv8", "taylor"], 2))
 def test_a_load_between_two_times_is_as_a_burn(method):
     """As the thrust that knows its times itself; also backwards, and with derivatives."""
     burn, times = (0.0, 0.3, 0.1), {"start": 0.55, "stop": 1.234}
@@ -231,7 +232,7 @@ def of_chain(t, y, whole):
     return np.concatenate([y[3 * count :], np.ravel(np.concatenate([F, zero]) - np.concatenate([zero, F]))])
 
 
-@pytest.mark.parametrize("method", ["s6_10", "mkrk:cv8", "taylor"])
+@each("method", ["s6_10", "mkrk:cv8", "taylor"])
 def test_links_of_a_chain_break_one_after_the_other(method):
     """Against SciPy, stopped at each event; the kinds are told in their order."""
     most, count, y = np.array([1.3, 1.25, 1.2, 1.15, 1.3, 1.1]), 7, []
@@ -292,7 +293,7 @@ def threshold(v, most):
     return v - most
 
 
-@pytest.mark.parametrize("method", ["mkrk:cv8", "mkrk:dp8", "taylor", "mkrk:gauss6"])
+@each("method", ["mkrk:cv8", "mkrk:dp8", "taylor", "mkrk:gauss6"])
 def test_a_neuron_fires_again_and_again_or_once(method):
     fires = ph.events.of(threshold, most=1.0, direction=1)
     words = {"t_end": 5.0} | (steps_of(method) if METHODS[method] is None else {"step": 0.05})
@@ -323,7 +324,7 @@ def of_rocket(t, y, since):
     return np.concatenate([y[3:6], y[7:10] / 2.0 - np.array([0, 0, 1.0]), [np.linalg.norm(y[7:10])], np.zeros(3)])
 
 
-@pytest.mark.parametrize("method", EXACT)
+@each("method", EXACT)
 def test_values_are_those_of_a_function_of_what_loads_read(method):
     at = ph.events.of(high, height=0.5, direction=1).on("rocket")
     rocket = ph.system(
@@ -395,7 +396,7 @@ def test_runs_are_repeated_go_on_and_are_scenarios(tmp_path):
     assert np.array_equal(ph.runs.read_scenario(file, allow_code=True).integrate().position, ds.position)
 
 
-@pytest.mark.parametrize("after", [20, 80])
+@each("after", [20, 80])
 def test_a_run_that_was_cut_off_goes_on_from_its_store(tmp_path, monkeypatch, after):
     """Before and after the tether has broken."""
     monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)

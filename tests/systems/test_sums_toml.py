@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import polhode as ph
+from each import each
 from polhode.arguments.words import Length
 from polhode.cli import group
 from polhode.errors import InvalidInput
@@ -147,7 +148,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "told"), WRONG, ids=[new or f"without {old}" for old, new, _ in WRONG])
+@each(("old", "new", "told"), WRONG, ids=[new or f"without {old}" for old, new, _ in WRONG])
 def test_what_is_wrong_is_told_at_its_place(read, old, new, told):
     assert old in PAIR
     with pytest.raises(InvalidInput) as refused:
@@ -532,7 +533,7 @@ def test_a_function_that_makes_loads_is_a_kind_of_its_file(read, tmp_path):
 TWO = (ph.body("a", 100.0, (20.0, 30.0, 25.0)), ph.body("b", 10.0))
 
 
-@pytest.mark.parametrize("engine", ["threads", "lanes"])
+@each("engine", ["threads", "lanes"])
 def test_members_start_by_the_names_of_bodies_as_single_runs_do(engine):
     places = np.array([[110.0, 0.0, 0.0], [105.0, 1.0, 0.0], [101.0, 2.0, 3.0]])
     run = {"step": 0.1, "steps": 100}
@@ -558,7 +559,7 @@ def test_drawn_starts_of_bodies_are_recorded_by_name():
     assert np.array_equal(ds.position[:, 0, 1], ds["initial_b.position"]) and "b.position" in ds.attrs["ensemble"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "told"),
     [
         ({"start": {"b": {"position": (1.0, 0, 0)}}, "members": {"b": {"position": np.ones((2, 3))}}},
@@ -576,7 +577,7 @@ def test_what_members_cannot_say_of_bodies_is_told(given, told):
 
 
 # ------------------------------------------------------------------ other values
-@pytest.mark.parametrize(
+@each(
     "key",
     [
         "tether.stiffness", "system.loads[0].stiffness", "system.loads.0.stiffness", "system.loads.tether.stiffness",

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, PolhodeError
 
 MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
@@ -37,7 +38,7 @@ def differ(a, b, names):
     return {name: float(abs(a[name].values - b[name].values).max() / abs(a[name].values).max()) for name in names}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_craft_with_wheels_is_that_of_polhode(kind):
     more = KINDS[kind]
     ours = ph.system(ph.body("craft", 120.0, TENSOR, wheels=wheels(**more)), loads())
@@ -63,7 +64,7 @@ GYROS = {
 }
 
 
-@pytest.mark.parametrize("kind", GYROS)
+@each("kind", GYROS)
 def test_gyros_in_a_body_are_those_of_polhode(kind):
     tensor = [[2.0, 0.1, -0.05], [0.1, 1.5, 0.1], [-0.05, 0.1, 2.2]]
     numbers = {"momentum": (0.5, 0.6, 0.7), "command": (0.1, 0.2, -0.3), "max_rate": 0.25, "angle": (0.1, 0.2, 0.3)}
@@ -92,7 +93,7 @@ def apart(names):
             for k, name in enumerate(names)}  # fmt: skip
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_a_formation_is_so_many_craft(method):
     names = ("lead", "left", "right")
     run = {"step": 0.5, "steps": 400, "every": 100}
@@ -107,7 +108,7 @@ def test_a_formation_is_so_many_craft(method):
         assert abs(one.work.values[:, 0] - mine.work.sel(force=f"{name}.wheels").values).max() < 1e-12
 
 
-@pytest.mark.parametrize("kind", ["saturated", "imbalanced"])
+@each("kind", ["saturated", "imbalanced"])
 def test_a_formation_of_unlike_craft_is_so_many_craft(kind):
     names, more = ("lead", "left"), ({}, KINDS[kind])
     bodies = [ph.body(name, 120.0, TENSOR, wheels=wheels(**own)) for name, own in zip(names, more, strict=True)]
@@ -180,7 +181,7 @@ def by_hand(t_end):
     return np.split(end, [sizes[0]])
 
 
-@pytest.mark.parametrize("method", ["mkrk:cv8", "mkrk:gauss6", "rkn6_14a"])
+@each("method", ["mkrk:cv8", "mkrk:gauss6", "rkn6_14a"])
 def test_wheels_on_both_ends_of_a_tether_are_as_their_equations_say(method):
     ds = ph.integrate(tethered(), method, step=0.0025, steps=200, every=200, start=PAIR)
     bare = ph.integrate(tethered(False), method, step=0.0025, steps=200, every=200, start=PAIR)
@@ -229,7 +230,7 @@ def gyrating(t, y):
     return np.concatenate(out)
 
 
-@pytest.mark.parametrize("method", ["mkrk:cv8", "rkn6_14a"])
+@each("method", ["mkrk:cv8", "rkn6_14a"])
 def test_gyros_on_both_ends_of_a_tether_are_as_their_equations_say(method):
     y = np.zeros((2, 13))
     y[:, 6], y[0, 10:], y[1, 10:] = 1.0, PAIR["a"]["angular_velocity"], PAIR["b"]["angular_velocity"]
@@ -268,7 +269,7 @@ VARIED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", VARIED)
+@each("name", VARIED)
 def test_members_differ_in_any_number_of_wheels(name):
     pair, run = tethered(), {"step": 0.0025, "steps": 100, "every": 50, "start": PAIR}
     alone = [ph.integrate(pair, parameters={name: one}, **run) for one in VARIED[name]]
@@ -332,7 +333,7 @@ def test_what_a_pair_with_wheels_conserves_includes_them():
     assert abs(whole - whole[0]).max() < 1e-13 < 1e-3 < abs(alone - alone[0]).max()
 
 
-@pytest.mark.parametrize("turning", [True, False])
+@each("turning", [True, False])
 def test_about_the_axis_of_an_oblate_centre_the_angular_momentum_of_all_bodies_remains(turning):
     def calm(a, gain):
         return {"wheel_command": gain * a.angular_velocity}
@@ -432,7 +433,7 @@ def test_what_cannot_be_carried_is_a_sentence():
         ph.system(ph.body("a", 1.0, TENSOR, wheels=spun), ph.loads.of(winding))
 
 
-@pytest.mark.parametrize("names", [("wheels",), ("a", "b")])
+@each("names", [("wheels",), ("a", "b")])
 def test_pictures_show_the_wheels_of_sums(names):
     ours = ph.system([ph.body(name, 4.0, (3.0, 2.0, 2.5), wheels=wheels()) for name in names])
     ds = ph.integrate(ours, "v2", step=0.01, steps=20)

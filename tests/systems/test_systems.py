@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.bodies.inertia.fixed_points import symmetry_axis
 from polhode.kernel.signatures import LOADS, POTENTIAL
@@ -51,7 +52,7 @@ POTENTIALS = {
 }
 
 
-@pytest.mark.parametrize("name", POTENTIALS)
+@each("name", POTENTIALS)
 def test_torque_is_minus_the_derivative_of_the_potential(name):
     system = POTENTIALS[name]()
     h = 1e-5
@@ -83,15 +84,13 @@ def test_force_is_minus_the_derivative_of_the_potential():
 
 
 # ------------------------------------------------------------------ the printed problems
-@pytest.mark.parametrize(
-    ("sign", "energy"), [("printed", 2.587300987776925), ("physical", 1.634921234445296)]
-)  # errata, section 1.1.1
+@each(("sign", "energy"), [("printed", 2.587300987776925), ("physical", 1.634921234445296)])  # errata, section 1.1.1
 def test_soft_wall_starts_with_the_energy_of_the_errata(sign, energy):
     ds = ph.integrate(ph.systems.soft_wall(sign=sign), METHOD, step=0.01, steps=0, angular_momentum=(2, 2, 2))
     assert ds.energy.item() == pytest.approx(energy, rel=1e-15)
 
 
-@pytest.mark.parametrize("name", ph.systems.PROBLEMS)
+@each("name", ph.systems.PROBLEMS)
 def test_ready_made_problems_run_and_keep_what_they_say(name):
     ready = ph.systems.problem(name)
     initial = dict(ready.initial)
@@ -153,7 +152,7 @@ def test_conserved_quantities_of_a_turned_symmetric_top():
 
 
 # ------------------------------------------------------------------ inertia
-@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 1, 0), (0, 2, 1)])
+@each("order", [(0, 1, 2), (1, 2, 0), (2, 1, 0), (0, 2, 1)])
 def test_moments_in_any_order(order):
     """Renumbering the axes (with a reversal where needed to stay right-handed) renumbers the motion."""
     P = np.eye(3)[list(order)]
@@ -264,13 +263,13 @@ class Callable:
         return (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("torque", [reads, passes_on, renames, encloses, comprehends, looks_around, takes_any,
+@each("torque", [reads, passes_on, renames, encloses, comprehends, looks_around, takes_any,
                                     Callable(), functools.partial(only_place)])  # fmt: skip
 def test_torques_that_may_read_the_angular_velocity(torque):
     assert ph.rigid_body((1, 2, 2.5), torque=torque).velocity_dependent
 
 
-@pytest.mark.parametrize("torque", [only_place, names_another_thing_so, numba.njit(only_place)])
+@each("torque", [only_place, names_another_thing_so, numba.njit(only_place)])
 def test_torques_that_cannot_read_it(torque):
     assert not ph.rigid_body((1, 2, 2.5), torque=torque).velocity_dependent
 

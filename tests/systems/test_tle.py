@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 pytest.importorskip("sgp4")
@@ -39,7 +40,7 @@ def test_epoch_name_and_drag_term():
     )
 
 
-@pytest.mark.parametrize("year", ["90", "00", "08", "26", "50"])
+@each("year", ["90", "00", "08", "26", "50"])
 def test_axes_are_those_of_astropy(year):
     pytest.importorskip("astropy")
     import warnings
@@ -74,7 +75,7 @@ def test_a_run_from_elements_stays_near_sgp4():
     assert np.linalg.norm(ds.position - theirs, axis=1).max() < 5e3
 
 
-@pytest.mark.parametrize(("lines", "told"), [
+@each(("lines", "told"), [
     (ISS.replace("2927", "2928"), "line 1 has the checksum 8, but its characters have 7"),
     (ISS.replace("51.6416", "51.6417"), "line 2 has the checksum 7"),
     (ISS.splitlines()[0], "lines are 1; give two"),

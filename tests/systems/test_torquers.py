@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 FIELD = ph.surroundings.magnetic_field("dipole", epoch=2026.0)
@@ -28,7 +29,7 @@ def pull(t, position, velocity, q, omega, parameters, states):
     return np.zeros(3), np.cross(moment, ph.rotation.rotate_inverse(q, FIELD.at(t, position)))
 
 
-@pytest.mark.parametrize("method", ["s6_10", "rkn6_14a/kepler", "mkrk:cv8"])
+@each("method", ["s6_10", "rkn6_14a/kepler", "mkrk:cv8"])
 def test_the_torque_is_that_of_a_load_of_ones_own(method):
     other = ph.spacecraft(**GIVEN, load=pull, states={"m": 3}, controllers=[ph.controller(bdot, 2.0, "m")])
     run = START | {"step": 1.0, "t_end": 60.0}
@@ -45,7 +46,7 @@ def test_the_field_in_a_function_is_that_of_the_record():
     np.testing.assert_allclose(held, 4e4 * np.cross(at.angular_velocity, B), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("method", "order"), [("v2", 2), ("s4_6", 4), ("rkn6_14a", 6)])
+@each(("method", "order"), [("v2", 2), ("s4_6", 4), ("rkn6_14a", 6)])
 def test_methods_keep_their_order(method, order):
     def end(step):
         ds = ph.integrate(by_torquers(every=20.0), method, **START, step=step, t_end=80.0)
@@ -118,7 +119,7 @@ t_end = 50.0
     assert (ph.rerun(ph.load(tmp_path / "coils.nc")).attitude.values == ds.attitude.values).all()
 
 
-@pytest.mark.parametrize(("given", "told"), [
+@each(("given", "told"), [
     ({"torquers": {"axes": [(1, 0, 0)], "max_dipole": -1.0}}, "max_dipole is -1; give a positive number"),
     ({"torquers": {"axes": [(0, 0, 0)]}}, r"axes\[0\]"),
     ({"torquers": {"axes": [(1, 0, 0)], "max_dipole": 0.1, "command": 0.2}}, "torquer 0 is saturated from the start"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.capabilities import refusal
 from polhode.checks import load_caller
@@ -42,7 +43,7 @@ def both(t, position, q, parameters):
     return parameters[0] * np.dot(position, rotation.rotate(q, (0.2, 0.3, -0.1)))
 
 
-@pytest.mark.parametrize("inertia", [(2.0, 1.5, 1.0), TENSOR], ids=["moments", "tensor"])
+@each("inertia", [(2.0, 1.5, 1.0), TENSOR], ids=["moments", "tensor"])
 def test_the_torque_of_a_potential_has_all_digits(inertia):
     system = ph.rigid_body(inertia, potential=top, parameters=[3.0])
     y = start_state(system, attitude=Q)
@@ -68,7 +69,7 @@ def test_a_potential_beside_gravity_has_all_digits():
     assert np.abs(added - [*force, *torque]).max() <= 4e-15
 
 
-@pytest.mark.parametrize("inertia", [(2.0, 1.5, 1.0), TENSOR], ids=["moments", "tensor"])
+@each("inertia", [(2.0, 1.5, 1.0), TENSOR], ids=["moments", "tensor"])
 def test_the_commutator_of_a_torque_is_its_gradient(inertia):
     system = ph.rigid_body(inertia, potential=top, parameters=[3.0])
     inverse = np.linalg.inv(np.diag(inertia) if np.ndim(inertia) == 1 else inertia)

@@ -15,6 +15,7 @@ import pytest
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.algebra import rotation
 
 METHOD = "mkrk:rk4"
@@ -100,7 +101,7 @@ COMPILED = {
 }
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@each("name", COMPILED)
 def test_compiled_spellings(name, expected):
     ds = run(COMPILED[name])  # a SlowFunctionWarning would be an error here
     np.testing.assert_allclose(ds.angular_momentum, expected.angular_momentum, rtol=0, atol=1e-14)
@@ -135,7 +136,7 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@each("name", PLAIN)
 def test_spellings_that_run_as_python(name, expected):
     function, told = PLAIN[name]
     with warnings.catch_warnings(record=True) as seen:
@@ -224,7 +225,7 @@ def quiet(function):
     return torque
 
 
-@pytest.mark.parametrize("every", [1, 4, 100])
+@each("every", [1, 4, 100])
 def test_an_exception_stops_the_run_with_the_users_traceback(every):
     with pytest.raises(ph.errors.UserFunctionError) as caught:
         run(fails_late, steps=40, every=every)
@@ -305,7 +306,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", some(WRONG, 4))
+@each("name", some(WRONG, 4))
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
 def test_wrong_values_after_some_time(name):
     later, told = WRONG[name]
@@ -317,7 +318,7 @@ def test_wrong_values_after_some_time(name):
     assert error.__cause__ is None
 
 
-@pytest.mark.parametrize("method", [METHOD, "trapm", "mkrk:gauss4"])
+@each("method", [METHOD, "trapm", "mkrk:gauss4"])
 def test_compiled_functions_with_wrong_values_are_named(method):
     """Compiled, a wrong length or a NaN is found by taking the failing step again in Python."""
 
@@ -338,7 +339,7 @@ def test_a_run_that_blows_up_does_not_blame_the_function():
         run(lambda t, q, w, p: w * 1e60, steps=40, method="forward_euler_m", settings={"guard": False})
 
 
-@pytest.mark.parametrize("returned", [(1.0, 2.0), None, "abc", ((1, 2, 3), (1, 2, 3))])
+@each("returned", [(1.0, 2.0), None, "abc", ((1, 2, 3), (1, 2, 3))])
 def test_wrong_values_at_the_start(returned):
     with pytest.raises(
         ph.errors.UserFunctionError, match=r"at t = 0; it must return 3 numbers \(x, y, z\) in the body frame"
@@ -433,7 +434,7 @@ def test_a_reported_energy_only_enters_the_energy():
     assert "potential_energy" not in alone
 
 
-@pytest.mark.parametrize("value", ["raise", "nan"])
+@each("value", ["raise", "nan"])
 def test_a_reported_energy_that_fails_late_costs_no_trajectory(value):
     def potential(t, q, parameters):
         if t > 0.31:
@@ -557,14 +558,14 @@ AT_FIRST_CALL = {
 }
 
 
-@pytest.mark.parametrize("name", AT_DEFINITION)
+@each("name", AT_DEFINITION)
 def test_mistakes_at_definition(name):
     build, given, said = AT_DEFINITION[name]
     with pytest.raises(ph.errors.InvalidInput, match=said):
         build(**given)
 
 
-@pytest.mark.parametrize("name", AT_FIRST_CALL)
+@each("name", AT_FIRST_CALL)
 def test_mistakes_found_by_the_first_call(name):
     function, said = AT_FIRST_CALL[name]
     system = ph.rigid_body((1, 2, 2.5), potential=function, parameters=[1.0])

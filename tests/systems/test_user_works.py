@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import forces
 from polhode.checks import load_caller
 from polhode.errors import InvalidInput, SlowFunctionWarning
@@ -74,7 +75,7 @@ def test_damping_that_can_be_solved():
     assert "note" not in ds.energy_error.attrs and ds.attrs["conserves"] == ""
 
 
-@pytest.mark.parametrize("function", [damping, swing])
+@each("function", [damping, swing])
 def test_the_same_torque_has_the_same_work_on_a_spacecraft(function):
     """Far from the centre a spacecraft turns as the body alone does."""
     body = ph.rigid_body(TENSOR, torque=function, parameters=[0.4])
@@ -106,7 +107,7 @@ BALANCED = {
 }
 
 
-@pytest.mark.parametrize("name", BALANCED)
+@each("name", BALANCED)
 def test_the_change_of_the_energy_less_the_work_is_nothing(name):
     make, start = BALANCED[name]
     report = ph.checks.check_system(make(), states=1, **start)
@@ -123,7 +124,7 @@ def test_the_change_of_the_energy_less_the_work_is_nothing(name):
 ORDERS = {"mkrk:heun": 2, "mkrk:rk4": 4, "mkrk:gauss4": 4, "trapm": 2, "bbtrap": 2, "v2": 2, "s4_6": 4, "euler:rk4": 4}
 
 
-@pytest.mark.parametrize("name, order", ORDERS.items())
+@each("name, order", ORDERS.items())
 def test_works_have_the_order_of_the_method(name, order):
     """About a fixed axis of a sphere: the rate is w0 + (p / I) sin t, the work what that gives."""
     system = ph.rigid_body((2, 2, 2), torque=drive, parameters=[0.7])
@@ -136,8 +137,8 @@ def test_works_have_the_order_of_the_method(name, order):
     assert errors[0] > 1e-12 and observed_order(np.array(steps), np.array(errors)) == pytest.approx(order, abs=0.15)
 
 
-@pytest.mark.parametrize("name", ["fg6_5", "pmlf6", "rkn6_14a"])
-@pytest.mark.parametrize(
+@each("name", ["fg6_5", "pmlf6", "rkn6_14a"])
+@each(
     "kind",
     ["potential that reads the time", "the same of a place", "the same in an orbit", "the same of a spacecraft"],
 )
@@ -271,7 +272,7 @@ OTHERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*(f"{around}: {which}" for around in AROUND for which in LISTS), *OTHERS])
+@each("name", [*(f"{around}: {which}" for around in AROUND for which in LISTS), *OTHERS])
 def test_every_system_is_what_it_declares(name):
     """With every kind of force; an IndexError once ended the check of a spacecraft in the air."""
     if name in OTHERS:

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from each import each
 from polhode.checks.loads import loads_at
 from polhode.errors import InvalidInput
 
@@ -54,7 +55,7 @@ def final(ds):
 ORDERS = {"v2": 2, "s4_6": 4, "v2/mr": 2, "s6_10/mr6": 6, "mkrk:rk4": 4, "mkrk:cv8": 8, "kl8/mr8": 8}
 
 
-@pytest.mark.parametrize("method", ORDERS)
+@each("method", ORDERS)
 def test_methods_keep_their_order(method):
     body, reference = ph.rigid_body(INERTIA, wheels=wheels()), by_scipy(20.0)
     errors = []
@@ -64,7 +65,7 @@ def test_methods_keep_their_order(method):
     assert errors[1] < 1e-3
 
 
-@pytest.mark.parametrize("method", ["v2", "s6_10", "rkn6_14a", "v2/kepler"])
+@each("method", ["v2", "s6_10", "rkn6_14a", "v2/kepler"])
 def test_splittings_keep_the_momentum_of_the_whole(method):
     """Beside an energy that changes by the work of the motors alone; whatever the motors do."""
     body = ph.rigid_body(INERTIA, wheels=wheels())
@@ -135,7 +136,7 @@ def one_wheel(**words):
     return ph.rigid_body([3.0, 3.0, 4.0], wheels=ph.reaction_wheels([[0, 0, 1]], 0.5, **words))
 
 
-@pytest.mark.parametrize(("method", "steps"), [("v2", 10), ("mkrk:cv8", 10), ("mkrk:dp8", ph.Tolerance(1e-9))])
+@each(("method", "steps"), [("v2", 10), ("mkrk:cv8", 10), ("mkrk:dp8", ph.Tolerance(1e-9))])
 def test_a_saturated_wheel_takes_no_more(method, steps):
     """About a fixed axis: h = h0 + u t, until it is largest; the body turns with what is left."""
     body = one_wheel(speed=1.0, command=0.3, max_momentum=2.0)
@@ -242,13 +243,13 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("said", REFUSED)
+@each("said", REFUSED)
 def test_wrong_wheels_are_refused(said):
     with pytest.raises(InvalidInput, match=said):
         REFUSED[said]()
 
 
-@pytest.mark.parametrize("method", ["trap", "reversible:v2"])
+@each("method", ["trap", "reversible:v2"])
 def test_methods_that_do_not_carry_them_say_so(method):
     with pytest.raises(InvalidInput, match="wheel_momentum and wheel_command"):
         ph.integrate(ph.rigid_body(INERTIA, wheels=wheels()), method, step=0.1, steps=2, **START)
@@ -299,7 +300,7 @@ def test_positions_need_an_imbalance():
         ph.reaction_wheels(AXES, MOMENTS, imbalance=-1.0)
 
 
-@pytest.mark.parametrize("method", ["v2", "s6_10", "mkrk:cv8"])
+@each("method", ["v2", "s6_10", "mkrk:cv8"])
 def test_sums_are_compensated_unless_refused(method):
     """Motors that add the same little momentum in every step, which plain sums round the same way each time."""
     wheels = ph.reaction_wheels(

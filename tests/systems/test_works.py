@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import forces, planets
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
@@ -99,7 +100,7 @@ def ends():
     return found
 
 
-@pytest.mark.parametrize("name, order", FAMILIES.items())
+@each("name, order", FAMILIES.items())
 def test_every_family_advances_works_with_its_order(name, order, ends):
     errors, n = [], {1: 400, 2: 100}.get(order, 40)
     for steps in (n, 2 * n):
@@ -109,7 +110,7 @@ def test_every_family_advances_works_with_its_order(name, order, ends):
     assert np.log2(errors[0] / errors[1]) > order - 0.35 or errors[1] < 1e-12
 
 
-@pytest.mark.parametrize("name", ["mkrk:dp5", "mkrk:gauss4", "euler:rk4", "trapm", "liemid_ea"])
+@each("name", ["mkrk:dp5", "mkrk:gauss4", "euler:rk4", "trapm", "liemid_ea"])
 def test_works_change_nothing_of_the_motion(name):
     """The same numbers with and without them; that they are there shows in the size of the state."""
     ys = []
@@ -123,7 +124,7 @@ def test_works_change_nothing_of_the_motion(name):
     assert np.abs(ys[0][26:28]).min() > 1e-3
 
 
-@pytest.mark.parametrize("name", ["s6_10", "p6", "mkrk:gauss4", "euler:rk4", "euler_switching:rk4", "trapm"])
+@each("name", ["s6_10", "p6", "mkrk:gauss4", "euler:rk4", "euler_switching:rk4", "trapm"])
 def test_works_do_not_depend_on_slices(name):
     assert slicing_defect(name, working(), start_state(working(), **PAIR)) == 0.0
 
@@ -137,8 +138,8 @@ def test_works_by_dense_output_and_chosen_steps(ends):
         np.testing.assert_allclose(ds.work.sum("force"), ds.kinetic_energy - ds.kinetic_energy[0], atol=3e-9)
 
 
-@pytest.mark.parametrize("friction", [0.0, 0.4])
-@pytest.mark.parametrize("name", ["s6_10", "pmlf4", "s4_6/mr4"])
+@each("friction", [0.0, 0.4])
+@each("name", ["s6_10", "pmlf4", "s4_6/mr4"])
 def test_divided_loads_make_the_same_kicks(name, friction):
     """What is asked for in parts adds up to what is asked for at once; the part at rest is evaluated once in a kick."""
     found = []
@@ -173,7 +174,7 @@ SINKING_ORDERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SINKING_ORDERS)
+@each("name", SINKING_ORDERS)
 def test_orders_on_a_sinking_orbit(name):
     order, steps = SINKING_ORDERS[name]
     steps = [DAY / round(DAY / h) for h in steps]
@@ -236,7 +237,7 @@ def test_methods_that_do_not_advance_works_refuse():
 
 
 # ------------------------------------------------------------------ works on an orbit
-@pytest.mark.parametrize("name", WORKING)
+@each("name", WORKING)
 def test_works_are_the_change_of_the_energy(name):
     system = ph.orbit(2.0, 3.0, [forces.zonal(J2=0.01, radius=0.9), SAMPLES[name]])
     assert [own.label for own in system.auxiliary] == [SAMPLES[name].kind]
@@ -267,8 +268,8 @@ def test_forces_of_one_kind_are_numbered():
     assert (ds.work[-1].values < 0).tolist()[0] and abs(ds.work[-1]).min() > 1e-6
 
 
-@pytest.mark.parametrize("moving", ["third body", "table", "sunlight", "even sunlight"])
-@pytest.mark.parametrize("far", [1.0, 1e4])
+@each("moving", ["third body", "table", "sunlight", "even sunlight"])
+@each("far", [1.0, 1e4])
 def test_rates_of_potentials_that_change_in_time(moving, far):
     """Against mpmath, also where the other body is so far away that nearly all of the terms cancel."""
     s0, rate, t = np.array((5.0, 3.0, -4.0)) * far, 0.7, 0.3
@@ -364,7 +365,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("build, sentence", WRONG.values(), ids=WRONG)
+@each("build, sentence", WRONG.values(), ids=WRONG)
 def test_burns_that_cannot_be(build, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         build()
@@ -410,7 +411,7 @@ def test_of_an_orbit_without_works_impulses_and_conserved_energies_stay():
     assert float(ds.work[-1, 0]) > 0.1
 
 
-@pytest.mark.parametrize("distance", [None, 3.0])
+@each("distance", [None, 3.0])
 def test_light_of_a_sun_that_moves_does_the_work_of_its_potential(distance):
     """A Sun so near, and whose distance changes so fast, that each term of the potential's rate is in the balance."""
     times = np.linspace(-0.5, 20.5, 211)
