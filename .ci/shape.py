@@ -34,7 +34,7 @@ FRONT_DOORS = {
     "trajectory/export.py: oem", "trajectory/export.py: aem",
     "runs/scenario/initial_state.py: given_state",
     "estimation/batch.py: fit", "estimation/kalman.py: kalman", "cli/fit.py: command", "cli/chaos.py: command",
-    "gradients/reverse.py: gradient", "bodies/wheels.py: reaction_wheels", "systems/rigid_body.py: rigid_body",
+    "gradients/derivative.py: gradient", "bodies/wheels.py: reaction_wheels", "systems/rigid_body.py: rigid_body",
     "surroundings/magnetic.py: magnetic_field",
     "systems/controllers.py: controller", "systems/devices.py: sunlight", "systems/events.py: eclipse",
     "systems/forces/surfaces.py: radiation_pressure",

@@ -26,7 +26,7 @@ from polhode.bodies.wheels import reaction_wheels as reaction_wheels
 from polhode.ensembles.ensemble import ensemble as ensemble
 from polhode.ensembles.sweep import sweep as sweep
 from polhode.estimation.batch import fit as fit
-from polhode.gradients.reverse import gradient as gradient
+from polhode.gradients.derivative import gradient as gradient
 from polhode.loads import states as states
 from polhode.loads.load import pairs as pairs
 from polhode.programs.tracer import where as where

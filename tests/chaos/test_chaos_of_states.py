@@ -42,3 +42,32 @@ def test_states_of_a_body_have_exponents_with_it():
     assert found.vector.size == 8
     np.testing.assert_allclose(np.sort(found.exponent)[:2], (-0.2, -0.05), atol=5e-3)
     np.testing.assert_allclose(np.sort(found.exponent)[2:], 0.0, atol=2e-2)
+
+
+def law(body, rate, place):
+    return {"push": -rate * body.velocity - place * body.position}
+
+
+def pushed(body, push):
+    return {"force": push}
+
+
+def drawn_back(body):
+    return 0.5 * 2.0 * body.position @ body.position
+
+
+@pytest.mark.parametrize(("method", "place"), [("s6_10", -0.6), ("mkrk:cv8", 0.9)])
+def test_a_sample_is_a_map_whose_exponents_are_those_of_its_matrix(method, place):
+    """Frequency 1 about a place that the push moves: a matrix of two rows from sample to sample, for each axis. The
+    push itself follows from the rest."""
+    every, rate, mass = 0.2, 0.3, 2.0
+    cart = ph.system(ph.body("a", mass), ph.loads.of(drawn_back), ph.loads.of(pushed).on("a"),
+                     ph.controller(law, every, parameters={"rate": rate, "place": place}).on("a")
+                     .states(push=np.zeros(3)))  # fmt: skip
+    c, s = np.cos(every), np.sin(every)
+    about = np.array([-place, -rate]) / mass
+    matrix = np.array([[c, s], [-s, c]]) + np.outer([1.0 - c, s], about)
+    wanted = np.repeat(np.sort(np.log(np.abs(np.linalg.eigvals(matrix))) / every)[::-1], 3)
+    ds = ph.chaos.lyapunov(cart, method, vectors=9, step=0.1, steps=40_000, position=(1.0, 0.2, 0.1))
+    assert np.allclose(ds.exponent[:6], wanted, rtol=0, atol=2e-3) and (ds.exponent[6:] == -np.inf).all()
+    assert ph.chaos.megno(cart, method, step=0.1, steps=2000, position=(1.0, 0.2, 0.1)).status == 0

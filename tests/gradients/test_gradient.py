@@ -12,8 +12,6 @@ from numpy.testing import assert_allclose
 import polhode as ph
 from cover import some
 from polhode.errors import InvalidInput
-from polhode.runs.request import requested
-from polhode.runs.tangent.backwards import Backwards
 
 Q = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
 START = {"attitude": Q, "angular_momentum": [0.3, 0.4, 2.0]}
@@ -156,18 +154,60 @@ def test_equals_differences_at_a_fixed_rate(rotated):
     assert_allclose(np.diag(found["inertia"]), reference[6:], rtol=1e-8, atol=1e-9)
 
 
-def test_memory_grows_with_the_square_root_of_the_steps():
+def test_memory_does_not_grow_with_the_steps():
     peaks = []
-    for steps in (10_000, 250_000):
-        request = requested(ph.free_body([1.0, 1.7, 2.3]), "trapm",
-                            {"step": 0.01, "steps": steps, "every": steps, **START}, {})  # fmt: skip
+    for steps in (1, 10_000, 250_000):
         tracemalloc.start()
-        run = Backwards(request)
-        run.forwards()
-        run.backwards(np.ones((2, run.width)))
+        ph.gradient(lambda s: s.attitude[0], ph.free_body([1.0, 1.7, 2.3]), "trapm", step=0.01, steps=steps, **START)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[1] < 8 * peaks[0] + 1e6 and peaks[1] < 3e6  # 250 000 states alone take 26 MB
+    assert peaks[2] < peaks[1] + 1e5 and peaks[2] < 3e6  # 250 000 states alone take 26 MB
+
+
+@pytest.mark.parametrize("every", [0.1, 0.13])
+@pytest.mark.parametrize("method", ["s6_10", "mkrk:cv8"])
+def test_what_a_controller_samples_is_a_map_with_a_derivative(method, every):
+    """On a spring; between samples, which end steps or lie within them, the motion is known in closed form."""
+    gains = np.array([0.7, 0.4])
+
+    def law(body, rate, place):
+        return {"push": -rate * body.velocity - place * body.position}
+
+    def pushed(body, push):
+        return {"force": push}
+
+    def spring(body):
+        return 0.5 * 2.0 * body.position @ body.position
+
+    cart = ph.system(ph.body("a", 2.0), ph.loads.of(spring), ph.loads.of(pushed).on("a"),
+                     ph.controller(law, every, parameters={"rate": gains[0], "place": gains[1]}).on("a")
+                     .states(push=np.zeros(3)))  # fmt: skip
+    x, v, end = np.array([1.0, 0.2, 0.1]), np.array([0.1, 0.4, -0.2]), 2.0
+
+    def exact(x, v, gains):
+        """On a spring of frequency 1 about a place that the push moves."""
+        t = 0.0
+        while t < end - 1e-9:
+            span, about = min(every, end - t), (-gains[0] * v - gains[1] * x) / 2.0
+            c, s = np.cos(span), np.sin(span)
+            x, v, t = about + (x - about) * c + v * s, v * c - (x - about) * s, t + span
+        return x @ x + 3.0 * v[1]
+
+    def whole(z):
+        return exact(z[:3], z[3:6] / 2.0, z[6:])
+
+    found = ph.gradient(lambda s: (s.position**2).sum() + 3.0 * s.velocity[1], cart, method, step=0.05, t_end=end,
+                        wrt=["position", "momentum", "law.rate", "law.place"], position=x, velocity=v)  # fmt: skip
+    z = np.concatenate([x, 2.0 * v, gains])
+    assert found.value == pytest.approx(whole(z), rel=1e-9)
+    assert_allclose(found.flat(), by_differences(whole, z, 1e-2), rtol=1e-7, atol=1e-8)
+
+
+def test_runs_that_end_by_themselves_have_no_row_at_a_known_time():
+    low = ph.orbit(1.0, surface=0.9)
+    with pytest.raises(InvalidInput, match=r"ends by itself at t = .* give t_end before it"):
+        ph.gradient(lambda s: s.position[0], low, "rkn6_14a", step=0.01, t_end=3.0, position=(1, 0, 0),
+                    velocity=(0, 0.5, 0))  # fmt: skip
 
 
 def test_no_steps_and_one_number_of_a_tensor():

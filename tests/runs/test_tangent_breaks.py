@@ -287,7 +287,13 @@ def test_a_number_whose_derivative_is_zero_has_its_column():
     assert_array_equal(ds.state_transition.values[..., 6], 0.0)
 
 
-def test_gradients_say_who_has_derivatives_of_such_runs():
-    with pytest.raises(InvalidInput, match=r"gradients are for loads .* has breaks.*tangent=True"):
-        ph.gradient(lambda ds: ds.position[-1, 0], orbit(burn=True), "v2", position=POSITION, momentum=MOMENTUM,
-                    **FIXED)  # fmt: skip
+@pytest.mark.parametrize("method", ["v2", "mkrk:dp8"])
+def test_gradients_are_those_of_the_matrix(method):
+    system = orbit(burn=True, delta_v=RTN, frame="rtn")
+    words = {"position": POSITION, "momentum": MOMENTUM}
+    words |= FIXED if method == "v2" else {"steps": ph.Tolerance(1e-9), "t_end": 1200.0}
+    ds = ph.integrate(system, method, tangent=["mu"], **words)
+    found = ph.gradient(lambda s: s.position[..., 0][-1] if "every" in words else s.position[0], system, method,
+                        wrt=["position", "momentum", "mu"], **words)  # fmt: skip
+    wanted = ds.state_transition.isel(time=-1).sel(row="position_x").values
+    assert_allclose(found.flat(), wanted, rtol=1e-11, atol=1e-11 * abs(wanted).max())

@@ -25,12 +25,12 @@ from polhode.errors import Interrupted, InvalidInput, PolhodeError, unknown_name
 from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
 from polhode.kernel.interrupts import Noticed
-from polhode.runs.integrate import carry_out
+from polhode.runs.integrate import taken
 from polhode.runs.request import ARGUMENTS, Request
 from polhode.runs.steps import FixedStep, Recording
 from polhode.runs.tangent.columns import state_names
 from polhode.runs.tangent.engine import MOST_STEPS, Constants, Schedule, TangentEngine
-from polhode.runs.tangent.transition import check_same_states
+from polhode.runs.tangent.transition import check_same_states, seen_of
 
 SLICE_SECONDS = 0.4
 CHECKED = 64
@@ -136,9 +136,6 @@ def _grown(
     system = request.system
     if not isinstance(request.steps, FixedStep):
         raise InvalidInput("indicators of chaos are for steps of one size; give step, and no tolerance")
-    if system.sampled:
-        raise InvalidInput(f"{system.name!r} has controllers, which act at sampling times; indicators of chaos are for "
-                           "loads that are the same all the run")  # fmt: skip
     if request.breaks or system.switches or system.watched or system.impulses:
         raise InvalidInput(f"{system.name!r} changes its loads during a run (burns, shadows, impulses); indicators of "
                            "chaos are for loads that are the same all the run")  # fmt: skip
@@ -190,7 +187,7 @@ def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Any, k: i
     assert isinstance(request.steps, FixedStep)
     steps = replace(request.steps, steps=count)
     try:
-        ds = carry_out(replace(request, steps=steps, recording=Recording(every=count)))
+        _, record = taken(replace(request, steps=steps, recording=Recording(every=count)))
     except PolhodeError:
         return  # the run fails, and so will the member, which says so
     schedule = Schedule.equal(request.t0, request.steps.h, count)
@@ -198,7 +195,8 @@ def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Any, k: i
         start[k : k + 1].copy(), np.zeros((1, engine.width, engine.directions)), schedule, every=count,
         constants=_constants(kind, k, k + 1),
     )  # fmt: skip
-    check_same_states(request, ds, marched.states[0], np.inf if marched.status[0] != L.OK else 1.0)
+    seen, failed = seen_of(request.system.N, record.states[: record.count]), marched.status[0] != L.OK
+    check_same_states(request, seen, marched.states[0], np.inf if failed else 1.0)
 
 
 def _quantities(system: Any) -> list[tuple[int, str]]:

@@ -317,10 +317,11 @@ def _with_error(logarithms: Any, elapsed: Any) -> tuple[Any, Any]:
     """Exponents at the end (M, vectors), and the standard errors of the mean over parts of the run."""
     marks = np.unique(np.linspace(0, len(elapsed) - 1, BLOCKS + 1).astype(int))
     spans = np.diff(elapsed[marks])
-    rates = np.diff(logarithms[:, marks], axis=1) / spans[:, None]
     error = np.full((len(logarithms), logarithms.shape[2]), np.nan)
-    if len(spans) > 1:
-        error = rates.std(axis=1, ddof=1) / np.sqrt(len(spans))
+    with np.errstate(invalid="ignore"):  # of exponents that are minus infinity
+        rates = np.diff(logarithms[:, marks], axis=1) / spans[:, None]
+        if len(spans) > 1:
+            error = rates.std(axis=1, ddof=1) / np.sqrt(len(spans))
     return logarithms[:, -1] / elapsed[-1], error
 
 

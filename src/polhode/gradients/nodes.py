@@ -1,4 +1,4 @@
-"""A run as one node of a graph of JAX or PyTorch: arrays in, rows out, differentiated in reverse mode."""
+"""A run as one node of a graph of JAX or PyTorch: arrays in, rows out, with its derivative."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from polhode.algebra.rotation import multiply
 from polhode.arguments import whole
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.gradients.derivative import STARTS, Derivative, names_of
 from polhode.gradients.objectives import in_double, library
-from polhode.gradients.reverse import STARTS, Reverse, names_of
 from polhode.gradients.rows import ROTATION, TRANSLATION
 from polhode.runs.parameters import system_with, value_at
 from polhode.runs.steps import Tolerance
@@ -44,7 +44,7 @@ class Node:
         self.rows = () if self.final else (self._count(every, t_eval),)
         # A rate that is given is held when the inertia changes, as in the run itself.
         self.held = [name for name in RATES if self.words.get(name) is not None]
-        self._last: tuple[Any, Reverse] | None = None
+        self._last: tuple[Any, Derivative] | None = None
 
     def _count(self, every: Any, t_eval: Any) -> int:
         """How many rows there are."""
@@ -88,7 +88,7 @@ class Node:
                 raise InvalidInput(f"{name} is complex; it must be real")
         return found
 
-    def run(self, values: list[Any]) -> Reverse:
+    def run(self, values: list[Any]) -> Derivative:
         """The run at these arguments; the last one is kept."""
         arrays = [np.array(value, dtype=float) for value in values]
         key = [a.tobytes() for a in arrays]
@@ -111,7 +111,7 @@ class Node:
         options = {name: words.pop(name) for name in list(words) if name not in WORDS}
         words["every"] = words.get("every") or 1
         names = [*self.names, *(name for name in self.held if name not in self.names)]
-        found = Reverse(system, self.method, words, options, names, self.final)
+        found = Derivative(system, self.method, words, options, names, self.final)
         self._last = (key, found)
         return found
 

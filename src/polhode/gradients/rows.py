@@ -11,7 +11,7 @@ from polhode.algebra.quaternion import to_matrix
 from polhode.algebra.rotation import conjugate, multiply
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
-from polhode.runs.tangent.backwards import Backwards
+from polhode.runs.tangent.columns import Columns
 
 NAMES = ("position", "momentum", "velocity", "attitude", "angular_momentum", "angular_velocity")
 TRANSLATION, ROTATION = NAMES[:3], NAMES[3:]
@@ -55,15 +55,17 @@ class Rows:
 
     Parameters
     ----------
-    run : Backwards
-        The run.
+    columns : Columns
+        What it is differentiated by.
+    times : array (rows,)
+        Times of the rows.
     final : bool
         Whether the objective sees the end alone.
     """
 
-    def __init__(self, run: Backwards, final: bool) -> None:
-        self.run, self.final, self.system = run, final, run.columns.system
-        start, system, N = run.columns.start, self.system, self.system.N
+    def __init__(self, columns: Columns, times: Any, final: bool) -> None:
+        self.final, self.system, self.times = final, columns.system, float(times[-1]) if final else times
+        start, system, N = columns.start, self.system, self.system.N
         self.moving = [i for i in range(N) if np.isfinite(system.mass[i])]
         self.turning = [i for i in range(N) if np.isfinite(system.moments[i]).any()]
         self.own: dict[str, list[int]] = {}  # where the states of the system's own stand, which loads read
@@ -76,12 +78,12 @@ class Rows:
         self.inverse = constants[:, L.INVERSE_INERTIA : L.INVERSE_INERTIA + 3]
         self.frames = start.frames.reshape(N, 4)
         self.turns = np.array([to_matrix(tuple(f)) for f in self.frames], dtype=float).reshape(N, 3, 3)
-        self.P = len(run.columns.parameters)
-        first = len(run.columns.rows)
+        self.P = len(columns.parameters)
+        first = len(columns.rows)
         self.by_mass, self.by_inverse = np.zeros((N, self.P)), np.zeros((N, 3, self.P))
         self.turn = np.zeros((N, 3, self.P))
-        if run.columns.varied is not None:
-            bodies, frames, _ = (a[0][:, first:] for a in run.columns.varied)
+        if columns.varied is not None:
+            bodies, frames, _ = (a[0][:, first:] for a in columns.varied)
             slopes = bodies[: L.CONSTANTS * N].reshape(N, L.CONSTANTS, self.P)
             self.by_mass = slopes[:, L.INVERSE_MASS]
             self.by_inverse = slopes[:, L.INVERSE_INERTIA : L.INVERSE_INERTIA + 3]
@@ -106,10 +108,6 @@ class Rows:
         found = {name: np.array(a[:, 0] if N == 1 else a) for name, a in found.items()}
         found |= {name: states[:, at[0] if name in self.single else at] for name, at in self.own.items()}
         return {name: a[-1] for name, a in found.items()} if self.final else found
-
-    @property
-    def times(self) -> Any:
-        return float(self.run.times[-1]) if self.final else self.run.times.copy()
 
     def cotangents(self, states: Any, slopes: Mapping[str, Any]) -> tuple[Any, Any]:
         """Derivatives (rows, width) by the numbers of states and, beside these, by parameters (P,), from those by what

@@ -63,6 +63,8 @@ OF_VECTOR = 4
 ELAPSED, ALIGNED = 0, 1
 """Of all: the time so far; the smaller of the lengths of v1 + v2 and v1 - v2 (SALI) [skokos2001], 0 of one vector."""
 OF_ALL = 2
+VANISHED = 1e-14
+"""Length over that before a vector was made orthogonal below which nothing but round-off is left of it."""
 
 
 @jit.inlined
@@ -80,6 +82,7 @@ def scaled(vectors, stride, width, weights, count, orthogonal, h, growth):
     elapsed = growth[OF_VECTOR * count + ELAPSED] + h
     growth[OF_VECTOR * count + ELAPSED] = elapsed
     for i in range(count):
+        length = inner(vectors, stride, width, weights, i, i)
         if orthogonal:
             for _ in range(2):  # once more for the digits that nearly parallel vectors lose
                 for j in range(i):
@@ -87,7 +90,11 @@ def scaled(vectors, stride, width, weights, count, orthogonal, h, growth):
                     for k in range(width):
                         vectors[stride * k + i] -= f * vectors[stride * k + j]
         size = sqrt(inner(vectors, stride, width, weights, i, i))
-        f = 1.0 / size
+        f = 0.0
+        if size > VANISHED * sqrt(length):
+            f = 1.0 / size
+        else:
+            size = 0.0  # what controllers set follows from the rest: logarithm -inf
         for k in range(width):
             vectors[stride * k + i] *= f
         at = OF_VECTOR * i

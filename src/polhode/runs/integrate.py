@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.arguments import room_for
 from polhode.display import Display, Progress, teller
 from polhode.errors import (
     CoarseStepWarning,
@@ -23,7 +24,6 @@ from polhode.errors import (
     warn,
 )
 from polhode.kernel import jit
-from polhode.kernel import layout as L
 from polhode.kernel.interrupts import Noticed, held
 from polhode.methods import Method
 from polhode.runs import stepping
@@ -38,6 +38,8 @@ from polhode.runs.state import State
 from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
 from polhode.runs.store import LiveStore, Store
+from polhode.runs.tangent.columns import Columns
+from polhode.runs.tangent.engine import MOST_STEPS
 from polhode.runs.tangent.transition import Transition
 from polhode.runs.time_transformed_run import TimeTransformedRun
 from polhode.systems import System
@@ -271,7 +273,30 @@ def taken(request: Request) -> tuple[Run, Record]:
     """A run at its end, and its rows; nobody looks at energies on the way."""
     run, record = RUNS[type(request.steps)](request), Record.of(request)
     run.to_the_end(record, request.samples, lambda: None)
+    if run.ended is None and request.samples is None:
+        run.record_end(record)
     return run, record
+
+
+def differentiated(request: Request, by_start: bool) -> tuple[Columns, Any, list[tuple[range, Any, Any]]]:
+    """Columns of a run, the times of its rows, and all that ``Transition.carried`` has of them."""
+    transition = Transition(request, by_start)
+    times, run, n, every = request.samples, None, request.total or 0, request.recording.every
+    if n > MOST_STEPS:
+        raise InvalidInput(f"the run has {n:g} steps, more than the {MOST_STEPS:g} that gradients are taken along; "
+                           "take a larger step, or an earlier end")  # fmt: skip
+    rows = 2 + n // every if times is None else len(times)
+    numbers = float(rows * transition.columns.seeds.size)
+    room_for(numbers, f"a gradient over {n:g} steps, {rows:g} of them shown,")
+    if transition.changes or not isinstance(request.steps, FixedStep):
+        run, record = taken(request)
+        times = record.between(0, record.count)[0]
+        if run.ended is not None:
+            raise InvalidInput(f"the run ends by itself at t = {run.ended.time:.9g}, by an event; gradients are of "
+                               "rows at known times: give t_end before it")  # fmt: skip
+    elif times is None:
+        times = request.t0 + np.append(np.arange(0, n, every), n) * request.steps.h
+    return transition.columns, times, list(transition.carried(times, run))
 
 
 def carry_out(
@@ -366,13 +391,10 @@ def _to_the_end(
             error = interrupted()
         watch.over = True
         if not stopped and (samples is None or error is not None):
-            t = run.now
-            if not record.count or (t - record.last) * run.h > 0.0:
-                record.add(t, run.state(), int(run.step_info[L.ROW_ITERATIONS]), run.last)
-                try:
-                    run.show(record)
-                except PolhodeError as failed:
-                    error = error or failed
+            try:
+                run.record_end(record)
+            except PolhodeError as failed:
+                error = error or failed
         if store is not None and not isinstance(error, FileProblem):
             try:
                 store.commit(over=error is None)

@@ -490,6 +490,12 @@ class Run:
             raise self.failure(status, self.done, self.state(), t, self.h, shown, problem)
         record.states[record.held - 1] = shown
 
+    def record_end(self, record: Record) -> None:
+        """Add the present state as the last row, if it is none."""
+        if not record.count or (self.now - record.last) * self.h > 0.0:
+            record.add(self.now, self.state(), int(self.step_info[L.ROW_ITERATIONS]), self.last)
+            self.show(record)
+
     def close(self) -> None:
         """The run has come to its end."""
         self.event_detection.close(self.now, self.state())

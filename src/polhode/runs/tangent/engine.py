@@ -117,13 +117,6 @@ class TangentEngine:
         Largest rotation (rad) of a body allowed in a step.
     """
 
-    LOOP: Any = staticmethod(D.march_tangents)
-    """The template of its loop."""
-    TYPE = D.MARCH_TANGENTS
-    """The type of that."""
-    ALWAYS_VARIED = False
-    """Whether the loop has derivatives of constants in any case."""
-
     def __init__(
         self,
         system: System,
@@ -267,14 +260,19 @@ def _compiled(
     if engine.breaks:
         loads = _between(loads, len(system.with_memory))
     converting: dict[str, Any] = {"set_states": sample, "SAMPLES": True} if system.sampled else {}
-    variation = {} if engine.ALWAYS_VARIED else {"VARIED": varied, "TIMED": engine.timed}
     if prepared.processed and prepared.converter is not None:
         converting |= {"convert": prepared.converter[1], "PROCESSED": True}
     template = jit.bind(  # type: ignore[no-untyped-call]
-        engine.LOOP, step=prepared.step, loads=loads, RULES=tangent_rules.RULES, **converting, **variation
+        D.march_tangents,
+        step=prepared.step,
+        loads=loads,
+        RULES=tangent_rules.RULES,
+        VARIED=varied,
+        TIMED=engine.timed,
+        **converting,
     )
     try:
-        return prepared, jit.compile_tangents(template, engine.TYPE, padded(directions))  # type: ignore[no-untyped-call]
+        return prepared, jit.compile_tangents(template, D.MARCH_TANGENTS, padded(directions))  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         raise InvalidInput(
             f"method {method.label!r} with {system.name!r} has no derivatives here, because of {problem}"

@@ -7,8 +7,10 @@ A tolerance chooses steps by the numbers alone, so that derivatives are those at
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE = 24
 """Most columns that are carried along together; of more, the steps are taken again."""
+AT_ONCE = 4096
+"""Most steps from row to row that are taken in one call."""
+SEEN = {"position": L.POSITION, "angular_momentum": L.ANGULAR}
+"""What rows are compared by, and where it stands."""
 SAME, ROUNDED = 1e-9, 1e-12
 """Relative distance of the states of both runs, and what is added for a matrix of the size of 1: round-off grows with
 it."""
@@ -40,31 +46,38 @@ it."""
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """The steps of a run: their begins, sizes and ends; ``first`` is the time at which the first one begins."""
+    """The steps of a run: n of one size h from t0 on, or those between ``ends``, of which the first is the start."""
 
-    first: float
-    schedule: Schedule
+    t0: float
+    h: float
+    n: int
+    ends: Any = None
 
-    @property
-    def direction(self) -> float:
-        return 1.0 if not len(self.schedule.sizes) or self.schedule.sizes[0] > 0.0 else -1.0
+    def end(self, k: int) -> float:
+        """Time at which k steps have been taken."""
+        return float(self.t0 + k * self.h if self.ends is None else self.ends[k])
 
     def step_of(self, t: float) -> tuple[int, bool]:
         """How many whole steps lead up to a time, and whether one ends there."""
-        ends = np.concatenate([[self.first], self.schedule.ends]) * self.direction
-        k = int(np.searchsorted(ends, t * self.direction, side="right")) - 1
-        for n in (k, k + 1):
-            if 0 <= n < len(ends):
-                size = abs(self.schedule.sizes[min(n, len(self.schedule.sizes) - 1)]) if len(ends) > 1 else 1.0
-                scale = max(size, abs(t)) if n else size
-                if abs(ends[n] - t * self.direction) <= ON_GRID * scale:
-                    return n, True
-        return min(max(k, 0), len(ends) - 2), False
+        if self.ends is None:
+            k = floor((t - self.t0) / self.h)
+        else:
+            forwards = np.sign(self.h)
+            k = int(np.searchsorted(self.ends * forwards, t * forwards, side="right")) - 1
+        k = min(max(k, 0), self.n)
+        for m in (k, k + 1):
+            if m <= self.n:
+                size = abs(self.end(max(m, 1)) - self.end(max(m, 1) - 1)) if self.n else 1.0
+                if abs(self.end(m) - t) <= ON_GRID * max(size, abs(t) if m else 0.0):
+                    return m, True
+        return min(k, self.n - 1), False
 
     def part(self, first: int, last: int) -> Schedule:
         """Steps of a range."""
-        s = self.schedule
-        return Schedule(s.begins[first:last], s.sizes[first:last], s.ends[first:last])
+        if self.ends is None:
+            return Schedule.equal(self.t0, self.h, last - first, first)
+        ends = self.ends[first : last + 1]
+        return Schedule(ends[:-1], np.diff(ends), ends[1:])
 
 
 def check_decided(columns: Columns) -> None:
@@ -78,15 +91,18 @@ def check_decided(columns: Columns) -> None:
                                "derivative by it")  # fmt: skip
 
 
-def check_same_states(request: Request, ds: xr.Dataset, states: Any, growth: float) -> None:
-    """Refuse derivatives of steps that do not lead where the run has been."""
-    several = request.system.N > 1
-    bodies = states[:, : L.BODY * request.system.N].reshape(len(states), -1, L.BODY)
-    for name, at, size in (("position", L.POSITION, 3), ("angular_momentum", L.ANGULAR, 3)):
-        if name not in ds:
+def seen_of(N: int, states: Any) -> dict[str, Any]:
+    """What states of kernels (rows, width) are compared by (rows, N, 3)."""
+    bodies = states[:, : L.BODY * N].reshape(len(states), N, L.BODY)
+    return {name: bodies[..., at : at + 3] for name, at in SEEN.items()}
+
+
+def check_same_states(request: Request, rows: Mapping[str, Any], states: Any, growth: float) -> None:
+    """Refuse derivatives of steps that do not lead where the run has been, of which these rows are known."""
+    for name, there in seen_of(request.system.N, states).items():
+        if name not in rows:
             continue
-        here = ds[name].values if several else ds[name].values[:, None]
-        there = bodies[..., at : at + size]
+        here = rows[name].reshape(there.shape)
         if name == "angular_momentum":  # in another frame
             here, there = (np.linalg.norm(one, axis=-1) for one in (here, there))
         off, scale = np.abs(here - there).max(), np.abs(here).max()
@@ -98,9 +114,9 @@ def check_same_states(request: Request, ds: xr.Dataset, states: Any, growth: flo
 
 
 class Transition:
-    """The columns of a run's matrix, and the engines that carry them."""
+    """The columns of a run's matrix, perhaps without those ``by_start``, and the engines that carry them."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, by_start: bool = True) -> None:
         self.request, system = request, request.system
         self.changes = bool(request.breaks or system.switches or system.watched or system.impulses)
         if isinstance(request.steps, FixedStep):
@@ -111,7 +127,8 @@ class Transition:
         self.columns = Columns(system, prepared, request.state.values, request.tangent or ())
         check_decided(self.columns)
         K = len(self.columns.names)
-        self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(0, K, MOST_AT_ONCE)]
+        first = 0 if by_start else len(self.columns.rows)
+        self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(first, K, MOST_AT_ONCE)]
         varied = self.columns.varied is not None
         breaks = bool(request.breaks)
         self.engines = [
@@ -122,8 +139,12 @@ class Transition:
 
     def added(self, ds: xr.Dataset, run: Run) -> xr.Dataset:
         """The Dataset of a run, which is over, with its matrix, as the variable ``state_transition``."""
-        columns = self.columns
-        matrix = self.at(np.asarray(ds["time"].values, dtype=float), run)
+        columns, times = self.columns, np.asarray(ds["time"].values, dtype=float)
+        shape = (len(times), len(columns.rows), len(columns.names))
+        room_for(float(np.prod(shape)), "numbers of state_transition")
+        matrix, states = np.empty(shape), None
+        for part, states, changes in self.carried(times, run):
+            matrix[:, :, part.start : part.stop] = columns.read(states, changes, part.start)
         words = {
             "long_name": "derivative of the state with respect to the state at the start and to parameters",
             "units": "those of the row over those of the column",
@@ -132,90 +153,82 @@ class Transition:
         }
         if isinstance(self.request.steps, FixedStep):  # else rows are those of the dense output
             growth = float(np.abs(matrix).max()) if matrix.size and np.isfinite(matrix).all() else np.inf
-            check_same_states(self.request, ds, self.states, growth)
+            check_same_states(self.request, {name: ds[name].values for name in SEEN if name in ds}, states, growth)
         found = ds.assign_coords(row=("row", list(columns.rows)), column=("column", list(columns.names)))
         return found.assign(state_transition=(("time", "row", "column"), matrix, words))
 
-    def at(self, times: Any, run: Run) -> Any:
-        """The matrix at the times of rows (rows, row, column), of which the first is that of the start."""
-        columns = self.columns
-        shape = (len(times), len(columns.rows), len(columns.names))
-        room_for(float(np.prod(shape)), "numbers of state_transition")
+    def carried(self, times: Any, run: Run | None) -> Iterator[tuple[range, Any, Any]]:
+        """Of the columns that are carried along together: which they are, the states (rows, width) at the times of
+        rows, and their derivatives (rows, width, columns); of loads that change a run is needed, which is over."""
         grid, run = self._grid(run)
-        ends = np.concatenate([[grid.first], grid.schedule.ends]) if isinstance(run, AdaptiveRun) else None
-        passage = Passage(run, columns, ends) if self.changes else None
-        found = np.empty(shape)
-        self.states = np.empty((len(times), columns.start.state.size))
+        passage = None
+        if self.changes and run is not None:
+            room_for(6.0 * grid.n, "steps")
+            passage = Passage(run, self.columns, grid.ends)
         for part, engine in zip(self.parts, self.engines, strict=True):
-            seeds = columns.seeds[:, part.start : part.stop]
+            seeds = self.columns.seeds[:, part.start : part.stop]
+            room_for(float(len(times) * seeds.size), "derivatives of rows")
             if passage is None:
-                found[:, :, part.start : part.stop] = self._march(engine, grid, times, seeds, part)
+                yield part, *self._march(engine, grid, times, seeds, part)
             else:
-                self.states, changes = passage.march(engine, times, seeds, part)
-                found[:, :, part.start : part.stop] = columns.read(self.states, changes, part.start)
-        return found
+                yield part, *passage.march(engine, times, seeds, part)
 
-    def _march(self, engine: TangentEngine, grid: _Grid, times: Any, seeds: Any, part: range) -> Any:
-        """Some columns at all rows."""
+    def _march(self, engine: TangentEngine, grid: _Grid, times: Any, seeds: Any, part: range) -> tuple[Any, Any]:
+        """States and some columns at all rows."""
         columns, constants = self.columns, self.columns.constants_of(part)
         state, change, done = columns.start.state, seeds, 0
-        every = self._every(grid, times)
+        most = max(grid.n, 1) if engine.prepared.processed else AT_ONCE  # converting to and fro costs digits
+        every = self._every(grid, times, most)
         if every:
+            schedule = grid.part(0, grid.n)
             marched = engine.march(
-                state[None], change[None], grid.schedule, every=every, constants=constants, treatment=COMMANDED
+                state[None], change[None], schedule, every=every, constants=constants, treatment=COMMANDED
             )
-            check_steps(marched, grid.schedule)
-            self.states[:] = marched.states[0]
-            return columns.read(marched.states[0], marched.derivatives[0], part.start)
+            check_steps(marched, schedule)
+            return marched.states[0], marched.derivatives[0]
+
+        def taken(steps: Schedule) -> tuple[Any, Any]:
+            marched = engine.march(state[None], change[None], steps, constants=constants)
+            check_steps(marched, steps)
+            return marched.states[0, -1], marched.derivatives[0, -1]
+
         states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
         for r, t in enumerate(times):
             k, ends_there = grid.step_of(float(t))
-            if k > done:
-                steps = grid.part(done, k)
-                marched = engine.march(state[None], change[None], steps, constants=constants)
-                check_steps(marched, steps)
-                state, change, done = marched.states[0, -1], marched.derivatives[0, -1], k
+            while k > done:
+                (state, change), done = taken(grid.part(done, min(k, done + most))), min(k, done + most)
             shown, slopes = state, change
             if not ends_there:
-                begin = float(grid.schedule.begins[k])
-                step = Schedule.one(begin, float(t) - begin, float(t))
-                marched = engine.march(state[None], change[None], step, constants=constants)
-                check_steps(marched, step)
-                shown, slopes = marched.states[0, -1], marched.derivatives[0, -1]
+                begin = grid.end(k)
+                shown, slopes = taken(Schedule.one(begin, float(t) - begin, float(t)))
             states[r], changes[r] = engine.shown(shown, slopes, float(t), constants)
-        self.states[:] = states
-        return columns.read(states, changes, part.start)
+        return states, changes
 
-    def _every(self, grid: _Grid, times: Any) -> int:
-        """After how many steps the rows are, where they are so at equal distances; else 0."""
-        n = len(grid.schedule.ends)
-        if len(times) < 2 or n < 1 or times[0] != grid.first:
+    def _every(self, grid: _Grid, times: Any, most: int) -> int:
+        """After how many steps, at most so many, the rows are, where they are so at equal distances; else 0."""
+        if len(times) < 2 or grid.n < 1 or times[0] != grid.t0:
             return 0
         k, ends_there = grid.step_of(float(times[1]))
-        if not ends_there or k < 1:
+        if not ends_there or not 1 <= k <= most:
             return 0
-        numbers = [*range(k, n, k), n]
-        if len(numbers) != len(times) - 1:
+        if len(times) != 1 + -(-grid.n // k):
             return 0
-        reached = grid.schedule.ends[np.array(numbers) - 1]
+        reached = [grid.end(min(m, grid.n)) for m in range(k, grid.n + k, k)]
         return k if np.allclose(reached, times[1:], rtol=ON_GRID, atol=0.0) else 0
 
-    def _grid(self, taken: Run) -> tuple[_Grid, Run]:
+    def _grid(self, taken: Run | None) -> tuple[_Grid, Run | None]:
         """The steps that the run takes, and a run that has taken all of them."""
         request = self.request
         if isinstance(request.steps, FixedStep):
-            h, n = request.steps.h, request.total or 0
-            room_for(6.0 * n, "steps")
-            return _Grid(request.t0, Schedule.equal(request.t0, h, n)), taken
+            return _Grid(request.t0, request.steps.h, request.total or 0), taken
         if not isinstance(request.steps, Tolerance):
-            raise InvalidInput(f"method {request.method.label!r} chooses its steps along the motion; tangent is for "
-                               "steps of one size or a tolerance")  # fmt: skip
+            raise InvalidInput(f"method {request.method.label!r} chooses its steps along the motion; derivatives are "
+                               "for steps of one size or a tolerance")  # fmt: skip
         ending = tuple(event for event in request.events if any(watch.terminal for watch in event.watches))
         every_step = replace(request, recording=Recording(), events=ending, tangent=None)
         run = AdaptiveRun(every_step)
         record = Record.of(every_step)
         with suppress(Ended):
             run.carry_out(record, 1, None, lambda: None)
-        times, _, _, _ = record.between(0, record.count)
-        begins, ends = times[:-1].copy(), times[1:].copy()
-        return _Grid(request.t0, Schedule(begins, ends - begins, ends)), run
+        times = record.between(0, record.count)[0].copy()
+        return _Grid(request.t0, run.direction, len(times) - 1, times), run

@@ -1,4 +1,4 @@
-"""Gradients of functions of a run, by one run backwards."""
+"""Gradients of functions of a run, by its steps with derivatives along all that is asked for."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from polhode.gradients.objectives import LANGUAGES, value_and_slopes
 from polhode.gradients.rows import Rows, States
 from polhode.kernel import layout as L
 from polhode.methods import Method
+from polhode.runs.integrate import differentiated
 from polhode.runs.parameters import arguments_of
 from polhode.runs.request import requested
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
 from polhode.runs.steps import Tolerance
-from polhode.runs.tangent.backwards import Backwards
 from polhode.systems import System
 from polhode.systems.record import present_system
 
@@ -92,7 +92,7 @@ def names_of(wrt: Any, system: System) -> list[str]:
     return list(names)
 
 
-class Reverse:
+class Derivative:
     """One run with the derivatives of what it shows."""
 
     def __init__(self, system: Any, method: Any, given: dict[str, Any], options: Any, wrt: Any, final: bool) -> None:
@@ -101,11 +101,11 @@ class Reverse:
         request = requested(system, method, given, options)
         if final:
             request = replace(request, recording=replace(request.recording, every=sys.maxsize))
-        parameters = tuple(name for name in self.names if name not in STARTS)
+        request = replace(request, tangent=tuple(name for name in self.names if name not in STARTS))
         self.request, self.system = request, request.system
-        self.run = Backwards(request, parameters)
-        self.rows = Rows(self.run, final)
-        self.states = self.run.forwards()
+        self.columns, times, self.carried = differentiated(request, any(name in STARTS for name in self.names))
+        self.states = self.carried[0][1]
+        self.rows = Rows(self.columns, times, final)
 
     @property
     def arrays(self) -> dict[str, Any]:
@@ -115,8 +115,10 @@ class Reverse:
     def by(self, slopes: Mapping[str, Any]) -> dict[str, Any]:
         """Derivatives by all names of the sum of products of what is shown with the numbers given."""
         cotangents, direct = self.rows.cotangents(self.states, slopes)
-        whole = self.run.backwards(cotangents, direct)
-        columns = self.run.columns
+        columns, whole = self.columns, np.zeros(len(self.columns.names))
+        for part, _, changes in self.carried:
+            whole[part.start : part.stop] = np.einsum("rw,rwk->k", cotangents, changes)
+        whole[len(columns.rows) :] += direct
         labels, found = list(columns.names), {}
         by_state = columns.following(whole[: len(columns.rows)])
         by_parameter = whole[len(columns.rows) :].copy()
@@ -147,7 +149,7 @@ class Reverse:
 
     def _by_start(self, quantity: str, by_state: Any) -> Any:
         """Derivatives (N, 3) by a quantity of all bodies; 0 of those that lack it."""
-        found, labels = np.zeros((self.system.N, 3)), self.run.columns.rows
+        found, labels = np.zeros((self.system.N, 3)), self.columns.rows
         for i in range(self.system.N):
             ending = f".{i}" if self.system.N > 1 else ""
             for k, axis in enumerate("xyz"):
@@ -158,7 +160,7 @@ class Reverse:
 
     def _by_rate(self, name: str, slope: Any) -> tuple[Any, Any]:
         """Derivatives by a rate from those by the momentum, and what they add to those by parameters."""
-        rows, start = self.rows, self.run.columns.start.state
+        rows, start = self.rows, self.columns.start.state
         found, more = np.zeros_like(slope), np.zeros(rows.P)
         for i in rows.moving if name == "velocity" else rows.turning:
             at = L.BODY * i
@@ -203,12 +205,12 @@ def gradient(
     settings: Settings | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Gradient:
-    """The derivative of a function of a run by its start and by parameters, exact to round-off, in reverse mode.
+    """The derivative of a function of a run by its start and by parameters, exact to round-off.
 
-    It is that of the numerical map itself, as ``state_transition`` of ``polhode.integrate(tangent=...)`` is, and costs
-    as much for a hundred parameters of the objective as for one. The run is taken twice without derivatives, and once,
-    step by step, with those of one step by its own state: 13 numbers of a body that moves and turns, and the
-    parameters. States at about 2 sqrt(n) of n steps are kept [griewank2008, sec. 12.3], and those at the rows.
+    It is that of the numerical map itself: the product of the derivatives of the objective with ``state_transition`` of
+    ``polhode.integrate(tangent=...)``. The steps are taken once with derivatives along all that is asked for, 24
+    numbers at a time; loads may change on the way, at sampling times of controllers, burns, impulses and events that
+    act.
 
     Parameters
     ----------
@@ -267,7 +269,7 @@ def gradient(
     language = choice(written_in, "written_in", LANGUAGES)
     final = every is None and t_eval is None
     given["every"] = 1 if every is None else every
-    found = Reverse(system, method, given, options, wrt, final)
+    found = Derivative(system, method, given, options, wrt, final)
 
     arrays = found.arrays
     value, by_states = value_and_slopes(objective, slopes, language, found.rows.times, arrays)
