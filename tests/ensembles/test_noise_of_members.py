@@ -63,7 +63,7 @@ def test_common_noise_is_said(one_by_one):
         for own in ds.angular_velocity.values:
             np.testing.assert_array_equal(own, one_by_one[0])
     with pytest.raises(InvalidInput, match="a seed has noise of their own for 8388608 members"):
-        ph.ensemble(BODY, BATH, members={"angular_velocity": [SPIN] * 3}, step=0.1, steps=2**29 + 1)
+        ph.ensemble(BODY, BATH, members={"angular_velocity": [SPIN] * 3}, step=0.1, steps=2**29 + 1, every=2**29)
 
 
 SCENARIO = """method = "baoab"

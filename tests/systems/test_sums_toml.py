@@ -484,7 +484,20 @@ steps = 100
 """
 
 
-def shell(folder, *words):
+COMMANDS = """
+import contextlib, io, json, sys
+from polhode.__main__ import main
+said = []
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["polhode", *words]
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        main()
+    said.append(out.getvalue())
+print(json.dumps(said))
+"""
+
+
+def shell(folder, *commands):
     """What a shell says where the file of the load is a plug-in of an installed package."""
     about = folder / "wells-1.0.dist-info"
     about.mkdir(exist_ok=True)
@@ -492,10 +505,10 @@ def shell(folder, *words):
     (about / "entry_points.txt").write_text("[polhode.plugins]\nwells = wells:add\n")
     source = Path(ph.__file__).parents[1]
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(source)])}
-    command = [sys.executable, "-m", "polhode", *words]
+    command = [sys.executable, "-c", COMMANDS, json.dumps([one.split() for one in commands])]
     done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return json.loads(done.stdout)
 
 
 def test_one_file_of_thirty_lines_is_a_load_everywhere(tmp_path):
@@ -504,15 +517,17 @@ def test_one_file_of_thirty_lines_is_a_load_everywhere(tmp_path):
     (tmp_path / "wells.py").write_text(ONE_FILE)
     (tmp_path / "by_name.toml").write_text(SHORT)
     (tmp_path / "by_file.toml").write_text(SHORT.replace('"yukawa"', '"wells.py:yukawa"').replace("reach_m", "reach"))
-    shell(tmp_path, "run", "by_name.toml", "-q", "--no-picture")
-    shell(tmp_path, "run", "by_file.toml", "-q", "--no-picture", "--allow-code")
+    _, _, systems, schema, new = shell(
+        tmp_path, "run by_name.toml -q --no-picture", "run by_file.toml -q --no-picture --allow-code",
+        "systems --json", "schema", "new bodies -q",
+    )  # fmt: skip
     one, other = ph.load(tmp_path / "by_name.nc"), ph.load(tmp_path / "by_file.nc")
     assert np.array_equal(one.position, other.position) and float(abs(one.energy_error).max()) < 1e-12
     assert float(abs(one.position[-1] - one.position[0]).max()) > 0.1
-    listed = next(row for row in json.loads(shell(tmp_path, "systems", "--json"))["loads"] if row["name"] == "yukawa")
+    listed = next(row for row in json.loads(systems)["loads"] if row["name"] == "yukawa")
     assert listed["description"] == "A well of finite reach." and listed["arguments"]["reach"]["unit"] == "m"
-    assert "reach_km" in json.loads(shell(tmp_path, "schema"))["$defs"]["YukawaLoad"]["properties"]
-    assert 'kind = "yukawa"' in (shell(tmp_path, "new", "bodies", "-q") or (tmp_path / "bodies.toml").read_text())
+    assert "reach_km" in json.loads(schema)["$defs"]["YukawaLoad"]["properties"]
+    assert 'kind = "yukawa"' in (new or (tmp_path / "bodies.toml").read_text())
 
 
 def test_a_function_that_makes_loads_is_a_kind_of_its_file(read, tmp_path):
