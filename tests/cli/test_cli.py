@@ -16,6 +16,7 @@ import pytest
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode import cli
 from polhode.methods import FLOW_NAMES, method
 from polhode.references import bibtex, cite, entries
@@ -50,9 +51,7 @@ def polhode(monkeypatch, capsys, tmp_path):
 
 
 # ------------------------------------------------------------------ help
-@pytest.mark.parametrize(
-    "words", [["--help"], ["run", "--help"], ["cite", "--help"], ["doctor", "--help"], ["--version"]], ids=" ".join
-)
+@each("words", [["--help"], ["run", "--help"], ["cite", "--help"], ["doctor", "--help"], ["--version"]], ids=" ".join)
 def test_help_loads_nothing_heavy(words):
     code = (
         "import sys; from polhode.cli import main; sys.argv = ['polhode', *sys.argv[1:]]\n"
@@ -151,7 +150,7 @@ def test_slow_user_function_is_noted(polhode):
     assert code == 0 and "polhode: note: torque 'torque' (slow.py:4) could not be compiled" in err
 
 
-@pytest.mark.parametrize("presses", [1, 2])
+@each("presses", [1, 2])
 def test_ctrl_c_keeps_what_was_computed(tmp_path, presses):
     (tmp_path / "long.toml").write_text(SCENARIO.replace("t_end = 0.1", "t_end = 1e7").replace("= 10\n", "= 10_000\n"))
     run = subprocess.Popen(
@@ -318,7 +317,7 @@ def test_run_answers_an_unknown_flow_with_the_closest(polhode):
     assert code == 3 and re.search(r"unknown free flow 'mr5'; did you mean 'mr'", err)
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "known"),
     [
         ("rkn6_1", ["rkn6_11b", "rkn6_14a"]),
@@ -390,7 +389,7 @@ def test_cite(polhode):
         assert code == 0 and re.findall(r"^@\w+\{(\w+)", out, re.MULTILINE) == ["blanes2002", "dullweber1997"]
 
 
-@pytest.mark.parametrize("key", entries())
+@each("key", entries())
 def test_every_field_of_an_entry_is_printed(key):
     given = entries()[key]
     shown = bibtex(key)

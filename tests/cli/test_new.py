@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import cli
 from polhode.arguments.words import Function, Mass, arguments_of
 from polhode.cli.text import complete_scenario, complete_study, complete_system
@@ -75,7 +76,7 @@ def test_it_runs_unedited(polhode, tmp_path, name):
     assert float(abs(ds.energy_error).max()) < 1e-2
 
 
-@pytest.mark.parametrize("name", sorted(STARTERS))
+@each("name", sorted(STARTERS))
 def test_every_key_stands_in_it_and_is_toml(name):
     text = starter(name)
     known = keys_in(text)
@@ -152,7 +153,7 @@ def test_a_system_of_ones_own_gets_samples(monkeypatch, tmp_path):
         starter("held")
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [(True, "true"), (3.986004418e14, "3.986004418e14"), (float("inf"), "inf"), (1e-9, "1e-09"),
      ({"a": (1, 2.5)}, "{ a = [1, 2.5] }"), ("x", '"x"')],
@@ -185,7 +186,7 @@ def test_systems_and_studies_complete():
     assert "krysl2006/fig01" in complete_study(None, None, "krysl2006/fig") and complete_study(None, None, "no/f") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "wanted"),
     [("run to", "top.toml"), ("compare to", "top.toml"), ("sweep to", "top.toml"), ("reproduce kry", "krysl2006"),
      ("new heav", "heavy_top")],
