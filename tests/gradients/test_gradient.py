@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.errors import InvalidInput
 
 Q = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
@@ -55,7 +56,7 @@ def weights(shape):
     return np.cos(1.0 + np.arange(np.prod(shape))).reshape(shape)
 
 
-@pytest.mark.parametrize(("name", "rows"), some(
+@each(("name", "rows"), some(
     itertools.product(CASES, [{"every": 4}, {"t_eval": [0.0, 3.0, 4.5, 11.25]}]), 6,
 ))  # fmt: skip
 def test_equals_product_with_transition_matrix(name, rows):
@@ -128,7 +129,7 @@ def objective(s):
     return ((s.angular_velocity - TARGET) ** 2).sum() + s.attitude[1] * s.attitude[2] + np.sin(s.angular_momentum[0])
 
 
-@pytest.mark.parametrize("rotated", [False, True])
+@each("rotated", [False, True])
 def test_equals_differences_at_a_fixed_rate(rotated):
     omega, moments = np.array([0.3, 0.4, 1.0]), np.array([1.0, 1.7, 2.3])
 
@@ -240,7 +241,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@each("name", BAD)
 def test_bad_input_is_named(name):
     change, words = BAD[name]
     given = {"objective": lambda s: s.attitude[0], "system": top(), "method": "v2", "step": 0.1, "steps": 2} | START
@@ -258,7 +259,7 @@ def seen_of_wheels(s):
     return 3.0 * s.attitude[1] + s.attitude[2] * s.attitude[3]
 
 
-@pytest.mark.parametrize("inertia", [[90.0, 70.0, 60.0], [[90.0, 5.0, 1.0], [5.0, 70.0, -3.0], [1.0, -3.0, 60.0]]])
+@each("inertia", [[90.0, 70.0, 60.0], [[90.0, 5.0, 1.0], [5.0, 70.0, -3.0], [1.0, -3.0, 60.0]]])
 def test_wheels_keep_the_speeds_they_are_given(inertia):
     """By the rate of the body, whose wheels turn faster in space where the body does, as `integrate` says."""
     body, rate, run = with_wheels(inertia), np.array([1e-2, -2e-2, 1e-2]), {"step": 20.0, "steps": 30}

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.gradients.nodes import Node
 
@@ -49,7 +50,7 @@ def test_node_holds_a_given_rate():
     assert_allclose(node.backward((MOMENTS,), weights)[0], by_differences(value, MOMENTS), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("words, said", [
+@each("words, said", [
     ({}, "wrt must name"), ({"wrt": ["attitude"], "attitude": Q}, "leave one of them out"),
     ({"wrt": ["attitude"], "start": {"attitude": Q}}, "start may only have the time"),
     ({"wrt": ["attitude"], "every": 1, "steps": ph.Tolerance(1e-6), "step": None, "t_end": 1.0}, "give t_eval"),
@@ -74,7 +75,7 @@ def test_arguments_are_checked():
         node.forward(np.ones(2))
 
 
-@pytest.mark.parametrize("name", ["jax", "torch"])
+@each("name", ["jax", "torch"])
 def test_missing_extra_is_named(name, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match=f"polhode\\[{name}\\]"):
@@ -176,7 +177,7 @@ def test_objective_in_torch():
     assert_allclose(found.flat(), expected().flat(), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["jax", "torch"])
+@each("name", ["jax", "torch"])
 def test_what_is_no_real_array(name, request):
     library = request.getfixturevalue("jax") if name == "jax" else pytest.importorskip(name)
     assert library.__name__ == name

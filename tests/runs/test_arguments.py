@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import arguments
 from polhode.errors import InvalidInput
 
@@ -28,7 +29,7 @@ NO_NUMBERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", NO_NUMBERS)
+@each("kind", NO_NUMBERS)
 def test_what_is_no_number_is_refused_in_one_sentence_that_names_the_argument(kind):
     with pytest.raises(InvalidInput, match=r"^omega\b") as refused:
         arguments.array(NO_NUMBERS[kind], "omega", "rad / s")

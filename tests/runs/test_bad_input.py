@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import cli
 from polhode.errors import PolhodeError
 
@@ -609,7 +610,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_wrong_call(name):
     call, words = CALLS[name]
     with pytest.raises(PolhodeError) as caught:
@@ -619,7 +620,7 @@ def test_wrong_call(name):
     assert words in message and "\n" not in message
 
 
-@pytest.mark.parametrize("how", [
+@each("how", [
     {"step": 0.01, "steps": 1000}, {"steps": ph.Tolerance(1e-9), "t_end": 1e16 + 10.0},
 ])  # fmt: skip
 def test_times_that_do_not_tell_steps_apart_are_refused(how):

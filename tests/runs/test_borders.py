@@ -21,6 +21,7 @@ import xarray as xr
 
 import polhode as ph
 from cover import some
+from each import each
 from outcomes import EXPENSIVE, FUNCTIONS, few_gigabytes, leaves, outcome
 from polhode.errors import InvalidInput
 from public_calls import CALLS, UNTRIED, R, V, arguments_of
@@ -177,7 +178,7 @@ LONG_NAMES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", LONG_NAMES)
+@each("what", LONG_NAMES)
 def test_long_names_are_refused_in_a_short_sentence(what):
     with pytest.raises(InvalidInput) as refused:
         LONG_NAMES[what]("x" * 100_000)
@@ -187,7 +188,7 @@ def test_long_names_are_refused_in_a_short_sentence(what):
 BEYOND = {"position": [1e90, 0.0, 0.0], "velocity": [0.0, 1e90, 0.0], "mu": 5e-324}
 
 
-@pytest.mark.parametrize("name", [
+@each("name", [
     "apsides", "eccentricity_vector", "classical_elements", "modified_equinoctial_elements", "equinoctial_elements",
     "specific_energy", "period",
 ])  # fmt: skip
@@ -218,7 +219,7 @@ def same(a, b):
                for x, y in zip(left, right, strict=True))  # fmt: skip
 
 
-@pytest.mark.parametrize("name", some(sorted(set(CALLS) - EXPENSIVE - {"plots.work_precision", "State"}), 96))
+@each("name", some(sorted(set(CALLS) - EXPENSIVE - {"plots.work_precision", "State"}), 96))
 def test_a_quantity_for_every_argument_is_converted_or_refused(name, monkeypatch, tmp_path):
     """In every unit; where it is taken, the answer is that of the same value in SI. A State keeps quantities until the
     units of the run are known."""
@@ -287,7 +288,7 @@ OVERFLOWING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OVERFLOWING)
+@each("name", OVERFLOWING)
 def test_numbers_whose_products_overflow_are_refused(name):
     """In one sentence, and without a warning of NumPy on the way."""
     changes, sentence = OVERFLOWING[name]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import forces, kepler
 from polhode.runs import stepping
 
@@ -37,8 +38,8 @@ def exact():
 
 
 # ------------------------------------------------------------------ order across a break
-@pytest.mark.parametrize("times", [ON_GRID, OFF_GRID], ids=["on grid", "off grid"])
-@pytest.mark.parametrize(
+@each("times", [ON_GRID, OFF_GRID], ids=["on grid", "off grid"])
+@each(
     ("method", "direction", "n", "order"),
     [
         ("mkrk:rk4", "velocity", 48, 4), ("mkrk:cv8", "velocity", 12, 8), ("rkn6_14a", "radial", 24, 6),
@@ -52,7 +53,7 @@ def test_every_method_keeps_its_order_across_a_burn(exact, times, method, direct
     assert coarse < 1e-3
 
 
-@pytest.mark.parametrize("times", [ON_GRID, OFF_GRID], ids=["on grid", "off grid"])
+@each("times", [ON_GRID, OFF_GRID], ids=["on grid", "off grid"])
 def test_chosen_steps_end_at_a_break_without_rejections(exact, times):
     ds = ph.integrate(burning(times, "velocity"), "mkrk:dp8", steps=ph.Tolerance(1e-12), t_end=3.0, **START)
     assert set(times) <= set(ds.time.values)
@@ -76,7 +77,7 @@ def test_backwards_the_burn_is_undone():
 
 
 # ------------------------------------------------------------------ the grid stays
-@pytest.mark.parametrize("method", ["mkrk:cv8", "rkn6_14a", "pmlf6/kepler"])
+@each("method", ["mkrk:cv8", "rkn6_14a", "pmlf6/kepler"])
 def test_rows_and_samples_are_those_of_the_grid(method):
     burn, shot = forces.thrust(0.05, "radial", start=0.9137, stop=0.93), forces.impulse(1.2, 0.1, "velocity")
     system = ph.orbit(1.0, forces=[burn, shot])
@@ -93,7 +94,7 @@ def test_rows_and_samples_are_those_of_the_grid(method):
         np.testing.assert_allclose(samples.velocity[k], fine.velocity[t], rtol=0, atol=2e-6)
 
 
-@pytest.mark.parametrize(
+@each(
     ("method", "pace"),
     [("mkrk:cv8", {"step": 0.01}), ("pmlf6/kepler", {"step": 0.01}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-11)})],
 )
@@ -152,7 +153,7 @@ def test_an_impulse_between_two_arcs():
             np.testing.assert_array_equal(row.velocity, ds.event_velocity[0])  # the row is after it
 
 
-@pytest.mark.parametrize("frame", ["inertial", "rtn", "velocity"])
+@each("frame", ["inertial", "rtn", "velocity"])
 def test_axes_of_an_impulse(frame):
     r, v = np.array(START["position"]), np.array(START["velocity"])
     d = 0.3 if frame == "velocity" else (0.1, -0.2, 0.3)
@@ -193,7 +194,7 @@ def test_the_rest_of_a_run_does_not_fire_again():
 
 
 # ------------------------------------------------------------------ mistakes
-@pytest.mark.parametrize(
+@each(
     ("force", "told"),
     [
         (forces.thrust(0.1, "radial", start=5.0, stop=6.0),
@@ -211,7 +212,7 @@ def test_what_is_outside_of_the_run_is_refused(force, told):
     assert ph.integrate(half, "v2", step=0.1, t_end=3.0, **START).attrs["steps"] == 30
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "told"),
     [
         ((1.0, (0, 0)), "delta_v must be 3 numbers"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import methods
 from polhode.kernel import jit
 from polhode.runs import initial_state, request, resolution
@@ -38,9 +39,7 @@ def calls(run):
 
 
 @counting
-@pytest.mark.parametrize(
-    ("system", "method", "most"), [(TOP, "v2", 640), (ph.free_body((1, 2, 3)), "exact", 540)], ids=["top", "free"]
-)
+@each(("system", "method", "most"), [(TOP, "v2", 640), (ph.free_body((1, 2, 3)), "exact", 540)], ids=["top", "free"])
 def test_a_short_run_calls_few_functions(system, method, most):
     def run(steps=10):
         ph.integrate(system, method, step=0.01, steps=steps, angular_velocity=(0, 0.1, 5))
@@ -67,7 +66,7 @@ STARTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STARTS)
+@each("name", STARTS)
 def test_the_short_way_to_a_start_gives_the_bits_of_the_long_one(name, monkeypatch):
     system, given = STARTS[name]
     quick = initial_state.start_state(system, **given)
@@ -116,7 +115,7 @@ NEW = {
 
 
 @counting
-@pytest.mark.parametrize("name", NEW)
+@each("name", NEW)
 def test_a_new_system_of_a_kind_finds_its_kernels_in_the_process(name, monkeypatch):
     """Nothing is compiled, digested, bound or read from disk for it."""
     make, method, start = NEW[name]

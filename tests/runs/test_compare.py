@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from each import each
 from polhode.cli.compare import command
 from polhode.plots import work_precision
 from polhode.runs.compare import compare, compute_reference, fitting_steps, records
@@ -91,7 +92,7 @@ def test_errors_between_of_points_and_of_what_does_not_fit():
 H = 0.4 * 0.5 ** np.arange(8)
 
 
-@pytest.mark.parametrize("order", [1, 2, 4, 8])
+@each("order", [1, 2, 4, 8])
 def test_order_of_a_pure_power(order):
     assert observed_order(H, 3.0 * H**order) == pytest.approx(order, abs=1e-12)
     assert observed_order(H[::-1], 3.0 * H[::-1] ** order) == pytest.approx(order, abs=1e-12)
@@ -222,7 +223,7 @@ def test_a_coarse_reference_says_so():
     assert reference.accuracy["attitude_error"] > 1e-8
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "match"),
     [
         ({"methods": "trapn"}, "trapm"),
@@ -303,7 +304,7 @@ def test_work_precision_where_all_failed(table):
     work_precision(table.sel(step=[3.2])).canvas.draw()
 
 
-@pytest.mark.parametrize(
+@each(
     ("spoil", "told"),
     [
         (lambda ds: ds.rename(integrator="other"), "integrator of this Dataset is not one for each integrator"),

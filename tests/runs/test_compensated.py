@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.methods import method as method_of
 from polhode.runs.initial_state import initial_state, start_state
@@ -42,7 +43,7 @@ def error(ds, n, h=0.1):
     return worst
 
 
-@pytest.mark.parametrize("method", ["v2", "kl8", "mkrk:rk4", "mkrk:gauss4"])
+@each("method", ["v2", "kl8", "mkrk:rk4", "mkrk:gauss4"])
 def test_a_long_fall_is_exact_to_the_last_place(method):
     """Measured after 1e5 steps, in units in the last place: 0.2 and 0.6, of kl8 0.9 and 1.4 (plain: 1,700 to 27,000).
 
@@ -53,7 +54,7 @@ def test_a_long_fall_is_exact_to_the_last_place(method):
     assert (error(fall(method, n, False), n) > 100.0).any()
 
 
-@pytest.mark.parametrize("method", KINDS)
+@each("method", KINDS)
 def test_nothing_but_round_off_changes(method):
     """Order and all else are those of the plain steps: 20 steps differ by round-off (measured: 4e-15)."""
     how = {"step": 20.0, "steps": 20, "every": 20, **START}
@@ -68,7 +69,7 @@ def test_nothing_but_round_off_changes(method):
     assert carry.any() and (np.abs(carry) <= 0.5 * np.spacing(size)).all()
 
 
-@pytest.mark.parametrize("method", KINDS)
+@each("method", KINDS)
 def test_numbers_do_not_depend_on_rows_and_come_again(method):
     how = {"step": 20.0, "settings": {"compensated": True}, **START}
     few = ph.integrate(ORBIT, method, steps=60, every=60, **how)
@@ -81,7 +82,7 @@ def test_numbers_do_not_depend_on_rows_and_come_again(method):
     assert again.attrs["sums"] == "compensated"
 
 
-@pytest.mark.parametrize("method", ["kl8", "rkn6_14a/kepler", "mkrk:cv8", "mkrk:gauss6"])
+@each("method", ["kl8", "rkn6_14a/kepler", "mkrk:cv8", "mkrk:gauss6"])
 def test_a_run_goes_on_from_the_carries(method):
     """Bit for bit with them, not without."""
     how = {"step": 16.0, "settings": {"compensated": True}, "every": 64}
@@ -111,7 +112,7 @@ def test_chosen_steps_and_rows_between_them():
     assert (alone.position.values[-1] == carried.position.values[-1]).all()
 
 
-@pytest.mark.parametrize("method", ["s6_10", "s6_10/dmv6", "mkrk:cv8"])
+@each("method", ["s6_10", "s6_10/dmv6", "mkrk:cv8"])
 def test_bodies_that_also_turn(method):
     """Nothing couples the rotation to the motion through space; its sums are compensated by most methods, too."""
     body = ph.rigid_body([1.0, 2.0, 3.0], mass=3.0)
@@ -127,7 +128,7 @@ def test_bodies_that_also_turn(method):
     assert (plain.position.values[-1] != carried.position.values[-1]).any()
 
 
-@pytest.mark.parametrize("method", ["trapm", "rotation_vector", "forward_euler"])
+@each("method", ["trapm", "rotation_vector", "forward_euler"])
 def test_methods_without_say_which_have_them(method):
     with pytest.raises(InvalidInput, match=r"no compensated sums; take a splitting such as 'rkn6_14a', or 'mkrk:gaus"):
         ph.integrate(ph.particle(gravity=(0.0, 0.0, -1.0)), method, step=0.1, steps=1, settings={"compensated": True})
@@ -158,8 +159,8 @@ TOPS = {
 SPIN = {"rotation_vector": (0.3, 0.1, 0.2), "angular_momentum": (0.6, 1.0, 0.5)}
 
 
-@pytest.mark.parametrize("top", TOPS)
-@pytest.mark.parametrize("method", ["taylor16", "s6_10", "rkn6_14a", "mkrk:cv8", "mkrk:gauss6:cayley"])
+@each("top", TOPS)
+@each("method", ["taylor16", "s6_10", "rkn6_14a", "mkrk:cv8", "mkrk:gauss6:cayley"])
 def test_rotations_do_not_depend_on_rows_and_go_on_from_their_compensation(top, method):
     """Taylor methods always compensate; mkrk and splittings with exact free rotations where it is asked for."""
     system, start = TOPS[top]

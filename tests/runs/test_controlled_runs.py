@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.kernel import jit
 
@@ -30,7 +31,7 @@ def body(every=0.1, **words):
                          states={"command": 3, "integral": 3}, controllers=[one])  # fmt: skip
 
 
-BOTH = pytest.mark.parametrize("system", [body(), body(0.07, delay=0.1)], ids=["on the grid", "between"])
+BOTH = each("system", [body(), body(0.07, delay=0.1)], ids=["on the grid", "between"])
 
 
 def same(a, b, rows=slice(None)):
@@ -71,7 +72,7 @@ def test_a_run_is_repeated_from_its_record(system):
 
 
 @BOTH
-@pytest.mark.parametrize("steps", [{"step": 0.05, "steps": 3000}, {"steps": ph.Tolerance(1e-6), "t_end": 60.0}])
+@each("steps", [{"step": 0.05, "steps": 3000}, {"steps": ph.Tolerance(1e-6), "t_end": 60.0}])
 def test_a_store_resumes_with_the_same_bits(system, steps, tmp_path):
     method = "s6_10" if "step" in steps else "mkrk:dp8"
     whole = ph.integrate(system, method, **steps, **START)
@@ -118,7 +119,7 @@ def test_members_have_the_bits_of_single_runs(system):
 
 
 @BOTH
-@pytest.mark.parametrize("method", some(["v2", "s6_10", "mkrk:rk4"], 1))
+@each("method", some(["v2", "s6_10", "mkrk:rk4"], 1))
 def test_derivatives_are_those_of_the_sampled_run(system, method):
     run = {"method": method, "step": 0.05, "steps": 30}
     ds = ph.integrate(system, **run, **START, tangent=["parameters"])

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import polhode as ph
 from cover import crossed
+from each import each
 from polhode import events, forces
 from polhode.cli import run
 from polhode.errors import InvalidInput, UserFunctionError
@@ -59,7 +60,7 @@ METHODS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "pace"), METHODS)
+@each(("method", "pace"), METHODS)
 def test_times_of_events_on_a_conic(method, pace):
     ds = ph.integrate(ph.orbit(1.0), method, t_end=40.0, events=ALL, **pace, **START)
     assert (np.diff(ds.event_time) > 0).all()
@@ -86,7 +87,7 @@ def test_events_are_as_exact_as_the_method():
     assert 1.9 < np.log2(errors[0] / errors[1]) < 2.1
 
 
-@pytest.mark.parametrize(("method", "pace"), [METHODS[1], METHODS[2], METHODS[4]])
+@each(("method", "pace"), [METHODS[1], METHODS[2], METHODS[4]])
 def test_backwards_events_keep_their_names(method, pace):
     ds = ph.integrate(ph.orbit(1.0), method, start={"time": 40.0}, t_end=0.0, events=ALL, **pace, **shifted(40.0))
     for kind, times in EXACT.items():
@@ -115,7 +116,7 @@ def straight(**more):
     return {"position": (-1.0, 0.0, 0.0), "velocity": (1.0, 0.0, 0.0), **more}
 
 
-@pytest.mark.parametrize(
+@each(
     ("method", "pace"),
     [
         ("v2", {"step": 0.25}),
@@ -123,7 +124,7 @@ def straight(**more):
         ("mkrk:dp8", {"steps": ph.Tolerance(1e-8, first_step=0.25, max_step=0.25)}),
     ],
 )
-@pytest.mark.parametrize("end", [1.0, 2.0])
+@each("end", [1.0, 2.0])
 def test_a_zero_at_the_end_of_a_step_is_one_event(method, pace, end):
     system = ph.particle(mass=1.0, gravity=(0, 0, 0))
     cross = events.node(normal=(1, 0, 0))
@@ -179,7 +180,7 @@ def test_the_finder_of_zeros():
 
 
 # ------------------------------------------------------------------ the end of a run
-@pytest.mark.parametrize(
+@each(
     ("method", "pace"),
     [("pmlf6/kepler", {"step": 0.4}), ("mkrk:cv8", {"step": 0.02}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-12)})],
 )
@@ -258,7 +259,7 @@ def test_a_users_event_sees_the_parameters_and_many_may_be_watched():
     np.testing.assert_allclose(ds.event_time, [t for t, _ in expected], rtol=1e-10, atol=0)
 
 
-@pytest.mark.parametrize(("compiled", "pace"), crossed([True, False], [{"step": 0.01}, {"steps": ph.Tolerance(1e-8)}]))
+@each(("compiled", "pace"), crossed([True, False], [{"step": 0.01}, {"steps": ph.Tolerance(1e-8)}]))
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
 def test_a_failing_event_function_is_told(compiled, pace):
     def broken(t, position, velocity, q, omega, parameters):
@@ -352,7 +353,7 @@ def through_the_shadow():
     return lit_or_not(60)
 
 
-@pytest.mark.parametrize(
+@each(
     ("method", "n", "order"),
     [("mkrk:gauss8", 20, 8), ("rkn6_14a", 40, 6), ("pmlf6/kepler", 40, 6), ("mkrk:rk4", 80, 4)],
 )
@@ -420,7 +421,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_mistakes_are_told(name):
     event, told = WRONG[name]
     with pytest.raises(ph.errors.InvalidInput, match=rf"events\[1\]: .*{told}"):
@@ -499,7 +500,7 @@ def test_a_scenario_with_events(read, tmp_path):
     assert "node" in read(tables).integrate().attrs["stopped"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "told"),
     [
         ('"periapsis"', '"perigee"', r"toml:2: events\[0\]: unknown event 'perigee'"),

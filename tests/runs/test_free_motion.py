@@ -8,6 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from each import each
 from mp_free_body import closed_form
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
@@ -40,8 +41,8 @@ def test_the_free_body_of_krysl_at_t_100():
     )
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (2, 0, 1)])
-@pytest.mark.parametrize("m", [FIRST, LAST])
+@each("order", [(0, 1, 2), (1, 0, 2), (2, 0, 1)])
+@each("m", [FIRST, LAST])
 def test_any_time_is_the_closed_form(order, m):
     order = list(order)
     times = np.array([-321.5, -1e-6, 0.0, 0.4, 7.0, 55.5, 1e4])
@@ -101,7 +102,7 @@ def test_results_are_the_callers_own():
     assert np.array_equal(m0, FIRST) and np.array_equal(t, [0.0, 1.0])
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments, words",
     [
         (((1, 2), FIRST, 1.0), "inertia has shape"),
@@ -132,7 +133,7 @@ def sampled_precession(I, m, axis, period, n=2000):
     return float(np.mean((a / I[others[0]] + b / I[others[1]]) / (a + b)) * np.linalg.norm(m) * period)
 
 
-@pytest.mark.parametrize("m, axis", [(FIRST, 0), (LAST, 2), (MOMENTUM, 0)])
+@each("m, axis", [(FIRST, 0), (LAST, 2), (MOMENTUM, 0)])
 def test_periods_are_those_of_the_motion(m, axis):
     periods = free_motion_periods(BODY, m)
     q, again = free_motion(BODY, m, periods.polhode)
@@ -173,7 +174,7 @@ def exact_periods(I, m):
         return float(4 * mp.ellipk(kk) / rate), float(4 * mp.sqrt(GG) / rate * mp.quad(speed, points))
 
 
-@pytest.mark.parametrize(
+@each(
     "I, m",
     [
         ((0.9144, 1.098, 1.66), (0.3, 1.0, 0.2)),
@@ -204,7 +205,7 @@ def test_periods_of_a_symmetric_top_and_of_equilibria():
     assert abs(free_motion_periods(BODY, (1.0, 0, 0)).polhode / (2 * pi / np.sqrt(i * j)) - 1) < 2e-15
 
 
-@pytest.mark.parametrize(
+@each(
     "I, m",
     [
         ((0.5, 0.75, 1.5), (1.0, 1.0, 1.0)),
@@ -233,8 +234,8 @@ def test_periods_broadcast_and_refuse_rest():
 
 
 # ------------------------------------------------------------------ curves
-@pytest.mark.parametrize("inertia", [BODY, BODY[[2, 0, 1]], TENSOR])
-@pytest.mark.parametrize("m", [FIRST, LAST, -MOMENTUM])
+@each("inertia", [BODY, BODY[[2, 0, 1]], TENSOR])
+@each("m", [FIRST, LAST, -MOMENTUM])
 def test_the_polhode_lies_on_both_surfaces_and_follows_the_motion(inertia, m):
     curve = polhode_curve(inertia, m, n=101)
     points, omega = curve.angular_momentum, curve.angular_velocity
@@ -304,7 +305,7 @@ def test_one_body_at_one_time_has_the_bits_of_a_row():
             np.testing.assert_array_equal(alone.angular_momentum, row.angular_momentum[0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("inertia", "momentum", "t"),
     [
         ((1.0, 2.0, -3.0), (0.1, 0.2, 0.3), 1.0),

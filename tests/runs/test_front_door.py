@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.runs.settings import MOVED
 from polhode.trajectory.schema import RENAMED
 
@@ -60,7 +61,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", MOVED)
+@each("name", MOVED)
 def test_arguments_of_before_are_answered_with_what_is_written_now(name):
     value, form = FORMS[name]
     told = f"{name} is no longer an argument: write {form}"
@@ -111,7 +112,7 @@ def test_a_word_given_twice_is_refused():
         ph.integrate(BODY, "v2/mr", **SHORT, start={"rotation_vector": (0, 0, 1)}, attitude=(1, 0, 0, 0))
 
 
-@pytest.mark.parametrize(("words", "told"), [
+@each(("words", "told"), [
     ({"time": "noon"}, "time must be a number"), ({"since": np.nan}, "since is nan"), ({"time": None}, "time must be"),
     ({"attitude": "up"}, "attitude must be"), ({"velocity": [1, np.inf, 0]}, "velocity"), ({"sequence": 3}, "sequence"),
     ({"attitude": (1, 0, 0, 0), "euler_angles": (0, 0, 1)}, "attitude and euler_angles are both given"),
@@ -184,7 +185,7 @@ def test_settings_are_the_mapping_of_their_names():
     assert not {"settings", "threads", "start"} & set(kept) and ph.rerun(ds).identical(ds)
 
 
-@pytest.mark.parametrize(("words", "told"), [
+@each(("words", "told"), [
     ({"guard": 1}, "guard must be True or False"), ({"compensated": 1}, "compensated must be True or False"),
     ({"units": "cgs"}, "unknown units 'cgs'"), ({"epoch": "noon"}, "epoch is 'noon'"), ({"threads": 0}, "threads is 0"),
 ])  # fmt: skip
@@ -217,7 +218,7 @@ def test_a_store_says_how_often(tmp_path):
 
 
 # ------------------------------------------------------------------ names of before in files
-@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+@each("suffix", [".nc", ".zarr"])
 def test_files_with_names_of_before_are_read_and_go_on(tmp_path, suffix):
     """Variables get their names of now; runs go on from them bit for bit."""
     orbit, start = ph.orbit(1.0), {"position": (1.0, 0, 0), "velocity": (0, 1.1, 0)}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
 from polhode.runs import stepping
@@ -37,7 +38,7 @@ def time_of_fall(mu, radius, speed):
     return float(np.sqrt(a**3 / mu) * (np.pi - (E - e * np.sin(E))))
 
 
-@pytest.mark.parametrize("method, steps", STEPS)
+@each("method, steps", STEPS)
 def test_a_fall_ends_where_kepler_says(method, steps):
     ds = ph.integrate(ph.orbit(EARTH.mu), method, t_end=20_040.0, start=start(6000.0), **steps)
     assert ds.attrs["stopped"].startswith("stopped by the event 'impact'") and "surface=0" in ds.attrs["stopped"]
@@ -48,7 +49,7 @@ def test_a_fall_ends_where_kepler_says(method, steps):
     )
 
 
-@pytest.mark.parametrize("method, steps", STEPS)
+@each("method, steps", STEPS)
 def test_it_is_the_run_of_a_surface_that_is_given(method, steps):
     given = ph.orbit(EARTH.mu, surface=EARTH.mean_radius)
     for speed in (6000.0, 7600.0):
@@ -90,7 +91,7 @@ def test_a_start_below_and_a_run_backwards_are_not_watched():
         ph.integrate(ph.orbit(EARTH.mu, surface=EARTH.mean_radius), "v2/kepler", step=10.0, t_end=30.0, start=below)
 
 
-@pytest.mark.parametrize("part, adaptive", [(-1e-3, False), (-1e-3, True), (1e-3, False), (1e-3, True)])
+@each("part, adaptive", [(-1e-3, False), (-1e-3, True), (1e-3, False), (1e-3, True)])
 def test_where_the_periapsis_is_just_above_nothing_is_looked_for(part, adaptive, monkeypatch):
     """And where it is just below, the run ends there."""
     land, landed = EventDetection.land, []
@@ -103,7 +104,7 @@ def test_where_the_periapsis_is_just_above_nothing_is_looked_for(part, adaptive,
     assert ("stopped" in ds.attrs) == (part < 0.0) == ("event_time" in ds) and len(landed) == (part < 0.0)
 
 
-@pytest.mark.parametrize("build", [ph.orbit, functools.partial(ph.spacecraft, (1.0, 2.0, 2.5))])
+@each("build", [ph.orbit, functools.partial(ph.spacecraft, (1.0, 2.0, 2.5))])
 def test_records_of_before_keep_their_motion(build):
     """Their record has no surface, which meant none."""
     ds = ph.integrate(build(mu=EARTH.mu, surface=0), "v2", step=10.0, t_end=2000.0, start=start(6000.0))
@@ -174,8 +175,8 @@ def test_a_store_that_is_stopped_when_the_ground_is_near_goes_on(tmp_path, monke
     assert landed[0] < float(whole.time[-1]) - 2.0
 
 
-@pytest.mark.parametrize("method, steps", [("v2/kepler", {"step": 10.0}), ("taylor", {"steps": ph.Tolerance(1e-10)})])
-@pytest.mark.parametrize("engine", ["threads", "lanes"])
+@each("method, steps", [("v2/kepler", {"step": 10.0}), ("taylor", {"steps": ph.Tolerance(1e-10)})])
+@each("engine", ["threads", "lanes"])
 def test_members_end_there(method, steps, engine):
     velocities = [(0.0, speed, 0.0) for speed in (7600.0, 6000.0, 7500.0, 5000.0, 1000.0)]
     words = {"t_end": 20_000.0, "position": (7e6, 0, 0), "t_eval": np.linspace(0, 20_000, 201), **steps}

@@ -14,6 +14,7 @@ import pytest
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.kernel import cache
 from polhode.kernel.interrupts import held, never_lost
 
@@ -55,7 +56,7 @@ def test_held_until_the_end():
         pass
 
 
-@pytest.mark.parametrize("other", [None, RuntimeError("a symbol is missing"), SystemExit(0)], ids=str)
+@each("other", [None, RuntimeError("a symbol is missing"), SystemExit(0)], ids=str)
 def test_never_lost(other):
     with pytest.raises(KeyboardInterrupt), never_lost():
         try:

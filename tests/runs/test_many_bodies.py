@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from each import each
 from polhode.cli.run import summary
 from polhode.methods import METHODS, method
 from polhode.plots import dashboard
@@ -61,11 +62,11 @@ def test_each_of_many_bodies_has_the_bits_it_has_alone():
 def test_one_value_for_all_bodies_is_that_value_for_each():
     one = {"attitude": (0.6, 0.0, 0.8, 0.0), "angular_velocity": (1.0, 2.0, 3.0), "position": (1.0, 0.0, 0.0)}
     for n in (1, 4):
-        each = {name: [value] * n for name, value in one.items()}
-        np.testing.assert_array_equal(start_state(bodies(n), **one), start_state(bodies(n), **each))
+        repeated = {name: [value] * n for name, value in one.items()}
+        np.testing.assert_array_equal(start_state(bodies(n), **one), start_state(bodies(n), **repeated))
 
 
-@pytest.mark.parametrize("suffix", ["nc", "zarr"])
+@each("suffix", ["nc", "zarr"])
 def test_ten_thousand_bodies_are_written_read_and_run_again(tmp_path, suffix):
     n = 10_000
     system = ph.orbit(mu=1.0, mass=np.ones(n))
@@ -137,7 +138,7 @@ def spoiled(key, i, value):
     return state
 
 
-@pytest.mark.parametrize(
+@each(
     ("state", "told"),
     [
         (spoiled("position", (3, 1), np.nan), "position is not finite: position[3,1] is nan; give a finite number"),
@@ -205,7 +206,7 @@ def test_inertias_of_many_bodies_are_those_of_each():
     assert (found.frame == (1.0, 0.0, 0.0, 0.0)).all()
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "n", "told"),
     [
         ([(1, 1, 1), (1, 2, 9), (0, 1, 1)], 3, "is not symmetric"),
@@ -254,7 +255,7 @@ def test_which_methods_solve_one_dense_system():
     assert dense("mkrk:gauss2") and dense("euler:gauss4") and not dense("mkrk:rk4") and not dense("trapm")
 
 
-@pytest.mark.parametrize("label", [label for label in LABELS if dense(label)])
+@each("label", [label for label in LABELS if dense(label)])
 def test_dense_systems_that_do_not_fit_are_refused(label):
     n = 10_000
     points = "points" in method(label).prepare().needs
@@ -267,7 +268,7 @@ def test_dense_systems_that_do_not_fit_are_refused(label):
     assert told.startswith(f"method {label!r}") and "GB of memory" in told and "'rkn6_14a'" in told
 
 
-@pytest.mark.parametrize("label", [label for label in LABELS if not dense(label)])
+@each("label", [label for label in LABELS if not dense(label)])
 def test_no_other_method_needs_much_memory(label):
     prepared = method(label).prepare()
     assert 8e-9 * prepared.work(10_000, 20_000) < 0.1 * MOST_WORK

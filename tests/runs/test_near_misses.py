@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.trajectory.schema import trajectory
 from public_calls import circling, gas, turning
@@ -53,7 +54,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", WRONG)
+@each("what", WRONG)
 def test_near_misses_are_told_in_one_sentence(what, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     call, told = WRONG[what]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import cli
 from polhode.runs import stepping, store
 from polhode.runs.scenario import read_scenario
@@ -236,7 +237,7 @@ def members():
     return ph.particle(force=push, parameters=[0.0]), {"parameters": GAINS[:, None]}
 
 
-@pytest.mark.parametrize("engine", ["threads", "auto"])
+@each("engine", ["threads", "auto"])
 def test_members_of_an_ensemble(engine):
     """Each has the bits it has alone."""
     system, vary = members()

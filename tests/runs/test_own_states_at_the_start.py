@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.runs.scenario import read_scenario
 from polhode.trajectory.schema import ROLE
@@ -38,7 +39,7 @@ def steered(t, attitude, omega, parameters, states):
     return (-pull, 0.0, 0.0), omega[0]
 
 
-@pytest.mark.parametrize("row", [0, 20, -1])
+@each("row", [0, 20, -1])
 def test_the_state_of_a_row_has_them_all(before, row):
     for body, ds in (
         (with_motors(), before),

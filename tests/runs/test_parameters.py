@@ -18,6 +18,7 @@ from numba.core.event import install_recorder
 
 import polhode as ph
 from cover import some
+from each import each
 from each_system import EVERY, driven, torque
 from polhode import forces
 from polhode.errors import InvalidInput
@@ -57,7 +58,7 @@ def reached(value, path="system", seen=None):
         yield from reached(one, f"{path}.{key}", seen)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each("name", EVERY)
 def test_nothing_that_can_be_reached_can_be_changed(name):
     system = EVERY[name]()
     found = list(reached(system))
@@ -122,7 +123,7 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("name", NAMED)
+@each("name", NAMED)
 def test_parameters_by_name(name):
     """The run is that of a system built so, and both are repeated from what they record."""
     changes, start = NAMED[name]
@@ -179,7 +180,7 @@ def test_parameters_of_a_system_built_by_hand():
         run(hand_made(), parameters={"a": 1.0})
 
 
-@pytest.mark.parametrize(
+@each(
     "system, parameters, sentence",
     [
         ("rigid_body", [1.0], r"parameters has 1 numbers, but the system was built with 2; give as many"),
@@ -288,7 +289,7 @@ def crossing(t, position, velocity, q, omega, parameters):
 
 @compiling
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
-@pytest.mark.parametrize("name", MANY)
+@each("name", MANY)
 def test_nothing_is_compiled_for_the_next_of_many(name):
     sample(name, 1, True)
     with install_recorder("numba:compile") as recorder:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.algebra import rotation
 from polhode.systems.record import System
 
@@ -99,7 +100,7 @@ def axis_turn(k, angle):
     return rotation.exp_matrix(angle * np.eye(3)[k])
 
 
-@pytest.mark.parametrize("precession", [2.0, -1.5])
+@each("precession", [2.0, -1.5])
 def test_steady_precession(precession):
     """R = Rz(W t) Rx(tilt) Rz(s t), with C w3 W - A W^2 cos(tilt) = weight [goldstein2002, ch. 5]."""
     A, C, weight, tilt = 5.0, 1.0, 20.0, 0.3
@@ -201,7 +202,7 @@ def gravity(ds, mu=2.0):
     return -mu * r / np.linalg.norm(r, axis=-1, keepdims=True) ** 3
 
 
-@pytest.mark.parametrize("backwards", [False, True])
+@each("backwards", [False, True])
 def test_thrust_acts_at_the_rows_where_it_is_on(backwards):
     """At the rows of its switches the acceleration is that just after them, in the direction of the run."""
     craft = ph.orbit(2.0, forces=[ph.forces.thrust(0.25, vector=PUSH, start=0.5, stop=1.0)])
@@ -273,7 +274,7 @@ def large(t, q, omega, parameters):
     return (0.0, 0.0, np.inf if t > 0.45 else 1.0)
 
 
-@pytest.mark.parametrize("torque, words", [(late, "too late"), (large, r"torque .*every number must be finite")])
+@each("torque, words", [(late, "too late"), (large, r"torque .*every number must be finite")])
 def test_a_function_that_fails_at_a_row(torque, words):
     body = ph.rigid_body((1, 2, 2.5), torque=torque)
     ds = ph.integrate(ph.free_body((1, 2, 2.5)), "exact", step=0.1, steps=10)

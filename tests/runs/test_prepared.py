@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.kernel import jit
 from polhode.runs.integrator import Integrator
 from polhode.runs.parameters import with_parameters
@@ -25,7 +26,7 @@ BODIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BODIES)
+@each("name", BODIES)
 def test_prepared_runs_are_those_of_integrate_bit_for_bit(name):
     system, method, how, start = BODIES[name]
     prepared = ph.prepare(system, method, **how)
@@ -58,7 +59,7 @@ def test_a_failure_is_that_of_integrate():
         prepared.run({"spin": (0, 0, 1)})
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "told"),
     [
         ({"stepp": 0.1}, "argument of prepare .*did you mean 'step'"),
@@ -102,8 +103,8 @@ GIVEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", GIVEN)
-@pytest.mark.parametrize("every", [1, 3])
+@each("name", GIVEN)
+@each("every", [1, 3])
 def test_parameters_of_a_run_give_the_bits_of_integrate(name, every):
     system, method, start, several = GIVEN[name]
     chosen = name in ("chosen", "series")
@@ -122,7 +123,7 @@ def test_parameters_of_a_run_give_the_bits_of_integrate(name, every):
 
 
 @pytest.mark.skipif(jit.disabled() or sys.getprofile() is not None, reason="other functions are called then")
-@pytest.mark.parametrize(
+@each(
     ("name", "given"),
     [("weight", {"weight": 19.0}), ("numbers", [0.3, 0.1]), ("mu", {"mu": 1.2}), ("weight", None), ("free", None)],
 )
@@ -140,7 +141,7 @@ def test_a_run_is_one_call_of_its_loop_and_little_else(name, given):
     assert count.count("march") == told and len(count) < 60, count
 
 
-@pytest.mark.parametrize("name", ["top built again", "inertia", "free"])
+@each("name", ["top built again", "inertia", "free"])
 def test_a_system_built_again_is_not_set_up_again(name, monkeypatch):
     system, method, start, (given, *_) = GIVEN[name]
     prepared = ph.prepare(system, method, step=0.02, steps=10)
@@ -150,7 +151,7 @@ def test_a_system_built_again_is_not_set_up_again(name, monkeypatch):
     assert len(prepared.run(start, parameters=given).time) == 11
 
 
-@pytest.mark.parametrize("name", ["weight", "mu", "craft"])
+@each("name", ["weight", "mu", "craft"])
 def test_direct_arguments_are_parameters_and_nothing_else(name):
     system = GIVEN[name][0]
     for word, (k, _) in system.direct.items():
@@ -180,7 +181,7 @@ WITH_NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("name", WITH_NUMBERS)
+@each("name", WITH_NUMBERS)
 def test_numbers_of_users_stand_behind_all_others(name):
     system, other = WITH_NUMBERS[name]([0.1, 0.2]), WITH_NUMBERS[name]([0.3, 0.5])
     parameters = system.parameters.copy()

@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from each import each
 from polhode.runs import stepping
 from polhode.systems import System
 from polhode.systems.loads_roles import no_loads
@@ -49,7 +50,7 @@ def whole():
 
 
 # ------------------------------------------------------------------ what is recorded
-@pytest.mark.parametrize("every", [1, 3, 7, 10, 50, 51, 10**6])
+@each("every", [1, 3, 7, 10, 50, 51, 10**6])
 def test_every(whole, every):
     ds = run(IMPLICIT, every=every)
     rows = sorted({*range(0, 51, every), 50})
@@ -130,7 +131,7 @@ def test_a_single_sample_and_samples_backwards(whole):
 
 
 # ------------------------------------------------------------------ slices
-@pytest.mark.parametrize("first", [1, 5, 1000])
+@each("first", [1, 5, 1000])
 def test_nothing_depends_on_the_slices(monkeypatch, whole, first):
     monkeypatch.setattr(stepping, "FIRST_SLICE", first)
     monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0 if first == 5 else 1e-4)
@@ -155,10 +156,8 @@ def test_progress_is_told_and_changes_nothing(monkeypatch, whole):
 
 
 # ------------------------------------------------------------------ again
-@pytest.mark.parametrize("suffix", [None, ".nc", ".zarr"])
-@pytest.mark.parametrize(
-    "more", [{}, {"every": 7}, {"t_eval": [0.05, 0.1234]}, {"settings": {"guard": False, "units": "SI"}}]
-)
+@each("suffix", [None, ".nc", ".zarr"])
+@each("more", [{}, {"every": 7}, {"t_eval": [0.05, 0.1234]}, {"settings": {"guard": False, "units": "SI"}}])
 def test_rerun_gives_the_same_bits(tmp_path, suffix, more):
     def again(ds, **functions):
         if suffix:
@@ -271,7 +270,7 @@ def test_what_is_not_finite_stops_the_run():
     assert np.isfinite(caught.value.trajectory.position).all()
 
 
-@pytest.mark.parametrize("more", [{}, {"every": 7}, {"t_eval": [0.0, 0.113, 0.2, 0.45]}])
+@each("more", [{}, {"every": 7}, {"t_eval": [0.0, 0.113, 0.2, 0.45]}])
 def test_ctrl_c_keeps_what_was_computed(monkeypatch, whole, more):
     monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
     monkeypatch.setattr(stepping, "FIRST_SLICE", 8)
@@ -380,7 +379,7 @@ def two_bodies():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("method", [METHOD, IMPLICIT])
+@each("method", [METHOD, IMPLICIT])
 def test_two_free_bodies_move_like_one_and_one(method):
     omega = np.array([(0.3, -0.2, 1.1), (0.1, 2.0, 0.4)])
     q = np.array([(1.0, 0, 0, 0), (0.8, 0, 0.6, 0)])
@@ -404,7 +403,7 @@ def test_two_free_bodies_move_like_one_and_one(method):
         ph.integrate(two_bodies(), method, step=0.02, steps=1, angular_velocity=np.zeros((3, 3)))
 
 
-@pytest.mark.parametrize("method", ["forward_euler", "trapm", "akw", "liemid_ea", "mkrk:rk4", "mkrk:gauss4"])
+@each("method", ["forward_euler", "trapm", "akw", "liemid_ea", "mkrk:rk4", "mkrk:gauss4"])
 def test_quaternion_stays_at_unit_length(method):
     """The same tiny increment rounds the same way in every step: 3e5 ulps would be 3e-11."""
     ds = ph.integrate(top(), method, step=2e-8, steps=300_000, every=300_000, angular_velocity=(0.3, 0.2, 50.0))
@@ -448,7 +447,7 @@ def test_a_run_goes_on_from_a_dataset():
     assert abs(rest.attitude.values - whole.attitude.values[30:]).max() < 1e-14
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "told"),
     [
         (7, "start must be a mapping"),
@@ -466,7 +465,7 @@ def test_a_wrong_start_is_refused(start, told):
                      angular_velocity=(0, 0, 1))  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "order"), [("exact", "exact"), ("mr6", 6), ("trapm", 2), ("semiexact10", 10)])
+@each(("method", "order"), [("exact", "exact"), ("mr6", 6), ("trapm", 2), ("semiexact10", 10)])
 def test_the_order_recorded_is_that_of_the_motion(method, order):
     """A free body turns with the order of the free rotation, whatever the order of the kicks that it does not have."""
     ds = ph.integrate(ph.free_body((1, 2, 3)), method, step=0.01, steps=2, angular_velocity=(0.1, 0.2, 1.0))

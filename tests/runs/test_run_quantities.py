@@ -11,6 +11,7 @@ import pytest
 
 import polhode as ph
 from cover import crossed
+from each import each
 from flat_words import in_parts
 from polhode.errors import InvalidInput
 from polhode.runs.request import TIMES
@@ -162,7 +163,7 @@ def test_every_system_is_in_the_table():
     assert set(SYSTEMS) | {"dipoles"} <= set(ph.systems.SYSTEMS)
 
 
-@pytest.mark.parametrize(("name", "package"), crossed(SYSTEMS, PACKAGES))
+@each(("name", "package"), crossed(SYSTEMS, PACKAGES))
 def test_a_quantity_for_one_argument_is_the_plain_number_in_the_units_of_the_system(name, package):
     system, calls = arguments_of(name)
     for argument, call in calls.items():
@@ -172,8 +173,8 @@ def test_a_quantity_for_one_argument_is_the_plain_number_in_the_units_of_the_sys
         assert found.attrs["units"] == (system.units or "SI"), argument
 
 
-@pytest.mark.parametrize("package", ["astropy", "pint"])
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("package", ["astropy", "pint"])
+@each("name", SYSTEMS)
 def test_all_arguments_may_be_quantities(name, package):
     system, calls = arguments_of(name)
     call = dict(calls["step"])
@@ -186,8 +187,8 @@ def test_all_arguments_may_be_quantities(name, package):
     )
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("package", PACKAGES)
+@each("name", SYSTEMS)
 def test_a_quantity_of_another_kind_is_refused_by_name(name, package):
     system, calls = arguments_of(name)
     for argument, call in calls.items():
@@ -199,7 +200,7 @@ def test_a_quantity_of_another_kind_is_refused_by_name(name, package):
         assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@each("package", PACKAGES)
 def test_reduced_units_take_no_quantities(package):
     system = ph.dipoles(8, box=6.0, cutoff=2.5)
     start = {
@@ -218,9 +219,9 @@ def test_reduced_units_take_no_quantities(package):
 
 
 # ------------------------------------------------------------------ attitudes
-@pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("unit", ["deg", "rad", "arcmin"])
-@pytest.mark.parametrize("name", ["rotation_vector", "euler_angles"])
+@each("package", PACKAGES)
+@each("unit", ["deg", "rad", "arcmin"])
+@each("name", ["rotation_vector", "euler_angles"])
 def test_angles_are_turned_into_radians(name, unit, package):
     body, angles = ph.free_body(INERTIA), np.array([0.3, -0.7, 1.1])
     call = {"method": "v2/mr", "step": 0.05, "steps": 4, "angular_velocity": [0.3, -0.2, 1.1]}
@@ -250,8 +251,8 @@ def test_an_attitude_in_space_turns_quantities_with_it():
     assert same(found, expected) and found.attrs["units"] == "molecular"
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("unit", ["deg", "rad", ""])
+@each("package", PACKAGES)
+@each("unit", ["deg", "rad", ""])
 def test_degrees_by_name_are_plain_numbers(unit, package):
     given = PACKAGES[package]([10.0, 20.0, 30.0], u.Unit(unit))
     with pytest.raises(InvalidInput, match=r"^euler_angles_deg is a quantity; give it as euler_angles"):
@@ -278,8 +279,8 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("argument", REFUSED)
+@each("package", PACKAGES)
+@each("argument", REFUSED)
 def test_what_has_no_unit_that_polhode_knows_is_refused(argument, package):
     call, value, unit = REFUSED[argument]
     call = {key: kept for key, kept in call.items() if kept is not None and key != argument}
@@ -289,7 +290,7 @@ def test_what_has_no_unit_that_polhode_knows_is_refused(argument, package):
     assert argument in words and "\n" not in words and len(words) < 400, words
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@each("package", PACKAGES)
 def test_seconds_between_checkpoints_may_be_minutes(package, tmp_path):
     path = tmp_path / "run.zarr"
     ds = integrate(**CIRCLING, store=ph.Store(path, checkpoint_seconds=PACKAGES[package](0.5, u.min)))
@@ -332,7 +333,7 @@ def test_masses_with_units_need_a_constant_of_gravity_in_si():
 
 
 # ------------------------------------------------------------------ comparisons
-@pytest.mark.parametrize("make", [u.Quantity, Pint, objects])
+@each("make", [u.Quantity, Pint, objects])
 def test_comparisons_take_quantities_as_runs_do(make):
     water = ph.rigid_water(8, box=BOX, cutoff=1.0)
     start = {"position": WATER["position"], "attitude": WATER["attitude"]}

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.arguments import words
 from polhode.errors import InvalidInput
 from polhode.methods import options_by_name
@@ -64,7 +65,7 @@ def test_committed_schema_is_the_generated_one():
     assert committed == scenarios.json_schema(), "run: polhode schema > schema/scenario.schema.json"
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@each("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_are_valid(path):
     scenario = read_scenario(path, allow_code=True)
     assert scenario.title and scenario.text == path.read_text() and scenario.path == path
@@ -115,7 +116,7 @@ def walk(value, key=()):
         yield from walk(inner, (*key, name))
 
 
-@pytest.mark.parametrize("text", [TRICKY, "", "a=1", *(path.read_text() for path in EXAMPLES)])
+@each("text", [TRICKY, "", "a=1", *(path.read_text() for path in EXAMPLES)])
 def test_every_key_has_a_line(text):
     assert set(key_lines(text)) == set(walk(tomllib.loads(text)))
 
@@ -186,7 +187,7 @@ def test_attitude_in_four_forms(read):
         np.testing.assert_allclose(found, expected, rtol=0, atol=4e-16)
 
 
-@pytest.mark.parametrize("name", ["angular_velocity", "angular_momentum"])
+@each("name", ["angular_velocity", "angular_momentum"])
 def test_turning_given_in_space(read, name):
     scenario = read(f"{TOP}[initial]\nrotation_vector = [0.3, 0.1, 0.0]\n{name}_space = [1.0, 2.0, 3.0]\n{RUN}")
     seen = ph.rotation.rotate(scenario.arguments["attitude"], scenario.arguments[name])
@@ -343,7 +344,7 @@ def test_a_tolerance_in_the_place_of_the_step(read):
         read(text, step=0.1, rtol=1e-3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "told"),
     [
         ("rtol = 1e-7\nstep = 0.1", "rtol and step are both given"),
@@ -366,7 +367,7 @@ def test_a_tolerance_needs_a_method_that_estimates(read):
         read('problem = "krysl_slow_top"\nmethod = "trapm"\n[run]\nrtol = 1e-7\nt_end = 0.3')
 
 
-@pytest.mark.parametrize("more", ["every = 3", "t_eval = [0.0, 0.1, 0.25, 0.3]"])
+@each("more", ["every = 3", "t_eval = [0.0, 0.1, 0.25, 0.3]"])
 def test_going_on_with_a_tolerance(read, more):
     text = f'problem = "krysl_slow_top"\nmethod = "mkrk:dp5"\n[run]\nrtol = 1e-9\n{more}\n'
     whole = read(text + "t_end = 0.3")
@@ -458,7 +459,7 @@ def test_one_body_turns_at_random(read):
     np.testing.assert_array_equal(found.arguments["attitude"], ph.initial.random_rotations(1, 3)["attitude"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "told"),
     [
         (

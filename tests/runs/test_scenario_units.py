@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.runs import scenario as scenarios
 from polhode.runs.scenario import read_scenario, units
@@ -85,7 +86,7 @@ def test_every_unit_is_what_it_says():
         assert float(endings[unit]) == 1.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "line", "told"),
     [
         ("mu_km3_s2 = 3200.9998", "mu_km3_s2 = -1", 4, "system.mu_km3_s2: mu is -1e+09; it must be positive"),
@@ -163,7 +164,7 @@ def test_an_orbit_begins_with_its_elements(read):
     assert float(ds.position[0, 0]) == given["position"][0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "line", "told"),
     [
         ("semi_major_axis_km = 7000\n", "", 5, "elements: the size of the orbit is missing"),
@@ -183,7 +184,7 @@ def test_mistakes_in_elements(read, old, new, line, told):
 
 
 # ------------------------------------------------------------------ epochs
-@pytest.mark.parametrize("epoch", ['"2026-03-01T12:00:00 TDB"', "2026-03-01T12:00:00Z", "2026-03-01"])
+@each("epoch", ['"2026-03-01T12:00:00 TDB"', "2026-03-01T12:00:00Z", "2026-03-01"])
 def test_a_scenario_says_which_instant_time_0_is(read, tmp_path, epoch):
     ds = read(ELEMENTS.replace("t_end_d = 1", f"t_end_h = 1\nepoch = {epoch}")).integrate()
     scale = "TDB" if "TDB" in epoch else "UTC"

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 import polhode as ph
 import solar_system
 from cover import some
+from each import each
 from polhode.errors import InvalidInput
 from polhode.runs.parameters import system_with
 from polhode.runs.tangent import columns
@@ -79,7 +80,7 @@ def check_state(system, method, start, sizes, tolerance=1e-9, **words):
     return ds
 
 
-@pytest.mark.parametrize("method", some(["v2", "rkn6_14a", "kl8", "dmv6", "mr6", "taylor14", "mkrk:rk4"], 3))
+@each("method", some(["v2", "rkn6_14a", "kl8", "dmv6", "mr6", "taylor14", "mkrk:rk4"], 3))
 def test_columns_of_the_state_are_derivatives_of_a_top(method):
     ds = check_state(top(), method, START, {}, step=0.02, steps=30, every=10)
     assert ds.state_transition.shape == (4, 6, 6)
@@ -243,7 +244,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_what_cannot_be_is_refused_in_a_sentence(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words, told = CASES[name]

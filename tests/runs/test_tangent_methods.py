@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose
 
 import mp_kepler
 import polhode as ph
+from each import each
 from each_system import EVERY
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
@@ -133,7 +134,7 @@ def error(name, method, sizes=(0.04, 0.01)):
     return min(off)
 
 
-@pytest.mark.parametrize(("system", "method"), PAIRS)
+@each(("system", "method"), PAIRS)
 def test_derivatives_are_those_of_differences(system, method):
     assert error(system, method) < 5e-12
 
@@ -146,13 +147,13 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("method", REFUSED)
+@each("method", REFUSED)
 def test_methods_without_derivatives_are_refused(method):
     with pytest.raises(InvalidInput, match=REFUSED[method]):
         ph.integrate(SYSTEMS["orbit"][0](), method, step=0.1, steps=2, tangent=True, **POINT)
 
 
-@pytest.mark.parametrize("system", ["rigid_body", "rigid_water"])
+@each("system", ["rigid_body", "rigid_water"])
 def test_a_commutator_by_differences_is_refused(system):
     build, start, step = SYSTEMS[system]
     with pytest.raises(InvalidInput, match="by differences only; take a splitting without it, such as 'rkn6_14a'"):
@@ -169,7 +170,7 @@ NEAR_A_PARABOLA = {
 """Eccentricity, true anomaly (rad) at the start, time; the distance of the periapsis and mu are 1."""
 
 
-@pytest.mark.parametrize("name", NEAR_A_PARABOLA)
+@each("name", NEAR_A_PARABOLA)
 def test_kepler_motion_near_a_parabola(name):
     """Against differences in 80 digits; the anomaly since periapsis is of the order of what divides by the energy."""
     e, anomaly, t = NEAR_A_PARABOLA[name]

@@ -13,6 +13,7 @@ import pytest
 import polhode as ph
 import tangent_cases
 import tangent_maps
+from each import each
 from polhode.errors import InvalidInput
 from tangent_systems import coordinates, distance, run
 
@@ -31,13 +32,13 @@ def test_every_case_is_written():
     assert written == tangent_cases.cases()
 
 
-@pytest.mark.parametrize("name", ["free-v2", "j2-rkn6_14a", "damped-taylor14"])
+@each("name", ["free-v2", "j2-rkn6_14a", "damped-taylor14"])
 def test_data_are_what_the_oracle_says(name):
     found, _ = tangent_cases.result(tangent_cases.cases()[name])
     assert found == CASES[name]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_states_are_those_of_the_map(name):
     case = CASES[name]
     ds = run(case)
@@ -45,7 +46,7 @@ def test_states_are_those_of_the_map(name):
         assert distance(coordinates(ds, row), np.array(expected)) < 1e-13
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_matrices_are_those_of_the_map(name):
     case = CASES[name]
     ds = run(case, tangent=case["parameters"] or True)
@@ -68,7 +69,7 @@ def test_matrices_are_those_of_the_map(name):
             assert gap < 1e-14 * growth
 
 
-@pytest.mark.parametrize("third", [1.0, 2.0])
+@each("third", [1.0, 2.0])
 def test_axes_of_equal_moments_are_refused(third):
     """They turn by any angle when the tensor changes a little."""
     body = ph.free_body(np.diag([2.0, 2.0, third]))

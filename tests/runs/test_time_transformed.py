@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import Interrupted, InvalidInput, StepFailed, StepTooLarge, UserFunctionError
 from polhode.methods import method
 from polhode.runs.initial_state import start_state
@@ -48,7 +49,7 @@ def there_and_back(system, name, start, step, n):
 
 
 # ------------------------------------------------------------------ what the methods keep
-@pytest.mark.parametrize(
+@each(
     ("system", "name", "start", "step"),
     [
         (KEPLER, "reversible:distance:v2", periapsis(0.9), 5e-4),
@@ -75,7 +76,7 @@ def test_a_method_that_is_not_symmetric_would_show():
     assert np.abs(integrator.y - y).max() > 1e-10  # what the test above would see
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "order", "steps"),
     [
         ("reversible:distance:v2", 2, (4e-3, 2e-3, 1e-3)),
@@ -98,8 +99,8 @@ def test_order_at_a_given_time(name, order, steps):
     assert slopes[-1] == pytest.approx(order, abs=0.3)
 
 
-@pytest.mark.parametrize("e", [0.9, 0.99, 0.999])
-@pytest.mark.parametrize("name", ["logarithmic", "logarithmic:kl8"])
+@each("e", [0.9, 0.99, 0.999])
+@each("name", ["logarithmic", "logarithmic:kl8"])
 def test_the_logarithmic_orbit_is_the_conic(e, name):
     ds = ph.integrate(KEPLER, name, step=0.02 * (1.0 - e), t_end=5.2 * ROUND, **periapsis(e))
     r = ds.position.values
@@ -164,7 +165,7 @@ def test_steps_follow_the_loads():
     assert density.max() < 1.02 * density.min()
 
 
-@pytest.mark.parametrize("name", ["reversible:v2", "reversible:s6_10/mr6", "reversible:euler:gauss4:ZYX:middle"])
+@each("name", ["reversible:v2", "reversible:s6_10/mr6", "reversible:euler:gauss4:ZYX:middle"])
 def test_what_a_method_keeps_it_keeps_with_reversible_steps(name):
     top = ph.heavy_top((1.0, 1.0, 0.4), (0.0, 0.0, 1.0), 3.0)
     start = {"attitude": ph.rotation.exp_quaternion((1.2, 0.0, 0.0)), "angular_velocity": (0.3, 0.2, 4.0)}
@@ -207,7 +208,7 @@ def test_loads_see_their_own_time():
 
 
 # ------------------------------------------------------------------ runs
-@pytest.mark.parametrize("name", EVERY)
+@each("name", EVERY)
 def test_the_end_is_reached_exactly(name):
     for t_end in (0.7, 1.0 + 1e-9, 5e-4, -0.7):
         ds = ph.integrate(KEPLER, name, step=2e-3, t_end=t_end, **periapsis(0.5))
@@ -221,7 +222,7 @@ def test_the_end_is_reached_exactly(name):
     assert still.time.values.tolist() == [3.0]
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each("name", EVERY)
 def test_samples_are_side_steps(name):
     plain = ph.integrate(KEPLER, name, step=5e-3, t_end=4.0, **periapsis(0.5))
     times = [0.0, 0.001, 0.002, float(plain.time[40]), 0.5, 2.0, 3.999, 4.0, 4.0]
@@ -246,7 +247,7 @@ def test_counted_steps_and_every():
         ph.integrate(KEPLER, "reversible:v2", step=1e-2, steps=100, t_eval=[0.1], **periapsis(0.5))
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each("name", EVERY)
 def test_slices_change_nothing(name, monkeypatch):
     span = {"step": 5e-3, "t_end": 3.0, **periapsis(0.7)}
     whole = ph.integrate(KEPLER, name, **span)
@@ -256,7 +257,7 @@ def test_slices_change_nothing(name, monkeypatch):
     assert cut.identical(whole)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each("name", EVERY)
 def test_going_on_with_the_time_variables(name):
     first = ph.integrate(KEPLER, name, step=5e-3, steps=70, **periapsis(0.7))
     whole = ph.integrate(KEPLER, name, step=5e-3, steps=170, **periapsis(0.7))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.runs import stepping
 
 START = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 0.5, 0.0)}
@@ -43,8 +44,8 @@ def end(method, pulse, **more):
     return float(ph.integrate(pushed(pulse), method, t_end=T_END, **START, **more).position[-1, 0])
 
 
-@pytest.mark.parametrize("pulse", [ON_GRID, OFF_GRID], ids=["on grid", "off grid"])
-@pytest.mark.parametrize(
+@each("pulse", [ON_GRID, OFF_GRID], ids=["on grid", "off grid"])
+@each(
     ("method", "n", "order"),
     [("v2", 48, 2), ("s6_10", 12, 6), ("rkn6_14a", 6, 6), ("mkrk:rk4", 24, 4), ("mkrk:gauss8", 3, 8)],
 )
@@ -56,7 +57,7 @@ def test_methods_keep_their_order_across_a_pulse(pulse, method, n, order):
     assert max(blind) > 20 * fine  # which is what breaks are for
 
 
-@pytest.mark.parametrize("method, pace", [("rkn6_14a", {"step": 0.1}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-9)})])
+@each("method, pace", [("rkn6_14a", {"step": 0.1}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-9)})])
 def test_either_side_of_the_jump_may_hold_the_equals_sign(method, pace):
     for pulse in (ON_GRID, OFF_GRID):
         one, other = (
@@ -84,7 +85,7 @@ def test_a_pulse_that_chosen_steps_leap_over():
     assert float(seen.position[-1, 0]) == pytest.approx(closed_form(wide, 1e3), rel=1e-4)
 
 
-@pytest.mark.parametrize("method, pace", [("mkrk:gauss8", {"step": 0.1}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-13)})])
+@each("method, pace", [("mkrk:gauss8", {"step": 0.1}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-13)})])
 def test_backwards_it_is_undone(method, pace):
     for pulse in (ON_GRID, OFF_GRID, (0.0, T_END)):
         there = ph.integrate(pushed(pulse), method, t_end=T_END, breaks=pulse, **pace, **START)
@@ -94,7 +95,7 @@ def test_backwards_it_is_undone(method, pace):
             np.testing.assert_allclose(back[name][-1], value, rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("method, pace", [("rkn6_14a", {"step": 0.1}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-11)})])
+@each("method, pace", [("rkn6_14a", {"step": 0.1}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-11)})])
 def test_slices_samples_events_and_resuming_change_nothing(monkeypatch, tmp_path, method, pace):
     arguments = {"t_end": T_END, "breaks": OFF_GRID, "events": ["apsis"], **pace, **START}
     whole = ph.integrate(pushed(OFF_GRID), method, **arguments)

@@ -8,9 +8,9 @@ import sys
 import warnings
 
 import numpy as np
-import pytest
 
 import polhode as ph
+from each import each
 from polhode.runs.energy_guard import BEYOND, LARGE
 
 EARTH = 3.986004415e14
@@ -30,7 +30,7 @@ def said(run):
 
 
 # ------------------------------------------------------------------ energies
-@pytest.mark.parametrize("method", ["mkrk:cv8", "v2", "rkn6_14a"])
+@each("method", ["mkrk:cv8", "v2", "rkn6_14a"])
 def test_kilometres_for_metres(method):
     told, failed = said(lambda: ph.integrate(ph.orbit(EARTH), method, step=10.0, t_end=6000.0, **LOW))
     assert [kind for kind, _ in told] == [ph.errors.CoarseStepWarning]
@@ -94,7 +94,7 @@ def turned_level(t, position, q, p):
     return 0.01 * q[1] * q[1]
 
 
-@pytest.mark.parametrize("functions", [
+@each("functions", [
     {"force": braking_spring, "reported_energy": spring_level}, {"potential": rising_level},
 ], ids=["beside a force", "that reads the time"])  # fmt: skip
 def test_one_recorded_work_is_no_judge_of_a_potential_of_the_users(functions):
@@ -121,7 +121,7 @@ def test_one_recorded_work_is_no_judge_of_a_spacecraft():
     assert told == [] and "any other work" in ds.energy_error.attrs["note"] and list(ds.force.values) == ["thrust"]
 
 
-@pytest.mark.parametrize("functions", [{"force": braking_spring}, {"potential": spring_level}])
+@each("functions", [{"force": braking_spring}, {"potential": spring_level}])
 def test_where_all_work_is_recorded_the_energy_judges(functions):
     drag = ph.forces.drag(kd=1e-4, radius=1.0, scale=1e30)
     system = ph.orbit(2.0, 3.0, [drag], parameters=[1.0], **functions)
@@ -133,7 +133,7 @@ def test_where_all_work_is_recorded_the_energy_judges(functions):
 
 
 # ------------------------------------------------------------------ orbits
-@pytest.mark.parametrize("system", [ph.orbit(1.0), ph.spacecraft((1e-6, 2e-6, 2.5e-6), 1.0)], ids=lambda s: s.name)
+@each("system", [ph.orbit(1.0), ph.spacecraft((1e-6, 2e-6, 2.5e-6), 1.0)], ids=lambda s: s.name)
 def test_a_step_beyond_a_passage_is_named_with_one_that_does(system):
     e = 0.9
     start = {"position": (1.0 + e, 0.0, 0.0), "velocity": (0.0, np.sqrt((1 - e) / (1 + e)), 0.0)}
@@ -185,7 +185,7 @@ def test_splittings_whose_step_does_not_resolve_the_load():
             assert float(ph.rotation.angle_between(fine.attitude[-1], truth)) < 1e-4
 
 
-@pytest.mark.parametrize("method", ["v2", "mkrk:rk4", "trapm"])
+@each("method", ["v2", "mkrk:rk4", "trapm"])
 def test_a_torque_faster_than_the_steps(method):
     def shaking(t, q, omega, parameters):
         return (np.sin(40.0 * t), 0.0, 100.0 * np.cos(40.0 * t))

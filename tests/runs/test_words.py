@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import polhode as ph
+from each import each
 from polhode.cli import group
 from polhode.display import duration
 from polhode.kernel import jit
@@ -30,7 +31,7 @@ SHORT = {"step": 0.1, "steps": 3}
 
 
 # ------------------------------------------------------------------ names of methods
-@pytest.mark.parametrize(
+@each(
     ("written", "meant"),
     [
         ("leapfrog", "v2"), ("verlet", "v2"), ("stormer_verlet", "v2"), ("RK45", "mkrk:dp5"), ("DOP853", "mkrk:dp8"),
@@ -176,7 +177,7 @@ def test_compiling_is_said_only_where_something_is_compiled(capsys):
     assert "compiling" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@each(
     ("seconds", "told"),
     [
         (2.2e-8, "22 ns"), (9.996e-7, "1 us"), (1.4e-6, "1.4 us"), (0.03123, "31.2 ms"), (1.0, "1 s"), (45.2, "45.2 s"),
@@ -206,7 +207,7 @@ def test_a_notebook_shows_the_dashboard():
 
 
 # ------------------------------------------------------------------ near misses
-@pytest.mark.parametrize(
+@each(
     ("call", "told"),
     {
         "omega": (lambda: integrate(omega=(0, 0, 1)), "'omega'; did you mean 'angular_velocity'"),
@@ -244,7 +245,7 @@ def integrate(method="v2", **more):
     return ph.integrate(ph.free_body(**BODY), method, **{**SHORT, **more})
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "told"),
     [
         ("[initial]\nomega = [0, 0, 1]", "initial.omega: unknown key; did you mean 'angular_velocity'"),
@@ -314,7 +315,7 @@ def test_many_attitudes_in_every_form_are_one():
         np.testing.assert_allclose(ds.attitude[0], np.roll(turned.as_quat(), 1, axis=1), rtol=0, atol=4e-16)
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "told"),
     [
         (
@@ -375,7 +376,7 @@ def test_a_body_is_an_inertia_everywhere():
     assert repr(periods[0]) == repr(periods[1])
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda box: ph.spacecraft(box, mu=1.0, mass=1.0), lambda box: ph.rigid_body(box, mass=4.0),

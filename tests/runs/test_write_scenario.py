@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import FileProblem, InvalidInput
 from polhode.runs.request import grouped
 from polhode.runs.scenario import read_scenario
@@ -88,7 +89,7 @@ def test_a_system_of_a_script_is_run_by_the_shell(tmp_path):
     assert one.event_time.size and "run" not in (tmp_path / "pair_functions.py").read_text()
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+@each("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_what_is_written_is_what_was_read(tmp_path, path):
     scenario = read_scenario(path, allow_code=True)
     out = tmp_path / path.name
@@ -168,7 +169,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+@each("case", REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_written_is_told(tmp_path, case):
     functions, told = case
     with pytest.raises(InvalidInput) as refused:
