@@ -348,7 +348,7 @@ def test_a_conductor_is_recorded():
     ({"n": 2.0}, "n must be a whole number"),
     ({"n": True}, "n must be a whole number"),
     ({"mass": 0.0}, "mass is 0"),
-    ({"mass": [1, 2]}, r"mass must be a number, or one for each of the 4 bodies, but has shape \(2,\)"),
+    ({"mass": [1, 2]}, r"mass must be one number or one for each of 4 bodies, but has shape \(2,\)"),
     ({"mass": [1, 2, -3, 1]}, r"mass\[2\] is -3"),
     ({"mass": [1, 2, np.nan, 1]}, r"mass\[2\] is nan"),
     ({"mass": "heavy"}, "mass must be real numbers"),

@@ -26,7 +26,6 @@ HIGHEST = 360
 """Highest degree that is read; beyond a few hundred the recursion would overflow."""
 CHANGED = "changed "
 """Before the digest of a field that no file has."""
-TIDES = ("tide_free", "zero_tide", "mean_tide", "unknown")
 MOVING = ("trnd", "dot", "acos", "asin")
 YEAR = 365.25
 

@@ -31,28 +31,20 @@ from polhode.systems.record import Switch
 
 # ------------------------------------------------------------------ devices as loads
 @lru_cache(jit.KEPT_KERNELS)
-def in_air(act: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of a load of air on plates, whose pressure is the force of another load on a unit of mass."""
+def on_plates(act: Callable[..., Any], light: bool) -> Callable[..., Any]:
+    """The function of a load on plates, of air or of light, whose pressure is the force of another load on a unit of
+    mass."""
 
-    def acting(body, area, normal, position, **given):
-        return struck(body, pressure(act, body, given), area, normal, position)
+    def pressure(body, given):
+        return act(SimpleNamespace(position=body.position, velocity=body.velocity, mass=1.0), **given)["force"]
 
-    return around(acting, act)
+    def in_air(body, area, normal, position, **given):
+        return struck(body, pressure(body, given), area, normal, position)
 
+    def in_light(body, along, mirrored, scattered, normal, position, **given):
+        return lit(body, pressure(body, given), along, mirrored, scattered, normal, position)
 
-@lru_cache(jit.KEPT_KERNELS)
-def in_light(act: Callable[..., Any]) -> Callable[..., Any]:
-    """The same of light."""
-
-    def acting(body, along, mirrored, scattered, normal, position, **given):
-        return lit(body, pressure(act, body, given), along, mirrored, scattered, normal, position)
-
-    return around(acting, act)
-
-
-def pressure(act, body, given):
-    """The force on a unit of mass."""
-    return act(SimpleNamespace(position=body.position, velocity=body.velocity, mass=1.0), **given)["force"]
+    return around(in_light if light else in_air, act)
 
 
 def loads_of_devices(
@@ -75,13 +67,10 @@ def loads_of_devices(
     for force in meets:
         load: Any = force.load
         numbers = {"normal": normal, "position": position}
-        if force.kind == "drag":
-            act, numbers["area"] = in_air(load.function), sizes[0]
-        else:
-            act = in_light(load.function)
-            numbers |= dict(zip(("along", "mirrored", "scattered"), sizes[1:], strict=True))
-        found.append(replace(load, function=act, name=f"{force.kind} on plates", watches=force.watches,
-                             parameters={**load.parameters, **numbers}))  # fmt: skip
+        light = force.kind != "drag"
+        numbers |= dict(zip(("along", "mirrored", "scattered") if light else ("area",), sizes[light:], strict=False))
+        found.append(replace(load, function=on_plates(load.function, light), name=f"{force.kind} on plates",
+                             watches=force.watches, parameters={**load.parameters, **numbers}))  # fmt: skip
     if moment is not None:
         found.append(Load(of_moment, "dipoles", {"moment": turned(moment)}, kind="magnet"))
     return found

@@ -30,7 +30,7 @@ from polhode.bodies.inertia import mass_of, principals
 from polhode.errors import InvalidInput, answering, naming
 from polhode.loads.load import PAIRS, made
 from polhode.systems.liquids import Molecules, liquid, reaction
-from polhode.systems.molecules import count, edges_of, masses_of, of_each, within_of
+from polhode.systems.molecules import count, edges_of, masses_of, vectors_of, within_of
 from polhode.systems.record import System
 
 
@@ -128,7 +128,7 @@ def dipoles(
     within = within_of(edges, cutoff, switch, skin)
     moments, frames = principals(inertia, N)
     masses = masses_of(mass, N)
-    moment = of_each(dipole, N, "dipole")
+    moment = vectors_of(dipole, N, "dipole")
     beyond = reaction(reaction_field, within.cutoff)
     with naming(v="dipole"):
         inside = rotation.rotate(rotation.conjugate(frames), moment)

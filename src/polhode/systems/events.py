@@ -523,7 +523,6 @@ def user(
     >>> ds.event_time.values.round(3)
     array([0.758])
     """
-    _direction(direction)
     form = FORMS["event"]
     if form.takes_states(function):
         form = form.with_states((("any", 0),), 1)
@@ -531,13 +530,7 @@ def user(
     label = taken.name if name is None else name
     if not isinstance(label, str) or not label:
         raise InvalidInput(f"name must be text, not {shown(name)}")
-    watch = Watch(
-        (),
-        label if direction >= 0 else "",
-        label if direction <= 0 else "",
-        truth(terminal, "terminal"),
-        function=taken,
-    )
+    watch = Watch((), *_rising_and_falling(label, direction), truth(terminal, "terminal"), function=taken)
     given = {"kind": "user", "function": taken.record(), "direction": int(direction), "terminal": terminal}
     return Event("user", given | {"name": label}, (watch,))
 
@@ -585,14 +578,13 @@ def of(
     >>> of(apart, direction=1, name="closest approach").on("a", "b")
     of(direction=1, terminal=False, name='closest approach', on=['a', 'b'])
     """
-    _direction(direction)
     load = load_of(function, **parameters)
     label = load.name if name is None else text(name, "name of an event")
     load = replace(load, name=label)
     told = findings(load.function)
     if told and told[0].kind in ("memory", "outside"):
         raise InvalidInput(refusal(f"event {label!r}", told[0], False))
-    watch = watched(load, label if direction >= 0 else "", label if direction <= 0 else "", truth(terminal, "terminal"))
+    watch = watched(load, *_rising_and_falling(label, direction), truth(terminal, "terminal"))
     given = {"kind": "of", "function": record_of(load.function), "direction": int(direction), "terminal": terminal}
     given |= {"name": label} | {key: plain(value) for key, value in load.parameters.items()}
     event = Event("of", given, (watch,))
@@ -600,9 +592,11 @@ def of(
     return event.on(*named) if named else event
 
 
-def _direction(direction: Any) -> None:
+def _rising_and_falling(label: str, direction: Any) -> tuple[str, str]:
+    """Names of an event where its function rises and where it falls, empty where that is none in this direction."""
     if isinstance(direction, bool) or not isinstance(direction, int | np.integer) or direction not in (0, 1, -1):
         raise InvalidInput(f"direction is {shown(direction)}; it must be 0 (both), 1 (rising) or -1 (falling)")
+    return label if direction >= 0 else "", label if direction <= 0 else ""
 
 
 EVENTS: Registry[Callable[..., Event]] = Registry({

@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, array, number, room_for, vector, whole
+from polhode.arguments import UNKNOWN, array, number, of_each, room_for, vector, whole
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -43,14 +43,9 @@ def count(value: Any, name: str = "n", least: int = 2) -> int:
     return n
 
 
-def numbers_in(value: Any, name: str) -> Any:
-    """A fresh array of finite numbers of any shape."""
-    return array(value, name, UNKNOWN).copy()
-
-
-def of_each(value: Any, n: int, name: str) -> Any:
+def vectors_of(value: Any, n: int, name: str) -> Any:
     """Vectors of n bodies, (n, 3), from one for all bodies or one for each."""
-    given = numbers_in(value, name)
+    given = array(value, name, UNKNOWN).copy()
     if given.ndim == 2:
         if given.shape != (n, 3):
             raise InvalidInput(
@@ -62,19 +57,17 @@ def of_each(value: Any, n: int, name: str) -> Any:
 
 def masses_of(value: Any, n: int) -> Any:
     """Positive masses (n,) from one for all bodies or one for each."""
-    given = numbers_in(value, "mass")
-    if given.ndim == 0:
-        return np.full(n, number(float(given), "mass", positive=True))
-    if given.shape != (n,):
-        raise InvalidInput(f"mass must be a number, or one for each of the {n} bodies, but has shape {given.shape}")
-    return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(given)])
+    masses = of_each(value, "mass", n, "bodies")
+    for i in np.flatnonzero(masses <= 0.0)[:1]:
+        number(masses[i], f"mass[{i}]" if np.ndim(value) else "mass", positive=True)
+    return masses
 
 
 def edges_of(box: Any) -> Any:
     """Edges (3,) of a box from three numbers or one; None in free space."""
     if box is None:
         return None
-    given = numbers_in(box, "box")
+    given = array(box, "box", UNKNOWN)
     edges = np.full(3, number(float(given), "box", positive=True)) if given.ndim == 0 else vector(given, "box")
     if (edges <= 0.0).any():
         raise InvalidInput(f"box has the edges {edges.tolist()}; all must be positive")
