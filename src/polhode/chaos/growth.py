@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.quaternion import to_matrix
-from polhode.arguments import array, room_for, whole
+from polhode.arguments import Array, ArrayLike, Indices, array, room_for, whole
 from polhode.display import Display, Progress, teller
 from polhode.ensembles.ensemble import processors
 from polhode.ensembles.members import Kind
@@ -25,12 +25,14 @@ from polhode.errors import Interrupted, InvalidInput, PolhodeError, unknown_name
 from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
 from polhode.kernel.interrupts import Noticed
+from polhode.methods import Method
 from polhode.runs.integrate import taken
 from polhode.runs.request import ARGUMENTS, Request
 from polhode.runs.steps import FixedStep, Recording
 from polhode.runs.tangent.columns import state_names
 from polhode.runs.tangent.engine import MOST_STEPS, Constants, Schedule, TangentEngine
 from polhode.runs.tangent.transition import check_same_states, seen_of
+from polhode.systems.record import System
 
 SLICE_SECONDS = 0.4
 CHECKED = 64
@@ -59,27 +61,27 @@ UNUSED = ("events", "t_eval", "tangent", "store", "breaks")
 class Growth:
     """What is known of the growth of the vectors of all members."""
 
-    times: Any  # (rows,): of the rows, the first of which is the start
-    numbers: Any  # (M, rows, numbers): as of ``kernel.tangent_drive``; NaN behind a failure
+    times: Array  # (rows,): of the rows, the first of which is the start
+    numbers: Array  # (M, rows, numbers): as of ``kernel.tangent_drive``; NaN behind a failure
     vectors: int  # how many vectors a member has
-    status: Any  # (M,): 0 of members that ran to their end
+    status: Indices  # (M,): 0 of members that ran to their end
     plan: Plan  # plan, request, kind: what was run
     request: Request
     kind: Kind
     seconds: float  # time of the computation
     volumes: Any = None  # (M, rows): of the parallelepiped of the vectors, scaled to length 1
 
-    def of_vectors(self, slot: int) -> Any:
+    def of_vectors(self, slot: int) -> Array:
         """One number of all vectors (M, rows, vectors)."""
         return self.numbers[..., slot : D.OF_VECTOR * self.vectors : D.OF_VECTOR]
 
     @property
-    def elapsed(self) -> Any:
+    def elapsed(self) -> Array:
         """The time since the start (rows,), without its sign."""
         return np.abs(self.times - self.times[0])
 
     @property
-    def aligned(self) -> Any:
+    def aligned(self) -> Array:
         """How far two vectors are from being parallel (M, rows)."""
         return self.numbers[..., D.OF_VECTOR * self.vectors + D.ALIGNED]
 
@@ -93,7 +95,9 @@ class _Watch(Noticed):
         self.pressed = True
 
 
-def plan_of(system: Any, method: Any, members: Any, run: Mapping[str, Any]) -> Plan:
+def plan_of(
+    system: System, method: str | Method | None, members: int | Mapping[str, Any] | None, run: Mapping[str, Any]
+) -> Plan:
     """The plan of all members, from the arguments of an indicator."""
     for name in UNUSED:
         if run.get(name) is not None:
@@ -110,8 +114,8 @@ def plan_of(system: Any, method: Any, members: Any, run: Mapping[str, Any]) -> P
 
 
 def grown(
-    plan: Plan, vectors: Any, treatment: int, *, rows: int | None, between: int, seed: int, threads: int | None,
-    progress: Callable[[Progress], None] | bool | None, volumes: bool = False,
+    plan: Plan, vectors: Array | int, treatment: int, *, rows: int | None, between: int, seed: int, threads: int | None,
+    progress: Any, volumes: bool = False,
 ) -> Growth:  # fmt: skip
     """Carry vectors along the runs of all members."""
     if progress is True:
@@ -123,7 +127,7 @@ def grown(
 
 
 def _grown(
-    plan: Plan, vectors: Any, treatment: int, rows: int | None, between: int, seed: int, threads: int | None,
+    plan: Plan, vectors: Array | int, treatment: int, rows: int | None, between: int, seed: int, threads: int | None,
     progress: Any, volumes: bool,
 ) -> Growth:  # fmt: skip
     report_progress = teller(progress, "progress", "True or a function")
@@ -181,7 +185,7 @@ def _grown(
     return Growth(times, work.rows, K, work.status, plan, request, kind, seconds, work.volumes)
 
 
-def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Any, k: int, count: int) -> None:
+def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Array, k: int, count: int) -> None:
     """Compare the first steps of a member with those of its run."""
     request = plan.request(k)
     assert isinstance(request.steps, FixedStep)
@@ -199,14 +203,14 @@ def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Any, k: i
     check_same_states(request, seen, marched.states[0], np.inf if failed else 1.0)
 
 
-def _quantities(system: Any) -> list[tuple[int, str]]:
+def _quantities(system: System) -> list[tuple[int, str]]:
     """Body and quantity of each three coordinates of bodies."""
     names = state_names(system)
     names = names[: len(names) - len(_read(system))]
     return [(int(name.partition(".")[2] or 0), name.partition(".")[0][:-2]) for name in names[::3]]
 
 
-def _read(system: Any) -> range:
+def _read(system: System) -> range:
     """Where the states that loads read stand, whose coordinates are the last ones."""
     return range(L.BODY * system.N + system.read_from, L.BODY * system.N + len(system.auxiliary))
 
@@ -214,7 +218,7 @@ def _read(system: Any) -> range:
 SLOTS = {"position": L.POSITION, "momentum": L.MOMENTUM, "rotation": L.ATTITUDE, "angular_momentum": L.ANGULAR}
 
 
-def _seeds(system: Any, y: Any, frames: Any, vectors: Any) -> Any:
+def _seeds(system: System, y: Array, frames: Array, vectors: Array) -> Array:
     """Derivatives of a state along vectors in minimal coordinates (width, vectors)."""
     found, read = np.zeros((len(y), len(vectors))), _read(system)
     found[read] = vectors[:, vectors.shape[1] - len(read) :].T
@@ -233,7 +237,7 @@ def _seeds(system: Any, y: Any, frames: Any, vectors: Any) -> Any:
     return found
 
 
-def _of_length_one(vectors: Any, weights: Any, orthogonal: bool) -> Any:
+def _of_length_one(vectors: Array, weights: Array, orthogonal: bool) -> Array:
     """Vectors (width, vectors) of length 1 by the weights, and orthogonal if asked."""
     roots = np.sqrt(weights)[:, None]
     if not orthogonal:
@@ -251,12 +255,11 @@ def _of_length_one(vectors: Any, weights: Any, orthogonal: bool) -> Any:
     return found
 
 
-def _scales(engine: TangentEngine, kind: Kind, states: Any, h: float) -> tuple[Any, Any]:
+def _scales(engine: TangentEngine, kind: Kind, states: Array, h: float) -> tuple[Array, Array]:
     """Natural sizes of the coordinates, and the weights of the numbers of a state by which vectors have lengths.
 
-    Rotations are in rad. Angular momenta are over moment times rate, the rate that of the bodies, or the speed over the
-    distance of orbits, or that of the loads at the start; positions over the distance from their mean, momenta over
-    their size, states that loads read over theirs at the start.
+    Rotations are in rad, angular momenta over moment times rate (of the bodies, of orbits, or of the loads at the
+    start), positions over the distance from their mean, momenta and states that loads read over their size.
     """
     system = engine.system
     weights, scales = np.zeros(engine.width), np.ones(len(state_names(system)))
@@ -282,15 +285,13 @@ def _scales(engine: TangentEngine, kind: Kind, states: Any, h: float) -> tuple[A
         scales[3 * n : 3 * n + 3] = 1.0 if quantity == "rotation" else size
     read, own = _read(system), [one.quantity for one in system.auxiliary[system.read_from :]]
     for k, slot in enumerate(read):
-        size = (
-            float(np.sqrt(np.mean(states[:, [at for at, one in zip(read, own, strict=True) if one == own[k]]] ** 2)))
-            or 1.0
-        )
+        alike = states[:, [at for at, one in zip(read, own, strict=True) if one == own[k]]]
+        size = float(np.sqrt(np.mean(alike**2))) or 1.0
         weights[slot], scales[len(scales) - len(read) + k] = 1.0 / (size * size), size
     return scales, weights
 
 
-def _rate_of_loads(engine: TangentEngine, kind: Kind, states: Any) -> float:
+def _rate_of_loads(engine: TangentEngine, kind: Kind, states: Array) -> float:
     """The rate, the root of angular acceleration, that the torques at the start of the first member lead to."""
     h = 1e-3
     begun = states[:1].copy()
@@ -318,17 +319,17 @@ class _Work:
     """The arrays of all members, and the slices that are taken of them."""
 
     engine: TangentEngine
-    states: Any
-    seeds: Any
-    growth: Any
-    rows: Any
-    status: Any
+    states: Array
+    seeds: Array
+    growth: Array
+    rows: Array
+    status: Indices
     kind: Kind
-    weights: Any
+    weights: Array
     steps: tuple[float, float, int, int]
     treatment: int
     between: int
-    volumes: Any
+    volumes: Array | None
 
     def take(self, first: int, last: int, stopped: Callable[[], bool], told: Callable[[float], None]) -> None:
         """Take some members to their end, in slices of whole rows."""
@@ -368,7 +369,7 @@ class _Work:
         if done == n:
             self.status[here][alive] = L.OK
 
-    def _volumes(self, here: slice) -> Any:
+    def _volumes(self, here: slice) -> Array:
         """Volumes of the vectors of some members as they are now: products of singular values."""
         vectors = np.sqrt(self.weights)[:, None] * self.seeds[here, :, : self.engine.directions]
         with np.errstate(all="ignore"):  # of members that have failed
@@ -416,7 +417,7 @@ def _carry(work: _Work, workers: int, report_progress: Callable[[Progress], None
     return time.perf_counter() - begun
 
 
-def vectors_of(given: Any, system: Any, least: int, most: int | None = None) -> Any:
+def vectors_of(given: ArrayLike, system: System, least: int, most: int | None = None) -> Array | int:
     """What ``vectors=`` says: a number of vectors, or vectors in the coordinates of the system."""
     names = state_names(system)
     most = len(names) if most is None else most

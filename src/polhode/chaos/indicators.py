@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import whole
+from polhode.arguments import Array, ArrayLike, whole
 from polhode.chaos.growth import WHY, Growth, grown, plan_of, vectors_of
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
 from polhode.kernel import tangent_drive as D
+from polhode.methods import Method
 from polhode.runs.result import release
 from polhode.runs.tangent.columns import state_names
+from polhode.systems.record import System
 from polhode.trajectory.lazy_packages import xr
 
+Members = int | Mapping[str, Any] | None
 ROWS = 200
 """Rows of an indicator of one run where ``every`` does not say how many."""
 BETWEEN = 8
@@ -25,8 +28,8 @@ BLOCKS = 20
 
 
 def lyapunov(
-    system: Any, method: Any = None, *, members: Any = None, vectors: Any = 1, between: int = BETWEEN, seed: int = 0,
-    threads: int | None = None, progress: Any = None, **run: Any,
+    system: System, method: str | Method | None = None, *, members: Members = None, vectors: ArrayLike = 1,
+    between: int = BETWEEN, seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """Lyapunov exponents: the mean rates at which the lengths of tangent vectors grow [benettin1980].
 
@@ -88,17 +91,16 @@ def lyapunov(
         rates = logarithms / found.elapsed[:, None]
     final, error = _with_error(logarithms, found.elapsed)
     per_time = "1 / unit of time"
-    ds = _dataset(found, members, {
+    return _dataset(found, members, {
         "lyapunov": (("time", "vector"), rates, "logarithm of the growth over the time", per_time),
         "exponent": (("vector",), final, "Lyapunov exponent", per_time),
         "exponent_error": (("vector",), error, "standard error of the mean of parts of the run", per_time),
     }, "Lyapunov exponents", "benettin1980")  # fmt: skip
-    return ds
 
 
 def megno(
-    system: Any, method: Any = None, *, members: Any = None, vectors: Any = 1, seed: int = 0,
-    threads: int | None = None, progress: Any = None, **run: Any,
+    system: System, method: str | Method | None = None, *, members: Members = None, vectors: ArrayLike = 1,
+    seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """MEGNO, the mean exponential growth of nearby orbits [cincotta2000]: 2 where the motion is regular, else growing.
 
@@ -153,8 +155,8 @@ def megno(
 
 
 def fli(
-    system: Any, method: Any = None, *, members: Any = None, vectors: Any = 1, seed: int = 0,
-    threads: int | None = None, progress: Any = None, **run: Any,
+    system: System, method: str | Method | None = None, *, members: Members = None, vectors: ArrayLike = 1,
+    seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """FLI, the fast Lyapunov indicator [froeschle1997]: the largest logarithm of a tangent vector's growth so far.
 
@@ -198,8 +200,8 @@ def fli(
 
 
 def sali(
-    system: Any, method: Any = None, *, members: Any = None, vectors: Any = 2, seed: int = 0,
-    threads: int | None = None, progress: Any = None, **run: Any,
+    system: System, method: str | Method | None = None, *, members: Members = None, vectors: ArrayLike = 2,
+    seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """SALI, the smaller alignment index [skokos2001]: how far two tangent vectors are from being parallel.
 
@@ -251,8 +253,8 @@ def sali(
 
 
 def gali(
-    system: Any, method: Any = None, *, order: int = 2, members: Any = None, vectors: Any = None, seed: int = 0,
-    threads: int | None = None, progress: Any = None, **run: Any,
+    system: System, method: str | Method | None = None, *, order: int = 2, members: Members = None,
+    vectors: ArrayLike | None = None, seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """GALI, the generalised alignment index of an order [skokos2007]: the volume that unit tangent vectors span.
 
@@ -313,26 +315,30 @@ def _rows(run: Mapping[str, Any]) -> int | None:
     return None if run.get("every") is not None else ROWS
 
 
-def _with_error(logarithms: Any, elapsed: Any) -> tuple[Any, Any]:
+def _with_error(logarithms: Array, elapsed: Array) -> tuple[Array, Array]:
     """Exponents at the end (M, vectors), and the standard errors of the mean over parts of the run."""
     marks = np.unique(np.linspace(0, len(elapsed) - 1, BLOCKS + 1).astype(int))
     spans = np.diff(elapsed[marks])
     error = np.full((len(logarithms), logarithms.shape[2]), np.nan)
     with np.errstate(invalid="ignore"):  # of exponents that are minus infinity
         rates = np.diff(logarithms[:, marks], axis=1) / spans[:, None]
-        if len(spans) > 1:
-            error = rates.std(axis=1, ddof=1) / np.sqrt(len(spans))
+        error = rates.std(axis=1, ddof=1) / np.sqrt(len(spans)) if len(spans) > 1 else error
     return logarithms[:, -1] / elapsed[-1], error
 
 
 def _dataset(
-    found: Growth, members: Any, variables: Mapping[str, tuple[tuple[str, ...], Any, str, str]], title: str, cite: str
+    found: Growth,
+    members: object,
+    variables: Mapping[str, tuple[tuple[str, ...], Array, str, str]],
+    title: str,
+    cite: str,
 ) -> xr.Dataset:
     """The Dataset of an indicator; without ``members`` of its only run."""
     request = found.request
-    made: dict[str, Any] = {}
-    for name, (dimensions, values, words, units) in variables.items():
-        made[name] = (("member", *dimensions), values, {"long_name": words, "units": units})
+    made: dict[str, Any] = {
+        name: (("member", *dimensions), values, {"long_name": words, "units": units})
+        for name, (dimensions, values, words, units) in variables.items()
+    }
     failure = [WHY.get(int(k), f"status {int(k)}") if k != L.OK else "" for k in found.status]
     made["status"] = (("member",), found.status, {"long_name": "0 of members that ran to their end"})
     made["failure"] = (("member",), np.array(failure, dtype=object), {"long_name": "why a member failed"})

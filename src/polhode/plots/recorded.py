@@ -85,7 +85,7 @@ class Recorded:
         return np.asarray((variable.isel(body=0) if "body" in variable.dims else variable).values, dtype=float)
 
     @cached_property
-    def mass(self) -> Array | None:
+    def mass(self) -> Any:
         """Masses (B,) where they are known, else None."""
         given: Any = None
         if "mass" in self.whole and "time" not in self.whole["mass"].dims:

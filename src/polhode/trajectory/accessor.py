@@ -29,7 +29,7 @@ import numpy as np
 
 from polhode.algebra import rotation as rotations
 from polhode.algebra.euler import SEQUENCES
-from polhode.arguments import choice, truth, whole
+from polhode.arguments import ArrayLike, choice, truth, whole
 from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.trajectory import frames, transitions
@@ -128,8 +128,7 @@ class TrajectoryAccessor:
         angles: xr.DataArray = _last(made["euler_angles"].transpose(*attitude.dims[:-1], ...), "angle").rename("euler")
         if not known.all():
             angles = angles.where(known[..., None])
-        found: xr.DataArray = _in_degrees(angles, degrees)
-        return found
+        return _in_degrees(angles, degrees)
 
     def rotation(self, *, body: int | str | None = None, member: int | None = None) -> Rotation:
         """The attitudes as a SciPy ``Rotation``, body to space: ``ds.polhode.rotation().apply(vector_in_body)``.
@@ -191,13 +190,12 @@ class TrajectoryAccessor:
             One body, the same body twice, or an unknown one; no position or velocity.
         """
         ds = self._chosen("relative", "position", "velocity", member=member)
-        found: xr.Dataset = _in_degrees(relative(ds, origin, other, frame), degrees)
-        return found
+        return _in_degrees(relative(ds, origin, other, frame), degrees)
 
     # ------------------------------------------------------------------ orbit
     def lvlh(
         self, *, degrees: bool = False, rotation: bool = False, body: int | str | None = None, member: int | None = None
-    ) -> Any:
+    ) -> Rotation:
         """Roll, pitch and yaw of the body relative to its orbit, or that rotation itself.
 
         LVLH (local vertical, local horizontal) has z to the centre, y against the orbit normal, x along the motion on a
@@ -266,8 +264,7 @@ class TrajectoryAccessor:
             No position or velocity; no gravity parameter is known.
         """
         ds = self._chosen("elements", "position", "velocity", member=member)
-        found: xr.Dataset = _in_degrees(_pick(frames.elements(ds, mu, about), "body", body), degrees)
-        return found
+        return _in_degrees(_pick(frames.elements(ds, mu, about), "body", body), degrees)
 
     def transition(self, to: str = "state", *, mu: float | None = None) -> xr.DataArray:
         """The state transition matrix of a run with ``tangent=``, in other coordinates.
@@ -333,8 +330,7 @@ class TrajectoryAccessor:
             No position; no rotation known.
         """
         ds = self._chosen("ground_track", "position", body=body, member=member)
-        found: xr.Dataset = _in_degrees(frames.ground_track(ds, rotation_rate, radius), degrees)
-        return found
+        return _in_degrees(frames.ground_track(ds, rotation_rate, radius), degrees)
 
     def altitude(
         self, *, radius: float | None = None, body: int | str | None = None, member: int | None = None
@@ -362,8 +358,8 @@ class TrajectoryAccessor:
 
     def pointing_error(
         self,
-        axis: Any = (0.0, 0.0, 1.0),
-        toward: Any = "nadir",
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        toward: str = "nadir",
         *,
         degrees: bool = False,
         body: int | str | None = None,
@@ -393,8 +389,7 @@ class TrajectoryAccessor:
             No attitude; what the direction needs is missing.
         """
         ds = self._chosen("pointing_error", "attitude", body=body, member=member)
-        angle: xr.DataArray = _in_degrees(frames.pointing_error(ds, axis, toward), degrees)
-        return angle
+        return _in_degrees(frames.pointing_error(ds, axis, toward), degrees)
 
     def beta_angle(self, sun: Any = None, *, degrees: bool = False, body: int | str | None = None) -> xr.DataArray:
         """Angle of the Sun above the plane of the orbit.
@@ -414,8 +409,7 @@ class TrajectoryAccessor:
             No position; no direction, and no sunlight in the run.
         """
         ds = self._chosen("beta_angle", "position", body=body, member=None)
-        angle: xr.DataArray = _in_degrees(frames.beta_angle(ds, sun), degrees)
-        return angle
+        return _in_degrees(frames.beta_angle(ds, sun), degrees)
 
     def eclipses(self, sun: Any = None, radius: float | None = None, *, body: int | str | None = None) -> Any:
         """Begin and end (k, 2) of each passage through the shadow of the centre, penumbra included.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polhode.algebra import rotation
+from polhode.arguments import Array, Indices
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import layout as L
 from polhode.methods.record import Coordinates
@@ -56,8 +58,8 @@ class Rows(NamedTuple):
     """
 
     times: Any
-    states: Any
-    iterations: Any
+    states: Array
+    iterations: Indices
     bodies: OfBodies | None = None
     balance: EnergyBalance | None = None
 
@@ -65,7 +67,7 @@ class Rows(NamedTuple):
 def dataset(
     system: System,
     rows: Rows,
-    potential: Any,
+    potential: Callable[..., Any] | Array | None,
     attributes: Mapping[str, Any],
     units: str = "consistent",
     chart: Coordinates | None = None,
@@ -185,9 +187,9 @@ def dataset(
         variables["work"] = ((*leading, "force"), balance.work, {"long_name": meaning["work"], "units": label["work"]})
         variables["energy_error"][2]["long_name"] = BALANCE
     behind = states[..., L.BODY * N + system.read_from : L.BODY * N + S]
-    read, alongside = _read_by_loads(system.auxiliary[system.read_from :], behind, label, meaning)
-    for name, (inner_dims, values, words) in read.items():
-        variables[name] = ((*leading, *inner_dims), values, words)
+    loaded, alongside = _read_by_loads(system.auxiliary[system.read_from :], behind, label, meaning)
+    for name, (inner_dims, read_values, words) in loaded.items():
+        variables[name] = ((*leading, *inner_dims), read_values, words)
     for name, (along, constant) in system.constants.items():
         variables[name] = (tuple(along), np.array(constant), {"long_name": meaning[name], "units": label[name]})
     if system.box is not None:
@@ -246,7 +248,7 @@ def dataset(
     return assembled(variables, np.asarray(times, dtype=float), about, tuple(labels), sizes, attributes, varied or {})
 
 
-def _of_all(values: Any) -> Any:
+def _of_all(values: Array) -> Array:
     """The sum over the bodies, the last axis."""
     return values[..., 0].copy() if values.shape[-1] == 1 else values.sum(axis=-1)
 
@@ -260,7 +262,7 @@ def _label(text: str) -> int | str:
 
 
 def _read_by_loads(
-    variables: Sequence[AuxiliaryVariable], values: Any, units: Mapping[str, str], meaning: Mapping[str, str]
+    variables: Sequence[AuxiliaryVariable], values: Array, units: Mapping[str, str], meaning: Mapping[str, str]
 ) -> tuple[Named, list[tuple[str, tuple[Any, ...]]]]:
     """The auxiliary variables that loads read, by name: dimensions behind the time, values and attributes; and the
     labels along these dimensions."""
@@ -278,7 +280,7 @@ def _read_by_loads(
     return found, list(labels.items())
 
 
-def _compensations(system: System, states: Any, constants: Constants, compensation: str) -> dict[str, Any]:
+def _compensations(system: System, states: Array, constants: Constants, compensation: str) -> dict[str, Any]:
     """What rounding has left out of sums, by the names of variables."""
     shape, N = states.shape[:-1], system.N
     found: dict[str, Any] = {}
@@ -298,12 +300,12 @@ def _compensations(system: System, states: Any, constants: Constants, compensati
 
 
 @lru_cache(64)
-def _labelled(name: str, words: tuple[Any, ...]) -> tuple[Any, Any]:
+def _labelled(name: str, words: tuple[int | str, ...]) -> tuple[Any, Any]:
     """An index of labels along a dimension and its coordinate, made once."""
     return _index(name, np.array(words), {})
 
 
-def _index(name: str, values: Any, about: Mapping[str, str]) -> tuple[Any, Any]:
+def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping[str, str]) -> tuple[Any, Any]:
     """An index along a dimension, and its coordinate."""
     import pandas as pd
     from xarray.indexes import PandasIndex
@@ -316,7 +318,7 @@ def _index(name: str, values: Any, about: Mapping[str, str]) -> tuple[Any, Any]:
 
 def assembled(
     variables: Mapping[str, Any],
-    times: Any,
+    times: Array,
     about: Mapping[str, str],
     labels: tuple[tuple[str, tuple[Any, ...]], ...],
     sizes: Mapping[str, int],
@@ -394,7 +396,7 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
     return ds.assign(variables)
 
 
-def with_bath(ds: xr.Dataset, numbers: Any, energy: Any, units: str = "consistent") -> xr.Dataset:
+def with_bath(ds: xr.Dataset, numbers: Array, energy: Array, units: str = "consistent") -> xr.Dataset:
     """Add thermostat variables and the conserved energy to the Dataset of a thermostatted run."""
     total = ds.energy.values + energy
     if "work" in ds:

@@ -28,7 +28,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.euler import SEQUENCES
 from polhode.algebra.rotation.parameters import angles_along, vectors_along
-from polhode.arguments import choice
+from polhode.arguments import Array, Indices, choice
 from polhode.errors import InvalidInput, naming, unknown_name
 from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import ANGLES, AXES, MEANING, UNITS, trajectory
@@ -182,7 +182,7 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
     return ds.assign(changed)
 
 
-def singular_note(chart: str, values: Any, sequence: str | None, times: Any, rates: bool = False) -> str:
+def singular_note(chart: str, values: Array, sequence: str | None, times: Array | Indices, rates: bool = False) -> str:
     """Return a note on the rows at which a chart is singular; empty where there are none."""
     rows = singular_rows(chart, values, sequence, rates)
     return singular_words(chart, sequence, len(rows), len(times), times[rows[0]], rates) if len(rows) else ""
@@ -193,7 +193,7 @@ def _unsafe(chart: str, rates: bool) -> bool:
     return chart == "euler_angles" or (chart == "rotation_vector" and rates)
 
 
-def singular_rows(chart: str, values: Any, sequence: str | None, rates: bool = False) -> Any:
+def singular_rows(chart: str, values: Array, sequence: str | None, rates: bool = False) -> Indices:
     """Numbers of the rows at which a chart is singular; arguments as of ``singular_note``."""
     if not _unsafe(chart, rates) or (chart == "euler_angles" and sequence is None):
         return np.empty(0, dtype=np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
+from polhode.arguments import Array, ArrayLike, Mask
 from polhode.errors import InvalidInput
 
 SAME_TIME = 1e-9
@@ -22,7 +23,7 @@ SCATTER = 0.15
 """Largest deviation of the slopes between neighbours from the fitted slope."""
 
 
-def total_of(ds: xr.Dataset, name: str) -> Any:
+def total_of(ds: xr.Dataset, name: str) -> Array:
     """A variable, summed over the bodies, in the order of the run."""
     variable = ds[name]
     return np.asarray((variable.sum("body") if "body" in variable.dims else variable).values, dtype=float)
@@ -56,7 +57,7 @@ def momentum_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
     return errors
 
 
-def attitude_angle(q: Any, reference: Any) -> Any:
+def attitude_angle(q: ArrayLike, reference: ArrayLike) -> Any:
     """Angle of the rotation between two attitudes, rad, from 0 to pi.
 
     Parameters
@@ -72,7 +73,7 @@ def attitude_angle(q: Any, reference: Any) -> Any:
     return rotation.angle_between(q, reference)
 
 
-def attitude_error(q: Any, reference: Any) -> Any:
+def attitude_error(q: ArrayLike, reference: ArrayLike) -> Any:
     """Spectral norm of the difference of two rotation matrices, ``|R - R_ref|``, from 0 to 2.
 
     ``R - R_ref`` is ``R_ref`` times ``exp(theta) - 1``, whose singular values are 0 and twice ``2 sin(theta/2)``; so
@@ -119,7 +120,7 @@ def errors_between(ds: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
         )
     errors: dict[str, Any] = {}
 
-    def put(name: str, source: str, values: Any, label: str, units: str) -> None:
+    def put(name: str, source: str, values: float, label: str, units: str) -> None:
         dims = [str(dim) for dim in ds[source].dims[:-1]]
         errors[name] = (dims, values, {"long_name": label, "units": units})
 
@@ -165,7 +166,7 @@ def _at_times_of(ds: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
 
 
 # ------------------------------------------------------------------ orders
-def asymptotic(steps: Any, errors: Any, floor: float = 0.0) -> Any:
+def asymptotic(steps: ArrayLike, errors: Array, floor: float = 0.0) -> Mask:
     """Select the points in the asymptotic range, from which an order can be measured.
 
     Excluded are errors at or below ``floor``, zero or not finite; the round-off plateau at small steps; and points at
@@ -215,7 +216,7 @@ def asymptotic(steps: Any, errors: Any, floor: float = 0.0) -> Any:
     return selected
 
 
-def observed_order(steps: Any, errors: Any, floor: float = 0.0) -> float:
+def observed_order(steps: ArrayLike, errors: Array, floor: float = 0.0) -> float:
     """Observed order of convergence: the log-log slope through the points that ``asymptotic`` selects.
 
     Parameters
@@ -241,7 +242,7 @@ def observed_order(steps: Any, errors: Any, floor: float = 0.0) -> float:
     return _fit(np.abs(np.asarray(steps, dtype=float))[selected], np.asarray(errors, dtype=float)[selected])
 
 
-def _slopes(h: Any, e: Any) -> Any:
+def _slopes(h: Array, e: Array) -> Array:
     return np.diff(np.log(e)) / np.diff(np.log(h)) if len(h) > 1 else np.zeros(0)
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.kernel import layout as L
 from polhode.systems.record import AuxiliaryVariable, System
 
@@ -37,12 +38,12 @@ class EnergyBalance(NamedTuple):
     largest: list[Any]  # (..., n): the largest of each of all rows so far
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> Array:
         """What there is of energy to exchange, (..., n)."""
         return reduce(np.add, self.largest)
 
     @property
-    def error(self) -> Any:
+    def error(self) -> Array:
         """What no work explains, over the scale, (..., n)."""
         scale = self.scale
         with np.errstate(invalid="ignore"):
@@ -55,7 +56,7 @@ def work_variables(auxiliary: Sequence[AuxiliaryVariable]) -> list[int]:
 
 
 def energy_balance(
-    system: System, states: Any, kinetic: Any, potential: Any, before: Sequence[float] | None = None
+    system: System, states: Array, kinetic: Array, potential: Array | None, before: Sequence[float] | None = None
 ) -> EnergyBalance:
     """The balance of rows, of which the first is the start."""
     energy = kinetic.copy() if potential is None else kinetic + potential
@@ -76,7 +77,7 @@ def energy_balance(
     return EnergyBalance(energy, change, work, unexplained, sizes, largest)
 
 
-def massless_note(mu: Any) -> str:
+def massless_note(mu: Array) -> str:
     """Note attached to the energies where bodies (..., N) have no mass; empty where all have."""
     found = np.flatnonzero((mu == 0.0).reshape(-1, mu.shape[-1]).any(axis=0))
     if not found.size:

@@ -14,13 +14,14 @@ accelerations, which no trajectory holds, and is neglected: under J2 some 1e-3 o
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from math import pi
 from typing import Any
 
 import numpy as np
 
 from polhode.algebra import orbits, rotation
-from polhode.arguments import number, vector, whole
+from polhode.arguments import Array, ArrayLike, number, vector, whole
 from polhode.errors import InvalidInput
 from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import trajectory
@@ -58,7 +59,7 @@ def gravity_parameter(ds: xr.Dataset, mu: float | None = None) -> float:
     return known.mu
 
 
-def _moving(ds: xr.Dataset, *needed: str) -> tuple[Any, Any, tuple[Any, ...]]:
+def _moving(ds: xr.Dataset, *needed: str) -> tuple[Array, Array, tuple[Hashable, ...]]:
     """Positions, velocities and their leading dimensions."""
     trajectory(ds, "position", "velocity", *needed)
     leading = tuple(ds["position"].dims[:-1])
@@ -66,7 +67,9 @@ def _moving(ds: xr.Dataset, *needed: str) -> tuple[Any, Any, tuple[Any, ...]]:
     return r, v, leading
 
 
-def _dataset(ds: xr.Dataset, variables: Any, title: str) -> xr.Dataset:
+def _dataset(
+    ds: xr.Dataset, variables: Mapping[str, tuple[Sequence[Hashable], Array, dict[str, str]]], title: str
+) -> xr.Dataset:
     """A Dataset of further variables with the coordinates of a trajectory."""
     made = xr.Dataset(variables)
     kept = {name: ds[name] for name in ("time", "body", "member") if name in ds.coords and name in made.dims}
@@ -76,18 +79,20 @@ def _dataset(ds: xr.Dataset, variables: Any, title: str) -> xr.Dataset:
     return made.assign_coords(kept).assign_attrs({"title": title, **kept_attrs})
 
 
-def _array(ds: xr.Dataset, values: Any, dims: Any, name: str, words: str, units: str = "rad") -> xr.DataArray:
+def _array(
+    ds: xr.Dataset, values: Array, dims: Sequence[Hashable], name: str, words: str, units: str = "rad"
+) -> xr.DataArray:
     """A further variable with the times of a trajectory."""
     about = {"long_name": words, "units": units}
     return xr.DataArray(values, dims=dims, name=name, attrs=about).assign_coords(time=ds["time"])
 
 
-def _unit(vectors: Any) -> Any:
+def _unit(vectors: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         return vectors / np.sqrt(np.einsum("...i,...i->...", vectors, vectors))[..., None]
 
 
-def where_known(change: Any, q: Any, x: Any) -> Any:
+def where_known(change: Any, q: Array, x: Array) -> Array:
     """A change of values by quaternions that are known; NaN by others."""
     known = np.isfinite(q).all(axis=-1) & (np.abs(q).sum(axis=-1) > 0.0) & np.isfinite(x).all(axis=-1)
     found = np.full(x.shape, np.nan)
@@ -96,7 +101,7 @@ def where_known(change: Any, q: Any, x: Any) -> Any:
 
 
 # ------------------------------------------------------------------ LVLH
-def lvlh_attitude(position: Any, velocity: Any) -> Any:
+def lvlh_attitude(position: Array, velocity: Array) -> Array:
     """Attitude of LVLH: quaternions (..., 4) that take its components to space."""
     z = -_unit(position)
     y = -_unit(np.cross(position, velocity))
@@ -141,7 +146,7 @@ def lvlh(ds: xr.Dataset) -> xr.Dataset:
     return _dataset(ds, variables, "attitude relative to LVLH").assign_coords(labels | {"angle": list(ANGLE_NAMES)})
 
 
-def yaw_pitch_roll(q: Any) -> Any:
+def yaw_pitch_roll(q: Array) -> Array:
     """Yaw, pitch and roll (..., 3) of attitudes, for all attitudes: where pitch is +-pi/2 the roll is 0."""
     w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
     sine = np.clip(2.0 * (w * y - x * z), -1.0, 1.0)
@@ -153,7 +158,7 @@ def yaw_pitch_roll(q: Any) -> Any:
     return np.stack([yaw, np.arctan2(sine, np.where(locked, 0.0, cosine)), np.where(locked, 0.0, roll)], axis=-1)
 
 
-def pointing_error(ds: xr.Dataset, axis: Any = (0.0, 0.0, 1.0), toward: Any = "nadir") -> xr.DataArray:
+def pointing_error(ds: xr.Dataset, axis: ArrayLike = (0.0, 0.0, 1.0), toward: str = "nadir") -> xr.DataArray:
     """Angle between an axis of the body and a direction in space."""
     trajectory(ds, "attitude")
     leading = tuple(ds["attitude"].dims[:-1])
@@ -197,7 +202,9 @@ def beta_angle(ds: xr.Dataset, sun: Any = None) -> xr.DataArray:
 
 
 # ------------------------------------------------------------------ elements
-def relative_motion(ds: xr.Dataset, about: int | str | None = None) -> tuple[Any, Any, Any, tuple[Any, ...]]:
+def relative_motion(
+    ds: xr.Dataset, about: int | str | None = None
+) -> tuple[Array, Array, float | Array | None, tuple[Hashable, ...]]:
     """Positions and velocities relative to what is orbited, and gravity parameters."""
     r, v, leading = _moving(ds)
     mus = gravity_parameters(ds)
@@ -226,7 +233,7 @@ def relative_motion(ds: xr.Dataset, about: int | str | None = None) -> tuple[Any
     return r, v, pulling.reshape(shape), leading
 
 
-def gravity_parameters(ds: xr.Dataset) -> Any:
+def gravity_parameters(ds: xr.Dataset) -> Array | None:
     """Gravity parameters (N,) of bodies that attract each other, from the record; None for other systems."""
     given = recorded(ds)
     if ds.attrs.get("system") != "gravitating_bodies":
@@ -334,7 +341,7 @@ def ground_track(ds: xr.Dataset, rotation_rate: float | None = None, radius: flo
     return _dataset(ds, variables, "ground track")
 
 
-def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
+def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Array:
     """When the first body is in the shadow (penumbra included) of the centre.
 
     Edges are sought between rows on the cubic through positions and velocities of both, so rows may be apart by up to
@@ -348,8 +355,7 @@ def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
     times = np.asarray(ds["time"].values, dtype=float)
     if len(times) > 1 and times[-1] < times[0]:
         times, r, v = times[::-1], r[::-1], v[::-1]
-    usable = np.isfinite(r).all(axis=1) & np.isfinite(v).all(axis=1)
-    usable[1:] &= np.diff(times) > 0.0
+    usable = np.isfinite(r).all(axis=1) & np.isfinite(v).all(axis=1) & np.append(True, np.diff(times) > 0.0)
     times, r, v = times[usable], r[usable], v[usable]
     if len(times) < 2:
         return np.empty((0, 2))
@@ -369,7 +375,7 @@ def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Any:
     return np.array(found).reshape(-1, 2)
 
 
-def _turn_between(times: Any, r: Any, v: Any) -> float:
+def _turn_between(times: Array, r: Array, v: Array) -> float:
     """Largest angle (rad) about the centre from one row to the next, by the rates at both."""
     square = np.einsum("ij,ij->i", r, r)
     rate = np.linalg.norm(np.cross(r, v), axis=1) / np.where(square > 0.0, square, np.inf)
@@ -382,13 +388,13 @@ SOUGHT = 200_000
 """Most places between rows at which a shadow is sought."""
 
 
-def hermite(a: Any, b: Any, da: Any, db: Any, h: Any, x: Any) -> Any:
+def hermite(a: Array, b: Array, da: Array, db: Array, h: Array, x: Array) -> Array:
     """The cubic from a to b with slopes da and db over an interval h, at its part x."""
     y = 1.0 - x
     return y * y * (1.0 + 2.0 * x) * a + x * x * (1.0 + 2.0 * y) * b + h * x * y * (y * da - x * db)
 
 
-def between_rows(times: Any, points: Any, slopes: Any, many: int) -> tuple[Any, Any]:
+def between_rows(times: Array, points: Array, slopes: Array, many: int) -> tuple[Array, Array]:
     """Times and points at rows and ``many - 1`` times between each two, on the cubics through rows."""
     h, x = np.diff(times), np.arange(many) / many
     t = (times[:-1, None] + h[:, None] * x).ravel()

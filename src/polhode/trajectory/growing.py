@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from polhode.arguments import Array, Indices
 from polhode.durable import Unsynced, write, write_durably
 from polhode.trajectory.lazy_packages import xr
 
@@ -44,7 +46,7 @@ def _text(values: Any) -> bool:
     return values.dtype.kind not in "biuf"
 
 
-def encoded(values: Any) -> bytes:
+def encoded(values: Array | Indices | NDArray[np.object_]) -> bytes:
     """The content of a chunk."""
     if not _text(values):
         return _packed(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes())

@@ -37,7 +37,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, array, squares, truth
+from polhode.arguments import UNKNOWN, Array, array, squares, truth
 from polhode.arguments import path as checked_path
 from polhode.arguments import whole as whole_number
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
@@ -428,7 +428,7 @@ def _particles(
     )
 
 
-def with_rows(ds: Any) -> xr.Dataset:
+def with_rows(ds: xr.Dataset) -> xr.Dataset:
     """The trajectory of one run, checked: it has rows."""
     if "time" not in trajectory(ds, "time").dims:
         raise InvalidInput("this Dataset has no dimension time; take several rows of a run, ds.isel(time=slice(...))")
@@ -438,7 +438,7 @@ def with_rows(ds: Any) -> xr.Dataset:
     return found
 
 
-def stated(ds: xr.Dataset, name: str, *layouts: tuple[str, ...]) -> Any:
+def stated(ds: xr.Dataset, name: str, *layouts: tuple[str, ...]) -> Array:
     """A variable as real numbers, along the one of these layouts that it has."""
     variable = ds[name].variable
     for layout in layouts:
@@ -451,7 +451,7 @@ def stated(ds: xr.Dataset, name: str, *layouts: tuple[str, ...]) -> Any:
                        "and of several members one: ds.isel(member=0)")  # fmt: skip
 
 
-def box_of(ds: xr.Dataset) -> Any:
+def box_of(ds: xr.Dataset) -> Array | None:
     """Edges (3,) of the periodic box, None in free space."""
     if "box" not in ds:
         return None
@@ -461,7 +461,7 @@ def box_of(ds: xr.Dataset) -> Any:
     return box
 
 
-def of_bodies(ds: xr.Dataset, name: str) -> Any:
+def of_bodies(ds: xr.Dataset, name: str) -> Array:
     """Return a variable of all bodies as a finite array (time, body, components)."""
     if name not in with_rows(ds):
         has = "do not turn" if name in ("attitude", "angular_momentum", "angular_velocity") else "do not move"

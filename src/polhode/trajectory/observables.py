@@ -39,7 +39,7 @@ import numpy as np
 import xarray as xr
 from scipy.fft import irfft, next_fast_len, rfft
 
-from polhode.arguments import array, number, room_for, squares, whole
+from polhode.arguments import Array, array, number, room_for, squares, whole
 from polhode.errors import InvalidInput, shown
 from polhode.lazy import public_names
 from polhode.trajectory.molecules import body_dipoles, box_of, of_bodies, stated, with_rows
@@ -553,7 +553,7 @@ def mean_square_displacement(ds: xr.Dataset, lags: int | None = None, *, blocks:
 
 
 # ------------------------------------------------------------------ pairs
-def _chosen(ds: Any, rows: Any) -> xr.Dataset:
+def _chosen(ds: xr.Dataset, rows: Any) -> xr.Dataset:
     """The trajectory, checked, at the selected rows."""
     if rows is None:
         return with_rows(ds)
@@ -569,7 +569,7 @@ def _chosen(ds: Any, rows: Any) -> xr.Dataset:
         ) from None
 
 
-def _positions(ds: xr.Dataset) -> tuple[Any, Any]:
+def _positions(ds: xr.Dataset) -> tuple[Array, Array | None]:
     """Positions (time, body, axis) of at least two bodies, and the edges of the box or None."""
     position = of_bodies(ds, "position")
     if position.shape[1] < 2:
@@ -577,7 +577,7 @@ def _positions(ds: xr.Dataset) -> tuple[Any, Any]:
     return position, box_of(ds)
 
 
-def _shells(position: Any, box: Any, bins: Any, r_max: Any, unit: str) -> Any:
+def _shells(position: Array, box: Any, bins: int, r_max: Any, unit: str) -> Array:
     """Radii of the shells, from 0."""
     bins = whole(bins, "bins", 1)
     room_for(1000.0 * bins, "bins")
@@ -601,7 +601,7 @@ def _chunks(N: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _histograms(r: Any, box: Any, edges: Any, u: Any = None) -> Any:
+def _histograms(r: Array, box: Any, edges: Array, u: Any = None) -> Array:
     """Number of pairs in each shell for one row; with unit vectors ``u`` also the sums for h110 and h112."""
     bins, furthest = len(edges) - 1, edges[-1] ** 2
     found = np.zeros((1 if u is None else 3, bins))
@@ -643,7 +643,7 @@ def _length(ds: xr.Dataset) -> str:
     return str(ds["position"].attrs.get("units", "length"))
 
 
-def _radii(ds: xr.Dataset, r: Any) -> Any:
+def _radii(ds: xr.Dataset, r: Array) -> tuple[str, Array, dict[str, str]]:
     """The coordinate r."""
     return ("r", r, {"long_name": "distance", "units": _length(ds)})
 

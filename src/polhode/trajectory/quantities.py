@@ -15,6 +15,7 @@ import numpy as np
 from polhode.algebra.quaternion import conjugate, multiply, rotate, rotate_inverse
 from polhode.algebra.short_rows import all_of, any_of
 from polhode.algebra.so3 import add, axpy, cross, dot
+from polhode.arguments import Array
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
@@ -36,12 +37,12 @@ class Constants(NamedTuple):
     axis: Any = None
 
     @classmethod
-    def alone(cls, *of_system: Any) -> Constants:
+    def alone(cls, *of_system: Array | None) -> Constants:
         """Those of one member, from ``System.for_kernels``."""
         return cls(*(None if one is None else one[None] for one in of_system))
 
     @property
-    def bodies(self) -> Any:
+    def bodies(self) -> Array:
         """What kernels read of the bodies of each member, (M, 12 N): as ``System.bodies``."""
         turns = np.isfinite(self.moments)
         thin = any_of(turns) & ~all_of(turns)
@@ -91,7 +92,7 @@ def _loop() -> Any:
     return jit.compile_kernel(quantities_of_rows, QUANTITIES)
 
 
-def of_bodies(states: Any, constants: Constants) -> OfBodies:
+def of_bodies(states: Array, constants: Constants) -> OfBodies:
     """What follows from the states of M members, at n rows each."""
     rows = np.require(states, float, ["C", "W"])
     K, (M, N) = len(rows), constants.mass.shape
@@ -163,7 +164,7 @@ def _potential_loop() -> Any:
     return jit.compile_kernel(potentials_of_members, ENERGIES_OF_MEMBERS)
 
 
-def potential_energies(times: Any, states: Any, constants: Constants, potential: Any) -> Any:
+def potential_energies(times: Array, states: Array, constants: Constants, potential: Any) -> Array:
     """Potential energies (M n) of states (M n, 13 N or more) at times (M n), by the compiled role POTENTIAL."""
     M, found = len(constants.mass), np.zeros(len(states))
     times, rows = (np.require(a, float, ["C", "W"]) for a in (times, states))  # writable, as kernels take arrays

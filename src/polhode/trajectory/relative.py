@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import choice, whole
+from polhode.arguments import Array, choice, whole
 from polhode.errors import InvalidInput, unknown_name
 from polhode.trajectory.frames import lvlh_attitude, where_known
 from polhode.trajectory.lazy_packages import xr
@@ -44,7 +44,7 @@ def relative(ds: xr.Dataset, origin: int | str, other: int | str, frame: str = "
     trajectory(ds, *needed)
     rows = tuple(dim for dim in ds["position"].dims if dim not in ("body", "axis"))
 
-    def of(name: str, last: str) -> tuple[Any, Any]:
+    def of(name: str, last: str) -> tuple[Array, Array]:
         values = np.asarray(ds[name].transpose("body", *rows, last).values, dtype=float)
         return values[k], values[j]
 
@@ -87,7 +87,7 @@ def relative(ds: xr.Dataset, origin: int | str, other: int | str, frame: str = "
     return xr.Dataset(variables, attrs={"title": f"{other} as seen from {origin}"}).assign_coords(kept)
 
 
-def _in_axes(q: Any, x: Any) -> Any:
+def _in_axes(q: Array, x: Array) -> Array:
     """Vectors in axes that quaternions take to space."""
     return where_known(rotation.rotate_inverse, q, x)
 

@@ -73,11 +73,9 @@ The attribute ``epoch``, where it was given, is the instant of time 0: ``2030-01
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from polhode.arguments import UNKNOWN
+from polhode.arguments import UNKNOWN, Array
 from polhode.errors import InvalidInput, shown
 from polhode.trajectory.lazy_packages import xr
 
@@ -259,7 +257,7 @@ SCALES: dict[str, dict[str, str]] = {
 """Units that quantities passed along with a trajectory are converted to, by the trajectory's unit label."""
 
 
-def trajectory(ds: Any, *needed: str) -> xr.Dataset:
+def trajectory(ds: object, *needed: str) -> xr.Dataset:
     """Check that ``ds`` is a Dataset with the variables ``needed``, and return it."""
     if not isinstance(ds, xr.Dataset):
         raise InvalidInput(f"ds must be a Dataset such as polhode.integrate gives, not {shown(ds)}")
@@ -286,7 +284,7 @@ MOVING = frozenset({"attitude", "angular_momentum", "angular_velocity", "positio
 """Variables that change with the time, where there is one."""
 
 
-def _are_times(times: Any, of_members: bool) -> bool:
+def _are_times(times: Array, of_members: bool) -> bool:
     """Whether times are finite numbers, but for NaN behind the end of members that ended early."""
     there = np.isfinite(np.atleast_1d(times))
     if not of_members:

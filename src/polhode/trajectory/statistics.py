@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from polhode.arguments import UNKNOWN, array, squares, whole
+from polhode.arguments import UNKNOWN, Array, array, squares, whole
 from polhode.errors import InvalidInput, shown
 from polhode.trajectory.schema import trajectory
 
@@ -36,7 +36,7 @@ class Average(NamedTuple):
     length: Any  # rows per block, 0 where the error is nan
 
 
-def average(x: Any, blocks: int | None = None) -> Average:
+def average(x: Array, blocks: int | None = None) -> Average:
     """Average of time series and its standard error."""
     x = squares(np.asarray(x, dtype=float), "the series")
     n = len(x)
@@ -80,7 +80,7 @@ def _lengths(n: int) -> list[int]:
     return lengths
 
 
-def _error_of(x: Any, length: int, count: int) -> Any:
+def _error_of(x: Array, length: int, count: int) -> Array:
     """Standard error of the average, from the last ``count`` blocks of this length."""
     last = x[len(x) - length * count :].reshape(count, length, *x.shape[1:])
     return np.asarray(last.mean(axis=1).std(axis=0, ddof=1) / np.sqrt(count))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import number, vector
+from polhode.arguments import Array, ArrayLike, number, vector
 from polhode.errors import InvalidInput
 from polhode.surroundings import paths, planets
 from polhode.trajectory.lazy_packages import xr
@@ -86,7 +86,7 @@ def centre(ds: xr.Dataset) -> Centre | None:
     return Centre(float(mu), name, radius, rotation)
 
 
-def centre_of_top(ds: xr.Dataset) -> Any:
+def centre_of_top(ds: xr.Dataset) -> Array | None:
     """Centre of mass (3,) of a top from its fixed point, body axes, by its weight; None of what is no top."""
     given = recorded(ds)
     at = given.get("center_of_mass", (0.0, 0.0, 1.0))
@@ -120,7 +120,7 @@ def _light(ds: xr.Dataset) -> Mapping[str, Any] | None:
     return lights[0] if lights else None
 
 
-def place_of_sun(ds: xr.Dataset, times: Any = None) -> Any:
+def place_of_sun(ds: xr.Dataset, times: ArrayLike | None = None) -> Array | None:
     """Where the Sun of a run is: positions (n, 3), or unit vectors towards it if it is infinitely far away."""
     light = _light(trajectory(ds))
     at = np.atleast_1d(np.asarray(ds["time"].values if times is None else times, dtype=float))
@@ -137,7 +137,7 @@ def _path(light: Mapping[str, Any]) -> paths.Path:
     return paths.path_to_sun(*given)
 
 
-def _along(path: paths.Path, times: Any) -> Any:
+def _along(path: paths.Path, times: Array) -> Array:
     """Places (n, 3) along a path; NaN beyond the ends of a table."""
     form, numbers = path.numbers[0], np.array(path.numbers)
     if form == paths.AT_REST:
@@ -160,7 +160,7 @@ class Shadow:
     sun_radius: float
     path: paths.Path
 
-    def depth(self, times: Any, positions: Any) -> Any:
+    def depth(self, times: Array, positions: Array) -> Array:
         """How deep in the shadow positions (n, 3) are: positive in it (penumbra included), a length or an angle."""
         sun = _along(self.path, times)
         r = positions
@@ -193,7 +193,7 @@ def shadow_of(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> S
     return Shadow(str(light["shadow"]), radius, of_sun, _path(light))
 
 
-def turned(ds: xr.Dataset, times: Any, rotation: float) -> Any:
+def turned(ds: xr.Dataset, times: Array, rotation: float) -> Array:
     """Angle (rad) of the prime meridian of the central body at some times.
 
     That of the Earth is its rotation angle if the trajectory has an epoch and is in SI units (precession, nutation and

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, ArrayLike
+
 WHOLE = 32767
 """Largest raw number of an int16."""
 DRAWN = 4095
@@ -44,15 +46,15 @@ class Arrays:
         self._size += len(data) + len(filling)
         return found
 
-    def exact(self, values: Any) -> Reference:
+    def exact(self, values: Array) -> Reference:
         """Numbers as they are: float64."""
         return self._add(np.asarray(values, dtype="<f8"), "float64")
 
-    def whole(self, values: Any) -> Reference:
+    def whole(self, values: ArrayLike) -> Reference:
         """Numbers that count: uint32."""
         return self._add(np.asarray(values, dtype="<u4"), "uint32")
 
-    def single(self, values: Any, bits: int = FINE) -> Reference:
+    def single(self, values: Array, bits: int = FINE) -> Reference:
         """float32 with so many bits of the mantissa; NaN and infinity stay. float64 where float32 has no such sizes."""
         values = np.asarray(values, dtype=float)
         size = _size(values)
@@ -62,7 +64,7 @@ class Arrays:
             raw = values.astype("<f4")
         return self._add(_rounded(raw, bits), "float32")
 
-    def short(self, values: Any, size: float | None = None, steps: int = WHOLE) -> Reference:
+    def short(self, values: Array, size: float | None = None, steps: int = WHOLE) -> Reference:
         """int16 of so many steps up to ``size`` (default: the largest); where a number is not finite, float32."""
         values = np.asarray(values, dtype=float)
         if not np.isfinite(values).all():
@@ -75,7 +77,7 @@ class Arrays:
         return self._add(np.rint(values / size * steps).astype("<i2"), "int16", size / steps)
 
 
-def _size(values: Any) -> float:
+def _size(values: Array) -> float:
     finite = np.abs(values[np.isfinite(values)])
     return float(finite.max()) if finite.size else 0.0
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import unit_vectors
+from polhode.arguments import Array, unit_vectors
 from polhode.arguments.recorded import called
 from polhode.bodies.gyros import control_moment_gyros
 from polhode.errors import PolhodeError
@@ -28,7 +28,7 @@ def arrows(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
     """Arrows of a spacecraft beside those of its motion, in space: the Sun, the field, the dipole of its torquers."""
     found = []
 
-    def add(name: str, colour: str, values: Any) -> None:
+    def add(name: str, colour: str, values: Array | None) -> None:
         if values is not None and np.isfinite(values).any() and np.any(values):
             found.append({"name": name, "colour": colour, "space": arrays.short(np.nan_to_num(values), steps=DRAWN)})
 
@@ -38,20 +38,20 @@ def arrows(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
     return found
 
 
-def toward_sun(run: Recorded) -> Any:
+def toward_sun(run: Recorded) -> Array | None:
     """Unit vectors (F, 3) to the Sun of the run, in space; None where it has none."""
     r = run.first("position")
     try:
         sun = None if r is None else place_of_sun(run.whole, run.times)
     except PolhodeError:  # an ephemeris whose file or package is not here
         return None
-    if sun is None:
+    if sun is None or r is None:
         return None
     away = sun if sun_is_far(run.whole) else sun - r
     return away / np.linalg.norm(away, axis=1, keepdims=True)
 
 
-def magnetic_field(run: Recorded) -> Any:
+def magnetic_field(run: Recorded) -> Array | None:
     """The field (F, 3) that the spacecraft meets, in space; None where it meets none."""
     r, given = run.first("position"), run.arguments.get("magnetic_field")
     if r is None or not isinstance(given, dict):
@@ -62,7 +62,7 @@ def magnetic_field(run: Recorded) -> Any:
         return None
 
 
-def dipole(run: Recorded) -> Any:
+def dipole(run: Recorded) -> Array | None:
     """The dipole (F, 3) that the torquers are told to have together, in space."""
     q, given = run.first("attitude"), run.arguments.get("torquers")
     if q is None or "dipole_command" not in run.ds or not isinstance(given, dict):

@@ -57,7 +57,7 @@ def of_run(run: Recorded, found: list[tuple[str, str]]) -> list[list[str]]:
     return [[name, _short(str(text))] for name, text in lines if text]
 
 
-def _with(name: Any, described: Any) -> str:
+def _with(name: object, described: object) -> str:
     return f"{name}: {described}" if described else str(name)
 
 

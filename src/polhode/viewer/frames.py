@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import pi
-from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, Indices, Mask
 from polhode.errors import InvalidInput
 from polhode.trajectory.lazy_packages import xr
 
@@ -28,8 +28,8 @@ FEWEST = 50
 class Frames:
     """Chosen rows."""
 
-    rows: Any  # their numbers in the Dataset, in order of increasing time
-    times: Any  # their times, strictly increasing
+    rows: Indices  # their numbers in the Dataset, in order of increasing time
+    times: Array  # their times, strictly increasing
     facts: list[tuple[str, str]] = field(default_factory=list)  # what has to be said of the choice
 
 
@@ -78,7 +78,7 @@ def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> Frame
     return Frames(rows[picked], shown, facts)
 
 
-def ordered(ds: xr.Dataset) -> tuple[Any, Any, list[tuple[str, str]]]:
+def ordered(ds: xr.Dataset) -> tuple[Indices, Array, list[tuple[str, str]]]:
     """Numbers and times of the rows with strictly increasing times, and what is to be said."""
     if "time" not in ds.variables or ds["time"].dims != ("time",):
         raise InvalidInput("this Dataset is no trajectory: it has no times; take that of a run")
@@ -96,7 +96,7 @@ def ordered(ds: xr.Dataset) -> tuple[Any, Any, list[tuple[str, str]]]:
     return rows, times[rows], facts
 
 
-def evenly(times: Any, most: int) -> Any:
+def evenly(times: Array, most: int) -> Indices:
     """Indices of at most so many rows, those nearest to instants that are spread evenly; the first and the last too."""
     n = len(times)
     if n <= most:
@@ -110,7 +110,7 @@ def evenly(times: Any, most: int) -> Any:
     return np.unique(nearer)
 
 
-def _finite(ds: xr.Dataset, rows: Any) -> Any:
+def _finite(ds: xr.Dataset, rows: Indices) -> Mask:
     """Which of the rows have finite attitudes and positions."""
     good = np.ones(len(rows), dtype=bool)
     for name in ("attitude", "position"):
@@ -122,7 +122,7 @@ def _finite(ds: xr.Dataset, rows: Any) -> Any:
     return good
 
 
-def turns(ds: xr.Dataset, rows: Any, times: Any) -> tuple[float, float]:
+def turns(ds: xr.Dataset, rows: Indices, times: Array) -> tuple[float, float]:
     """Largest turn between two of the rows, rad, and the largest rate, of any body about itself or about a centre."""
     if len(rows) < 2:
         return 0.0, 0.0

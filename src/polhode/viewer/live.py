@@ -63,7 +63,7 @@ export default {{ render }};
 
 
 def live_view(
-    source: Any, label: str, most: int, span: tuple[float, float] | None, mesh: Any, title: str | None, height: int
+    source: object, label: str, most: int, span: tuple[float, float] | None, mesh: Any, title: str | None, height: int
 ) -> Any:
     """A widget that shows a Dataset, or follows the live store of a run, which need not have begun."""
     words = {"most": most, "span": span, "mesh": mesh, "title": title}
@@ -117,7 +117,7 @@ def widget_class() -> Any:
             rest = "it goes on" if self.going else "it is not followed"
             return f"<live View: {rest}; stop(), wait()>"
 
-        def show_run(self, label: str, ds: Any, words: dict[str, Any]) -> None:
+        def show_run(self, label: str, ds: xr.Dataset, words: dict[str, Any]) -> None:
             """Show a Dataset in place of what is shown."""
             scene, arrays = scene_of([(label, ds)], **words)
             with self.hold_sync():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import array
+from polhode.arguments import Array, ArrayLike, Indices, array
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, shown
 
@@ -20,7 +20,7 @@ MOST = 200_000
 """Most triangles: a page with more is large and slow."""
 
 
-def mesh_of(given: Any) -> tuple[Any, Any] | None:
+def mesh_of(given: Path | int | tuple[list[list[int]], list[list[float]]] | None) -> tuple[Any, Any] | None:
     """Corners (V, 3) and triangles (F, 3) of a file, or of arrays ``(vertices, faces)``; None of None."""
     if given is None:
         return None
@@ -31,7 +31,7 @@ def mesh_of(given: Any) -> tuple[Any, Any] | None:
     return _checked(*given)
 
 
-def _checked(vertices: Any, faces: Any) -> tuple[Any, Any]:
+def _checked(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Indices]:
     corners = array(vertices, "vertices of mesh", "m")
     numbers = array(faces, "faces of mesh")
     if corners.ndim != 2 or corners.shape[1] != 3 or not len(corners):
@@ -60,7 +60,7 @@ def _corners_in_glb(content: bytes) -> int:
     return max(sum(shown), *counts, 0)
 
 
-def _read(name: str) -> tuple[Any, Any]:
+def _read(name: str) -> tuple[Array, Indices]:
     suffix = Path(name).suffix.lower()
     if suffix not in SUFFIXES:
         raise InvalidInput(f"mesh {name!r} must end in one of {', '.join(SUFFIXES)}")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array
 from polhode.errors import naming
 from polhode.viewer import equipment, shapes
 from polhode.viewer.arrays import DRAWN, Arrays
@@ -20,7 +21,7 @@ POINTS = 400
 """Points of the curve of the polhode."""
 
 
-def attitude(run: Recorded) -> Any:
+def attitude(run: Recorded) -> Array | None:
     """Unit quaternions (F, B, 4), each on the side of the one before; None for points."""
     q = run.of("attitude")
     if q is None:
@@ -28,7 +29,7 @@ def attitude(run: Recorded) -> Any:
     return steady(q / np.linalg.norm(q, axis=-1, keepdims=True))
 
 
-def steady(q: Any) -> Any:
+def steady(q: Array) -> Array:
     """Quaternions (F, ..., 4), each on the side of the one before."""
     steps = np.einsum("...i,...i->...", q[1:], q[:-1])
     flips = np.cumprod(np.where(steps < 0.0, -1.0, 1.0), axis=0)
@@ -51,7 +52,7 @@ def bodies(run: Recorded, arrays: Arrays, shape: shapes.Shape) -> dict[str, Any]
     return found | ({"names": names} if names else {})
 
 
-def position(run: Recorded, arrays: Arrays, r: Any) -> dict[str, Any]:
+def position(run: Recorded, arrays: Arrays, r: Array) -> dict[str, Any]:
     """Reference to positions: in a cell to a part in 32767 of its edge, else by their own size."""
     box = cell(run)
     return arrays.single(r) if box is None else arrays.short(r, max(box))
@@ -82,7 +83,7 @@ def positions(run: Recorded) -> Any:
     return r
 
 
-def pins(run: Recorded) -> Any:
+def pins(run: Recorded) -> Array | None:
     """Where bodies are pinned, (F, B, 3), if not all at the origin."""
     places = [run.arguments.get(name, {}).get("at") for name in names_of(run)]
     if not any(places):
@@ -95,9 +96,8 @@ def barycentric(run: Recorded) -> bool:
     return run.system == "gravitating_bodies" and run.mass is not None
 
 
-def barycentre(run: Recorded, r: Any) -> Any:
+def barycentre(run: Recorded, r: Array) -> Array:
     """That of the bodies, (F, 1, 3)."""
-    assert run.mass is not None
     weights = run.mass / run.mass.max()
     return (np.einsum("b,fbi->fi", weights, r) / weights.sum())[:, None]
 
@@ -132,7 +132,7 @@ def vectors(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
     return arrows
 
 
-def _unit(r: Any) -> Any:
+def _unit(r: Array) -> Array:
     length = np.linalg.norm(r, axis=-1, keepdims=True)
     return r / np.where(length > 0.0, length, 1.0)
 

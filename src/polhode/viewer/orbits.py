@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
 from polhode.plots.rows import even
 from polhode.trajectory import frames as seen
@@ -53,7 +54,7 @@ def about_a_centre(run: Recorded) -> bool:
     return run.system in AROUND or run.centre is not None
 
 
-def between_frames(run: Recorded) -> Any:
+def between_frames(run: Recorded) -> Indices:
     """Numbers of rows within the times shown, more than there are frames where there are more, by increasing time."""
     times = np.asarray(run.whole["time"].values, dtype=float)
     most = max(2, POINTS // run.bodies)
@@ -64,7 +65,7 @@ def between_frames(run: Recorded) -> Any:
     return rows[even(len(rows), most)]
 
 
-def path(run: Recorded, arrays: Arrays, rows: Any, facts: Told) -> dict[str, Any] | None:
+def path(run: Recorded, arrays: Arrays, rows: Indices, facts: Told) -> dict[str, Any] | None:
     """Places along the ways between these rows, by the cubics through positions and velocities; None where the rows
     are close and those of the frames.
 
@@ -96,7 +97,7 @@ def path(run: Recorded, arrays: Arrays, rows: Any, facts: Told) -> dict[str, Any
     return arrays.single(r, FINE - 5)
 
 
-def _bends(t: Any, r: Any, v: Any) -> tuple[Any, Any]:
+def _bends(t: Array, r: Array, v: Array) -> tuple[Array, Array]:
     """Angles (F - 1, B) between velocities of rows, and by body how much longer the way is than the straight one."""
     with np.errstate(all="ignore"):  # units may be of any size
         speed = np.linalg.norm(v, axis=-1)
@@ -139,7 +140,7 @@ def ground_track(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] |
     return arrays.short(np.degrees(np.column_stack([track.longitude.values, track.latitude.values])), 180.0)
 
 
-def lvlh(run: Recorded) -> Any:
+def lvlh(run: Recorded) -> Array | None:
     """Quaternions (F, 4) from the local frame to space, z to the centre and y against the orbit's angular momentum.
 
     None where the motion is straight at some frame.
@@ -151,7 +152,7 @@ def lvlh(run: Recorded) -> Any:
     return frame if np.isfinite(frame).all() else None
 
 
-def shadow(run: Recorded, rows: Any, facts: Told) -> list[list[float]]:
+def shadow(run: Recorded, rows: Indices, facts: Told) -> list[list[float]]:
     """Intervals in the shadow of the centre, where the run reckons with one."""
     try:
         found = seen.shadow(run.whole[["position", "velocity"]].isel(time=rows).load())

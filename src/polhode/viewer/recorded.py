@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, Indices
 from polhode.plots import recorded
 from polhode.trajectory.lazy_packages import xr
 
@@ -17,7 +18,7 @@ PLAIN = ("", "consistent")
 class Recorded(recorded.Recorded):
     """A Dataset with chosen rows, in order of increasing time."""
 
-    def __init__(self, whole: xr.Dataset, ds: xr.Dataset, rows: Any) -> None:
+    def __init__(self, whole: xr.Dataset, ds: xr.Dataset, rows: Indices) -> None:
         super().__init__(whole)
         self.ds = ds  # the rows that are shown, in memory
         self.rows = rows  # their numbers among all rows
@@ -33,7 +34,7 @@ class Recorded(recorded.Recorded):
         return "temperature" in self.whole or "dipole" in self.whole or "box" in self.whole
 
     @cached_property
-    def times(self) -> Any:
+    def times(self) -> Array:
         """Times of the rows shown."""
         return np.asarray(self.ds["time"].values, dtype=float)
 

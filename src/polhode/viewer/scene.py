@@ -80,7 +80,7 @@ def _labels(given: list[str], runs: list[Recorded]) -> list[str]:
     return [f"{text} ({found[:k].count(text) + 1})" if found.count(text) > 1 else text for k, text in enumerate(found)]
 
 
-def _recorded(ds: Any, most: int, span: tuple[float, float] | None) -> tuple[Recorded, list[tuple[str, str]]]:
+def _recorded(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> tuple[Recorded, list[tuple[str, str]]]:
     ds = renamed(trajectory(ds))
     if "member" in ds.dims:
         raise InvalidInput("this Dataset has members; take some by ds.isel(member=0), or members= of polhode.view")
@@ -141,7 +141,7 @@ MEMBERS = 4
 """Members that are shown unless some are named."""
 
 
-def members_of(ds: xr.Dataset, members: Any) -> list[tuple[str, xr.Dataset]]:
+def members_of(ds: xr.Dataset, members: Sequence[int] | None) -> list[tuple[str, xr.Dataset]]:
     """Members of an ensemble as runs, with labels: those named, else the first ones."""
     if "member" not in ds.dims:
         if members is not None:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array
 from polhode.trajectory import frames as seen
 from polhode.trajectory.convergence import momentum_errors
+from polhode.trajectory.lazy_packages import xr
 from polhode.viewer import equipment, motions, orbits
 from polhode.viewer.arrays import COARSE, Arrays
 from polhode.viewer.recorded import Recorded
@@ -84,7 +86,7 @@ def invariants(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
     return found
 
 
-def _row(run: Recorded, name: str) -> Any:
+def _row(run: Recorded, name: str) -> Array:
     return np.asarray(run.ds[name].values, dtype=float)
 
 
@@ -93,7 +95,7 @@ def _relative(run: Recorded) -> bool:
 
 
 # ------------------------------------------------------------------ errors
-def energy_errors(run: Recorded) -> Any:
+def energy_errors(run: Recorded) -> Array | None:
     """Size of the energy error at each frame: the largest of the rows from this frame to the next."""
     name = "energy_error" if _relative(run) else "energy_change"
     if name not in run.whole or run.whole[name].dims != ("time",):
@@ -101,7 +103,7 @@ def energy_errors(run: Recorded) -> Any:
     return _largest(run, np.abs(np.asarray(run.whole[name].values, dtype=float)))
 
 
-def _largest(run: Recorded, sizes: Any) -> Any:
+def _largest(run: Recorded, sizes: Array) -> Array:
     """Largest value of the rows from each frame to the next; the last frame has its own."""
     rows = run.rows
     if len(rows) < 2 or len(rows) == len(sizes):
@@ -126,7 +128,7 @@ def _momentum_errors(run: Recorded) -> list[Curve]:
     return [(_words(name), _largest(run, values)) for name, (values, _) in momentum_errors(small).items()]
 
 
-def _large(ds: Any) -> bool:
+def _large(ds: xr.Dataset) -> bool:
     return bool(ds.nbytes > 2**28)
 
 
@@ -141,7 +143,7 @@ def tilt(run: Recorded) -> Curve:
     return "axis", np.degrees(np.arctan2(np.hypot(up[:, 0], up[:, 1]), up[:, 2]))
 
 
-def unwound(angles: Any) -> Any:
+def unwound(angles: Array) -> Array:
     """Angles (deg) with NaN where they jump by a turn, so that no line is drawn across."""
     found = np.array(angles, dtype=float)
     found[1:][np.abs(np.diff(angles)) > 180.0] = np.nan

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array, ArrayLike
 from polhode.plots.solids import ring, sides
 from polhode.viewer.arrays import Arrays
 from polhode.viewer.recorded import Recorded
@@ -105,7 +106,7 @@ def _ball(run: Recorded, k: int) -> float:
     return float(np.cbrt(0.75 / pi * volume * run.mass[k] / run.mass[solid]))
 
 
-def _box(arrays: Arrays, size: Any, frame: Any, centre: Any = (0.0, 0.0, 0.0)) -> dict[str, Any]:
+def _box(arrays: Arrays, size: Array, frame: Array, centre: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, Any]:
     """A cuboid along the principal axes; a mesh where they are not those of the body."""
     if abs(abs(frame[0]) - 1.0) < 1e-12:
         return {"kind": "box", "size": [float(a) for a in size]}
@@ -115,11 +116,11 @@ def _box(arrays: Arrays, size: Any, frame: Any, centre: Any = (0.0, 0.0, 0.0)) -
     return _mesh(arrays, rotation.rotate(frame, corners), faces)
 
 
-def _mesh(arrays: Arrays, vertices: Any, faces: Any) -> dict[str, Any]:
+def _mesh(arrays: Arrays, vertices: Array, faces: ArrayLike) -> dict[str, Any]:
     return {"kind": "mesh", "vertices": arrays.single(vertices), "faces": arrays.whole(faces)}
 
 
-def _top(run: Recorded, arrays: Arrays, centre: Any) -> Shape:
+def _top(run: Recorded, arrays: Arrays, centre: Array) -> Shape:
     """A top: a cone on its tip where it is symmetric about the axis of its centre of mass, else a cuboid."""
     moments, frame = run.inertia[0]
     distance = float(np.linalg.norm(centre))
@@ -159,7 +160,7 @@ def _top(run: Recorded, arrays: Arrays, centre: Any) -> Shape:
     return Shape([shape], [float(-c) for c in centre], words)
 
 
-def _cone(arrays: Arrays, axis: Any, height: float, radius: float) -> dict[str, Any]:
+def _cone(arrays: Arrays, axis: Array, height: float, radius: float) -> dict[str, Any]:
     """A pyramid on its tip whose section has the second moments of a circle; relative to its centre of mass."""
     corner = radius * sqrt(3.0 / (2.0 + cos(2.0 * pi / SIDES)))
     rim = ring(axis, 0.25 * height, corner, SIDES)

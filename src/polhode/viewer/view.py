@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polhode.arguments import ArrayLike, text, truth, vector, whole
 from polhode.arguments import path as checked_path
-from polhode.arguments import text, truth, vector, whole
 from polhode.errors import InvalidInput, answering, shown
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.lazy_packages import xr
@@ -114,7 +114,7 @@ class View:
         return frame.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def html_path(path: Any) -> str:
+def html_path(path: object) -> str:
     """The name of a page."""
     name = checked_path(path)
     if Path(name).suffix.lower() not in (".html", ".htm"):
@@ -194,9 +194,7 @@ def view(
         if others or members is not None:
             raise InvalidInput("a live view follows one run; give one store")
         return live_view(ds, _names(labels, 1)[0], most, between, shape, heading, HEIGHT)
-    runs: list[tuple[str, xr.Dataset]] = []
-    for one in (ds, *others):
-        runs += members_of(read(one), members)
+    runs = [run for one in (ds, *others) for run in members_of(read(one), members)]
     if len(runs) > MOST_RUNS:
         raise InvalidInput(f"there are {len(runs)} runs to show; a page holds {MOST_RUNS} or fewer")
     names = _names(labels, len(runs))
@@ -216,14 +214,14 @@ def read(one: Any) -> xr.Dataset:
     return load(one, lazy=is_store(Path(checked_path(one))))
 
 
-def _span(given: Any) -> tuple[float, float]:
+def _span(given: ArrayLike) -> tuple[float, float]:
     first, last = vector(given, "span", 2).tolist()
     if not first <= last:
         raise InvalidInput(f"span is {first:g} to {last:g}; give the earlier time first")
     return first, last
 
 
-def _names(labels: Any, many: int) -> list[str]:
+def _names(labels: Sequence[str] | None, many: int) -> list[str]:
     if labels is None:
         return [""] * many
     if isinstance(labels, str) or not isinstance(labels, Sequence):
