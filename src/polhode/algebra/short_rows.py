@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, Mask
+
 
 def folded(function: Callable[[Any, Any], Any], a: Any) -> Any:
     """``function(function(a[..., 0], a[..., 1]), a[..., 2])``, and so on."""
@@ -19,21 +21,21 @@ def folded(function: Callable[[Any, Any], Any], a: Any) -> Any:
     return found
 
 
-def largest(a: Any) -> Any:
+def largest(a: Array) -> Array:
     """The largest of each row."""
     return folded(np.maximum, a)
 
 
-def smallest(a: Any) -> Any:
+def smallest(a: Array) -> Array:
     """The smallest of each row."""
     return folded(np.minimum, a)
 
 
-def any_of(a: Any) -> Any:
+def any_of(a: Mask) -> Mask:
     """Whether any of each row is true."""
     return folded(np.logical_or, a)
 
 
-def all_of(a: Any) -> Any:
+def all_of(a: Mask) -> Mask:
     """Whether all of each row are true."""
     return folded(np.logical_and, a)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import NUMBERS, Array, array, room_for
+from polhode.arguments import NUMBERS, Array, Indices, array, room_for
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 
@@ -212,11 +212,9 @@ class Rows:
     @functools.cached_property
     def loop(self) -> Callable[..., None]:
         """The compiled loop."""
-        takes = tuple(operand.length for operand in self._each)
-        loop: Callable[..., None] = loop_for(self.kernel, takes, self.length, self.planned)
-        return loop
+        return loop_for(self.kernel, tuple(operand.length for operand in self._each), self.length, self.planned)
 
-    def __call__(self, *values: Any, plan: Any = None) -> Any:
+    def __call__(self, *values: Any, plan: Indices | None = None) -> Array:
         """The result for the values of the operands, (..., *gives)."""
         rows: list[Any] = []
         for value, (length, _, fits) in zip(values, self._each, strict=True):

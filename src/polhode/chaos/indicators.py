@@ -327,11 +327,7 @@ def _with_error(logarithms: Array, elapsed: Array) -> tuple[Array, Array]:
 
 
 def _dataset(
-    found: Growth,
-    members: object,
-    variables: Mapping[str, tuple[tuple[str, ...], Array, str, str]],
-    title: str,
-    cite: str,
+    found: Growth, members: object, variables: Mapping[str, tuple[Any, ...]], title: str, cite: str
 ) -> xr.Dataset:
     """The Dataset of an indicator; without ``members`` of its only run."""
     request = found.request

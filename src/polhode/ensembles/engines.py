@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from polhode.arguments import Array, Indices
+
 NOT_RUN = -1
 """Status of a member whose turn has not come; others are those of ``kernel.layout`` and ``kernel.many``."""
 RAISED = 101
@@ -27,9 +29,9 @@ class Block:
     # (M or 1, 12 N): masses, principal moments and their inverses, 8 numbers a body; then the quaternions of the
     # frames, 4 a body, as kernels read them (``System.bodies``). One row where all members have the same, here and
     # below
-    bodies: Any
-    frames: Any  # (M or 1, 4 N): the latter alone
-    parameters: Any  # (M or 1, P): parameters of the system, without the scratch memory behind them
+    bodies: Array
+    frames: Array  # (M or 1, 4 N): the latter alone
+    parameters: Array  # (M or 1, P): parameters of the system, without the scratch memory behind them
     t0: float  # t0, h: time of the start, and the signed step; with a tolerance the signed span
     h: float
     n: int  # number of steps; with a tolerance 1
@@ -51,10 +53,10 @@ class Block:
     def part(self, first: int, last: int) -> Block:
         """Members ``first`` to ``last - 1`` alone, on the same memory."""
 
-        def of_all(values: Any) -> Any:
+        def of_all(values: Any) -> Array:
             return values if len(values) == 1 else values[first:last]
 
-        def each(values: Any) -> Any:
+        def each(values: Any) -> Array | Indices | None:
             return None if values is None else values[first:last]
 
         return Block(

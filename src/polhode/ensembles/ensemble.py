@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from polhode.arguments import choice, memory, whole
+from polhode.arguments import Array, choice, memory, whole
 from polhode.display import Display, Progress, teller
 from polhode.ensembles.each import Members
 from polhode.ensembles.engines import NOT_RUN, Block, Engine
@@ -309,7 +309,7 @@ class Ensemble:
             raise Interrupted(f"interrupted after {done} of {self.count} members{where}", trajectory=ds)
         return ds
 
-    def _together(self, request: Request, kind: Kind, states: Any) -> xr.Dataset:
+    def _together(self, request: Request, kind: Kind, states: Array) -> xr.Dataset:
         """Members that one compiled loop serves."""
         if kind.system is not request.system:
             request = replace(request, system=kind.system)
@@ -434,7 +434,7 @@ class Ensemble:
                 if told:
                     raise InvalidInput(f"member {k}: method {run.chosen.label!r} {told}")
 
-    def _block(self, request: Request, run: Run, kind: Kind, states: Any) -> tuple[Block, int, Any, Any]:
+    def _block(self, request: Request, run: Run, kind: Kind, states: Array) -> tuple[Block, int, Any, Any]:
         """All members as one block without room for rows, how many rows it needs, their times, and which of them are
         wanted (None for all)."""
         M, width = states.shape
@@ -533,7 +533,7 @@ class Work:
     """
 
     def __init__(
-        self, plan: Plan, run: Run, constants: Constants, block: Block, R: int, times: Any, chosen: Any, states: Any
+        self, plan: Plan, run: Run, constants: Constants, block: Block, R: int, times: Array, chosen: Any, states: Array
     ) -> None:
         self.plan, self.run, self.constants, self.block, self.R = plan, run, constants, block, R
         self.times, self.chosen, self.numbers = times, chosen, R * states.shape[1]

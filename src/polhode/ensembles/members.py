@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.short_rows import all_of, any_of
-from polhode.arguments import UNKNOWN, array, has, has_quantity, mapping, whole
+from polhode.arguments import UNKNOWN, Array, array, has, has_quantity, mapping, whole
 from polhode.bodies.inertia import principal_of_many
 from polhode.ensembles.sampling import Distribution, Members
 from polhode.ensembles.sampling import members as drawn_members
@@ -106,7 +106,7 @@ class Varied:
         return Varied(end - begin, values, None, self.first_number + begin if alone else self.first_number[begin:end])
 
 
-def _one_each(value: Any, name: str) -> Any:
+def _one_each(value: Any, name: str) -> Array:
     """An array of finite numbers (M, ...)."""
     if has(value, "as_quat"):
         value = np.roll(value.as_quat(), 1, axis=-1)
@@ -341,7 +341,7 @@ def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, nam
     )  # fmt: skip
 
 
-def _formula(values: Mapping[Any, Any], wanted: Any) -> tuple[Any, float] | None:
+def _formula(values: Mapping[Any, Any], wanted: Array) -> tuple[Any, float] | None:
     """Which varied number, and times what, gives exactly these values; factors other than 1 where there are many."""
     for source, column in values.items():
         if (column == wanted).all():
@@ -356,7 +356,7 @@ def _formula(values: Mapping[Any, Any], wanted: Any) -> tuple[Any, float] | None
     return None
 
 
-def _for_all(values: Any, M: int) -> Any:
+def _for_all(values: Any, M: int) -> Array:
     """An array (M, ...) of its own memory from that of all members, or of the only row."""
     made = np.empty((M, *values.shape[1:]))
     made[:] = values
@@ -391,7 +391,7 @@ def _asked(system: System) -> set[str]:
 
 
 # ------------------------------------------------------------------ initial states
-def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ...], words: Mapping[str, Any]) -> Any:
+def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ...], words: Mapping[str, Any]) -> Array:
     """Initial states (M, width) of all members."""
     M, system, constants = varied.count, kind.system, kind.constants
     first = request.state.values
@@ -448,7 +448,7 @@ def _of_member(system: System, constants: Constants, k: int) -> Any:
     return SimpleNamespace(N=system.N, auxiliary=system.auxiliary, auxiliary_at_start=at_start, frames=frames)
 
 
-def _of_all(values: Any, name: str, M: int, N: int) -> Any:
+def _of_all(values: Any, name: str, M: int, N: int) -> Array:
     """Values of all bodies of all members, (M N, ...), from those of each member."""
     if name == "attitude" and values.shape[-2:] == (3, 3):
         values = np.broadcast_to(values[:, None] if values.ndim == 3 else values, (M, N, 3, 3))

@@ -9,7 +9,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from polhode.arguments import Array, Indices
 from polhode.ensembles.engines import NOT_RUN, RAISED
 from polhode.ensembles.members import STARTING, Varied, record_of
 from polhode.ensembles.plan import Plan
@@ -110,7 +112,9 @@ class Outcome:
         self.failures: list[str] = []
         self.off: tuple[int, int, float] | None = None
 
-    def take(self, states: Any, times: Any, rows: Any, iterations: Any, sizes: Any, status: Any, good: Any) -> None:
+    def take(
+        self, states: Array, times: Array, rows: Array, iterations: Indices, sizes: Any, status: Indices, good: Indices
+    ) -> None:
         """Take what engines have written, and the states at the start; where a member has failed, find out why."""
         self.times, self.rows, self.iterations, self.sizes = times, rows, iterations, sizes
         self.status, self.good, self.states = status, good, states
@@ -163,7 +167,7 @@ class Outcome:
             self.rows[k, self.good[k] :] = self.states[k]
             self.iterations[k, self.good[k] :] = 0
 
-    def _energies(self) -> Any:
+    def _energies(self) -> Array | None:
         """Potential energies (M, R), where there are any."""
         run = self.run
         potential = run.system.compiled_potential(run.t0, run.start)
@@ -237,7 +241,7 @@ class Outcome:
         return ds
 
 
-def words_of(failures: list[str]) -> Any:
+def words_of(failures: list[str]) -> NDArray[np.str_]:
     """Sentences as an array; where there are none it need not look at each."""
     return np.array(failures) if any(failures) else np.zeros(len(failures), dtype="<U1")
 

@@ -332,7 +332,7 @@ def uniform_attitude() -> Distribution:
 
 
 @answering
-def attitude(mean: Any, sigma: ArrayLike | None = None, *, covariance: ArrayLike | None = None) -> Distribution:
+def attitude(mean: Array, sigma: ArrayLike | None = None, *, covariance: ArrayLike | None = None) -> Distribution:
     """Attitudes about a mean: ``mean * exp(w)`` with a normal rotation vector w in the body frame.
 
     Parameters

@@ -30,14 +30,14 @@ def vector(g: Graph, name: str, size: int, first: int = 0) -> Any:
     return array_of([Tracer(g, g.input(f"{name}{first + k}")) for k in range(size)])
 
 
-def attitude(g: Graph, name: str, frame: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0), body: int = 0) -> Any:
+def attitude(g: Graph, name: str, frame: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0), body: int = 0) -> Attitude:
     """The attitude of a body as a function of the user sees it."""
     q = vector(g, name, 4, 4 * body).view(Attitude)
     q.matrix = np.stack([vector(g, f"{name}_{row}", 3, 3 * body) for row in ROWS])
     return q if tuple(frame) == (1.0, 0.0, 0.0, 0.0) else multiply(q, conjugate(frame))
 
 
-def _formula(q: Any) -> Any:
+def _formula(q: Any) -> Traced:
     """R(q) of a unit quaternion."""
     w, x, y, z = q
     rows = [
@@ -48,7 +48,7 @@ def _formula(q: Any) -> Any:
     return np.array(rows, dtype=object).view(Traced)
 
 
-def matrix_of(q: Any) -> Any:
+def matrix_of(q: Any) -> Traced:
     """R(q), body to space, 3 x 3."""
     if isinstance(q, Attitude) and q.matrix is not None and q.shape == (4,):
         return q.matrix
@@ -60,7 +60,7 @@ def rotate(q: Any, v: Any) -> Any:
     return matrix_of(q) @ array_of(v)
 
 
-def rotate_inverse(q: Any, v: Any) -> Any:
+def rotate_inverse(q: Attitude, v: Any) -> Any:
     """R(q)^T v."""
     return matrix_of(q).T @ array_of(v)
 
@@ -70,7 +70,7 @@ def to_matrix(q: Any) -> Any:
     return tuple(matrix_of(q).ravel())
 
 
-def multiply(a: Any, b: Any) -> Any:
+def multiply(a: Attitude, b: Any) -> Any:
     """Hamilton product; of an attitude and another quaternion, an attitude."""
     w, x, y, z = a
     k, l, m, n = b

@@ -176,7 +176,7 @@ def whole(x: Any) -> Any:
     return x if known is None else known
 
 
-def segment(p: Any, at: Any, stride: int, count: Any, x: Any) -> Any:
+def segment(p: Parameters, at: Any, stride: int, count: Any, x: Any) -> Tracer | int:
     """A row of a table by what is looked up; the only one there is."""
     if not isinstance(count, Tracer) and count <= 1:
         return 0
@@ -184,14 +184,14 @@ def segment(p: Any, at: Any, stride: int, count: Any, x: Any) -> Any:
     return Tracer(g, g.fun("segment", *(row_of(g, one) for one in (at, stride, count, x))))
 
 
-def inside(x: Any, beyond: float) -> Any:
+def inside(x: Any, beyond: float) -> Tracer:
     """x where it lies between 0 and 1 or slightly beyond; nothing elsewhere."""
     g = x.graph
     beside = g.mul((x + beyond).row, (1.0 + beyond - x).row)
     return nan_if(Tracer(g, g.fun("less", beside, g.const(0.0))), x)
 
 
-def nan_if(condition: Any, x: Any) -> Any:
+def nan_if(condition: Any, x: Any) -> Tracer:
     """Nothing where a condition holds, else x."""
     g = condition.graph
     return Tracer(g, g.fun("choose", condition.row, g.nan(), x.row))

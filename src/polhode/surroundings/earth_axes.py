@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from polhode.arguments import choice, number, unit_vector
+from polhode.arguments import Array, choice, number, unit_vector
 from polhode.arguments.recorded import called
 from polhode.arguments.words import Angle, TableOf, Time, Vector
 from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants, without_tdb
@@ -111,7 +111,7 @@ def earth_orientation(
     return {"axis": tuple(pole.tolist()), "angle": float(np.arctan2(across @ greenwich, node @ greenwich) % (2.0 * pi))}
 
 
-def _builtin_axes(epoch: Epoch, lead: float | None) -> tuple[Any, Any]:
+def _builtin_axes(epoch: Epoch, lead: float | None) -> tuple[Array, Array]:
     """Directions of the pole and of the meridian of Greenwich on the equator, in the axes of J2000."""
     days = days_of_ut(epoch, lead or 0.0)
     T = days / 36525.0
@@ -148,7 +148,7 @@ def _ut1_utc(days: float) -> float:
     return float(lead.value)
 
 
-def equator(k: Any) -> tuple[Any, Any, Any]:
+def equator(k: Array) -> tuple[Array, Array, Array]:
     """Axes of a body with the unit vector k towards its pole: where its equator rises through the plane z = 0 (x for a
     pole along z), the direction a quarter turn ahead, and k."""
     node = np.array((-k[1], k[0], 0.0)) if k[0] or k[1] else np.array((1.0, 0.0, 0.0))
@@ -157,7 +157,7 @@ def equator(k: Any) -> tuple[Any, Any, Any]:
     return node, np.cross(k, node), k
 
 
-def _about(axis: int, angle: Any) -> Any:
+def _about(axis: int, angle: Array) -> Array:
     """Matrices (n, 3, 3) that express vectors in axes turned by an angle about one of them."""
     c, s = np.cos(angle), np.sin(angle)
     R = np.zeros((*np.shape(angle), 3, 3))
@@ -167,7 +167,7 @@ def _about(axis: int, angle: Any) -> Any:
     return R
 
 
-def to_j2000(T: Any) -> Any:
+def to_j2000(T: Array) -> Array:
     """Matrices (n, 3, 3) from TEME to the equator and equinox of J2000, T Julian centuries after it (UTC for TT)."""
     turn = 2.0 * np.pi
     node = np.radians(125.04452 - 1934.136261 * T)

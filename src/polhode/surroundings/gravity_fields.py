@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import number, path, whole
+from polhode.arguments import Array, number, path, whole
 from polhode.arguments.frozen import frozen
 from polhode.errors import InvalidInput, answering, shown
 from polhode.surroundings import planets
@@ -37,8 +37,8 @@ class GravityField(AsMade):
     name: str  # of the model
     mu: float  # gravity parameter, m^3 / s^2
     radius: float  # reference radius, m
-    C: Any  # C, S: (degree + 1, degree + 1): coefficients by degree and order
-    S: Any
+    C: Array  # C, S: (degree + 1, degree + 1): coefficients by degree and order
+    S: Array
     tide: str = "unknown"  # tide system, as the file says; nothing is converted
     source: str = ""  # name or path by which it is found again
     digest: str = ""  # SHA-256 of its file; empty of a field that comes with polhode

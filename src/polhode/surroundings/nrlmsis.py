@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.algebra.so3 import dot
-from polhode.arguments import array, number
+from polhode.arguments import Array, array, number
 from polhode.arguments.frozen import frozen
 from polhode.arguments.recorded import made_by
 from polhode.arguments.words import TableOf, Time
@@ -196,7 +196,7 @@ def _sampled(epoch: str, stop: float, f107: float, f107a: float, ap: float) -> t
     since_midnight = float((begin - begin.astype("datetime64[D]")) / np.timedelta64(1, "ms")) / 1000.0
     sun = earth_rotation_angle(epoch) - tau * since_midnight / 86400.0 + pi
 
-    def logarithm(t: Any, psi: Any, latitude: Any, radius: Any) -> Any:
+    def logarithm(t: Array, psi: Array, latitude: Array, radius: Array) -> Array:
         height, angle = _geodetic(radius, latitude)
         hours = (since_midnight + t) / 3600.0
         longitude = np.degrees(psi) + 180.0 - 15.0 * hours
@@ -225,7 +225,7 @@ def _sampled(epoch: str, stop: float, f107: float, f107a: float, ap: float) -> t
     return tuple(map(float, numbers)), float(np.sqrt(np.mean(off**2))), float(np.abs(off).max())
 
 
-def _basis(latitude: Any, psi: Any) -> Any:
+def _basis(latitude: Array, psi: Array) -> Array:
     """Values of V and W of each term (n, 2 terms), in the order of a row."""
     x, y, z = np.cos(latitude) * np.cos(psi), np.cos(latitude) * np.sin(psi), np.sin(latitude)
     columns = []
@@ -241,7 +241,7 @@ def _basis(latitude: Any, psi: Any) -> Any:
     return np.stack(columns, axis=-1)
 
 
-def _geodetic(radius: Any, latitude: Any) -> tuple[Any, Any]:
+def _geodetic(radius: Array, latitude: Array) -> tuple[Array, Array]:
     """Height (m) over the ellipsoid and geodetic latitude (rad) from geocentric ones."""
     e2 = FLATTENING * (2.0 - FLATTENING)
     z, flat = radius * np.sin(latitude), radius * np.cos(latitude)
@@ -253,7 +253,9 @@ def _geodetic(radius: Any, latitude: Any) -> tuple[Any, Any]:
     return flat * np.cos(angle) + z * np.sin(angle) - N * (1.0 - e2 * np.sin(angle) ** 2), angle
 
 
-def _model(begin: Any, t: Any, longitude: Any, latitude: Any, height: Any, activity: tuple[float, float, float]) -> Any:
+def _model(
+    begin: Any, t: Array, longitude: Array, latitude: Array, height: Array, activity: tuple[float, float, float]
+) -> Array:
     """Densities (kg / m^3) by pymsis: times after ``begin`` (s), degrees east, rad north, m."""
     try:
         import pymsis
