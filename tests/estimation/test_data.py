@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from each import each
 from polhode.errors import EstimationWarning, FileProblem, InvalidInput
 
 BODY = ph.free_body((1.0, 2.0, 2.5))
@@ -95,7 +96,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WRONG)
+@each("case", WRONG)
 def test_wrong_data_are_named(case):
     make, message = WRONG[case]
     with pytest.raises(InvalidInput, match=message):
@@ -110,7 +111,7 @@ WRONG_FREE = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_FREE)
+@each("name", WRONG_FREE)
 def test_wrong_names_are_named(name):
     with pytest.raises(InvalidInput, match=WRONG_FREE[name]):
         fit(gyro(), ["angular_velocity", name])
@@ -190,8 +191,8 @@ HOSTILE = {
 SPIN_OF_DATA = {"gyro": ([0.0, 0.5, 1.0], [SPIN, SPIN, SPIN])}
 
 
-@pytest.mark.parametrize("case", HOSTILE)
-@pytest.mark.parametrize("estimate", ["fit", "filter"])
+@each("case", HOSTILE)
+@each("estimate", ["fit", "filter"])
 def test_numbers_beyond_arithmetic_end_in_a_sentence(estimate, case):
     changes, sentence = HOSTILE[case]
     given = {"data": SPIN_OF_DATA, "noise": 0.1, "prior": {"attitude": 0.1, "angular_velocity": 0.1}} | changes

@@ -7,6 +7,7 @@ import pytest
 
 import polhode as ph
 from cover import some
+from each import each
 from polhode.errors import EstimationWarning, InvalidInput
 from polhode.estimation import arcs
 from polhode.estimation import solve as solving
@@ -98,7 +99,7 @@ def a_tensor():
     return problem_of(body, data, free, "exact", 3.0, prior={"inertia": 1.0}, angular_velocity=(0.21, 0.98, 0.1))
 
 
-@pytest.mark.parametrize("make", some([all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor], 2))
+@each("make", some([all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor], 2))
 def test_jacobian_is_that_of_the_residuals(make):
     problem = make()
     x = problem.start + 0.01 * np.sin(np.arange(len(problem.start)))
@@ -178,7 +179,7 @@ def test_a_common_scale_of_inertia_and_a_torque_is_named():
     assert sigma < 0.1 * ratio and repr(found).count("scale not determined") == 4
 
 
-@pytest.mark.parametrize("where", ["moved along the scale", "found at first"])
+@each("where", ["moved along the scale", "found at first"])
 def test_a_point_that_is_no_motion_ends_no_fit(monkeypatch, where):
     """On some processors the first round ends at a body so thin that a move along the scale makes none; here the fit is
     led there."""
@@ -368,7 +369,7 @@ def test_noise_of_a_single_instrument_is_estimated():
     np.testing.assert_allclose(found.values["angular_velocity"], known.values["angular_velocity"], rtol=1e-9)
 
 
-@pytest.mark.parametrize("solver", ["trf", "dogbox", "lm"])
+@each("solver", ["trf", "dogbox", "lm"])
 def test_all_solvers_agree(solver):
     truth = tumbling()
     data = {"gyro": (truth.time, truth.angular_velocity)}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 
 INERTIA = np.array([1.0, 2.0, 2.5])
@@ -169,7 +170,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@each("case", WRONG)
 def test_wrong_words_are_named(case):
     words, message = WRONG[case]
     given = {"method": "exact", "noise": 1e-3, "step": 0.1} | words
@@ -182,7 +183,7 @@ def with_motors():
     return ph.rigid_body((90.0, 70.0, 60.0), wheels=wheels)
 
 
-@pytest.mark.parametrize("free", [None, ["inertia"]])
+@each("free", [None, ["inertia"]])
 def test_wheels_go_on_between_data(free):
     """Motors accelerate them all the time; a filter that began with their first speeds would be lost."""
     rng, rate = np.random.default_rng(1), np.array([1e-2, -2e-2, 1e-2])

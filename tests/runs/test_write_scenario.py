@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import polhode as ph
 from each import each
+from polhode.cli import group
 from polhode.errors import FileProblem, InvalidInput
 from polhode.runs.request import grouped
 from polhode.runs.scenario import read_scenario
@@ -74,14 +76,14 @@ ph.save(ds, "mine.nc")
 """
 
 
-def test_a_system_of_a_script_is_run_by_the_shell(tmp_path):
+def test_a_system_of_a_script_is_run_by_the_shell(tmp_path, monkeypatch):
     (tmp_path / "script.py").write_text(SCRIPT)
     made = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (made.returncode, made.stdout.split()) == (0, ["pair.toml", "pair_functions.py"]), made.stderr
     (tmp_path / "script.py").unlink()
-    command = [sys.executable, "-m", "polhode", "run", "pair.toml", "--allow-code", "-q", "--no-picture"]
-    shell = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (shell.returncode, shell.stdout, shell.stderr) == (0, "", "")
+    monkeypatch.chdir(tmp_path)
+    shell = CliRunner().invoke(group, ["run", "pair.toml", "--allow-code", "-q", "--no-picture"])
+    assert (shell.exit_code, shell.stdout, shell.stderr) == (0, "", "")
     one, other = ph.load(tmp_path / "mine.nc"), ph.load(tmp_path / "pair.nc")
     for name in ("position", "attitude", "angular_velocity", "command", "wheel_momentum", "work", "event_time"):
         assert np.array_equal(one[name], other[name]), name
