@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import polhode as ph
+from each import each
 from polhode.chaos import growth
 from polhode.errors import InvalidInput
 
@@ -98,7 +99,7 @@ def test_any_parameter_may_vary():
     assert ds.exponent.shape == (3, 1) and list(ds.weight.values) == [0.5, 1.0, 2.0]
 
 
-@pytest.mark.parametrize("name", ["lyapunov", "megno"])
+@each("name", ["lyapunov", "megno"])
 def test_what_is_found_can_be_saved_and_read(name, tmp_path):
     ds = getattr(ph.chaos, name)(top(), "v2", step=0.05, steps=20, members={"weight": [0.5, 1.0]}, **START)
     ph.save(ds, tmp_path / "found.nc")
@@ -124,7 +125,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_what_is_wrong_is_said_in_a_sentence(name):
     call, told = CASES[name]
     with pytest.raises(InvalidInput, match=told):

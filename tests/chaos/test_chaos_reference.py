@@ -8,6 +8,7 @@ import pytest
 import chaos as oracle
 import polhode as ph
 import solar_system
+from each import each
 
 FULL = pytest.mark.full
 
@@ -55,7 +56,7 @@ def test_a_chaotic_orbit_of_henon_and_heiles_has_the_exponents_of_the_literature
     assert np.abs(found + found[::-1]).max() < 1e-3
 
 
-@pytest.mark.parametrize("name", ["LAGRANGE_TOP", "KOVALEVSKAYA_TOP"])
+@each("name", ["LAGRANGE_TOP", "KOVALEVSKAYA_TOP"])
 def test_integrable_tops_have_the_megno_of_the_oracle(name):
     top, start = tops(getattr(oracle, name))
     ds = ph.chaos.megno(top, "rkn6_14a", step=0.1, t_end=1000.0, **start)

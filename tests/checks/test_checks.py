@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import checks
 
 FILES = sorted(Path(checks.__file__).parent.glob("*.py"))
@@ -70,9 +71,7 @@ def test_the_page_of_the_checks_shows_a_pass_and_a_wrong_sign(tmp_path, capsys):
     assert "loads and potential | loads are -dU | relative difference 2.0e+00" in printed
 
 
-@pytest.mark.parametrize(
-    "check, name", [(ph.checks.check_method, "trapm"), (ph.checks.check_system, ph.free_body((1.0, 1.5, 2.0)))]
-)
+@each("check, name", [(ph.checks.check_method, "trapm"), (ph.checks.check_system, ph.free_body((1.0, 1.5, 2.0)))])
 def test_every_line_of_a_report_is_explained(check, name):
     said = inspect.getdoc(check)
     for line in check(name).lines:

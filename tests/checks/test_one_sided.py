@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.checks.system import _defect_line
 from polhode.checks.system_measures import gradient_defect
 from polhode.runs.initial_state import start_state
@@ -50,8 +51,8 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", RIGHT)
+@each("seed", range(4))
+@each("name", RIGHT)
 def test_a_right_one_is_not_reported(name, seed):
     system = RIGHT[name]()
     report = ph.checks.check_system(system, states=10, seed=seed, **(AT_LENGTH if system.translates else {}))
@@ -101,8 +102,8 @@ def beside(t, position, velocity, parameters):
     )
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("wrong", [sign, stiffer, longer, two_sided, one_way, beside], ids=lambda f: f.__name__)
+@each("seed", range(2))
+@each("wrong", [sign, stiffer, longer, two_sided, one_way, beside], ids=lambda f: f.__name__)
 def test_a_wrong_one_is_found(wrong, seed):
     report = ph.checks.check_system(declared(wrong), states=10, seed=seed, **AT_LENGTH)
     assert "loads and potential" in {line.what for line in report.failures}, report

@@ -11,6 +11,7 @@ from mpmath import mp
 from tests.support.study_parts import check_parts
 
 import polhode_papers as studies
+from each import each
 from mutants import flips, order_off, put, scaled
 from polhode import kepler
 from polhode_papers import report
@@ -429,7 +430,7 @@ def test_judges_see_what_is_wrong(quick, figure, words, mutant):
     assert flips(result.figure, words, result.data, mutant)
 
 
-@pytest.mark.parametrize("name", digits.ORBITS)
+@each("name", digits.ORBITS)
 def test_places_after_a_day_are_those_of_keplers_equation(name):
     """E - e sin E = n t from an apsis, in 40 digits, for the printed data and for the same as doubles."""
     with mp.workdps(40):

@@ -14,6 +14,7 @@ from tests.support.study_parts import check_parts
 
 import polhode as ph
 import polhode_papers as studies
+from each import each
 from free_motion import moved
 from mutants import claim_of, flips, order_off, put, scaled
 from polhode.errors import InvalidInput, NotFinite
@@ -142,7 +143,7 @@ def test_orders_and_the_misprint(quick):
     assert scheme.stages == scheme.stages[::-1]
 
 
-@pytest.mark.parametrize("name", [name for name, (_, _, wrong) in formulas.FORMULAS.items() if wrong])
+@each("name", [name for name, (_, _, wrong) in formulas.FORMULAS.items() if wrong])
 def test_misprints_of_section_2_and_their_corrections(name):
     error, case, _ = formulas.FORMULAS[name]
     for x in formulas.motions(5, case == "i"):
@@ -260,7 +261,7 @@ def some_bodies(count=40):
     return common.bodies_of(common.any_moments(random, count), common.random_momenta(random, count))
 
 
-@pytest.mark.parametrize("label", [common.OURS, "dmv10", "dmv6, Newton", "semiexact6"])
+@each("label", [common.OURS, "dmv10", "dmv6, Newton", "semiexact6"])
 def test_results_depend_neither_on_threads_nor_on_slices(label):
     flow, bodies = common.FLOWS[label], some_bodies()
     one = common.turned(flow, 25, 0.4, bodies, threads=1, size=1000)
@@ -282,7 +283,7 @@ def matrix_of(q):
                      [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]])  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     "moments, m",
     [((0.4, 0.7, 1.0), (0.6, 0.1, 0.8)), ((1.0, 0.3, 0.9), (0.48, 0.6, -0.64)), ((0.7, 0.9, 0.25), (0.3, -0.8, 0.5)),
      ((0.98, 1.0, 0.03), (-0.6, 0.7, 0.08))],
@@ -402,7 +403,7 @@ def test_the_reach_of_exact_forms_is_judged():
     assert exact_forms.by_theta(put(good, "error", 1e-15, kind="ordinary", form=exact_forms.THETA)).verdict == PARTLY
 
 
-@pytest.mark.parametrize("kind", exact_forms.KINDS)
+@each("kind", exact_forms.KINDS)
 def test_bodies_of_special_shapes_are_bodies(kind):
     moments, m = exact_forms.KINDS[kind](np.random.default_rng(0), 50)
     assert (moments > 0).all() and np.linalg.norm(m, axis=1) == pytest.approx(np.ones(50))
@@ -448,7 +449,7 @@ def test_draws():
     assert perturbed.perturbed_bodies(1, 2)[1][1] != perturbed.perturbed_bodies(2, 2)[1][1]
 
 
-@pytest.mark.parametrize("columns, rows, count", [(100, 50, 2450), (4, 2, 2), (20, 10, 90)])
+@each("columns, rows, count", [(100, 50, 2450), (4, 2, 2), (20, 10, 90)])
 def test_the_grid_is_inside_the_triangle(columns, rows, count):
     points = common.triangle(columns, rows)
     x, y = points.T
@@ -930,7 +931,7 @@ def a_state(seed):
     return ph.rotation.matrix_from_quaternion(q / np.linalg.norm(q)), random.normal(size=3)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_charts_mean_the_same_state(seed):
     """Also with the axis of the body along z of space, where chart 0 is singular, or x, where chart 1 is."""
     Q, m = a_state(seed)
@@ -960,7 +961,7 @@ def test_the_free_flow_of_a_chart_is_the_motion():
     assert changing_chart.far(charts.on_the_manifold(chart, back), (np.eye(3), np.array(m))) < 1e-14
 
 
-@pytest.mark.parametrize("chart", [0, 1])
+@each("chart", [0, 1])
 def test_forces_are_the_derivatives_of_the_energy(chart):
     x = np.array((0.4, 1.2, -0.7, 0.5, 0.3, 0.8))
     slopes = []

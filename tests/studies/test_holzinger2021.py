@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 from tests.support.study_parts import check_parts
 
 import polhode_papers as studies
+from each import each
 from mp_free_body import closed_form
 from mutants import order_off, scaled
 from polhode.trajectory.convergence import attitude_angle
@@ -176,7 +177,7 @@ def test_methods_are_equivalent(quick):
 
 
 # ------------------------------------------------------------------ instruments
-@pytest.mark.parametrize("t", common.KNOWN)
+@each("t", common.KNOWN)
 def test_the_exact_end(t):
     with mp.workdps(40):
         J = [mp.mpf(x) for x in ("5.2988", "1.1775", "4.3568")]
@@ -220,7 +221,7 @@ def test_distances_of_parameters():
     assert np.isnan(distance(row(rotation_matrix=(1, 2, 3)), here))
 
 
-@pytest.mark.parametrize("sequence", ["XYZ", "ZXZ", "zyx"])
+@each("sequence", ["XYZ", "ZXZ", "zyx"])
 def test_angles_are_continued(sequence):
     time = np.linspace(0.0, 7.0, 200)
     wound = np.stack([np.sin(time), 2.0 * time + 0.3, 0.5 * time * time], axis=1)
@@ -249,7 +250,7 @@ def convergence(epsilons, methods, steps, order=4, zero=1e-15):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("figure", "words", "methods", "epsilons"),
     [(fig04, "fourth order for all", fig03.FORMS, fig03.EPSILONS),
      (fig04_two_pi, "half angle", fig04_two_pi.METHODS, fig03.EPSILONS),

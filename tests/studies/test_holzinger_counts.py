@@ -16,6 +16,7 @@ from scipy.spatial.transform import Rotation
 from tests.support.study_parts import check_parts
 
 import polhode_papers as studies
+from each import each
 from polhode.algebra import printed_charts
 from polhode.algebra.euler import plan
 from polhode_papers import report
@@ -34,7 +35,7 @@ def operations(formula, *numbers):
     return values, {kind: n for kind, n in zip(tables.KINDS, astuple(counts), strict=True) if n}
 
 
-@pytest.mark.parametrize(
+@each(
     ("formula", "value", "expected"),
     [
         (lambda x, y: x + y, 5.0, "additions"),
@@ -94,7 +95,7 @@ KNOWN = {
 """Additions, subtractions, multiplications, divisions, trigonometric functions, roots."""
 
 
-@pytest.mark.parametrize("key", UPDATES, ids=" ".join)
+@each("key", UPDATES, ids=" ".join)
 def test_counts_are_known_and_do_not_depend_on_the_numbers(key):
     random = np.random.default_rng(1)
     inputs = [*random.normal(size=(20, 2, 3)), np.zeros((2, 3)), [(0.3, 0.1, 0.2), (0, 0, 0)], [(0, 0, 0), (1, 2, -1)]]
@@ -127,7 +128,7 @@ def errors(key, old, w):
     return (exact.inv() * rotations(key[0], new)).magnitude()
 
 
-@pytest.mark.parametrize("key", UPDATES, ids=" ".join)
+@each("key", UPDATES, ids=" ".join)
 def test_all_updates_do_the_same_turn(key):
     random = np.random.default_rng(2)
     old, w = random.uniform(-0.7, 0.7, (3000, 3)), random.uniform(-0.4, 0.4, (3000, 3))
@@ -152,7 +153,7 @@ LOSS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("key", LOSS, ids=" ".join)
+@each("key", LOSS, ids=" ".join)
 def test_only_half_angles_survive_beside_singular_points(key):
     kind, name = key
     if kind == "vector":

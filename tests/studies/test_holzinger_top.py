@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from tests.support.study_parts import check_parts
 
 import polhode_papers as studies
+from each import each
 from mutants import flips, order_off, put, scaled
 from polhode.algebra import rotation
 from polhode_papers import report
@@ -54,7 +55,7 @@ def by_matrices(t_end, tilt=0.0, spin=150.0):
     return end[:9].reshape(3, 3), end[9:]
 
 
-@pytest.mark.parametrize(("tilt", "spin"), [(0.0, 150.0), (fig18.TILT, 150.0), (0.0, implicit.SPIN)])
+@each(("tilt", "spin"), [(0.0, 150.0), (fig18.TILT, 150.0), (0.0, implicit.SPIN)])
 def test_the_power_series_solves_the_equations_of_motion(tilt, spin):
     R, w = by_matrices(0.2, tilt, spin)
     last = top.exact(0.2, 1, tilt, spin).isel(time=-1)

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tests.support.study_parts import check_parts
 
 import polhode_papers as studies
+from each import each
 from polhode.cli.reproduce import command
 from polhode.errors import FileProblem, InvalidInput
 from polhode_papers import criteria, report
@@ -235,7 +236,7 @@ def test_numbers_are_judged_from_both_sides():
     assert not criteria.rising({"a": 2.0, "b": 1.0}) and not criteria.rising({"a": 1.0, "b": np.nan})
 
 
-@pytest.mark.parametrize(
+@each(
     "soft",
     [lambda: criteria.order_is(2.0, 2, 0.5), lambda: criteria.ratio_within(1.0, 1.0, 2.0),
      lambda: criteria.ratio_within(1.0, 1.0, 1.0), lambda: criteria.within(1.0, 2.0, 1.0)],
@@ -394,7 +395,7 @@ def test_falling_into_the_well_is_seen():
     assert frequency == pytest.approx(0.2, rel=2e-3) and share == pytest.approx(0.8, abs=1e-3)
 
 
-@pytest.mark.parametrize("label", common.ALL)
+@each("label", common.ALL)
 def test_a_spoiled_step_does_not_satisfy_the_printed_equations(label):
     from polhode.checks import stepper
     from polhode.runs.initial_state import start_state
@@ -407,7 +408,7 @@ def test_a_spoiled_step_does_not_satisfy_the_printed_equations(label):
     assert claims.printed_residual(label, claims.H, y, spoiled) > 1e-10
 
 
-@pytest.mark.parametrize("label", claims.VECTOR_STEPS)
+@each("label", claims.VECTOR_STEPS)
 def test_a_spoiled_step_is_neither_of_the_rules_of_section_2(label):
     """Momenta and displacements solved here by sweeps."""
     masses, h, late = np.array(claims.MASSES)[:, None], claims.H, 1.0 if label == "TRAP" else 0.5

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.support.study_parts import KNOWN, rows_of_readme
 
 import polhode_papers as studies
+from each import each
 
 
-@pytest.mark.parametrize("name", studies.STUDIES)
+@each("name", studies.STUDIES)
 def test_readme_has_every_claim_with_its_verdict(name):
     rows = rows_of_readme(name)
     claims = {(f.name, k) for f in studies.study(name).figures for k in range(1, len(f.claims) + 1)}
@@ -17,7 +17,7 @@ def test_readme_has_every_claim_with_its_verdict(name):
         assert verdict == KNOWN[name][figure][str(number)]["verdict"], (figure, number)
 
 
-@pytest.mark.parametrize("name", studies.STUDIES)
+@each("name", studies.STUDIES)
 def test_known_verdicts_follow_from_their_parts(name):
     for figure in KNOWN[name].values():
         for known in figure.values():

@@ -10,6 +10,7 @@ import xarray as xr
 from tests.support.study_parts import check_parts
 
 import polhode_papers as studies
+from each import each
 from mutants import claim_of, flips, order_off, put, scaled
 from polhode.algebra import rotation
 from polhode.checks import stepper, symplectic_defect
@@ -129,7 +130,7 @@ KNOWN = {  # steps in t = 10, errors of y and Q from y(0) = (0, 0.6, -0.8)
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@each("name", KNOWN)
 def test_errors_are_the_known_ones(name):
     n, of_y, of_Q = KNOWN[name]
     step = printed.algorithm_2("corrected", common.BOOK) if " " in name else common.body_map(name, common.BOOK)
@@ -213,7 +214,7 @@ def test_orders_are_read_without_knowing_the_promised_one():
     assert measured.observed(errors, 1e-14) == np.inf
 
 
-@pytest.mark.parametrize("form", roundoff.NAIVE)
+@each("form", roundoff.NAIVE)
 def test_naive_forms_are_the_motion(form):
     for y in roundoff.momenta(4):
         end = common.body_map("exact", common.BOOK)(y, Q0, 1.7)[0]
@@ -285,7 +286,7 @@ def table():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", table2.PRINTED)
+@each("name", table2.PRINTED)
 def test_every_tick_of_table_2_is_judged(name):
     """A tick or a cross that is not so, an order off by one: of what is printed, and of the library beside it."""
     assert table2.row(name, table()).verdict == HOLDS
