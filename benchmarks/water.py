@@ -40,8 +40,8 @@ def main() -> None:
     sites = ph.initial.cubic(cells, spacing=float(system.box[0]) / cells, noise=0.02, seed=1).state["position"][:n]
     start = {"position": sites, **ph.initial.random_rotations(n, seed=2)}
     bath = ph.integrate(
-        system, "baoab", step=0.002, steps=round(chosen.warm_up / 0.002), every=500, temperature=300.0, friction=2.0,
-        seed=3, settings={"threads": chosen.threads}, **start,
+        system, ph.methods.baoab(temperature=300.0, friction=2.0, seed=3), step=0.002,
+        steps=round(chosen.warm_up / 0.002), every=500, settings={"threads": chosen.threads}, **start,
     )  # fmt: skip
     last = bath.isel(time=-1)
     start = {name: last[name].values for name in ("position", "attitude", "momentum", "angular_momentum")}

@@ -49,7 +49,7 @@ for steps in (1000, 2000, 4000):
 
 # The same with a step of order 4, angles and all, and no loop of one's own:
 ds = ph.integrate(
-    ph.free_body(J), "euler:rk4", sequence=SEQUENCE, branch="continuous", step=0.01, t_end=2.0,
+    ph.free_body(J), ph.methods.euler(sequence=SEQUENCE, branch="continuous"), step=0.01, t_end=2.0,
     angular_velocity=(0.0, np.pi, 1e-3 * np.pi),
 )  # fmt: skip
 error = float(ph.rotation.angle_between(ds.attitude[-1], truth.attitude[-1]))

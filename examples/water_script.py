@@ -15,7 +15,7 @@ start |= ph.initial.random_rotations(216, seed=7) | ph.initial.thermal(water, TE
 
 # The lattice is far from liquid: the bath takes what it sets free.
 warm = ph.integrate(
-    water, "baoab", step=0.002, t_end=4.0, every=100, temperature=TEMPERATURE, friction=5.0, seed=1, **start
+    water, ph.methods.baoab(temperature=TEMPERATURE, friction=5.0, seed=1), step=0.002, t_end=4.0, every=100, **start
 )
 last = warm.isel(time=-1)
 begin = {name: last[name] for name in ("position", "momentum", "attitude", "angular_momentum")}

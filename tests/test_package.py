@@ -18,6 +18,7 @@ import pytest
 import polhode as ph
 from polhode import __version__
 from polhode.errors import OldNameWarning
+from polhode.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -221,4 +222,6 @@ def public_modules():
 @pytest.mark.parametrize("module", public_modules().values(), ids=public_modules())
 def test_a_listed_module_shows_public_names_only(module):
     assert dir(module) == sorted(dir(module)) and {*module.__all__} <= {*dir(module)}
-    assert not [name for name in dir(module) if name not in module.__all__ and name not in ph.systems.SYSTEMS]
+    assert not [
+        name for name in dir(module) if name not in module.__all__ and name not in {*ph.systems.SYSTEMS, *METHODS}
+    ]

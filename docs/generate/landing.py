@@ -242,7 +242,7 @@ def molecules() -> Image.Image:
     edge = float(water.box[0])
     start = ph.initial.cubic(4, spacing=edge / 4).state | ph.initial.random_rotations(64, seed=1)
     ds = ph.integrate(
-        water, "baoab", temperature=300, friction=5, seed=2, step=0.002, t_end=0.25, every=25, **start
+        water, ph.methods.baoab(temperature=300, friction=5, seed=2), step=0.002, t_end=0.25, every=25, **start
     )  # fmt: skip
     last = ds.isel(time=-1)
     places = np.mod(last.position.values, edge) - edge / 2

@@ -234,7 +234,7 @@ def method_page(chosen: MethodSpec, has_formula: bool) -> str:
             text += "Families such as `gauss{p}` go to any order; see [Tableaux](../tableaux.md).\n\n"
     step = python_of(row.prepare(**chosen.options).step)
     file = f"src/{row.prepare.__module__.replace('.', '/')}.py"
-    family = importlib.import_module(f"polhode.methods.{row.family}")
+    family = importlib.import_module(row.prepare.__module__)
     text += "## Formulas\n\n"
     if has_formula:
         text += f"Written out in [Formulas](#formula-{row.name}). "

@@ -23,7 +23,8 @@ n, edge, kT = 125, 12.0, 0.5
 beads = ph.dipoles(n, inertia=(0.1, 0.1, 0.1), dipole=(0, 0, 2.2), box=edge, cutoff=5.9)
 start = ph.initial.cubic(5, edge / 5, noise=0.1, seed=1).state | ph.initial.random_rotations(n, seed=1)
 start |= ph.initial.thermal(beads, kT, seed=1)
-ds = ph.integrate(beads, "baoab", temperature=kT, friction=0.3, seed=1, step=0.01, t_end=60, every=100, **start)
+langevin = ph.methods.baoab(temperature=kT, friction=0.3, seed=1)
+ds = ph.integrate(beads, langevin, step=0.01, t_end=60, every=100, **start)
 
 
 def neighbours(row):

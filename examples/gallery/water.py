@@ -22,7 +22,8 @@ plt.style.use("polhode.plots.style")
 water = ph.rigid_water(64, density=997)  # SPC/E, in nm, ps, u and kJ/mol
 start = ph.initial.cubic(4, spacing=water.box[0] / 4, noise=0.02, seed=1).state
 start |= ph.initial.random_rotations(64, seed=1) | ph.initial.thermal(water, 300, seed=1)
-bath = ph.integrate(water, "baoab", temperature=300, friction=5, seed=1, step=0.002, t_end=12, every=10, **start)
+langevin = ph.methods.baoab(temperature=300, friction=5, seed=1)
+bath = ph.integrate(water, langevin, step=0.002, t_end=12, every=10, **start)
 ds = ph.integrate(water, "v2", start=bath, step=0.002, t_end=22, every=10)
 
 # %%

@@ -367,8 +367,8 @@ def test_names():
     start = {"step": 60.0, "steps": 10, "position": R0, "velocity": P0}
     by_word = ph.integrate(system, "variational:0.25", **start)
     for other in (
-        ph.integrate(system, "variational", alpha=0.25, **start),
-        ph.integrate(system, "variational", alpha="0.25", **start),
+        ph.integrate(system, ph.methods.variational(alpha=0.25), **start),
+        ph.integrate(system, ph.methods.variational(alpha="0.25"), **start),
         ph.integrate(system, "variational:0.75", **start),
     ):
         np.testing.assert_array_equal(by_word.position.values, other.position.values)

@@ -445,8 +445,7 @@ def test_detumble_example():
     fixed = ph.integrate(scenario.system, "mkrk:cv8", step=0.05, t_end=3600.0, t_eval=[60.0, 1840.0], **state)
     tight = ph.integrate(
         scenario.system,
-        "euler:dp8",
-        sequence="ZYX",
+        ph.methods.method("euler:dp8", sequence="ZYX"),
         steps=ph.Tolerance(1e-9, max_step=10.0),
         t_end=3600.0,
         t_eval=[60.0, 1840.0],

@@ -191,9 +191,9 @@ def test_events_make_each_member_a_run_by_itself():
 
 
 def test_seeds_of_a_bath_vary():
-    words = {"temperature": 0.5, "friction": 1, "step": 0.05, "steps": 20}
-    ds = ph.ensemble(TOP, "baoab", members={"seed": [1, 2, 3]}, **words)
-    one = ph.integrate(TOP, "baoab", seed=2, **words)
+    bath, words = ph.methods.baoab(temperature=0.5, friction=1), {"step": 0.05, "steps": 20}
+    ds = ph.ensemble(TOP, bath, members={"seed": [1, 2, 3]}, **words)
+    one = ph.integrate(TOP, ph.methods.method(bath, seed=2), **words)
     assert np.array_equal(ds.attitude[1], one.attitude) and not np.array_equal(ds.attitude[0], ds.attitude[1])
 
 
@@ -485,10 +485,10 @@ def test_runs_by_themselves_with_a_tolerance_have_rows_at_the_start_and_the_end_
 @pytest.mark.filterwarnings("error")
 def test_what_members_cannot_be_is_said_in_one_sentence(given, sentence):
     words = {"steps": ph.Tolerance(1e-6), "t_end": 1.0} if "rtol" in str(given) else {"step": 0.1, "steps": 2}
-    options = {"temperature": 1.0, "friction": 1.0} if "seed" in str(given) else {}
-    method = "baoab" if options else "taylor" if "rtol" in str(given) else "v2"
+    bath = ph.methods.baoab(temperature=1.0, friction=1.0)
+    method = bath if "seed" in str(given) else "taylor" if "rtol" in str(given) else "v2"
     with pytest.raises(InvalidInput, match=sentence):
-        ph.ensemble(USERS, method, members=given, **words, **options)
+        ph.ensemble(USERS, method, members=given, **words)
 
 
 def test_arrays_with_labels_have_their_members_where_the_labels_say():

@@ -58,8 +58,8 @@ def test_parts_have_the_numbers_of_the_whole(monkeypatch):
 
 def test_common_noise_is_said(one_by_one):
     words = {"angular_velocity": SPIN, **HOW}
-    for members, more in ((3, {"noise": "common"}), ({"seed": [0, 0, 0]}, {})):
-        ds = ph.ensemble(BODY, BATH, members=members, **words, **more)
+    for members, bath in ((3, ph.methods.method(BATH, noise="common")), ({"seed": [0, 0, 0]}, BATH)):
+        ds = ph.ensemble(BODY, bath, members=members, **words)
         for own in ds.angular_velocity.values:
             np.testing.assert_array_equal(own, one_by_one[0])
     with pytest.raises(InvalidInput, match="a seed has noise of their own for 8388608 members"):

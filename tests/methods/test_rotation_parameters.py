@@ -194,7 +194,7 @@ def test_slow_top_over_a_long_time():
 def test_the_dataset_carries_the_chart():
     tensor = [[1.5, 0.1, 0.2], [0.1, 1.8, -0.1], [0.2, -0.1, 2.0]]
     body = ph.heavy_top(tensor, (0.1, 0.2, 0.9), 1.0)
-    ds = ph.integrate(body, "euler", sequence="ZXZ", branch="continuous", step=0.02, t_end=4.0, **TOP_START)
+    ds = ph.integrate(body, ph.methods.euler(sequence="ZXZ", branch="continuous"), step=0.02, t_end=4.0, **TOP_START)
     assert ds.euler_angles.dims == ("time", "angle")
     assert ds.euler_angles.attrs["sequence"] == "ZXZ"
     assert ds.euler_angles.attrs["branch"] == "continuous"
@@ -213,7 +213,8 @@ def test_the_dataset_carries_the_chart():
 @each("branch, largest", [("tracked", 2 * np.pi), ("principal", np.pi), ("continuous", 30.0)])
 def test_branches_of_the_rotation_vector(branch, largest):
     ds = ph.integrate(
-        BOX, "rotation_vector", branch=branch, step=0.01, t_end=4.0, start={"coordinates": (0.0, 1.5 * np.pi, 0.0)},
+        BOX, ph.methods.rotation_vector(branch=branch), step=0.01, t_end=4.0,
+        start={"coordinates": (0.0, 1.5 * np.pi, 0.0)},
         angular_velocity=(0.0, 2 * np.pi, 0.0),
     )  # fmt: skip
     size = np.linalg.norm(ds.rotation_vector.values[1:], axis=1)
@@ -226,7 +227,7 @@ def test_branches_of_the_rotation_vector(branch, largest):
 def test_pure_rotation_needs_no_conversion():
     """Of the motion of figure 6 the nearest lift is the analytic solution a2 = pi t itself."""
     start = {"step": 0.01, "t_end": 100.0, "angular_velocity": (0.0, np.pi, 0.0)}
-    ds = ph.integrate(BOX, "euler", branch="continuous", **start)
+    ds = ph.integrate(BOX, ph.methods.euler(branch="continuous"), **start)
     assert np.abs(ds.euler_angles.values[:, 1] - np.pi * ds.time.values).max() < 1e-10
     assert np.abs(ds.euler_angles.values[:, [0, 2]]).max() < 1e-10
     jumps = ph.integrate(BOX, "euler", **start).euler_angles.values
@@ -243,7 +244,7 @@ def test_modified_parameters_switch_to_their_shadow():
     start = {"step": 0.01, "t_end": 3.0, "angular_velocity": (0.0, 2 * np.pi, 0.3)}
     shadow = ph.integrate(BOX, "modified_rodrigues", **start).modified_rodrigues.values
     assert np.linalg.norm(shadow, axis=1).max() <= 1.0 + 1e-15
-    tracked = ph.integrate(BOX, "modified_rodrigues", branch="tracked", **start)
+    tracked = ph.integrate(BOX, ph.methods.modified_rodrigues(branch="tracked"), **start)
     assert np.linalg.norm(tracked.modified_rodrigues.values, axis=1).max() > 10.0
     half = ph.integrate(BOX, "gibbs_rodrigues", step=0.25, t_end=1.0, angular_velocity=(0.0, 2 * np.pi, 0.0))
     assert np.abs(half.gibbs_rodrigues.values).max() > 1e15  # a half turn, and on it goes
@@ -267,9 +268,10 @@ def test_several_bodies():
 
 def test_stored_runs_change_their_branch():
     """Figure 7a: principal angles of a run, converted, are those of the run that continues them."""
-    start = {"step": 0.01, "t_end": 3.0, "angular_velocity": (0.3, np.pi, 0.2), "sequence": "ZYX"}
+    start = {"step": 0.01, "t_end": 3.0, "angular_velocity": (0.3, np.pi, 0.2)}
     principal, continuous = (
-        ph.integrate(BOX, "euler", branch=branch, **start) for branch in ("principal", "continuous")
+        ph.integrate(BOX, ph.methods.euler(branch=branch, sequence="ZYX"), **start)
+        for branch in ("principal", "continuous")
     )
     converted = ph.trajectory.convert_branch(principal, "continuous").euler_angles
     assert converted.attrs["branch"] == "continuous"
@@ -279,7 +281,7 @@ def test_stored_runs_change_their_branch():
 
 
 def test_the_picture_shows_the_chart():
-    ds = ph.integrate(BOX, "euler", sequence="ZYX", step=0.01, t_end=1.0, angular_velocity=(0.3, 1.0, 0.2))
+    ds = ph.integrate(BOX, ph.methods.euler(sequence="ZYX"), step=0.01, t_end=1.0, angular_velocity=(0.3, 1.0, 0.2))
     titles = {axes.get_title(loc="left") for axes in ph.plots.dashboard(ds).axes}
     assert "Euler angles (ZYX, principal)" in titles
 
@@ -290,7 +292,7 @@ def test_singular_rows_are_named():
     ds = ph.integrate(BOX, "euler", **start)
     note = ds.euler_angles.attrs["note"]
     assert "1 of 5 rows, first at t = 0.5" in note and "sequence 'XYZ'" in note and "not affected" in note
-    assert "note" not in ph.integrate(BOX, "euler", sequence="ZXY", **start).euler_angles.attrs
+    assert "note" not in ph.integrate(BOX, ph.methods.euler(sequence="ZXY"), **start).euler_angles.attrs
     direct = ph.integrate(BOX, "euler_direct", **start).euler_angles.attrs["note"]
     assert "angles[1] is within 0.01 rad of -pi/2 or pi/2" in direct and "may be wrong" in direct
 
@@ -319,7 +321,8 @@ def test_direct_rates_fail_where_they_are_singular():
     exact = ph.integrate(BOX, "exact", step=4.0, **beside).isel(time=-1)
     assert angle(ph.integrate(BOX, "euler_switching", step=2.0**-6, **beside).isel(time=-1), exact) < 1e-7
     with pytest.raises(StepFailed, match="the rotation vector is zero, where the printed rates divide by zero"):
-        ph.integrate(BOX, "rotation_vector_direct", form="printed", step=0.25, t_end=1.0, angular_velocity=(0, 1.0, 0))
+        printed = ph.methods.rotation_vector_direct(form="printed")
+        ph.integrate(BOX, printed, step=0.25, t_end=1.0, angular_velocity=(0, 1.0, 0))
     regular = final(BOX, "rotation_vector_direct", 2.0**-9, 0.5, angular_velocity=(0.0, 2.0, 1.0))
     assert angle(regular, final(BOX, "exact", 0.5, 0.5, angular_velocity=(0.0, 2.0, 1.0))) < 1e-10
 
@@ -380,9 +383,9 @@ def test_both_readings_of_explicit_euler():
 # ------------------------------------------------------------------ bad input
 def test_wrong_words():
     with pytest.raises(InvalidInput, match="unknown sequence"):
-        ph.integrate(BOX, "euler", sequence="XXZ", step=0.1, steps=1)
+        ph.integrate(BOX, ph.methods.euler(sequence="XXZ"), step=0.1, steps=1)
     with pytest.raises(InvalidInput, match="continuous"):
-        ph.integrate(BOX, "rotation_vector", branch="contiguous", step=0.1, steps=1)
+        ph.integrate(BOX, ph.methods.rotation_vector(branch="contiguous"), step=0.1, steps=1)
     with pytest.raises(InvalidInput, match="no coordinates"):
         ph.integrate(BOX, "exact", start={"coordinates": (0, 0, 0)}, step=0.1, steps=1)
     with pytest.raises(InvalidInput, match="both given"):

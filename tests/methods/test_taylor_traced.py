@@ -17,7 +17,7 @@ from polhode import forces
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.methods import method
-from polhode.methods.taylor import order_for
+from polhode.methods.taylor_series import order_for
 from polhode.runs import stepping
 from polhode.runs.integrator import Integrator
 

@@ -147,9 +147,12 @@ def test_steps_of_round_bodies_against_a_transcription(name):
     h, kT, gamma, turning, seed, I, mass, N = 0.3, 0.7, 0.8, 1.7, 2**40 + 5, 1.4, 1.3, 2
     begin = start(N)
     ds = ph.integrate(
-        wells(N, (I, I, I), mass, boltzmann=0.5), name, step=h, steps=4, temperature=kT / 0.5, friction=gamma,
-        friction_rotation=turning, seed=seed, **begin,
-    )  # fmt: skip
+        wells(N, (I, I, I), mass, boltzmann=0.5),
+        method(name, temperature=kT / 0.5, friction=gamma, friction_rotation=turning, seed=seed),
+        step=h,
+        steps=4,
+        **begin,
+    )
     letters, draw = name.upper(), 0
     q, p, m = (begin[key].copy() for key in ("position", "momentum", "angular_momentum"))
     R = np.array([np.eye(3)] * N)
@@ -223,7 +226,7 @@ def test_without_friction_it_is_leapfrog(flow):
     """Bit for bit where the same maps are composed; to round-off where one of them is halved."""
     leap = {name: ph.integrate(wells(3), name + flow, step=0.1, steps=50, **start(3)) for name in ("v2", "v2_dkd")}
     for name, other in (("obabo", "v2"), ("baoab", "v2"), ("aboba", "v2_dkd")):
-        ds = ph.integrate(wells(3), name + flow, step=0.1, steps=50, temperature=2.0, friction=0.0, **start(3))
+        ds = ph.integrate(wells(3), method(name + flow, temperature=2.0, friction=0.0), step=0.1, steps=50, **start(3))
         if flow and name == "baoab":  # two halves of an approximate rotation are another one
             assert 1e-12 < np.abs(ds.attitude - leap[other].attitude).max() < 1e-2
         else:
@@ -237,17 +240,14 @@ def test_without_friction_it_is_leapfrog(flow):
 BODIES = 400
 
 
-def sampled(name, h, steps, skip=150, kT=0.7, friction=1.0, every=1, N=BODIES, **options):
+def sampled(name, h, steps, skip=150, kT=0.7, friction=1.0, every=1, N=BODIES, seed=0):
     ds = ph.integrate(
         wells(N),
-        name,
+        method(name, temperature=kT, friction=friction, seed=seed),
         step=h,
         steps=steps,
         every=every,
-        temperature=kT,
-        friction=friction,
         settings={"guard": False},
-        **options,
     )
     return ds.isel(time=slice(skip, None))
 
@@ -293,7 +293,8 @@ def test_a_linear_body_turns_about_two_axes():
     """A moment of infinity: nothing turns about that axis, and no heat is in it."""
     system = wells(BODIES, (1.0, 1.0, np.inf))
     assert system.degrees_of_freedom == (3 * BODIES, 2 * BODIES)
-    ds = ph.integrate(system, "baoab/symmetric", step=0.05, steps=4000, every=10, temperature=0.7, friction=1.0)
+    bath = ph.methods.baoab(temperature=0.7, friction=1.0, flow="symmetric")
+    ds = ph.integrate(system, bath, step=0.05, steps=4000, every=10)
     m = ds.angular_momentum.values[50:]
     assert not m[..., 2].any()
     agrees((m[..., :2] ** 2).mean(axis=(0, 2)), 0.7)
@@ -304,7 +305,7 @@ def test_a_linear_body_turns_about_two_axes():
 def test_slices_records_and_samples_change_nothing(name, monkeypatch):
     from polhode.runs import stepping
 
-    how = {"step": 0.05, "temperature": 0.7, **start(3)}
+    how, name = {"step": 0.05, **start(3)}, method(name, temperature=0.7)
     whole = ph.integrate(wells(3), name, steps=60, **how)
     thin = ph.integrate(wells(3), name, steps=60, every=7, **how)
     names = ("position", "momentum", "attitude", "angular_momentum", "thermostat", "conserved_energy")
@@ -333,11 +334,11 @@ def test_going_on_from_a_row(name):
 
 def test_rerun_and_seeds(tmp_path):
     body = ph.rigid_body(MOMENTS, mass=1.2)
-    ds = ph.integrate(body, "baoab", step=0.05, steps=20, temperature=1.0, friction=0.3, seed=4)
+    ds = ph.integrate(body, ph.methods.baoab(temperature=1.0, friction=0.3, seed=4), step=0.05, steps=20)
     ph.save(ds, tmp_path / "run.nc")
     again = ph.rerun(ph.load(tmp_path / "run.nc"))
     same(again, ds, ("position", "attitude", "angular_momentum", "thermostat", "conserved_energy"))
-    other = ph.integrate(body, "baoab", step=0.05, steps=20, temperature=1.0, friction=0.3, seed=5)
+    other = ph.integrate(body, ph.methods.baoab(temperature=1.0, friction=0.3, seed=5), step=0.05, steps=20)
     assert np.abs(other.momentum - ds.momentum).max() > 0.1
 
 
@@ -367,7 +368,7 @@ run = { step = 0.125, t_end = 5.0 }
 def test_the_energy_of_bodies_and_bath_is_kept_to_second_order(name):
     errors = []
     for h in (0.05, 0.025, 0.0125):
-        energy = ph.integrate(wells(8), name, step=h, t_end=10.0, temperature=0.7, **start(8)).conserved_energy
+        energy = ph.integrate(wells(8), method(name, temperature=0.7), step=h, t_end=10.0, **start(8)).conserved_energy
         errors.append(float(np.abs(energy - energy[0]).max()))
     assert slope(errors) == pytest.approx(2, abs=0.25) and errors[-1] < 1e-2
 
@@ -387,7 +388,7 @@ def test_the_energy_of_bodies_and_chain_does_not_drift():
 
 
 def test_what_a_run_says_of_its_energies():
-    ds = ph.integrate(wells(2), "baoab", step=0.05, steps=5, temperature=0.7, friction=1)
+    ds = ph.integrate(wells(2), ph.methods.baoab(temperature=0.7, friction=1), step=0.05, steps=5)
     for name in ("energy", "energy_error", "energy_change"):
         assert ds[name].attrs["note"] == "not conserved: a heat bath takes part; see conserved_energy"
     assert ds.attrs["conserves"] == "" and ds.attrs["order"] == 2 and "averages" in ds.attrs["order_note"]
@@ -416,8 +417,8 @@ def test_chains_against_another_solver(M):
     end = solve_ivp(extended, (0, 3), z, "DOP853", args=(kT, tau, M), rtol=1e-12, atol=1e-12).y[:, -1]
     errors = []
     for n in (80, 160, 320):
-        ds = ph.integrate(wells(), "nose_hoover", step=3 / n, steps=n, every=n, temperature=kT, tau=tau, chain=M,
-                          attitude=TILT, **begin)  # fmt: skip
+        chains = ph.methods.nose_hoover(temperature=kT, tau=tau, chain=M)
+        ds = ph.integrate(wells(), chains, step=3 / n, steps=n, every=n, attitude=TILT, **begin)
         last = ds.isel(time=-1)
         own = last.thermostat.values * np.repeat([1 / tau, 1.0], M)
         found = np.concatenate([last.position, last.momentum, last.attitude, last.angular_momentum, own])
@@ -426,10 +427,10 @@ def test_chains_against_another_solver(M):
 
 
 def test_chains_are_reversible():
-    how = {"step": 0.05, "temperature": 0.7, "tau": 0.5}
-    there = ph.integrate(wells(3), "nose_hoover", t_end=5.0, **how, **start(3)).isel(time=-1)
+    how, bath = {"step": 0.05}, ph.methods.nose_hoover(temperature=0.7, tau=0.5)
+    there = ph.integrate(wells(3), bath, t_end=5.0, **how, **start(3)).isel(time=-1)
     state = {name: there[name] for name in ("position", "momentum", "attitude", "angular_momentum", "thermostat")}
-    back = ph.integrate(wells(3), "nose_hoover", t_end=0.0, **how, start=state | {"time": 5.0}).isel(time=-1)
+    back = ph.integrate(wells(3), bath, t_end=0.0, **how, start=state | {"time": 5.0}).isel(time=-1)
     for name, value in start(3).items():
         np.testing.assert_allclose(back[name], value, rtol=0, atol=1e-11)
     np.testing.assert_allclose(back.thermostat, 0, rtol=0, atol=1e-11)
@@ -543,10 +544,10 @@ def test_a_clock_and_a_bath():
 def test_steps_that_damp_much_say_that_transport_is_too_fast(name):
     """The mean square of the way of free particles, measured: 31 percent more than 6 kT/(m friction) t at friction x
     step = 2."""
-    words = {"temperature": 1.0, "friction": 1.0}
-    ds = ph.ensemble(ph.particle(1.0), name, members=3000, step=2.0, steps=300, every=300, **words)
+    bath = method(name, temperature=1.0, friction=1.0)
+    ds = ph.ensemble(ph.particle(1.0), bath, members=3000, step=2.0, steps=300, every=300)
     way = ds.position.values[:, -1]
     assert (way**2).mean() / (2.0 * 600.0) == pytest.approx(1.313, abs=0.05)
     assert "is 2: bodies diffuse 31 % too fast" in ds.attrs["transport_note"]
-    fine = ph.integrate(ph.particle(1.0), name, step=0.5, steps=2, **words)
+    fine = ph.integrate(ph.particle(1.0), bath, step=0.5, steps=2)
     assert "transport_note" not in fine.attrs

@@ -40,7 +40,8 @@ def craft():
 def water():
     system = ph.rigid_water(64, density=997)
     start = ph.initial.cubic(4, spacing=system.box[0] / 4).state | ph.initial.random_rotations(64, seed=1)
-    return ph.integrate(system, "baoab", temperature=300, friction=5, seed=2, step=0.002, t_end=0.1, every=5, **start)
+    bath = ph.methods.baoab(temperature=300, friction=5, seed=2)
+    return ph.integrate(system, bath, step=0.002, t_end=0.1, every=5, **start)
 
 
 def drawn(path):

@@ -42,7 +42,7 @@ def water():
     system = ph.rigid_water(27, "tip3p", box=0.95, cutoff=0.45)
     state = ph.initial.cubic(3, 0.31, seed=1).state | ph.initial.random_rotations(27, 1)
     state |= ph.initial.thermal(system, 300.0, 1)
-    return ph.integrate(system, "baoab", step=0.001, steps=30, temperature=300.0, friction=1.0, **state)
+    return ph.integrate(system, ph.methods.baoab(temperature=300.0, friction=1.0), step=0.001, steps=30, **state)
 
 
 @pytest.fixture(scope="module")

@@ -339,7 +339,7 @@ def liquid():
     system = ph.dipoles(27, attraction=True, box=4.5, cutoff=2.0)
     state = ph.initial.cubic(3, 1.5, 0.05, seed=1).state | ph.initial.random_rotations(27, 1)
     state |= ph.initial.thermal(system, 1.0, 1)
-    return ph.integrate(system, "baoab", step=0.005, steps=40, temperature=1.0, friction=1.0, **state)
+    return ph.integrate(system, ph.methods.baoab(temperature=1.0, friction=1.0), step=0.005, steps=40, **state)
 
 
 def test_molecules_in_a_bath(liquid):

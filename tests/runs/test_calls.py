@@ -171,7 +171,7 @@ def test_a_request_is_checked_once_and_the_start_each_time(monkeypatch):
         {}, {"angular_velocity": (0, 1, 2)}, {"attitude": (0.6, 0, 0.8, 0)}, {"angular_momentum": [1, 2, 3.0],
         "angular_velocity": None}, {"step": 0.02}, {}, {"method": "s4_6"}, {"steps": None, "t_end": 0.05}, {"every": 2},
         {"attitude": np.eye(3)}, {"settings": {"compensated": False}}, {"t_eval": [0.02]}, {"breaks": [0.02]},
-        {"start": {"time": 1.0}}, {"parameters": {"weight": 3.0}}, {"method": "mkrk:gauss4", "tableau": "gauss4"},
+        {"start": {"time": 1.0}}, {"parameters": {"weight": 3.0}}, {"method": ph.methods.mkrk(tableau="gauss4")},
         {"method": "rotation_vector:gauss4"},
     ):  # fmt: skip
         planned.clear()

@@ -1,4 +1,4 @@
-"""The arguments of ``integrate``: at most twenty, one way to say a thing, and a sentence for those of before."""
+"""The arguments of ``integrate``: at most sixteen, one way to say a thing, and a sentence for those of before."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 import polhode as ph
 from each import each
 from polhode.runs.settings import MOVED
+from polhode.runs.state import STATE_WORDS, AtStart
 from polhode.trajectory.schema import RENAMED
 
 ARGUMENTS = [
-    "system", "method", "step", "steps", "t_end", "every", "t_eval", "start", "attitude", "angular_velocity",
-    "angular_momentum", "position", "velocity", "momentum", "parameters", "events", "breaks", "tangent", "store",
-    "progress", "settings", "options",
+    "system", "method", "step", "steps", "t_end", "every", "t_eval", "start", "parameters", "events", "breaks",
+    "tangent", "store", "progress", "settings", "at_start",
 ]  # fmt: skip
 BODY = ph.free_body((1.0, 1.5, 2.0))
 SPIN = {"angular_velocity": (0.3, -0.2, 1.1)}
@@ -25,10 +25,37 @@ SHORT = {"step": 0.05, "steps": 4}
 HALF = 0.5**0.5
 
 
-def test_the_front_door_has_twenty_one_parameters_and_options():
+def test_the_front_door_has_sixteen_parameters():
     parameters = inspect.signature(ph.integrate).parameters
-    assert list(parameters) == ARGUMENTS and parameters["options"].kind is inspect.Parameter.VAR_KEYWORD
-    assert len(parameters) - 1 == 21
+    assert list(parameters) == ARGUMENTS and parameters["at_start"].kind is inspect.Parameter.VAR_KEYWORD
+    assert len(parameters) == 16
+    assert tuple(AtStart.__annotations__) == STATE_WORDS and set(STATE_WORDS) < set(
+        inspect.signature(ph.State).parameters
+    )
+
+
+OLD_WORDS = {
+    "integrate": lambda method, **words: ph.integrate(BODY, method, **SHORT, **SPIN, **words).attrs["method"],
+    "prepare": lambda method, **words: ph.prepare(BODY, method, **SHORT, **words).dataset(SPIN).attrs["method"],
+    "ensemble": lambda method, **words: ph.ensemble(BODY, method, members=2, **SHORT, **SPIN, **words).attrs["method"],
+    "gradient": lambda method, **words: ph.gradient(
+        lambda s: s.angular_velocity[2], BODY, method, **SHORT, **SPIN, **words
+    ) and method,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", OLD_WORDS)
+def test_options_of_a_method_among_the_arguments_go_on_with_a_warning(door):
+    call = OLD_WORDS[door]
+    for method in ("mkrk", ph.methods.mkrk):
+        with pytest.warns(ph.errors.OldNameWarning) as told:
+            found = call(method, tableau="gauss2", map="cayley")
+        new = "polhode.methods.mkrk(tableau='gauss2', map='cayley')"
+        assert [str(one.message) for one in told] == [f"tableau and map are options of the method: write method={new}"]
+        assert told[0].filename == __file__
+    assert door == "gradient" or found == call(ph.methods.mkrk(tableau="gauss2", map="cayley")) == "mkrk:gauss2:cayley"
+    with pytest.raises(ph.errors.InvalidInput, match="option of method 'mkrk' 'tablaeu'; did you mean 'tableau'"):
+        call("mkrk", tablaeu="gauss2")
 
 
 FORMS = {
@@ -126,11 +153,11 @@ def test_a_wrong_state_is_refused_where_it_is_made(words, told):
 
 def test_a_run_goes_on_from_the_state_of_any_row():
     """Bit for bit, with the numbers that its method keeps; by another method without them."""
-    how = {"step": 0.01, "tableau": "rk4"}
-    whole = ph.integrate(BODY, "rotation_vector", steps=30, **how, **SPIN)
+    how = {"step": 0.01, "method": ph.methods.rotation_vector(tableau="rk4")}
+    whole = ph.integrate(BODY, steps=30, **how, **SPIN)
     state = ph.State.of(whole, row=10)
     assert state.time == whole.time[10] and state.attitude is None and state.since == 0.0
-    rest = ph.integrate(BODY, "rotation_vector", t_end=0.3, **how, start=state)
+    rest = ph.integrate(BODY, t_end=0.3, **how, start=state)
     assert (rest.rotation_vector.values == whole.rotation_vector.values[10:]).all()
     last = ph.State.of(ph.integrate(BODY, "v2/mr", **SHORT, **SPIN))
     assert set(last.given) == {"time", "attitude", "angular_momentum", "since"}

@@ -188,7 +188,7 @@ def test_rerun_of_every_kind_of_system():
         assert ph.rerun(ds, **functions).identical(ds)
     back = run(start={"time": 0.5}, steps=None, t_end=0.0)
     assert ph.rerun(back).identical(back)
-    option = ph.integrate(ph.free_body((1, 2, 2.5)), "mkrk", tableau="heun", map="cayley", step=0.01, steps=2)
+    option = ph.integrate(ph.free_body((1, 2, 2.5)), ph.methods.mkrk(tableau="heun", map="cayley"), step=0.01, steps=2)
     assert option.attrs["method"] == "mkrk:heun:cayley" and ph.rerun(option).identical(option)
 
 

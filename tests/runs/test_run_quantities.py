@@ -270,13 +270,23 @@ REFUSED = {
     "attitude": (TUMBLING, Q, "m"), "coordinates": (TUMBLING | {"method": "rotation_vector"}, [0.1, 0.2, 0.3], "deg"),
     "compensation": (CIRCLING | {"compensated": True}, [0.0] * 6, "m"),
     "time_variables": (CIRCLING | {"method": "reversible:v2"}, [0.0, 0.0, 1.0, 0.0], "s"),
-    "temperature": (TUMBLING | {"method": "baoab", "friction": 1.0, "seed": 1}, 300.0, "K"),
-    "friction": (TUMBLING | {"method": "baoab", "temperature": 1.0, "seed": 1}, 1.0, "1 / s"),
-    "seed": (TUMBLING | {"method": "baoab", "temperature": 1.0, "friction": 1.0}, 1, ""),
-    "thermostat": (TUMBLING | {"method": "baoab", "temperature": 1.0, "friction": 1.0, "seed": 1}, [0.0, 0.0], "J"),
+    "thermostat": (TUMBLING | {"method": ph.methods.baoab(temperature=1.0, friction=1.0)}, [0.0, 0.0], "J"),
     "parameters": (TUMBLING | {"system": ph.rigid_body(INERTIA, torque=damping, parameters=[0.1])}, [0.2], "N * m * s"),
     "events": (CIRCLING, [1.0, 2.0], "s"), "sequence": (TUMBLING | {"euler_angles": [0.1, 0.2, 0.3]}, 1.0, "rad"),
 }  # fmt: skip
+
+
+OPTIONS = {"temperature": (300.0, "K"), "friction": (1.0, "1 / s"), "seed": (1, "")}
+
+
+@each("package", PACKAGES)
+@each("option", OPTIONS)
+def test_options_of_methods_have_no_unit(option, package):
+    value, unit = OPTIONS[option]
+    with pytest.raises(InvalidInput) as told:
+        ph.methods.baoab(**{option: PACKAGES[package](value, u.Unit(unit))})
+    words = str(told.value)
+    assert option in words and "\n" not in words and len(words) < 400, words
 
 
 @each("package", PACKAGES)

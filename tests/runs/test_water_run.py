@@ -17,10 +17,10 @@ def test_energy_does_not_drift_and_is_shared(molecules, steps, every, bath, runs
     cells = round(molecules ** (1 / 3))
     lattice = ph.initial.cubic(cells, spacing=float(system.box[0]) / cells, noise=0.02, seed=1)
     start = {"position": lattice.state["position"], **ph.initial.random_rotations(molecules, seed=2)}
-    heat = {"step": 0.002, "temperature": 300.0, "friction": 2.0}
     found = []
     for k in range(runs):
-        warm = ph.integrate(system, "baoab", steps=bath, every=bath, seed=3 + k, **heat, **start)
+        heat = ph.methods.baoab(temperature=300.0, friction=2.0, seed=3 + k)
+        warm = ph.integrate(system, heat, step=0.002, steps=bath, every=bath, **start)
         start = {name: warm[name].values[-1] for name in ("position", "attitude", "momentum", "angular_momentum")}
         still = start | {"momentum": start["momentum"] - start["momentum"].mean(axis=0)}
         ds = ph.integrate(system, "v2", step=0.001, steps=steps, every=every, **still)

@@ -22,7 +22,7 @@ from polhode.methods.free_flows import FLOW_NAMES
 from polhode.runs.request import SET, STARTED, TOLERANCE
 from polhode.runs.scenario import schema
 from polhode.runs.scenario.signatures import initial_table, system_table
-from polhode.runs.state import FORMS
+from polhode.runs.state import FORMS, STATE_WORDS
 from polhode.systems import start_files
 
 BODY = {"inertia": (1.0, 2.0, 2.5)}
@@ -81,7 +81,7 @@ def test_a_row_in_the_place_of_a_name():
     assert method("implicit_midpoint").label == "implicit_midpoint"  # the free rotation between two kicks
     for row in (method("v2/mr6").method, method("v2/mr6"), METHODS["v2"].with_flow("mr6")):
         assert ph.integrate(body, row, **SHORT, **START).identical(named)
-    with_option = ph.integrate(body, METHODS["mkrk"], tableau="gauss2", **SHORT, **START)
+    with_option = ph.integrate(body, METHODS["mkrk"](tableau="gauss2"), **SHORT, **START)
     assert with_option.attrs["method"] == method(method("mkrk"), tableau="gauss2").label == "mkrk:gauss2"
     table = ph.compare(body, [METHODS["v2"], "trapm"], [0.1, 0.05], t_end=0.3, **START)
     assert table.integrator.values.tolist() == ["v2", "trapm"]
@@ -266,13 +266,14 @@ def test_near_misses_in_scenarios_are_answered(tmp_path, line, told):
 
 # ------------------------------------------------------------------ one vocabulary
 def test_integrate_and_scenarios_take_the_same_words():
-    in_python = set(inspect.signature(ph.integrate).parameters) - {"start", "settings"}  # a scenario has their words
-    in_python |= {*STARTED, *FORMS, *SET, *TOLERANCE}  # flat, and those of a Tolerance
+    whole = {"start", "settings", "at_start"}  # a scenario has their words
+    in_python = set(inspect.signature(ph.integrate).parameters) - whole
+    in_python |= {*STARTED, *FORMS, *STATE_WORDS, *SET, *TOLERANCE}  # flat, and those of a Tolerance
     keys = {name for table in (initial_table(), schema.Run) for name in table.model_fields}
     made = (ph.initial.gaussian_draw, ph.initial.cubic, ph.initial.thermal, ph.initial.at_energy)
     of_functions = {name for make in made for name in inspect.signature(make).parameters}
     whole_file = {"system", "method", "events", "store"}  # keys of the file and of [output]
-    of_the_process = {"progress", "options"}  # and of the command line
+    of_the_process = {"progress"}  # and of the command line
     drawn = {"draw", "lattice", "rotations", "exact_temperature", "energy_bodies"}  # names of these functions
     of_the_system = {"parameters"}  # a key of [system]
     assert in_python - keys == whole_file | of_the_process | of_the_system
@@ -336,16 +337,16 @@ def test_starts_that_are_refused(start, told):
 
 def test_a_sequence_of_angles_and_of_a_method():
     angles = (0.4, 0.5, 0.6)
-    ds = integrate("euler", sequence="ZXZ", start={"euler_angles": angles}, **START)
+    ds = integrate(ph.methods.euler(sequence="ZXZ"), start={"euler_angles": angles}, **START)
     assert ds.attrs["method"] == "euler:rk4:exp:ZXZ"
     np.testing.assert_allclose(ds.euler_angles[0], angles, rtol=1e-14)
-    assert integrate("euler", sequence="ZXZ", **START).attrs["method"] == "euler:rk4:exp:ZXZ"
-    again = integrate("euler", sequence="ZXZ", start={"euler_angles": angles}, **START)
+    assert integrate(ph.methods.euler(sequence="ZXZ"), **START).attrs["method"] == "euler:rk4:exp:ZXZ"
+    again = integrate(ph.methods.euler(sequence="ZXZ"), start={"euler_angles": angles}, **START)
     assert again.identical(
-        integrate("euler", sequence="ZXZ", start={"euler_angles": angles, "sequence": "ZXZ"}, **START)
+        integrate(ph.methods.euler(sequence="ZXZ"), start={"euler_angles": angles, "sequence": "ZXZ"}, **START)
     )
     with pytest.raises(ph.errors.InvalidInput, match="given twice"):
-        integrate("euler:rk4:exp:XYX", sequence="ZXZ", **START)
+        method("euler:rk4:exp:XYX", sequence="ZXZ")
 
 
 # ------------------------------------------------------------------ bodies as inertias

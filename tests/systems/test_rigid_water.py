@@ -261,8 +261,8 @@ def test_overlapping_molecules_are_named():
 def test_a_cut_off_leaves_methods_of_order_4_their_order():
     x, q = liquid(4, 0.3107)
     system = ph.rigid_water(64, box=1.2428, cutoff=0.6)
-    warm = ph.integrate(system, "baoab", step=1e-3, steps=200, every=200, temperature=300.0, friction=20.0, position=x,
-                        attitude=q)  # fmt: skip
+    bath = ph.methods.baoab(temperature=300.0, friction=20.0)
+    warm = ph.integrate(system, bath, step=1e-3, steps=200, every=200, position=x, attitude=q)
     start = {k: warm[k].values[-1] for k in ("position", "attitude", "momentum", "angular_momentum")}
     ends = [
         ph.integrate(system, "rkn4_6b", step=0.016 / n, steps=n, every=n, **start).position.values[-1]

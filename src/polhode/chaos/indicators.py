@@ -51,8 +51,8 @@ def lyapunov(
     progress : function or True, optional
         As of ``polhode.ensemble``.
     **run
-        ``step``, ``steps`` or ``t_end``, ``every``, initial values, ``start``, ``parameters``, ``settings`` and options
-        of the method, as of ``polhode.integrate``.
+        ``step``, ``steps`` or ``t_end``, ``every``, initial values, ``start``, ``parameters`` and
+        ``settings``, as of ``polhode.integrate``.
 
     Returns
     -------

@@ -28,7 +28,7 @@ from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answeri
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.interrupts import Noticed
-from polhode.methods import Method
+from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import RUNS
 from polhode.runs.request import Request
 from polhode.runs.resolution import coarse_loads, coarse_orbit
@@ -68,7 +68,7 @@ WORTH_THREADS = 5e-3
 @answering
 def ensemble(
     system: System,
-    method: str | Method | None = None,
+    method: str | Method | MethodSpec | None = None,
     *,
     members: Any,
     step: float | None = None,
@@ -113,7 +113,7 @@ def ensemble(
         user's functions or one of them (``parameters.0`` (M,)), a number within an argument (``forces.0.area`` (M,)),
         ``rtol`` and ``atol``, options of the method (``seed``). Or what ``polhode.ensembles.sampling.members`` draws; a
         table (CSV file, DataFrame, Dataset) of such arrays; or an integer: so many members that do not differ.
-        With a thermostat each has noise of its own, by its number, unless the option ``noise="common"`` is given.
+        With a thermostat each has noise of its own, by its number, unless the method has the option ``noise="common"``.
     step, steps, t_end, every, start, attitude, angular_velocity, angular_momentum, position, velocity, momentum
         As of ``integrate``, for all members.
     t_eval : array_like, optional
@@ -140,7 +140,7 @@ def ensemble(
     settings : Settings or mapping, optional
         As of ``integrate``.
     **options : str or float
-        Options of the method.
+        Options of the method, for one version; they belong to ``polhode.methods.NAME(...)``.
 
     Returns
     -------

@@ -15,11 +15,11 @@ from polhode.ensembles.of_bodies import by_path, of_all_bodies
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
-from polhode.methods import Method
+from polhode.methods import Method, MethodSpec
 from polhode.methods import method as find_method
 from polhode.runs.initial_state import rows_by_name
 from polhode.runs.parameters import with_parameters
-from polhode.runs.request import ARGUMENTS, MEASURED, Request, check_options, in_units_of, requested
+from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested, sequence_of, with_options
 from polhode.runs.state import OF_METHODS, STATE_WORDS, State, refuse_own_states, state_of
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
@@ -42,13 +42,12 @@ class Plan:
     """All that an ensemble depends on."""
 
     system: System  # what all members have in common
-    method: str | Method | None  # as of ``integrate``
+    method: str | Method | MethodSpec | None  # as of ``integrate``
     varied: Varied  # what they do not
     whole: Varied  # the same with what varies of single bodies as that of all bodies
     names: Names  # what its names belong to
     words: Mapping[str, Any]  # the arguments of ``integrate`` for all members, without ``start``
     start: Mapping[str, Any]  # the words of ``State`` for all
-    options: Mapping[str, Any]  # those of the method
 
     def request(self, k: int) -> Request:
         """The request of one member, as ``integrate`` makes it; with a tolerance and no word about rows, those at the
@@ -57,11 +56,10 @@ class Plan:
         words = dict(self.words) | {"start": dict(self.start) | varied.at(k, names.starting)}
         if names.tolerances:
             words["steps"] = replace(words["steps"], **{n: float(v) for n, v in varied.at(k, names.tolerances).items()})
-        options = dict(self.options)
-        for name, value in varied.at(k, names.options).items():
-            options[name] = int(value) if float(value).is_integer() else float(value)
+        own = {name: int(x) if float(x).is_integer() else float(x) for name, x in varied.at(k, names.options).items()}
         try:
-            request = requested(system_of(self.system, varied.at(k, names.system)), self.method, words, options)
+            method = find_method(self.method, **own) if own else self.method  # type: ignore[arg-type]
+            request = requested(system_of(self.system, varied.at(k, names.system)), method, words)
         except InvalidInput as problem:
             rows = next((name for name, value in self.start.items() if _is_of_members(value, varied.count)), "")
             if not rows or rows not in str(problem):
@@ -109,7 +107,7 @@ class Plan:
         if any(name in self.start or name in names.starting for name in OF_METHODS):
             return kind, np.array([self.request(k).state.values for k in range(varied.count)])
         start = {name: self.start.get(name) for name in MEASURED if name in self.start} | {
-            "sequence": self.start.get("sequence", self.options.get("sequence"))
+            "sequence": self.start.get("sequence", sequence_of(self.method))
         }
         settings = request.settings
         _, plain = in_units_of(self.system.units, settings.units, start, self.system.name)
@@ -183,13 +181,14 @@ def planned(
     if given.get("parameters") is not None:
         system = with_parameters(system, given["parameters"])
     varied = Varied.of(by_path(system.names, members))
-    row = find_method(system.recommended if method is None else method).method
     if "tangent" in options:
         raise InvalidInput(
             "tangent is for a single run; run the members one by one by polhode.integrate, or take the indicators of "
             "polhode.chaos, which have members"
         )
-    check_options(row, options, "ensemble", [*ARGUMENTS, "members", "engine", "threads", "reduce"])
+    whole_call, known = {**given, **options, "start": start}, [*ARGUMENTS, "members", "engine", "threads", "reduce"]
+    method = with_options(method, system, whole_call, "ensemble", known)
+    chosen = find_method(system.recommended if method is None else method)
     words = {name: value for name, value in given.items() if name != "parameters"}
     refuse_own_states(system, start, "members")
     common = _start(system, start)
@@ -199,18 +198,18 @@ def planned(
                 raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
             common[name] = words.pop(name)
     whole, common = of_all_bodies(system.names, varied, start, common)
-    names = sorted_out(whole, system, row.options)
+    names = sorted_out(whole, system, chosen.method.options)
     for name in names.starting:
         if common.get(name) is not None:
             raise InvalidInput(f"{name} varies among the members, and is given for all too; keep one of them")
     for name in names.options:
-        if name in options:
+        if chosen.options[name] != chosen.method.options[name].default:
             raise InvalidInput(f"{name} varies among the members, and is given for all too; keep one of them")
     if names.tolerances and not isinstance(words.get("steps"), Tolerance):
         raise InvalidInput(
             f"{names.tolerances[0]} varies among the members, but steps is no polhode.Tolerance, whose it is"
         )
-    return Plan(system, method, varied, whole, names, words, common, dict(options))
+    return Plan(system, chosen if names.options else method, varied, whole, names, words, common)
 
 
 def _start(system: System, start: Any) -> dict[str, Any]:

@@ -20,8 +20,10 @@ from polhode.estimation.quantities import at_path, paths_ending, quantities
 from polhode.estimation.result import Fit, covariance_of, residuals_of
 from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords, solve
 from polhode.estimation.suspicions import gaps, poor, suspicious_units
+from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
+from polhode.runs.request import ARGUMENTS, with_options
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
 from polhode.runs.steps import Tolerance, check_told_apart
@@ -41,7 +43,7 @@ def fit(
     system: System,
     data: Any,
     free: Sequence[str],
-    method: str | None = None,
+    method: str | MethodSpec | None = None,
     *,
     noise: Any = None,
     prior: Mapping[str, Any] | None = None,
@@ -117,7 +119,7 @@ def fit(
     settings : Settings or mapping, optional
         As for ``polhode.integrate``.
     **options
-        Options of the method.
+        Further arguments of ``polhode.integrate``, such as ``breaks``.
 
     Returns
     -------
@@ -170,8 +172,7 @@ def fit(
     guess, t0 = guess_of(system, start, said, names, measurements)
     check_times(measurements, t0, t_end)
     measurements, notes = known_noise(measurements)
-    last = max(float(one.times.max()) for one in measurements)
-    words = run_words(system, method, step, steps, (t0, last), settings, options)
+    words = run_words(system, method, step, steps, t0, measurements, settings, options)
     problem = Problem(system, measurements, quantities(system, names, guess, measurements), guess, words, prior)
     problem.noise = 0.0 if notes[:1] == [ESTIMATED] else 1.0
     problem.evaluate(problem.start)
@@ -265,19 +266,20 @@ def known_noise(measurements: Sequence[Measurement]) -> tuple[list[Measurement],
 
 def run_words(
     system: System,
-    method: str | None,
+    method: str | MethodSpec | None,
     step: float | None,
     steps: object,
-    span: tuple[float, float],
+    t0: float,
+    data: Sequence[Measurement],
     settings: Settings | Mapping[str, Any] | None,
     options: Mapping[str, Any],
 ) -> RunWords:
     """How the runs are made; a method that is exact takes the span in one step."""
+    last = max(float(one.times.max()) for one in data)
     if steps is not None and not isinstance(steps, Tolerance):
         raise InvalidInput(f"steps must be a polhode.Tolerance, not {shown(steps)}; the data say where the run ends")
     if step is not None and steps is not None:
         raise InvalidInput("step and steps are both given; keep one of them")
-    t0, last = span
     if step is None and steps is None:
         chosen = find_method(system.recommended if method is None else method)
         if chosen.method.name not in EXACT:
@@ -286,8 +288,9 @@ def run_words(
     if step is not None:
         step = number(step, "step", "s", positive=True)
         check_told_apart(step, "step", max(abs(t0), abs(last)))
-    more = dict(options) if settings is None else {"settings": settings, **options}
-    return RunWords(method, step, steps, t0, more)
+    more = {name: value for name, value in options.items() if name in ARGUMENTS}
+    more |= {} if settings is None else {"settings": settings}
+    return RunWords(with_options(method, system, {"steps": steps, **options}, "integrate"), step, steps, t0, more)
 
 
 def finished(problem: Problem, solution: Solution, notes: Sequence[str], suspicious: bool = False) -> Fit:

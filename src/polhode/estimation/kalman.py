@@ -51,7 +51,7 @@ RUN = "run"
 def kalman(
     system: System,
     data: Any,
-    method: str | None = None,
+    method: Any = None,
     *,
     prior: Mapping[str, Any],
     process_noise: Mapping[str, Any] | None = None,
@@ -142,8 +142,7 @@ def kalman(
     check_times(measurements, t0, None)
     known_noise(measurements)
     more = _further(system, free, guess, measurements)
-    last = max(float(one.times.max()) for one in measurements)
-    words = run_words(system, method, step, None, (t0, last), settings, options)
+    words = run_words(system, method, step, None, t0, measurements, settings, options)
     if gate is not None:
         number(gate, "gate", positive=True)
     filtered = Filter(system, measurements, more, words)

@@ -63,7 +63,7 @@ def checked(what: str, *arrays: Array) -> None:
 class RunWords:
     """How the runs of a fit are made: the words of ``polhode.integrate``."""
 
-    method: str | None  # the integrator
+    method: Any  # the integrator
     step: Any  # its step
     steps: Tolerance | None  # in the place of a step
     t0: float  # start time

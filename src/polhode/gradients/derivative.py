@@ -15,10 +15,10 @@ from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.gradients.objectives import LANGUAGES, value_and_slopes
 from polhode.gradients.rows import Rows, States
 from polhode.kernel import layout as L
-from polhode.methods import Method
+from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import differentiated
 from polhode.runs.parameters import arguments_of
-from polhode.runs.request import requested
+from polhode.runs.request import ARGUMENTS, requested, with_options
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
 from polhode.runs.steps import Tolerance
@@ -95,10 +95,10 @@ def names_of(wrt: Any, system: System) -> list[str]:
 class Derivative:
     """One run with the derivatives of what it shows."""
 
-    def __init__(self, system: Any, method: Any, given: dict[str, Any], options: Any, wrt: Any, final: bool) -> None:
+    def __init__(self, system: Any, method: Any, given: dict[str, Any], wrt: Any, final: bool) -> None:
         system = present_system(system)
         self.names = names_of(wrt, system)
-        request = requested(system, method, given, options)
+        request = requested(system, method, given)
         if final:
             request = replace(request, recording=replace(request.recording, every=sys.maxsize))
         request = replace(request, tangent=tuple(name for name in self.names if name not in STARTS))
@@ -184,7 +184,7 @@ class Derivative:
 def gradient(
     objective: Callable[[Any], Any],
     system: System,
-    method: str | Method | None = None,
+    method: str | Method | MethodSpec | None = None,
     *,
     wrt: str | Sequence[str] | None = None,
     slopes: Callable[[Any], Mapping[str, Any]] | None = None,
@@ -260,16 +260,15 @@ def gradient(
     >>> round(float(found["angular_velocity"][2]), 12)
     1.0
     """
-    given = dict(locals())
-    for name in ("objective", "system", "method", "wrt", "slopes", "written_in", "options"):
-        given.pop(name)
+    given = {name: value for name, value in locals().items() if name in ARGUMENTS}
     for name, function in (("objective", objective), ("slopes", slopes)):
         if not callable(function) and (name == "objective" or function is not None):
             raise InvalidInput(f"{name} must be a function of the states, not {shown(function)}")
     language = choice(written_in, "written_in", LANGUAGES)
     final = every is None and t_eval is None
     given["every"] = 1 if every is None else every
-    found = Derivative(system, method, given, options, wrt, final)
+    method = with_options(method, system, given | options, "gradient")
+    found = Derivative(system, method, given, wrt, final)
 
     arrays = found.arrays
     value, by_states = value_and_slopes(objective, slopes, language, found.rows.times, arrays)

@@ -15,6 +15,7 @@ from polhode.gradients.derivative import STARTS, Derivative, names_of
 from polhode.gradients.objectives import in_double, library
 from polhode.gradients.rows import ROTATION, TRANSLATION
 from polhode.runs.parameters import system_with, value_at
+from polhode.runs.request import with_options
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
 from polhode.systems.record import present_system
@@ -26,7 +27,8 @@ class Node:
     """A run as a function of arrays."""
 
     def __init__(self, system: Any, method: Any, words: Mapping[str, Any]) -> None:
-        self.system, self.method, self.words = present_system(system), method, dict(words)
+        self.system, self.words = present_system(system), dict(words)
+        self.method = with_options(method, system, words, "integrate", WORDS)
         if self.words.get("wrt") is None:
             raise InvalidInput("wrt must name the arguments of the run's function, such as ['angular_velocity']")
         self.names = names_of(self.words.pop("wrt"), system)
@@ -108,10 +110,9 @@ class Node:
                 raise InvalidInput(f"{name} must be an array of shape {shape}, not {np.shape(value)}")
         system = system_with(self.system, changes, "wrt")
         words = self.words | {name: a for name, a in given.items() if name in STARTS}
-        options = {name: words.pop(name) for name in list(words) if name not in WORDS}
         words["every"] = words.get("every") or 1
         names = [*self.names, *(name for name in self.held if name not in self.names)]
-        found = Derivative(system, self.method, words, options, names, self.final)
+        found = Derivative(system, self.method, words, names, self.final)
         self._last = (key, found)
         return found
 
@@ -137,7 +138,7 @@ class Node:
 
 
 WORDS = (
-    "step", "steps", "t_end", "every", "t_eval", "start", "attitude", "angular_velocity", "angular_momentum",
+    "wrt", "step", "steps", "t_end", "every", "t_eval", "start", "attitude", "angular_velocity", "angular_momentum",
     "position", "velocity", "momentum", "parameters", "settings",
 )  # fmt: skip
 
@@ -151,8 +152,8 @@ def jax_run(system: System, method: Any = None, **words: Any) -> Callable[[Mappi
         As for ``polhode.integrate``.
     **words
         ``wrt``: names of the arguments of the function, as for ``polhode.gradient``; ``step``, ``steps``, ``t_end``,
-        ``every``, ``t_eval``, the rest of the start, ``settings`` and options of the method as for
-        ``polhode.integrate``. An attitude is a quaternion (w, x, y, z), which is made of length 1.
+        ``every``, ``t_eval``, the rest of the start and ``settings`` as for ``polhode.integrate``. An attitude is a
+        quaternion (w, x, y, z), which is made of length 1.
 
     Returns
     -------

@@ -4,8 +4,8 @@ One file per family: ``krysl`` (trapezoid and midpoint on SO(3) as pairs of Eule
 ``munthe_kaas`` (any Runge-Kutta tableau on the rotation group) and ``rotation_parameters`` (the same with rotation
 vectors, Euler angles and others), both over ``stages`` and the coefficients in ``tableaux``; ``commutator_free``
 (Runge-Kutta by products of exponentials); ``splitting`` (kicks between free motions; coefficients in
-``splitting_tables``, free rotations in ``free_flows``), ``thermostats`` (splittings with a heat bath), ``taylor``
-(Taylor series), ``variational`` (discrete Euler-Lagrange equations, for point masses), ``conic`` (the exact orbit),
+``splitting_tables``, free rotations in ``free_flows``), ``thermostats`` (splittings with a heat bath),
+``taylor_series``, ``euler_lagrange`` (discrete Euler-Lagrange equations, for point masses), ``conic`` (exact orbits),
 ``time_transformed`` (time transformations of the others).
 ``record`` defines a row, ``other_names`` lists synonyms, ``listing`` formats rows for reading. A method with the same
 step and other coefficients is a new row; another step is a new file.
@@ -17,23 +17,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 from polhode.arguments import LONGEST_WORD, text
-from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.errors import InvalidInput, closest, shown, unknown_name
 from polhode.html import Tables
-from polhode.lazy import public_names
 from polhode.methods import (
     commutator_free,
     conic,
+    euler_lagrange,
     krysl,
     munthe_kaas,
     rotation_parameters,
-    taylor,
+    taylor_series,
     thermostats,
-    variational,
 )
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
@@ -67,13 +68,13 @@ __all__ = [
     "tableau",
     "tableau_names",
 ]
-__dir__ = public_names(__all__)
 
 LONGEST = 400
 """Most characters of a method string with all its options."""
 
 FAMILIES = (
-    krysl, munthe_kaas, commutator_free, rotation_parameters, splittings, thermostats, taylor, variational, conic,
+    krysl, munthe_kaas, commutator_free, rotation_parameters, splittings, thermostats, taylor_series,
+    euler_lagrange, conic,
 )  # fmt: skip
 METHODS: dict[str, Method] = Registry((row.name, row) for family in FAMILIES for row in family.ROWS)
 """Every method by name."""
@@ -103,54 +104,54 @@ def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
     ('v2', 'mkrk:gauss4')
     """
     if isinstance(named, Method):
-        return MethodSpec(named, named.resolve_options(**options))
-    if isinstance(named, str) and len(named) > LONGEST:
-        raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {shown(named)}")
+        return named(**options)
     if isinstance(named, MethodSpec):
-        return (
-            replace(named, options=named.method.resolve_options(**{**named.options, **options})) if options else named
-        )
-    if not isinstance(named, str) or not named:
+        given = {name: value for name, value in named.options.items() if value}
+        return replace(named, options=named.method.resolve_options(**given | options)) if options else named
+    if not isinstance(named, str) or not 0 < len(named) <= LONGEST:
         raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {shown(named)}")
     text = as_here(named)
     head, *words = text.split(":")
     if head in TIME_TRANSFORMATIONS:
         return TIME_TRANSFORMATIONS[head](method, ":".join(words), **options)
-    known = METHODS.get(head.partition("/")[0])
-    if not options and text in _kept and _kept[text][0] is known:
-        return _kept[text][1]
-    row = _row(head)
-    found = MethodSpec(row, row.resolve_options(words, **options))
     if not options:
-        _kept[text] = known, found
-        while len(_kept) > MOST_KEPT:
-            _kept.pop(next(iter(_kept)), None)
-    return found
+        return _resolved(head, *words, known=METHODS.get(head.partition("/")[0]))
+    row = _row(head)
+    return MethodSpec(row, row.resolve_options(words, **options))
 
 
-MOST_KEPT = 512
-_kept: dict[str, tuple[Method | None, MethodSpec]] = {}
-"""What method strings were resolved to, with the row in the table at that time, so that what follows is built once."""
+@lru_cache(512)
+def _resolved(head: str, *words: str, known: Method | None) -> MethodSpec:
+    """What a method string means while a row is in the table, so that what follows from it is built once."""
+    row = _row(head)
+    return MethodSpec(row, row.resolve_options(words))
 
 
 def _row(head: str) -> Method:
     """The row of ``name[/flow]``."""
     name, slash, flow = head.partition("/")
-    row = METHODS.get(name) or taylor.find(name) or variational.find(name) or splittings.find(name)
+    row = METHODS.get(name) or taylor_series.find(name) or euler_lagrange.find(name) or splittings.find(name)
     if row is None:
-        if name in tableau_names():
-            raise InvalidInput(
-                f"unknown method {name!r}; a Runge-Kutta tableau is an option of 'mkrk': write 'mkrk:{name}'"
-            )
         said = INSTEAD.get(name.lower().replace("-", "_"))
+        if name in tableau_names():
+            said = f"a Runge-Kutta tableau is an option of 'mkrk': write 'mkrk:{name}'"
         if said:
             raise InvalidInput(f"unknown method {name!r}; {said}")
         raise unknown_name("method", name, [*METHODS, *(name for names in OTHER_NAMES.values() for name in names)])
-    if not slash:
-        return row
-    if row.with_flow is None:
-        raise InvalidInput(f"method {name!r} composes no flows, so {'/' + flow!r} has no meaning; write {name!r}")
-    return row.with_flow(flow)
+    return row.flowing(flow) if slash else row
+
+
+def __getattr__(name: str) -> Method:
+    """The row of a method, by its name or another one: ``polhode.methods.baoab(temperature=300, friction=5)``."""
+    if not name.startswith("_"):
+        with suppress(InvalidInput):
+            return _row(METHOD_OF.get(name.lower(), name))
+    meant = repr(method(name)) if name.lower() in METHOD_OF else "".join(closest(name, __dir__(), 1))
+    raise AttributeError(f"polhode.methods has no {name!r}" + f"; did you mean {meant}?" * bool(meant))
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *METHODS})
 
 
 def options_by_name() -> dict[str, tuple[Option, ...]]:
@@ -227,18 +228,14 @@ def method_table() -> str:
     >>> [line for line in ph.methods.method_table().splitlines() if line.startswith("trapm ")][0].split()[1]
     '2'
     """
-    return str(_method_tables())
-
-
-def _method_tables() -> Tables:
-    return Tables(tuple(listings(each_default())), f"Other names\n{other_names()}")
+    return str(_Module.__call__(sys.modules[__name__]))
 
 
 class _Module(ModuleType):
     """``polhode.methods()``: the tables, which a terminal prints and a notebook shows."""
 
-    def __call__(self) -> Tables:
-        return _method_tables()
+    def __call__(self: ModuleType) -> Tables:
+        return Tables(tuple(listings(each_default())), f"Other names\n{other_names()}")
 
 
 sys.modules[__name__].__class__ = _Module

@@ -11,7 +11,7 @@ from typing import Any
 
 from polhode.errors import unknown_name
 from polhode.flows import dmv, elliptic_forms, free_rotation, implicit_midpoint, rotors, semiexact
-from polhode.methods.record import Option, number_option
+from polhode.methods.record import Option, number_option, word_option
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,6 @@ class FreeFlow:
     compensated: Any = None  # the same rotation with compensated sums, where there is one
 
 
-def _choice(default: str, *others: str, description: str) -> Option:
-    choices = (default, *others)
-    return Option(default, choices.__contains__, lambda: choices, description)
-
-
 def _published(
     name: str, rotate_free: Any, description: str, cite: str = "celledoni2008", thinnest: float = 0.0
 ) -> FreeFlow:
@@ -55,9 +50,7 @@ def _published(
 
 
 KOSENKO_OPTIONS = {
-    "c3": number_option(
-        "p3/sqrt(1 + m3) of its frame, p0 = sqrt(1/2 - c3^2) sqrt(1 + m3)", default="0", most=sqrt(0.5)
-    ),
+    "c3": number_option("p3/sqrt(1 + m3) of its frame, p0 = sqrt(1/2 - c3^2) sqrt(1 + m3)", default="0", most=sqrt(0.5))
 }
 
 _FIXED = {
@@ -82,13 +75,13 @@ _FIXED = {
 }  # fmt: skip
 
 DMV_OPTIONS = {
-    "solver": _choice("newton", "fixed_point", description="how its equation is solved"),
-    "large": _choice("refuse", "substep", description="what happens to a step beyond its range"),
+    "solver": word_option("how its equation is solved", "newton", "fixed_point"),
+    "large": word_option("what happens to a step beyond its range", "refuse", "substep"),
 }
 
 
 SEMIEXACT_OPTIONS = {
-    "half_turns": _choice(*semiexact.HALF_TURNS, description="what happens to whole half turns in a long step"),
+    "half_turns": word_option("what happens to whole half turns in a long step", *semiexact.HALF_TURNS)
 }
 
 

@@ -109,141 +109,137 @@ def flow_of(method: Method) -> str | None:
 
 
 # ------------------------------------------------------------------ tables
-def _one_step(chosen: MethodSpec) -> tuple[str, ...]:
-    p = chosen.promises
-    return (
-        chosen.label, str(p.order), words(p.keeps_free), words(p.keeps_top),
-        traits(p, "implicit" if p.implicit else "explicit"), loads_words(chosen), chosen.method.cite,
-    )  # fmt: skip
+def _kept_as(chosen: MethodSpec) -> str:
+    chart = chosen.prepare().coordinates
+    return NONE if chart is None else f"{chart.name.replace('_', ' ')} ({chart.size} numbers)"
 
 
-def _point(chosen: MethodSpec) -> tuple[str, ...]:
-    p = chosen.promises
-    return (
-        chosen.label, order_words(p.order), loads_words(chosen), traits(p), chosen.method.description,
-        chosen.method.cite,
-    )  # fmt: skip
+def _choices(chosen: MethodSpec) -> str:
+    options = chosen.method.options
+    return next((" | ".join(options[name].choices()) for name in ("branch", "form") if name in options), NONE)
 
 
-def _splitting(chosen: MethodSpec) -> tuple[str, ...]:
-    p = chosen.promises
-    processed = ["processed"] * chosen.prepare().processed
-    return (
-        chosen.label, both_orders(p), loads_words(chosen), traits(p, *processed), chosen.method.description,
-        chosen.method.cite,
-    )  # fmt: skip
+def _to_be_given(chosen: MethodSpec) -> str:
+    return ":".join(f"{name}=..." for name, option in chosen.method.options.items() if option.needed) or NONE
 
 
-def _near(chosen: MethodSpec) -> tuple[str, ...]:
-    needs = (
-        "commutator load" if commutator_loads(chosen) else "configuration only" if chosen.promises.requires else NONE
-    )
-    name, order, *rest = _splitting(chosen)
-    return (name, order, generalised_words(chosen.promises.generalised), needs, *rest)
-
-
-def _flow(chosen: MethodSpec) -> tuple[str, ...]:
+def _flow_keeps(chosen: MethodSpec) -> str:
     flow = free_flow(chosen.method.name)
-    keeps = [name for name, kept in (("energy", flow.keeps_energy), ("axial momentum", flow.keeps_axial)) if kept]
-    other = ["depends on the numbering of axes"] * flow.axis_order_dependent + ["limited step"] * (
-        flow.largest is not None
-    )
-    return (
-        flow.name, order_words(flow.order), ", ".join(keeps) or NONE, traits(chosen.promises, *other),
-        flow.description, flow.cite,
-    )  # fmt: skip
+    kept = (("energy", flow.keeps_energy), ("axial momentum", flow.keeps_axial))
+    return ", ".join(name for name, is_kept in kept if is_kept) or NONE
 
 
-def _bath(chosen: MethodSpec) -> tuple[str, ...]:
-    p, row = chosen.promises, chosen.method
-    options = ":".join(f"{name}=..." for name, option in row.options.items() if option.needed) or NONE
-    return (row.name, f"{p.order}", options, loads_words(chosen), row.description, row.cite)
+def _flow_traits(chosen: MethodSpec) -> str:
+    flow = free_flow(chosen.method.name)
+    other = ["depends on the numbering of axes"] * flow.axis_order_dependent
+    return traits(chosen.promises, *other, *["limited step"] * (flow.largest is not None))
 
 
-def _chart(chosen: MethodSpec) -> tuple[str, ...]:
-    p, row, chart = chosen.promises, chosen.method, chosen.prepare().coordinates
-    kept_as = "-" if chart is None else f"{chart.name.replace('_', ' ')} ({chart.size} numbers)"
-    option = next((name for name in ("branch", "form") if name in row.options), None)
-    choices = " | ".join(row.options[option].choices()) if option else NONE
-    return (chosen.label, str(p.order), kept_as, choices, row.description, row.cite)
+def _needs(chosen: MethodSpec) -> str:
+    return "commutator load" if commutator_loads(chosen) else "configuration only" if chosen.promises.requires else NONE
 
 
-_ONE_STEP = ("method", "order", "kept, free body", "kept, heavy top", "traits", "loads", "cite")
-_SPLITTING = ("method", "order", "loads", "traits", "what it is", "cite")
-_POINT = _SPLITTING
-_NEAR = ("method", "order", "generalised", "needs", *_SPLITTING[2:])
-_CHART = ("method", "order", "attitude kept as", "branch or form", "what it is", "cite")
-_BATH = ("method", "order of averages", "to be given", "loads", "what it is", "cite")
-_FLOW = ("flow", "order", "keeps besides", "traits", "what it is", "cite")
+Column = tuple[str, Callable[[MethodSpec], str]]
+LABEL: Column = "method", lambda chosen: chosen.label
+ORDER: Column = "order", lambda chosen: order_words(chosen.promises.order)
+LOADS: Column = "loads", loads_words
+WHAT: Column = "what it is", lambda chosen: chosen.method.description
+CITE: Column = "cite", lambda chosen: chosen.method.cite
+_ONE_STEP: tuple[Column, ...] = (
+    LABEL, ORDER, ("kept, free body", lambda chosen: words(chosen.promises.keeps_free)),
+    ("kept, heavy top", lambda chosen: words(chosen.promises.keeps_top)),
+    ("traits", lambda chosen: traits(chosen.promises, "implicit" if chosen.promises.implicit else "explicit")),
+    LOADS, CITE,
+)  # fmt: skip
+_POINT = (LABEL, ORDER, LOADS, ("traits", lambda chosen: traits(chosen.promises)), WHAT, CITE)
+_REST = (
+    LOADS, ("traits", lambda chosen: traits(chosen.promises, *["processed"] * chosen.prepare().processed)), WHAT, CITE
+)  # fmt: skip
+_SPLITTING: tuple[Column, ...] = (LABEL, ("order", lambda chosen: both_orders(chosen.promises)), *_REST)
+_NEAR = (
+    *_SPLITTING[:2], ("generalised", lambda chosen: generalised_words(chosen.promises.generalised)), ("needs", _needs),
+    *_REST,
+)  # fmt: skip
+_CHART = (LABEL, ORDER, ("attitude kept as", _kept_as), ("branch or form", _choices), WHAT, CITE)
+_BATH = (
+    ("method", lambda chosen: chosen.method.name), ("order of averages", ORDER[1]), ("to be given", _to_be_given),
+    LOADS, WHAT, CITE,
+)  # fmt: skip
+_FLOW = (
+    ("flow", lambda chosen: free_flow(chosen.method.name).name),
+    ("order", lambda chosen: order_words(free_flow(chosen.method.name).order)), ("keeps besides", _flow_keeps),
+    ("traits", _flow_traits), ("what it is", lambda chosen: free_flow(chosen.method.name).description),
+    ("cite", lambda chosen: free_flow(chosen.method.name).cite),
+)  # fmt: skip
 
-KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[MethodSpec], tuple[str, ...]]]] = {
+KINDS: dict[str, tuple[str, str, tuple[Column, ...]]] = {
     "krysl": (
         "Trapezoid, midpoint and their rivals on the rotation group",
-        "Implicit ones solve for the new momentum of each body by Newton's method to round-off.", _ONE_STEP, _one_step,
+        "Implicit ones solve for the new momentum of each body by Newton's method to round-off.", _ONE_STEP,
     ),
     "munthe_kaas": (
         "Runge-Kutta on the rotation group",
-        "Any tableau, as an option after a colon: mkrk:gauss6. For loads of any kind.", _ONE_STEP, _one_step,
+        "Any tableau, as an option after a colon: mkrk:gauss6. For loads of any kind.", _ONE_STEP,
     ),
     "commutator_free": (
         "Runge-Kutta by products of exponentials: Crouch and Grossman's, and commutator-free",
-        "Explicit, with equal steps, for loads of any kind.", _ONE_STEP, _one_step,
+        "Explicit, with equal steps, for loads of any kind.", _ONE_STEP,
     ),
     "rotation_parameters": (
         "Runge-Kutta with attitudes kept as numbers of one's choice",
         "Any tableau and, of Euler angles, any sequence: euler:gauss4:ZXZ, rotation_vector:dp5:continuous. Six rows "
         "pass all singular points; the printed updates lose digits there, and the last four integrate the rates of the "
-        "numbers, which are infinite there.", _CHART, _chart,
+        "numbers, which are infinite there.", _CHART,
     ),
     "taylor": (
         "Taylor series",
         "Any order from 2 to 30: taylor14; with a tolerance taylor chooses the order too. For all systems whose loads "
-        "can be traced, functions of users included.", _ONE_STEP, _one_step,
+        "can be traced, functions of users included.", _ONE_STEP,
     ),
     "variational": (
         "Variational integrators, for bodies that move through space and do not turn",
         "Discrete Euler-Lagrange equations with forces, solved to round-off: variational:0.25 for another alpha, "
-        "galerkin10 for another even order.", _POINT, _point,
+        "galerkin10 for another even order.", _POINT,
     ),
     "conic": (
         "The exact orbit",
-        "Steps of any size, for a centre of attraction and nothing else.", _POINT, _point,
+        "Steps of any size, for a centre of attraction and nothing else.", _POINT,
     ),
     "any": (
         "Splittings: kicks by the loads between free rotations",
         "Between kicks a body turns exactly; another free rotation goes after a slash: s6_10/mr6. The order is the "
         "same where loads depend on velocities; what depends on them is then evaluated several times in a kick.",
-        _SPLITTING, _splitting,
+        _SPLITTING,
     ),
     "nystrom": (
         "Splittings for loads that depend on time and configuration only (Nystroem)",
         "Such as a gravity gradient, a heavy top, a magnet in a field. '6 (4)': where loads depend on velocities the "
-        "order is 4; s4_6, s6_10 and kl8 keep theirs.", _SPLITTING, _splitting,
+        "order is 4; s4_6, s6_10 and kl8 keep theirs.", _SPLITTING,
     ),
     "gradient": (
         "The same with the commutator load (modified kicks)",
         "'3 + 1 c': three loads and one commutator load in a step. Systems of polhode provide it; of your own "
         "functions it is taken by four more evaluations. '6 (2)': where loads depend on velocities the order is 2.",
-        _SPLITTING, _splitting,
+        _SPLITTING,
     ),
     "near": (
         "Splittings for loads that are small beside the free motion, H = A + eps B",
         "(8,6,4): errors linear in the loads are of order 8 in the step, quadratic ones of order 6, all others of "
         "order 4.",
-        _NEAR, _near,
+        _NEAR,
     ),
     "thermostats": (
         "Thermostats: kicks and free rotations beside a heat bath",
         "baoab:temperature=300:friction=5:seed=1, with any free rotation after a slash: baoab/mr. Energies are not "
-        "conserved but those of a temperature.", _BATH, _bath,
+        "conserved but those of a temperature.", _BATH,
     ),
     "flow": (
         "Free rotations, written after the slash of a splitting",
         "All keep the spatial angular momentum of a free body. By its own name one stands between two half kicks: "
-        "dmv10 is v2/dmv10.", _FLOW, _flow,
+        "dmv10 is v2/dmv10.", _FLOW,
     ),
 }  # fmt: skip
-"""Title, remark, column names and function that makes the cells, by kind of method, in the order of display."""
+"""Title, remark and columns, by kind of method, in the order of display."""
 
 
 def kind_of(chosen: MethodSpec) -> str:
@@ -285,66 +281,60 @@ def listings(rows: Iterable[MethodSpec], brief: bool = True) -> list[Listing]:
     for kind, chosen in by_kind.items():
         if not chosen:
             continue
-        title, about, head, cells = KINDS.get(kind, (f"Of the family {kind!r}", "Added by you.", _ONE_STEP, _one_step))
+        title, about, columns = KINDS.get(kind, (f"Of the family {kind!r}", "Added by you.", _ONE_STEP))
         groups = list(_siblings(chosen)) if brief and kind != "flow" else [[row] for row in chosen]
-        lines = tuple(_merged([cells(row) for row in group]) for group in groups)
+        lines = tuple(_merged([tuple(cell(row) for _, cell in columns) for row in group]) for group in groups)
         members = tuple(tuple(row.method.name for row in group) for group in groups)
-        tables.append(Listing(title, about, head, lines, members))
+        tables.append(Listing(title, about, tuple(head for head, _ in columns), lines, members))
     return tables
 
 
 # ------------------------------------------------------------------ one row
 def in_full(chosen: MethodSpec) -> list[tuple[str, str]]:
     """All properties of a method, as pairs of a heading and text."""
-    method, p = chosen.method, chosen.promises
-    prepared = chosen.prepare()
-    order = [order_words(p.order) + ", of averages" * p.thermal]
-    if p.order_free != p.order:
-        order.append(f"{'exact' if not isfinite(p.order_free) else f'order {p.order_free:g}'} for a free body")
-    if p.order_velocity != p.order:
-        order.append(f"order {p.order_velocity} where loads depend on velocities")
-    pairs = [("order", "; ".join(order))]
-    if chosen.label in OTHER_NAMES:
-        pairs.insert(0, ("also called", ", ".join(OTHER_NAMES[chosen.label])))
-    if p.kept_by:
-        pairs.append(("with such loads", f"{p.kept_by} keeps order {p.order}"))
-    if p.generalised:
-        pairs.append(("generalised order", f"{generalised_words(p.generalised)}, for loads that are small"))
-    flow = flow_of(method)
-    if flow is not None or p.requires:
-        pairs.append(("needs", p.requires or "nothing of the loads"))
-    for name in in_order(prepared.needs):
-        pairs.append(("needs a system with", f"{name.replace('_', ' ')}: {CAPABILITIES[name].meaning}"))
-    if prepared.mutual is not None:
-        for name in in_order(prepared.mutual(False).needs):
-            pairs.append(("or one with", f"{name.replace('_', ' ')}: {CAPABILITIES[name].meaning}"))
-    if flow is not None:
-        pairs.append(("free rotation", free_flow(flow).description))
-    if "central_gravity" in prepared.needs:
-        pairs.append(("motion through space", "about the centre of attraction, exactly; kicks by all other loads"))
-    if prepared.mutual is not None:
-        pairs.append(("of bodies that attract each other", "orbits in Jacobi coordinates; kicks by what is left"))
-    pairs += [
+    method, p, prepared = chosen.method, chosen.promises, chosen.prepare()
+    flow, chart = flow_of(method), prepared.coordinates
+    in_free = order_words(p.order_free) if not isfinite(p.order_free) else f"order {p.order_free:g}"
+    order = [
+        order_words(p.order) + ", of averages" * p.thermal,
+        *[f"{in_free} for a free body"] * (p.order_free != p.order),
+        *[f"order {p.order_velocity} where loads depend on velocities"] * (p.order_velocity != p.order),
+    ]
+    pairs = [
+        ("also called", ", ".join(OTHER_NAMES.get(chosen.label, ()))),
+        ("order", "; ".join(order)),
+        ("with such loads", p.kept_by and f"{p.kept_by} keeps order {p.order}"),
+        ("generalised order", p.generalised and f"{generalised_words(p.generalised)}, for loads that are small"),
+        ("needs", p.requires or (flow and "nothing of the loads")),
+        *(("needs a system with", needed) for needed in _needed(prepared)),
+        *(("or one with", needed) for needed in (_needed(prepared.mutual(False)) if prepared.mutual else ())),
+        ("free rotation", flow and free_flow(flow).description),
+        (
+            "motion through space",
+            "about the centre of attraction, exactly; kicks by all other loads" * ("central_gravity" in prepared.needs),
+        ),
+        (
+            "of bodies that attract each other",
+            prepared.mutual and "orbits in Jacobi coordinates; kicks by what is left",
+        ),
         ("kept, free body", words(p.keeps_free)),
         ("kept, symmetric heavy top", words(p.keeps_top)),
         ("time-symmetric", _yes(p.time_symmetric)),
         ("symplectic", _yes(p.symplectic)),
-    ]
-    if flow is not None:
-        pairs.append(("processed", _yes(prepared.processed)))
-    pairs += [
+        ("processed", flow and _yes(prepared.processed)),
         ("solves equations", "yes, by Newton's method to round-off" if p.implicit else "no, explicit in the loads"),
         ("load evaluations in a step", loads_words(chosen)),
         ("largest rotation in a step", range_words(method)),
+        ("attitude kept as", chart and f"{chart.name.replace('_', ' ')}, {chart.size} numbers"),
+        ("depends on", "the numbering of the body's axes, within its error" * p.axis_order_dependent),
+        ("depends on", "the body frame the inertia is given in, within its error" * p.frame_dependent),
     ]
-    if prepared.coordinates is not None:
-        chart = prepared.coordinates
-        pairs.append(("attitude kept as", f"{chart.name.replace('_', ' ')}, {chart.size} numbers"))
-    if p.axis_order_dependent:
-        pairs.append(("depends on", "the numbering of the body's axes, within its error"))
-    if p.frame_dependent:
-        pairs.append(("depends on", "the body frame the inertia is given in, within its error"))
-    return pairs
+    return [(heading, text) for heading, text in pairs if text]
+
+
+def _needed(prepared: CompiledMethod) -> list[str]:
+    """What a method needs of a system, in words."""
+    return [f"{name.replace('_', ' ')}: {CAPABILITIES[name].meaning}" for name in in_order(prepared.needs)]
 
 
 def in_html(chosen: MethodSpec) -> str:

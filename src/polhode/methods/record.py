@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf, pi
 from typing import Any
 
 import numpy as np
 
-from polhode.arguments import LONGEST_WORD, NO_WHOLE
+from polhode.arguments import LONGEST_WORD, NO_WHOLE, text
 from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
@@ -228,6 +228,11 @@ class Option:
         return not self.default and bool(self.trial)
 
 
+def word_option(description: str, *words: str) -> Option:
+    """An option whose values are these words, the first by default."""
+    return Option(words[0], words.__contains__, lambda: words, description)
+
+
 def shortest(x: Any) -> str:
     """A number in its shortest text that reads back as the same number."""
     if isinstance(x, int | np.integer):
@@ -328,7 +333,7 @@ class Method:
     name : str
         What a user types.
     family : str
-        The module of ``polhode.methods`` that contains its step.
+        What kind of method it is, as the tables sort them: ``"krysl"``, ``"splitting"``, ``"taylor"``...
     description : str
         One line.
     cite : str
@@ -357,6 +362,25 @@ class Method:
     range: float = pi
     with_flow: Callable[[str], Method] | None = None
     tolerances: tuple[float, float] | None = None
+
+    def __call__(self, *, flow: str | None = None, **options: str | float) -> MethodSpec:
+        """The method with options by name, and of a splitting with another free rotation (``flow="mr"``)."""
+        row = self if flow is None else self.flowing(text(flow, "flow"))
+        return MethodSpec(row, row.resolve_options(**options))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"<method {self.name}: {self.description}>"
+
+    @lru_cache(256)  # noqa: B019
+    def flowing(self, flow: str) -> Method:
+        """The row with another free rotation."""
+        if self.with_flow is None:
+            own = f"method {self.name!r} composes no flows"
+            raise InvalidInput(f"{own}, so {'/' + flow!r} has no meaning; write {self.name!r}")
+        return self.with_flow(flow)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the row by its name: its step is compiled and cannot be pickled."""
@@ -390,7 +414,7 @@ class Method:
             and a.step.__qualname__ == b.step.__qualname__
         )  # fmt: skip
 
-    def resolve_options(self, words: Iterable[str] = (), **chosen: str) -> dict[str, str]:
+    def resolve_options(self, words: Iterable[str] = (), /, **chosen: Any) -> dict[str, str]:
         """Values of all options, from the words after colons and from keywords; defaults for the rest.
 
         Raises
@@ -399,37 +423,39 @@ class Method:
             For a word that is no value of any option, an unknown keyword, or an option given twice.
         """
         resolved: dict[str, str] = {}
-        for word in words:
-            name, equals, value = word.partition("=")
-            if not equals:
-                value = word
-                name = next((key for key, option in self.options.items() if not option.must and option.known(word)), "")
-            if name not in self.options:
-                known = [choice for option in self.options.values() for choice in option.choices()]
-                known += [f"{key}=" for key, option in self.options.items() if option.must]
-                if not known:
-                    raise InvalidInput(f"method {self.name!r} takes no options, but {word!r} was given; leave it out")
-                raise unknown_name(f"option of method {self.name!r}", word, known)
-            if name in resolved:
-                raise InvalidInput(f"option {name!r} of method {self.name!r} is given twice; keep one of them")
-            resolved[name] = self._value(name, value)
-        for name, given in chosen.items():
-            if name not in self.options:
-                raise unknown_name(f"option of method {self.name!r}", name, self.options or ["(none)"])
-            number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, NO_WHOLE)
-            if not number and not isinstance(given, str):
-                raise InvalidInput(f"{name} of method {self.name!r} must be text or a number, not {shown(given)}")
-            if not isinstance(given, str) and abs(given) > HUGE:
-                raise InvalidInput(f"{name} of method {self.name!r} is beyond {HUGE:g}; take a smaller number")
-            value = self._value(name, shortest(given) if number else given)
-            if resolved.get(name, value) != value:
+        written = [self._of_word(word) for word in words]
+        for k, (name, given) in enumerate([*written, *chosen.items()]):
+            value = self._value(name, given)
+            if name in resolved and (k < len(written) or resolved[name] != value):
                 raise InvalidInput(f"option {name!r} of method {self.name!r} is given twice; keep one of them")
             resolved[name] = value
         return {name: resolved.get(name, option.default) for name, option in self.options.items()}
 
-    def _value(self, name: str, value: str) -> str:
+    def _of_word(self, word: str) -> tuple[str, str]:
+        """Name and value of the option that a word after a colon gives."""
+        name, equals, value = word.partition("=")
+        if not equals:
+            value = word
+            name = next((key for key, option in self.options.items() if not option.must and option.known(word)), "")
+        if name in self.options:
+            return name, value
+        known = [choice for option in self.options.values() for choice in option.choices()]
+        known += [f"{key}=" for key, option in self.options.items() if option.must]
+        if not known:
+            raise InvalidInput(f"method {self.name!r} takes no options, but {word!r} was given; leave it out")
+        raise unknown_name(f"option of method {self.name!r}", word, known)
+
+    def _value(self, name: str, value: Any) -> str:
         """The value of an option, checked; numbers in their shortest form."""
+        if name not in self.options:
+            raise unknown_name(f"option of method {self.name!r}", name, self.options or ["(none)"])
         option = self.options[name]
+        if not isinstance(value, str):
+            if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, NO_WHOLE):
+                raise InvalidInput(f"{name} of method {self.name!r} must be text or a number, not {shown(value)}")
+            if value > HUGE or value < -HUGE:
+                raise InvalidInput(f"{name} of method {self.name!r} is beyond {HUGE:g}; take a smaller number")
+            value = shortest(value)
         if not option.known(value):
             if option.must:
                 quoted = value if len(value) <= LONGEST_WORD else shown(value)
@@ -463,13 +489,48 @@ class Method:
             raise InvalidInput(f"method {self.name!r} needs {' and '.join(missing)}; write {complete!r}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MethodSpec:
-    """A resolved method string: the row, its options, and whether its sums are compensated."""
+    """A method with its options: the value of ``polhode.methods.baoab(temperature=300)`` and of a method string.
+
+    It is printed as it is written in Python, ``str`` of it as it is written in scenarios and recorded in Datasets. Two
+    of the same row with the same options are equal; they can be keys, and be pickled.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> bath = ph.methods.baoab(temperature=300, friction=5, seed=1)
+    >>> bath == ph.methods.method("baoab:temperature=300:friction=5:seed=1"), str(bath)
+    (True, 'baoab:temperature=300:friction=5:seed=1')
+    """
 
     method: Method
-    options: Mapping[str, str]
-    compensated: bool = False
+    options: Mapping[str, str]  # of all options; "" of one that is required and not given yet
+    compensated: bool = False  # whether sums are
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MethodSpec):
+            return NotImplemented
+        return self is other or (self._key == other._key and self.method._same(other.method))
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.method.name, self.compensated, *self.options.items()
+
+    def __repr__(self) -> str:
+        base, _, flow = self.method.name.partition("/")
+        if not base.isidentifier():
+            return f"polhode.methods.method({self.usage!r})"
+        defaults = {name: option.default for name, option in self.method.options.items()}
+        given = {name: value for name, value in self.options.items() if value != defaults[name]}
+        words = [f"{name}={value if value[0].isdigit() else repr(value)}" for name, value in given.items()]
+        return f"polhode.methods.{base}({', '.join([*words, *[f'{flow=}'] * bool(flow)])})"
+
+    def __str__(self) -> str:
+        return self.usage
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: not what follows from it."""

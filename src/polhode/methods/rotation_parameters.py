@@ -32,7 +32,8 @@ from polhode.flows.kick import enter, loads_at
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, get9, put3, put4, put9
 from polhode.kernel.jit import bind, helper, hole, inlined
-from polhode.methods.record import CompiledMethod, Coordinates, Method, Option, Promises
+from polhode.methods.munthe_kaas import OPTIONS
+from polhode.methods.record import CompiledMethod, Coordinates, Method, Option, Promises, word_option
 from polhode.methods.stage_layout import (
     AUXILIARY,
     MAPS,
@@ -578,30 +579,24 @@ QUATERNION_RATES = Rates(
 
 
 # ------------------------------------------------------------------ the rows
-def _words(*words: str) -> Any:
-    return Option(words[0], words.__contains__, lambda: words)
-
-
-TABLEAU = Option("rk4", is_tableau, tableau_names, "Runge-Kutta tableau")
 ANY_TABLEAU = Option(
     "rk4", lambda word: word == SEMI_IMPLICIT or is_tableau(word), lambda: (*tableau_names(), SEMI_IMPLICIT),
     "Runge-Kutta tableau, or explicit Euler as printed",
 )  # fmt: skip
-MAP = Option("exp", MAPS.__contains__, MAPS.keys, "coordinate map of the rotation group")
 SEQUENCE = Option(
     "XYZ", euler.SEQUENCES.__contains__, lambda: euler.SEQUENCES, "Euler sequence: 'ZXZ' intrinsic, 'zxz' extrinsic"
 )
-CENTER = replace(_words("middle", "start"), description="where in an implicit step the chart is centred")
+CENTER = word_option("where in an implicit step the chart is centred", "middle", "start")
 
 
 def row(name: str, chart: Chart, description: str, cite: str = "holzinger2021") -> Method:
     """The row of a method that composes attitude coordinates with incremental rotations."""
     branches = tuple(chart.branches)
-    options = {"tableau": ANY_TABLEAU, "map": MAP}
+    options = OPTIONS | {"tableau": ANY_TABLEAU}
     if chart.name == "euler_angles":
         options["sequence"] = SEQUENCE
     if len(branches) > 1:
-        options["branch"] = replace(_words(*branches), description="which of the numbers of an attitude are taken")
+        options["branch"] = word_option("which of the numbers of an attitude are taken", *branches)
     options["center"] = CENTER
     return Method(
         name, "rotation_parameters", description, cite, lambda **chosen: prepared(chart, **chosen), promised, options
@@ -611,11 +606,11 @@ def row(name: str, chart: Chart, description: str, cite: str = "holzinger2021") 
 def row_of_rates(name: str, rates: Rates, description: str, cite: str = "holzinger2021") -> Method:
     """The row of a method that integrates the rates of attitude coordinates."""
     forms = tuple(rates.forms)
-    options = {"tableau": TABLEAU}
+    options = {"tableau": OPTIONS["tableau"]}
     if "euler_angles" in rates.chart.name:
         options["sequence"] = SEQUENCE
     if len(forms) > 1:
-        options["form"] = replace(_words(*forms), description="how rates or results are corrected")
+        options["form"] = word_option("how rates or results are corrected", *forms)
     return Method(
         name, "rotation_parameters", description, cite, lambda **chosen: prepared_rates(rates, **chosen),
         lambda tableau="rk4", **_: promised_of_rates(rates, tableau), options,

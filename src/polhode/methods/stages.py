@@ -32,19 +32,7 @@ from math import inf, sqrt
 
 from polhode.algebra.kepler import two_sum
 from polhode.algebra.quaternion import conjugate, multiply
-from polhode.algebra.so3 import (
-    E1,
-    E2,
-    E3,
-    UNIT,
-    columns,
-    hat,
-    matrix_product,
-    matrix_sum,
-    scale,
-    times,
-    turned_back,
-)
+from polhode.algebra.so3 import E1, E2, E3, UNIT, columns, hat, matrix_product, matrix_sum, scale, times, turned_back
 from polhode.flows import sums
 from polhode.flows.kick import loads_at
 from polhode.flows.sums import COMPENSATION
@@ -63,15 +51,7 @@ from polhode.kernel.solve import (
     turning_rate,
 )
 from polhode.methods import stage_modes
-from polhode.methods.stage_layout import (
-    DEGREE,
-    ERRORS,
-    EXTRAS,
-    MIDDLE,
-    MODES,
-    STAGES,
-    origin,
-)
+from polhode.methods.stage_layout import DEGREE, ERRORS, EXTRAS, MIDDLE, MODES, STAGES, origin
 from polhode.methods.stage_rates import auxiliary_in_stage, error_of_auxiliary, note_rates, rates_summed
 
 MOST_ITERATIONS = 50

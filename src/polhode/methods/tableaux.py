@@ -570,10 +570,7 @@ def simplifying_assumptions(method: Tableau) -> Assumptions:
     return Assumptions(
         B=count(lambda k: holds(P[k] @ b, full[k], np.abs(P[k]) @ np.abs(b)), 2 * s),
         C=count(lambda k: holds(A @ P[k], integral[k], np.abs(A) @ np.abs(P[k])), s),
-        D=count(
-            lambda k: holds((b * P[k]) @ A, b * (full[k] - integral[k]), np.abs(b * P[k]) @ np.abs(A)),
-            s,
-        ),
+        D=count(lambda k: holds((b * P[k]) @ A, b * (full[k] - integral[k]), np.abs(b * P[k]) @ np.abs(A)), s),
     )
 
 
@@ -900,11 +897,7 @@ add_tableau(
 )
 
 add_tableau(
-    "heun",
-    [[], [1]],
-    [1 / 2, 1 / 2],
-    cite="heun1900",
-    description="trapezoidal rule with an Euler predictor, explicit",
+    "heun", [[], [1]], [1 / 2, 1 / 2], cite="heun1900", description="trapezoidal rule with an Euler predictor, explicit"
 )
 
 add_tableau(
@@ -1142,10 +1135,7 @@ add_tableau(
     c=[sum(row, Decimal(0)) for row in _DOP853_ROWS],
     cite="hairer1993",
     description="Dormand-Prince of order 8 with the estimates of DOP853, explicit, embedded",
-    errors=[
-        _full(13, _DOP853_E5),
-        [x - y for x, y in zip(_full(13, _DOP853_B), _full(13, _DOP853_B3), strict=True)],
-    ],
+    errors=[_full(13, _DOP853_E5), [x - y for x, y in zip(_full(13, _DOP853_B), _full(13, _DOP853_B3), strict=True)]],
     dense=(
         [_full(13 + k, row) for k, row in enumerate(_DOP853_EXTRA)],
         _interpolation(_full(12, _DOP853_B), [_full(16, row) for row in _DOP853_DENSE]),
@@ -1185,17 +1175,7 @@ _COOPER_VERNER_A: tuple[tuple[tuple[int, int, int], ...], ...] = (
     ((10, -1, 42), _ZERO, (-432, 92, 315), (633, -145, 90), (-504, 115, 70), (63, -13, 35)),
     ((1, 0, 14), _ZERO, _ZERO, _ZERO, (14, -3, 126), (13, -3, 63), (1, 0, 9)),
     ((1, 0, 32), _ZERO, _ZERO, _ZERO, (91, -21, 576), (11, 0, 72), (-385, -75, 1152), (63, 13, 128)),
-    (
-        (1, 0, 14),
-        _ZERO,
-        _ZERO,
-        _ZERO,
-        (1, 0, 9),
-        (-733, -147, 2205),
-        (515, 111, 504),
-        (-51, -11, 56),
-        (132, 28, 245),
-    ),
+    ((1, 0, 14), _ZERO, _ZERO, _ZERO, (1, 0, 9), (-733, -147, 2205), (515, 111, 504), (-51, -11, 56), (132, 28, 245)),
     (
         _ZERO,
         _ZERO,

@@ -50,7 +50,7 @@ from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper
 from polhode.kernel.random import WORD, normal_pair
 from polhode.methods.free_flows import free_flow
-from polhode.methods.record import Bath, CompiledMethod, Method, Option, Promises, number_option
+from polhode.methods.record import Bath, CompiledMethod, Method, Option, Promises, number_option, word_option
 from polhode.methods.splitting import (
     BATH,
     FREE,
@@ -274,17 +274,17 @@ LANGEVIN = {
     ),
 }
 NOISE = {
-    "noise": Option("own", ("own", "common").__contains__, lambda: ("own", "common"),
-                    "of members of an ensemble: each its own, by its number, or all the same"),
-}  # fmt: skip
+    "noise": word_option("of members of an ensemble: each its own, by its number, or all the same", "own", "common")
+}
 """Of Langevin baths, behind the options of the free rotation."""
 NOSE_HOOVER = {
     "temperature": number_option(TEMPERATURE, trial="1", positive=True),
     "tau": number_option("relaxation time of Nose-Hoover chains; inf: no bath", trial="inf", positive=True, most=inf),
     "chain": number_option("links of a Nose-Hoover chain", default="3", whole=True, positive=True, most=20),
-    "baths": Option("joint", ("joint", "separate").__contains__, lambda: ("joint", "separate"),
-                    "one chain for all that moves, or one for translation and one for rotation"),
-}  # fmt: skip
+    "baths": word_option(
+        "one chain for all that moves, or one for translation and one for rotation", "joint", "separate"
+    ),
+}
 
 _Kind = tuple[str, str, str, Any, Callable[[Mapping[str, str]], Bath], Mapping[str, Option], Callable[..., bool]]
 

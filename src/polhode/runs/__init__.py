@@ -14,12 +14,7 @@ from typing import Any
 
 from polhode.lazy import loaded, public_names
 
-_HOMES = {
-    "poinsot": "poinsot",
-    "point_motion": "points:",
-    "read_scenario": "scenario:",
-    "write_scenario": "scenario:",
-}
+_HOMES = {"poinsot": "poinsot", "point_motion": "points:", "read_scenario": "scenario:", "write_scenario": "scenario:"}
 __all__ = [*_HOMES]
 __dir__ = public_names(__all__)
 

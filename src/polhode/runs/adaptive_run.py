@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from math import copysign, inf
 from typing import Any, cast
@@ -47,13 +46,13 @@ class AdaptiveRun(Run):
     def check(self, kept: Mapping[str, Any]) -> None:
         super().check(kept)
         controller_state, samples = kept["memory"]["course"], len(self.request.recording.t_eval or ())
-        for slot, most in (
-            (L.ACCEPTED, self.asked.max_steps),
-            (L.REJECTED, self.asked.max_steps),
-            (L.SAMPLE, samples),
-        ):
+        for slot, most in ((L.ACCEPTED, self.asked.max_steps), (L.REJECTED, self.asked.max_steps), (L.SAMPLE, samples)):
             if not 0.0 <= controller_state[slot] <= most or controller_state[slot] % 1.0:
                 raise ValueError(f"a count of {controller_state[slot]:g}")
+
+    @property
+    def marched(self) -> tuple[Any, ...]:
+        return *super().marched, self.integrator.controller_state
 
     @property
     def now(self) -> float:
@@ -112,31 +111,21 @@ class AdaptiveRun(Run):
             tried = int(controller_state[L.ACCEPTED] + controller_state[L.REJECTED])
             count = min(self.slice, most - tried, record.steps(0, every) if every else most)
             times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
-            kept, before, told = self.y.copy(), controller_state.copy(), self.step_info.copy()
             target = self.edge[0] if self.edge else self.breaks[0] if self.breaks else self.end
-            begun = time.perf_counter()
-            status, problem = L.OK, None
-            try:
-                status = integrator.march_adaptive(
-                    count, every, target, wanted, times, sizes, rows, iterations, longest=longest, shortest=shortest
-                )
-            except Exception as caught:
-                problem = caught
-            except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
-                self.y[:], controller_state[:] = kept, before
-                raise
-            elapsed = time.perf_counter() - begun
-            self.seconds += elapsed
+            status, problem, elapsed, kept = self.take_slice(
+                integrator.march_adaptive, count, every, target, wanted, times, sizes, rows, iterations,
+                longest=longest, shortest=shortest,
+            )  # fmt: skip
             if status == L.BELOW:
-                self.y[:], controller_state[:], self.step_info[:] = kept, before, told
-                self.event_detection.land(self.now, kept)
+                self.undo(kept)
+                self.event_detection.land(self.now, kept[0])
                 integrator.forget()
                 continue
             self.done = int(controller_state[L.ACCEPTED])
             record.count += int(controller_state[L.ROWS])
             if status in (L.CROSSED, L.CUT):
                 self.edge = self.met_in_step(status, self.edge)
-            elif status != L.OK or problem is not None:
+            elif status != L.OK:
                 h = self.step_info[L.NEXT_TIME] - self.now
                 if not h * self.h > 0.0:  # it was not in a step but in the choice of the first one
                     h = 1e-3 * (self.end - self.t0)

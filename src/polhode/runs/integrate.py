@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -25,16 +25,16 @@ from polhode.errors import (
 )
 from polhode.kernel import jit
 from polhode.kernel.interrupts import Noticed, held
-from polhode.methods import Method
+from polhode.methods import Method, MethodSpec
 from polhode.runs import stepping
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.energy_guard import blown, blown_up
-from polhode.runs.request import WITHOUT_SERIES, Request, requested
+from polhode.runs.request import WITHOUT_SERIES, Request, requested, with_options
 from polhode.runs.resolution import coarse_orbit
 from polhode.runs.result import finish, potential_energies
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings, only_functions
-from polhode.runs.state import State
+from polhode.runs.state import STATE_SET, AtStart, State
 from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
 from polhode.runs.store import LiveStore, Store
@@ -56,7 +56,7 @@ RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformed
 
 def integrate(
     system: System,
-    method: str | Method | None = None,
+    method: str | Method | MethodSpec | None = None,
     *,
     step: float | None = None,
     steps: int | Tolerance | None = None,
@@ -64,12 +64,6 @@ def integrate(
     every: int = 1,
     t_eval: Any = None,
     start: State | Mapping[str, Any] | xr.Dataset | None = None,
-    attitude: Any = None,
-    angular_velocity: Any = None,
-    angular_momentum: Any = None,
-    position: Any = None,
-    velocity: Any = None,
-    momentum: Any = None,
     parameters: Any = None,
     events: Any = (),
     breaks: Any = (),
@@ -77,7 +71,7 @@ def integrate(
     store: str | os.PathLike[str] | Store | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
     settings: Settings | Mapping[str, Any] | None = None,
-    **options: Any,
+    **at_start: Unpack[AtStart],
 ) -> xr.Dataset:
     """Integrate a system, with steps of one size or with steps chosen by a tolerance, and record the trajectory.
 
@@ -85,11 +79,12 @@ def integrate(
     ----------
     system : System
         From ``polhode.free_body``, ``polhode.heavy_top`` and so on.
-    method : str or Method, optional
-        Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``, also by a name that others use (``"leapfrog"``, ``"RK45"``), or
-        a row; without one, what the measured tables recommend for the
-        system (the attribute ``method`` of the result says which); with a tolerance it is ``"taylor"``,
-        or ``"mkrk:dp8"`` where the loads cannot be traced.
+    method : str or MethodSpec, optional
+        Such as ``"trapm"``, also by a name that others use (``"leapfrog"``, ``"RK45"``), or with options
+        ``polhode.methods.baoab(temperature=300, friction=5)``, which as a string is
+        ``"baoab:temperature=300:friction=5"``; without one, what the measured tables recommend for the system (the
+        attribute ``method`` of the result says which); with a tolerance it is ``"taylor"``, or ``"mkrk:dp8"`` where the
+        loads cannot be traced.
     step : float
         Step size, positive; every consistent unit of time. Of a method with a time transformation (``"reversible:v2"``)
         that of the first step; the others follow the motion, the last ends at ``t_end`` exactly, wherever that is.
@@ -110,18 +105,11 @@ def integrate(
     start : State, mapping or xarray.Dataset, optional
         Where to start. A ``polhode.State``, or a mapping of its names, says the time (0 by default), and attitudes and
         rates in all their forms (``euler_angles_deg`` with their ``sequence``, ``angular_velocity_space``...). It may
-        have any of the six arguments below as well; what is given in both places is refused. Angles whose sequence it
-        does not say are in that of the option ``sequence`` of the method, where that is given, else ``"XYZ"``.
+        have the six words of ``**at_start`` as well; what is given in both places is refused. Angles whose sequence it
+        does not say are in that of the method, as of ``polhode.methods.euler(sequence="ZXZ")``, else ``"XYZ"``.
         A Dataset of an earlier run goes on from its last row, with all that a continued run needs: the state, the time,
         the numbers that the method keeps beside the state, and unless given the method, its step or tolerance, units
         and epoch.
-    attitude : array_like (4,) or (3, 3), or scipy.spatial.transform.Rotation
-        Unit quaternion (w, x, y, z), rotation matrix or SciPy ``Rotation``, body to space. Identity by default.
-    angular_velocity, angular_momentum : array_like (3,)
-        In the body frame, one of them. Zero by default.
-    position, velocity, momentum : array_like (3,)
-        In the space frame. Zero by default, but about a centre of attraction a position and a velocity (or momentum)
-        must be given; ``velocity=0`` is a release from rest.
     parameters : mapping or sequence of float, optional
         Of the system for this run, in the place of those it was built with: by name (``{"weight": 19.6}``, arguments of
         the function that builds it), or the numbers handed to the user's functions, as many as there were. They are
@@ -152,9 +140,13 @@ def integrate(
     settings : Settings or mapping, optional
         A ``polhode.Settings``, or a mapping of its names: ``compensated`` sums, ``guard``, ``units`` and ``epoch`` of
         the Dataset, ``threads``.
-    **options : str or float
-        Options of the method by name, such as ``tableau="gauss4"``, ``sequence="ZXZ"`` of one that keeps Euler angles,
-        or ``temperature=300``.
+    **at_start : array_like
+        The six words of a ``polhode.State`` that are wanted most. ``attitude`` (4,) or (3, 3): unit quaternion
+        (w, x, y, z), rotation matrix or SciPy ``Rotation``, body to space; identity by default. ``angular_velocity`` or
+        ``angular_momentum`` (3,), in the body frame; zero by default. ``position`` and ``velocity`` or ``momentum``
+        (3,), in the space frame; zero by default, but about a centre of attraction both must be given, and
+        ``velocity=0`` is a release from rest. Options of the method, which stood here before, go on for one version
+        with a warning that says what to write.
 
     Returns
     -------
@@ -196,8 +188,14 @@ def integrate(
     >>> ds.attitude.shape, bool(abs(ds.energy_error).max() < 1e-6)
     ((501, 4), True)
     """
-    given = {name: value for name, value in locals().items() if name not in ("system", "method", "options")}
-    request = requested(system, method, given, options)
+    given: dict[str, Any] = {
+        "step": step, "steps": steps, "t_end": t_end, "every": every, "t_eval": t_eval, "start": start,
+        "parameters": parameters, "events": events, "breaks": breaks, "tangent": tangent, "settings": settings,
+        **at_start,
+    }  # fmt: skip
+    if not STATE_SET.issuperset(at_start):
+        method = with_options(method, system, given, "integrate")
+    request = requested(system, method, given)
     return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
 
 
@@ -300,50 +298,48 @@ def differentiated(request: Request, by_start: bool) -> tuple[Columns, Any, list
 
 
 def carry_out(
-    request: Request,
-    progress: Callable[[Progress], None] | bool | None = None,
-    store: LiveStore | None = None,
+    request: Request, progress: Callable[[Progress], None] | bool | None = None, store: LiveStore | None = None
 ) -> xr.Dataset:
     """Run what is asked for, from the beginning or from where a store stands."""
-    asked = progress
     try:
-        with contextlib.ExitStack() as closing:
-            if progress is True:
-                progress = closing.enter_context(Display())
-            silent = progress is None or progress is False
-            report_progress = teller(None if silent else progress, "progress", "True or a function")
-            if store is not None:
-                closing.enter_context(store)
-            total = request.total
-            derivatives = None
-            if request.tangent is not None:
-                if store is not None:
-                    raise InvalidInput(
-                        "tangent and store are both given, but derivatives are kept in memory; leave one out"
-                    )
-                derivatives = Transition(request)
-            record = Record.of(request, stored=store is not None and store.streams)
-            if store is not None:
-                with held():
-                    store.begin(request)
-            report_progress(Progress(0, total, 0.0, "preparing"))
-            compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
-            with contextlib.nullcontext() if silent else jit.watched(compiling):
-                run = RUNS[type(request.steps)](request)
-                potential = request.system.compiled_potential(run.t0, run.start)
-                if store is not None:
-                    store.join(run, record, potential)
-            coarse = coarse_orbit(run) if run.guard else ""
-            if coarse:
-                warn(coarse, CoarseStepWarning)
-            ds = _to_the_end(run, record, potential, store, report_progress)
-            return ds if derivatives is None else derivatives.added(ds, run)
+        if progress is True:
+            with Display() as display:
+                return _carried_out(request, display, store)
+        return _carried_out(request, None if progress is False else progress, store)
     except FormulasChange as told:
         request = instead(request, told)
         warn(f"the run was {taken_instead(told)}", PolhodeWarning)
     if store is not None:
         store.restart(request)
-    return carry_out(request, asked, store)
+    return carry_out(request, progress, store)
+
+
+def _carried_out(request: Request, progress: Any, store: LiveStore | None) -> xr.Dataset:
+    """What a run leaves, by the method that is asked for; ``progress`` is a function or None."""
+    report_progress, total, derivatives = teller(progress, "progress", "True or a function"), request.total, None
+    with contextlib.nullcontext() if store is None else store:
+        if request.tangent is not None:
+            if store is not None:
+                raise InvalidInput(
+                    "tangent and store are both given, but derivatives are kept in memory; leave one out"
+                )
+            derivatives = Transition(request)
+        record = Record.of(request, stored=store is not None and store.streams)
+        if store is not None:
+            with held():
+                store.begin(request)
+        report_progress(Progress(0, total, 0.0, "preparing"))
+        compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
+        with contextlib.nullcontext() if progress is None else jit.watched(compiling):
+            run = RUNS[type(request.steps)](request)
+            potential = request.system.compiled_potential(run.t0, run.start)
+            if store is not None:
+                store.join(run, record, potential)
+        coarse = coarse_orbit(run) if run.guard else ""
+        if coarse:
+            warn(coarse, CoarseStepWarning)
+        ds = _to_the_end(run, record, potential, store, report_progress)
+        return ds if derivatives is None else derivatives.added(ds, run)
 
 
 def _to_the_end(

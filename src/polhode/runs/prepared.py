@@ -12,15 +12,14 @@ import numpy as np
 from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, answering, warn
 from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.methods import Method
-from polhode.methods import method as find_method
+from polhode.methods import Method, MethodSpec
 from polhode.runs.initial_state import InitialState, initial_state
 from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
-from polhode.runs.repeated import STATE_SET, Repeated
-from polhode.runs.request import ARGUMENTS, Request, check_options, for_tolerance, requested
+from polhode.runs.repeated import Repeated
+from polhode.runs.request import ARGUMENTS, Request, requested, with_options
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
-from polhode.runs.state import State
+from polhode.runs.state import STATE_SET, State
 from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
@@ -134,8 +133,8 @@ class PreparedRuns:
     compiled again where they have changed.
     """
 
-    def __init__(self, system: System, method: Any, words: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-        self.system, self.method, self.words, self.options = system, method, dict(words), dict(options)
+    def __init__(self, system: System, method: Any, words: Mapping[str, Any]) -> None:
+        self.system, self.method, self.words = system, method, dict(words)
         self._reading = [one for one in system.functions.values() if not jit.self_contained(one.function)]
         self._idle: list[_Arrays] = []  # as many as runs have ever overlapped
         self._warned = False
@@ -161,9 +160,7 @@ class PreparedRuns:
         if plain and all(type(value) in PLAIN for value in start.values()):
             assert first is not None
             return replace(first, state=InitialState(initial_state(first.system, first.method, start, first.t0)))
-        request = requested(
-            self.system, self.method, self.words | {"start": start, "parameters": parameters}, self.options
-        )
+        request = requested(self.system, self.method, self.words | {"start": start, "parameters": parameters})
         if first is None and parameters is None and type(start) is dict and STATE_SET.issuperset(start):
             own.first = request
         return request
@@ -273,7 +270,7 @@ PLAIN = (tuple, list, np.ndarray, int, float)
 
 @answering
 def prepare(
-    system: System, method: str | Method | None = None, *, step: float | None = None,
+    system: System, method: str | Method | MethodSpec | None = None, *, step: float | None = None,
     steps: int | Tolerance | None = None, t_end: float | None = None, every: int = 1,
     settings: Settings | Mapping[str, Any] | None = None, **options: Any,
 ) -> PreparedRuns:  # fmt: skip
@@ -281,8 +278,10 @@ def prepare(
 
     Parameters
     ----------
-    system, method, step, steps, t_end, every, settings, **options
+    system, method, step, steps, t_end, every, settings
         As of ``polhode.integrate``.
+    **options
+        Options of the method, for one version, with a warning; they belong to ``polhode.methods.NAME(...)``.
 
     Returns
     -------
@@ -314,7 +313,4 @@ def prepare(
                 f"{name} is not for all runs of prepare; give start and parameters to its run(...), and take "
                 "polhode.integrate for events, breaks, t_eval, tangent, store or progress"
             )
-    if options:
-        named = for_tolerance(system) if isinstance(steps, Tolerance) else system.recommended
-        check_options(find_method(named if method is None else method).method, options, "prepare", words)
-    return PreparedRuns(system, method, words, options)
+    return PreparedRuns(system, with_options(method, system, words | options, "prepare", words), words)

@@ -21,11 +21,10 @@ from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.initial_state import of_one_body, start_state
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import Request
-from polhode.runs.state import STATE_WORDS
+from polhode.runs.state import STATE_SET, STATE_WORDS
 from polhode.runs.stepping import SLICE_SECONDS, Run
 from polhode.systems import System
 
-STATE_SET = frozenset(STATE_WORDS)
 MOST_MEMORY = 1024
 """Most numbers behind the parameters that are written anew for each run."""
 MOST_TRIED = 1024

@@ -17,9 +17,9 @@ import numpy as np
 
 from polhode.arguments import UNKNOWN, choice, has_quantity, in_unit, number, truth
 from polhode.arguments.recorded import plain
-from polhode.errors import InvalidInput, PolhodeError, unknown_name
+from polhode.errors import InvalidInput, OldNameWarning, PolhodeError, unknown_name, warn
 from polhode.kernel import layout as L
-from polhode.methods import Method, MethodSpec
+from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
 from polhode.runs.event_detection import check_span
 from polhode.runs.initial_state import InitialState, check_sums, initial_state, numbers_of, of_one_body, rows_by_name
@@ -47,6 +47,11 @@ TOLERANCE = ("rtol", "atol", "first_step", "max_step", "max_steps")
 STARTED = {"t0": "time", "clock": "time_variables"} | {n: n for n in ("since", "commanded", *OF_METHODS[:3])}
 SET = ("compensated", "guard", "units", "epoch")
 """Flat words of a scenario and of a record that are one argument of a run each: ``steps``, ``start``, ``settings``."""
+ARGUMENTS = (
+    "step", "steps", "t_end", "every", "t_eval", "start", *STATE_WORDS, "parameters", "events", "breaks", "tangent",
+    "store", "progress", "settings",
+)  # fmt: skip
+"""Those of ``integrate`` by name."""
 TIMES = ("step", "t_end", "time", "first_step", "max_step", "t_eval", "since", "breaks")
 MEASURED = (*TIMES, *TURNING, "position", "velocity", "momentum")
 BYTES = "-- the bytes of the state --"
@@ -313,14 +318,14 @@ def for_tolerance(system: System) -> str:
     return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
 
 
-def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Request:
+def requested(system: Any, method: Any, given: Mapping[str, Any]) -> Request:
     """The request of a call of ``polhode.integrate``, all of it checked."""
     if type(system) is not System or system.made_again is not None:
         system = present_system(system)
-    key = None if options else _key_of(method, given)
+    key = _key_of(method, given)
     if key is not None:
         before, request = system.__dict__.get("_request", (None, None))
-        if before == key and find_method(method or system.recommended) is request.method:
+        if before == key and find_method(method or system.recommended) == request.method:
             begun = _state_of_one_body(request, system.alone, "central_gravity" in system.provides, given)
             if begun is not None:
                 return replace(request, state=begun)  # type: ignore[no-any-return]
@@ -336,15 +341,11 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
             given["steps"] = Tolerance(kept["rtol"], kept.get("atol"), kept.get("max_step"))
     adaptive, by_tolerance = isinstance(given.get("steps"), Tolerance), False
     if method is None:
-        method = kept.get("method") or (for_tolerance(system) if adaptive else system.recommended)
+        method = usual_method(system, given, kept)
         by_tolerance = adaptive and bool(kept.get("by_tolerance", method == "taylor" and not kept))
         if kept and settings.compensated is None:
             settings = replace(settings, compensated=kept.get("compensated", False))
     chosen = find_method(method)
-    row = chosen.method
-    check_options(row, options, "integrate", ARGUMENTS)
-    if options:
-        chosen = find_method(method, **options)
     if settings.compensated is None:
         sums = chosen.prepare().compensated if system.wheels_at >= 0 else None
         settings = replace(settings, compensated=sums is not None and sums().compensates_rotation)
@@ -359,8 +360,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     else:
         state = state_of(rows_by_name(system.names, given.get("start")))
     given |= _started(state, {name: given.get(name) for name in STATE_WORDS})
-    if "sequence" in options and given["sequence"] is None and any(given[name] is not None for name in ANGLES):
-        given["sequence"] = options["sequence"]
+    if given["sequence"] is None and any(given[name] is not None for name in ANGLES):
+        given["sequence"] = sequence_of(method)
     asked = given.get("steps") if isinstance(given.get("steps"), Tolerance) else None
     given |= {name: getattr(asked, name, None) for name in ("first_step", "max_step")}
     measured = {name: given.get(name) for name in MEASURED}
@@ -406,12 +407,40 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     return made
 
 
-def check_options(row: Method, options: Mapping[str, Any], caller: str, arguments: Iterable[str]) -> None:
-    """Refuse words that are neither arguments of a function nor options of a method."""
+def usual_method(system: System, given: Mapping[str, Any], kept: Mapping[str, Any]) -> str:
+    """The method of a run that names none; ``kept`` is the record of the run that it goes on from, if any."""
+    adaptive = isinstance(given.get("steps"), Tolerance)
+    return kept.get("method") or (for_tolerance(system) if adaptive else system.recommended)
+
+
+def with_options(
+    method: Any, system: Any, given: Mapping[str, Any], caller: str, arguments: Iterable[str] = ARGUMENTS
+) -> Any:  # fmt: skip
+    """The method with options that stand among the words of a call, as they did before, which is said.
+
+    Raises
+    ------
+    InvalidInput
+        A word that is neither an argument nor an option of the method.
+    """
+    options = {name: value for name, value in given.items() if name not in arguments}
+    if not options:
+        return method
+    if method is None:
+        method = usual_method(present_system(system), given, record_of(given.get("start")))
+    row = find_method(method).method
     for name, value in options.items():
         if name not in row.options:
             what = f"argument of {caller} or option of method {row.name!r}"
             raise unknown_argument(name, value, [*arguments, *row.options], what)
+    chosen, are = find_method(method, **options), "is an option" if len(options) == 1 else "are options"
+    warn(f"{' and '.join(options)} {are} of the method: write method={chosen!r}", OldNameWarning)
+    return chosen
+
+
+def sequence_of(method: Any) -> Any:
+    """The sequence of Euler angles that a method is given with as an option by name."""
+    return method.options.get("sequence") if isinstance(method, MethodSpec) else None
 
 
 COUNTED, SIZED = (int, type(None)), (float, int, type(None))
@@ -425,7 +454,7 @@ def _key_of(method: Any, given: Mapping[str, Any]) -> Any:
     usual = all(get(name) is None for name in ("t_eval", "start", "parameters", "settings", "tangent"))
     empty = all(type(one) is tuple and not one for one in (get("events", ()), get("breaks", ())))
     plain_numbers = type(step) in SIZED and type(steps) in COUNTED and type(t_end) in SIZED and type(every) is int
-    named = method is None or type(method) is str
+    named = method is None or type(method) in (str, MethodSpec)
     return (method, step, steps, t_end, every) if usual and plain_numbers and named and empty else None
 
 
@@ -439,13 +468,6 @@ def _state_of_one_body(request: Request, alone: Any, attracted: bool, given: Map
     if attracted and given.get("velocity") is None and given.get("momentum") is None:
         return None
     return InitialState(np.concatenate([y, request.behind]))
-
-
-ARGUMENTS = (
-    "step", "steps", "t_end", "every", "t_eval", "start", *STATE_WORDS, "parameters", "events", "breaks", "tangent",
-    "store", "progress", "settings",
-)  # fmt: skip
-"""Those of ``integrate`` by name."""
 
 
 def _started(state: State, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,15 +11,7 @@ import numpy as np
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
 from polhode.kernel import layout as L
 from polhode.kernel.energies import write_energies
-from polhode.runs.energy_guard import (
-    LARGE,
-    blown_up,
-    error_sizes,
-    first_beyond,
-    first_large,
-    large_error,
-    large_ratio,
-)
+from polhode.runs.energy_guard import LARGE, blown_up, error_sizes, first_beyond, first_large, large_error, large_ratio
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads
 from polhode.runs.rows import Record

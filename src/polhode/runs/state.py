@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -31,6 +31,7 @@ FORMS = (*ATTITUDES, "sequence", *TURNING)
 """How bodies are turned and turn."""
 STATE_WORDS = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
 """Words that are arguments of ``integrate`` as well."""
+STATE_SET = frozenset(STATE_WORDS)
 OF_METHODS = ("coordinates", "thermostat", "compensation", "time_variables")
 """Numbers that methods keep beside the bodies."""
 RECORDED = ("attitude", "angular_momentum", "position", "momentum")
@@ -39,6 +40,17 @@ COMPENSATIONS = (
     ("angular_momentum_compensation", 3),
 )  # fmt: skip
 """The variables that make up ``compensation``, and how many numbers of a body each has."""
+
+
+class AtStart(TypedDict, total=False):
+    """The words of a ``State`` that are arguments of ``integrate`` as well."""
+
+    attitude: Any
+    angular_velocity: Any
+    angular_momentum: Any
+    position: Any
+    velocity: Any
+    momentum: Any
 
 
 @dataclass(frozen=True, eq=False)

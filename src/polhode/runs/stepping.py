@@ -13,14 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from polhode.errors import (
-    ConvergenceError,
-    NotFinite,
-    PolhodeError,
-    StepFailed,
-    StepTooLarge,
-    UserFunctionError,
-)
+from polhode.errors import ConvergenceError, NotFinite, PolhodeError, StepFailed, StepTooLarge, UserFunctionError
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found
@@ -53,6 +46,18 @@ TOLD = [
 
 ON_THE_GROUND = ", on the surface of the planet; surface=0 leaves it out"
 """What is said of a run that ends at a surface that nobody gave."""
+
+
+RAISED = -1
+"""The status of steps in which a function of the user's has raised something."""
+
+
+def tried(steps: Callable[..., int], *arguments: Any, **words: Any) -> tuple[int, Exception | None]:
+    """The status of steps, and what a function of the user's raised in them."""
+    try:
+        return steps(*arguments, **words), None
+    except Exception as caught:
+        return RAISED, caught
 
 
 class FormulasChange(StepFailed):
@@ -282,13 +287,9 @@ class Run:
 
     def prepare(self) -> None:
         """Make the state the method works on from that of the system, at the present time."""
-        status, problem = L.OK, None
         self.integrator.forget()
-        try:
-            status = self.integrator.prepare(self.now, self.h)
-        except Exception as caught:
-            problem = caught
-        if status != L.OK or problem is not None:
+        status, problem = tried(self.integrator.prepare, self.now, self.h)
+        if status != L.OK:
             raise self.failure(status, self.done, self.start, self.now, self.h, self.y.copy(), problem)
 
     def state(self) -> Any:
@@ -325,24 +326,14 @@ class Run:
             count = min(self.slice, last - self.done, whole)
             if record:
                 count = min(count, record.steps(self.done, every))
-            kept, told, before = self.y.copy(), self.step_info.copy(), self.done
+            before = self.done
             made = (before + count) // every - before // every if record else 0
-            rows, iterations = np.empty((made, kept.size)), np.zeros(made, dtype=np.int64)
-            begun = time.perf_counter()
-            status, problem = L.OK, None
-            try:
-                status = self.integrator.march(
-                    before, count, every if record else last + 1, self.t0, self.h, rows, iterations
-                )
-            except Exception as caught:
-                problem = caught
-            except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
-                self.y[:] = kept
-                raise
-            elapsed = time.perf_counter() - begun
-            self.seconds += elapsed
+            rows, iterations = np.empty((made, self.y.size)), np.zeros(made, dtype=np.int64)
+            status, problem, elapsed, kept = self.take_slice(
+                self.integrator.march, before, count, every if record else last + 1, self.t0, self.h, rows, iterations
+            )
             if status == L.BELOW:
-                self.y[:], self.step_info[:] = kept, told
+                self.undo(kept)
                 self.event_detection.land(self.now, self.state())
                 self.integrator.forget()
                 continue
@@ -353,14 +344,36 @@ class Run:
                 record.add(self.time(numbers), rows[:usable], iterations[:usable])
             if status == L.CROSSED:
                 self.met(record)
-            elif status != L.OK or problem is not None:
+            elif status != L.OK:
                 after = self.y.copy()
-                self._back(before, kept)
+                self._back(before, kept[0])
                 raise self.failure(status, self.done, self.y, self.time(self.done), self.h, after, problem)
             elif self.near(self.now):
                 self.arrive(self.state(), record)
             between_slices()
             self.adjust(elapsed)
+
+    @property
+    def marched(self) -> tuple[Any, ...]:
+        """The arrays that a slice changes."""
+        return self.y, self.step_info
+
+    def undo(self, kept: Sequence[Any]) -> None:
+        """Put back what ``marched`` was before a slice."""
+        for array, before in zip(self.marched, kept, strict=True):
+            array[:] = before
+
+    def take_slice(self, march: Callable[..., int], *arguments: Any, **words: Any) -> tuple[int, Any, float, Any]:
+        """Take the steps of a slice: their status, what a function raised, how long they took, ``marched`` before."""
+        kept, begun = [one.copy() for one in self.marched], time.perf_counter()
+        try:
+            status, problem = tried(march, *arguments, **words)
+        except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
+            self.undo(kept)
+            raise
+        elapsed = time.perf_counter() - begun
+        self.seconds += elapsed
+        return status, problem, elapsed, kept
 
     def near(self, t: float) -> bool:
         """Whether the next break counts as being at time t."""
@@ -461,32 +474,28 @@ class Run:
         h, begun, y = goal - t, y, y.copy()
         if h == 0.0:
             return y
-        status, problem = L.OK, None
-        integrator = self.integrator
-        try:
-            if integrator.prepared.processed:
-                status = integrator.prepare(t, h, y)
-            if status == L.OK:
-                status = integrator.march(0, 1, 2, t, h, y=y)
-            if status == L.OK and integrator.prepared.processed:
-                status, y = integrator.present(goal, h, y)
-        except Exception as caught:
-            problem = caught
-        if status != L.OK or problem is not None:
+        status, problem = tried(self._whole, t, h, y, goal)
+        if status != L.OK:
             raise self.failure(status, self.done, begun, t, h, y, problem)
         return y
+
+    def _whole(self, t: float, h: float, y: Any, goal: float) -> int:
+        """Take y, a state of the system, through one step; returns the status."""
+        status = self.integrator.prepare(t, h, y)
+        if status == L.OK:
+            status = self.integrator.march(0, 1, 2, t, h, y=y)
+        if status == L.OK:
+            status, y[:] = self.integrator.present(goal, h, y)
+        return status
 
     def show(self, record: Record) -> None:
         """Set states in the last row, which is new, as controllers do at its time, so that it has the commands that act
         from there on."""
         if not self.integrator.samples:
             return
-        t, shown, status, problem = record.last, record.states[record.held - 1].copy(), L.OK, None
-        try:
-            status = self.integrator.show(t, shown)
-        except Exception as caught:
-            problem = caught
-        if status != L.OK or problem is not None:
+        t, shown = record.last, record.states[record.held - 1].copy()
+        status, problem = tried(self.integrator.show, t, shown)
+        if status != L.OK:
             raise self.failure(status, self.done, self.state(), t, self.h, shown, problem)
         record.states[record.held - 1] = shown
 
@@ -533,14 +542,7 @@ class Run:
         return y, most
 
     def failure(
-        self,
-        status: int,
-        step: int,
-        y: Any,
-        t: float,
-        h: float,
-        after: Any = None,
-        problem: Exception | None = None,
+        self, status: int, step: int, y: Any, t: float, h: float, after: Any = None, problem: Exception | None = None
     ) -> PolhodeError:
         """The error for a step that returned ``status`` or raised ``problem``.
 

@@ -6,7 +6,6 @@ nominal size is found by a search; such side steps leave the others as they are.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any
@@ -17,7 +16,7 @@ from polhode.errors import InvalidInput, PolhodeError, StepFailed, StepTooLarge
 from polhode.kernel import layout as L
 from polhode.runs.event_detection import Found
 from polhode.runs.rows import Record
-from polhode.runs.stepping import Run
+from polhode.runs.stepping import Run, tried
 
 MOST_TRIALS = 60
 """Of the search for the nominal size of a side step."""
@@ -126,20 +125,10 @@ class TimeTransformedRun(Run):
                 count = min(count, record.steps(self.done, every))
             made = (self.done + count) // every - self.done // every if record else 0
             into = record.room(made) if record else None
-            begun, before = time.perf_counter(), self.done
-            kept = y.copy()
-            status, problem = L.OK, None
-            try:
-                status = integrator.march_time_transformed(
-                    before, count, every if record else before + count + 1, self.h, target, into
-                )
-            except Exception as caught:
-                problem = caught
-            except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
-                y[:] = kept
-                raise
-            elapsed = time.perf_counter() - begun
-            self.seconds += elapsed
+            before, rows = self.done, every if record else self.done + count + 1
+            status, problem, elapsed, _ = self.take_slice(
+                integrator.march_time_transformed, before, count, rows, self.h, target, into
+            )
             self.done += int(self.step_info[L.STEPS_DONE])
             if record:
                 record.count += self.done // every - before // every
@@ -148,7 +137,7 @@ class TimeTransformedRun(Run):
                 self.ahead = True
                 between_slices()
                 return
-            if status != L.OK or problem is not None:
+            if status != L.OK:
                 after = y.copy()
                 y[:] = integrator.kept
                 h = taken if taken > 0.0 else self.size(y)
@@ -161,12 +150,8 @@ class TimeTransformedRun(Run):
         """State at a time that the step taken last reached or passed, and the iterations of the step that ends there.
 
         The size of that step is left in ``taken``."""
-        slot, grid, shown, before = (
-            self.time_at,
-            self.integrator.kept.copy(),
-            self.y.copy(),
-            self.step_info.copy(),
-        )
+        slot, before = self.time_at, self.step_info.copy()
+        grid, shown = self.integrator.kept.copy(), self.y.copy()
 
         def off() -> float:
             return float((shown[slot] - target) + shown[slot + 1])
@@ -181,14 +166,9 @@ class TimeTransformedRun(Run):
                 break
             part = last - at_last * (last - other) / (at_last - at_other)
             shown = grid.copy()
-            status, problem = L.OK, None
-            try:
-                status = self.integrator.march_time_transformed(
-                    0, 1, 2, part * self.h, inf * self.h, y=shown, kept=grid.copy()
-                )
-            except Exception as caught:
-                problem = caught
-            if status != L.OK or problem is not None:
+            march, h = self.integrator.march_time_transformed, part * self.h
+            status, problem = tried(march, 0, 1, 2, h, inf * self.h, y=shown, kept=grid.copy())
+            if status != L.OK:
                 raise self.failure(status, self.done, grid, grid[slot], self.size(grid), shown, problem)
             found = off()
             if found * at_last < 0.0:

@@ -285,7 +285,7 @@ class _Reader:
     def check_request(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
         """Note what ``integrate`` refuses before anything is compiled."""
         try:
-            Record.of(requested(system, label, grouped(arguments), {}), self.stored)
+            Record.of(requested(system, label, grouped(arguments)), self.stored)
         except InvalidInput as refused:
             words = re.findall(r"\w+", str(refused))
             sections = ["initial", "system", "run"]

@@ -124,7 +124,7 @@ class Scenario:
         InvalidInput
             As ``polhode.integrate``.
         """
-        made = requested(self.system, self.asked, grouped(self.arguments), {}).of_member(self.member)
+        made = requested(self.system, self.asked, grouped(self.arguments)).of_member(self.member)
         if self.before is None:
             return made
         y = made.state.values.copy()

@@ -22,14 +22,7 @@ from polhode.runs.scenario.signatures import (
 )
 from polhode.runs.scenario.sums import sum_table
 from polhode.runs.scenario.units import unit_keys
-from polhode.runs.scenario.values import (
-    Angle,
-    Length,
-    Number,
-    Table,
-    Time,
-    tables_of,
-)
+from polhode.runs.scenario.values import Angle, Length, Number, Table, Time, tables_of
 from polhode.trajectory import UNITS
 
 
@@ -99,8 +92,7 @@ class Run(Table):
     guard: Annotated[bool, Field(description="refuse steps that turn a body too far for the method")] = True
     compensated: (
         Annotated[
-            bool,
-            Field(description="carry what rounding leaves out of positions and momenta; by default with wheels"),
+            bool, Field(description="carry what rounding leaves out of positions and momenta; by default with wheels")
         ]
         | None
     ) = None

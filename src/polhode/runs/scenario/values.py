@@ -81,8 +81,7 @@ Velocities = Annotated[
 
 
 Quaternions = Annotated[
-    Annotated[Quaternion, Tag("<one>")] | Annotated[list[Quaternion], Tag("<each>")],
-    Discriminator(_one_or_each),
+    Annotated[Quaternion, Tag("<one>")] | Annotated[list[Quaternion], Tag("<each>")], Discriminator(_one_or_each)
 ]
 NumbersOrRows = Annotated[
     Annotated[list[Number], Tag("<one>")] | Annotated[list[list[Number]], Tag("<each>")], Discriminator(_one_or_each)

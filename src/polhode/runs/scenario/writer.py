@@ -13,9 +13,9 @@ from polhode.arguments import path as checked_path
 from polhode.arguments import text, truth
 from polhode.arguments.recorded import plain
 from polhode.errors import FileProblem, InvalidInput, answering
-from polhode.methods import Method
+from polhode.methods import Method, MethodSpec
 from polhode.runs.initial_state import rows_by_name
-from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested
+from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested, with_options
 from polhode.runs.scenario.sources import Sources
 from polhode.runs.scenario.starters import as_toml
 from polhode.runs.scenario.sums import TYPE
@@ -36,7 +36,7 @@ WIDTH = {"attitude": 4}
 def write_scenario(
     path: str | os.PathLike[str],
     system: System,
-    method: str | Method | None = None,
+    method: str | Method | MethodSpec | None = None,
     *,
     title: str | None = None,
     overwrite: bool = False,
@@ -61,7 +61,7 @@ def write_scenario(
     overwrite : bool
         Whether files that are there are replaced.
     **run
-        The arguments of ``polhode.integrate``, and options of the method.
+        The arguments of ``polhode.integrate``.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def write_scenario(
         if run.get(word) is not None:
             raise InvalidInput(f"{word} is no part of a scenario; leave it out")
     words = {word: run.get(word) for word in ARGUMENTS if word in run or word in STATE_WORDS or word == "start"}
-    request = requested(system, method, words, {word: one for word, one in run.items() if word not in ARGUMENTS})
+    request = requested(system, with_options(method, system, run, "write_scenario"), words)
     sources = Sources(file.parent, f"{file.stem}_functions.py")
     lines = [f"title = {as_toml(system.title if title is None else text(title, 'title'))}"]
     lines += [f"method = {as_toml(request.method.label)}", "version = 2"]

@@ -25,7 +25,7 @@ from polhode.kernel.source import Unsupported
 from polhode.kernel.tangent_mode import padded
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
-from polhode.methods.taylor import taylor_step as turned_by_taylor
+from polhode.methods.taylor_series import taylor_step as turned_by_taylor
 from polhode.programs.ensemble_text import lanes_text
 from polhode.programs.series_lanes import series_of_lanes
 from polhode.programs.text import HEAD
