@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.errors import PolhodeWarning
 
 HERE = Path(__file__).parent / "data" / "earlier"
@@ -58,7 +59,7 @@ def same(one, other, bound=1e-12):
         assert np.abs(a - b).max() <= bound * np.abs(b).max(), name
 
 
-@pytest.mark.parametrize("name", RUNS)
+@each("name", RUNS)
 def test_a_trajectory_is_read_and_repeated(folder, name):
     ds = ph.load(folder / f"{name}.nc")
     again = ph.rerun(ds, **FUNCTIONS.get(name, {}))
@@ -66,7 +67,7 @@ def test_a_trajectory_is_read_and_repeated(folder, name):
     assert again.attrs.get("stopped", "")[:30] == ds.attrs.get("stopped", "")[:30]
 
 
-@pytest.mark.parametrize("name", RUNS)
+@each("name", RUNS)
 def test_a_store_is_read(folder, name):
     ds = ph.load(folder / f"{name}.zarr", **FUNCTIONS.get(name, {}))
     same(ds, ph.load(folder / f"{name}.nc"), 0.0)
@@ -84,7 +85,7 @@ def test_a_store_that_was_cut_is_completed(folder, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.OldNameWarning")
-@pytest.mark.parametrize("name", SCENARIOS)
+@each("name", SCENARIOS)
 def test_a_scenario_gives_its_numbers(folder, name):
     before = ph.load(folder / f"{name}.nc")
     scenario = ph.runs.read_scenario(folder / "scenarios" / f"{name[3:]}.toml", allow_code=True)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.checks.report import Line, Report
 from polhode.display import Display, Progress, in_notebook
 from polhode.html import Table, Tables, facts
@@ -99,7 +100,7 @@ def test_everything_is_escaped():
         assert "<script" not in text and Parsed(text).texts.count(bad) >= 3
 
 
-@pytest.mark.parametrize("name", ["dashboard", "work_precision", "bands", "corner", "success"])
+@each("name", ["dashboard", "work_precision", "bands", "corner", "success"])
 def test_every_picture_is_shown_as_one(name):
     figure = getattr(ph.plots, name)(**arguments_of(f"plots.{name}"))
     assert isinstance(figure, Picture) and figure._repr_png_().startswith(b"\x89PNG")

@@ -16,6 +16,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import polhode as ph
+from each import each
 from polhode import __version__
 from polhode.errors import OldNameWarning
 from polhode.methods import METHODS
@@ -33,7 +34,7 @@ def test_the_top_is_what_a_first_week_needs():
         ph.integrates  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ph._MOVED)
+@each("name", ph._MOVED)
 def test_names_that_moved_work_and_say_where_they_are(name):
     new = ph._MOVED[name]
     assert name not in dir(ph)
@@ -45,7 +46,7 @@ def test_names_that_moved_work_and_say_where_they_are(name):
     assert {one.filename for one in seen} == {"<string>"}
 
 
-@pytest.mark.parametrize("name", ["ephemeris", "gravity_field", "magnetic_field", "nrlmsis"])
+@each("name", ["ephemeris", "gravity_field", "magnetic_field", "nrlmsis"])
 def test_what_left_the_systems_says_where_it_is(name):
     with pytest.warns(ph.errors.OldNameWarning, match=f"polhode.systems.{name} is now polhode.surroundings.{name}"):
         assert getattr(ph.systems, name) is getattr(ph.surroundings, name)
@@ -219,7 +220,7 @@ def public_modules():
     return found
 
 
-@pytest.mark.parametrize("module", public_modules().values(), ids=public_modules())
+@each("module", public_modules().values(), ids=public_modules())
 def test_a_listed_module_shows_public_names_only(module):
     assert dir(module) == sorted(dir(module)) and {*module.__all__} <= {*dir(module)}
     assert not [

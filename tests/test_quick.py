@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from polhode.methods import METHODS, method
 from public_calls import CALLS
 
@@ -38,7 +39,7 @@ def options(name):
     return {key: option.trial for key, option in method(name).method.options.items() if option.needed}
 
 
-@pytest.mark.parametrize("name", ROWS.values(), ids=ROWS)
+@each("name", ROWS.values(), ids=ROWS)
 def test_one_method_of_each_family_has_its_order(name):
     """Errors at two steps, against a method of order 8 and another kind, or Kepler's motion."""
     order = method(name).promises.order
@@ -71,7 +72,7 @@ def start_of(system):
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
-@pytest.mark.parametrize("name", ph.systems.SYSTEMS)
+@each("name", ph.systems.SYSTEMS)
 def test_one_run_of_each_system_keeps_its_energy(name):
     """With the method that is recommended for it; what its loads do is on the record."""
     system = ph.systems.SYSTEMS[name](**(CALLS.get(name) or CALLS[f"systems.{name}"])[0])

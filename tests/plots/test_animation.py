@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 import polhode as ph
+from each import each
 from polhode.cli import group
 from polhode.errors import FileProblem, InvalidInput
 from polhode.plots import film_files, moving_panels, solids
@@ -55,7 +56,7 @@ def drawn(path):
 
 
 # ------------------------------------------------------------------ files
-@pytest.mark.parametrize("suffix", [".gif", ".apng", ".png"])
+@each("suffix", [".gif", ".apng", ".png"])
 def test_a_film_is_an_animated_picture_that_loops(body, tmp_path, suffix):
     film = ph.plots.animate(body, tmp_path / f"body{suffix}", seconds=0.5, fps=12, size=(380, 234))
     frames, info = drawn(film.path)
@@ -78,7 +79,7 @@ def test_differences_between_frames_add_up_to_the_frames(body, tmp_path):
 
 
 @pytest.mark.skipif(not film_files.ffmpeg(), reason="no ffmpeg")
-@pytest.mark.parametrize("suffix", [".mp4", ".webm"])
+@each("suffix", [".mp4", ".webm"])
 def test_a_video_is_written_by_ffmpeg(body, tmp_path, suffix):
     film = ph.plots.animate(body, tmp_path / f"body{suffix}", seconds=0.4, fps=10, size=(380, 234))
     data = film.path.read_bytes()
@@ -182,7 +183,7 @@ def test_rows_that_are_not_finite_end_the_film(body):
         frames_of(broken, 1.0, 10, None, 0, 100)
 
 
-@pytest.mark.parametrize(("options", "words"), [
+@each(("options", "words"), [
     ({"seconds": 0}, "seconds is 0"), ({"speed": -1.0}, "speed is -1"), ({"fps": 60}, "fps"),
     ({"size": (300, 201)}, "even"), ({"size": 3}, "width and height"), ({"panels": "body,orbit"}, "needs position"),
     ({"panels": "bodies"}, "the panels of a film are"), ({"panels": ["body", "body"]}, "different"),
@@ -210,7 +211,7 @@ def test_panels_suit_the_system(body, top, craft, water):
     assert moving_panels.usual_panels(water) == ("cell", "energy")
 
 
-@pytest.mark.parametrize("which", ["craft", "water", "bodies", "point"])
+@each("which", ["craft", "water", "bodies", "point"])
 def test_every_kind_of_system_can_be_filmed(which, request, tmp_path):
     if which == "bodies":
         ds = ph.integrate(ph.gravitating_bodies(mass=(1.0, 1e-3)), step=0.05, t_end=2.0,
@@ -233,9 +234,7 @@ def test_from_the_body_the_body_rests(body, tmp_path):
     assert drawn(film.path)[0][0].shape == (500, 560, 3)
 
 
-@pytest.mark.parametrize(
-    "solid", [solids.box((1, 2, 3)), solids.ellipsoid((1, 2, 3)), solids.cone((0, 0, 1), 2.0, 1.0)]
-)
+@each("solid", [solids.box((1, 2, 3)), solids.ellipsoid((1, 2, 3)), solids.cone((0, 0, 1), 2.0, 1.0)])
 def test_solids_are_convex_and_closed(solid):
     heights = [float(face[0] @ normal) for face, normal in zip(solid.faces, solid.normals, strict=True)]
     corners = np.concatenate(solid.faces)
@@ -275,9 +274,7 @@ def test_a_notebook_shows_the_film(body, tmp_path):
     assert "a&lt;b.gif</code> is no longer there" in film._repr_html_()
 
 
-@pytest.mark.parametrize(
-    ("inertia", "momentum"), [((1, 2, 3), (0, 0, 0)), ((1, 1, 1), (0, 1, 0)), ((1, 1, 2), (0.3, 1, 0))]
-)
+@each(("inertia", "momentum"), [((1, 2, 3), (0, 0, 0)), ((1, 1, 1), (0, 1, 0)), ((1, 1, 2), (0.3, 1, 0))])
 def test_bodies_at_rest_and_round_ones_are_drawn(tmp_path, inertia, momentum):
     ds = ph.integrate(ph.free_body(inertia), step=0.1, t_end=1.0, angular_momentum=momentum)
     assert ph.plots.animate(ds, tmp_path / "a.gif", seconds=0.2, fps=10, size=(380, 234)).frames == 2

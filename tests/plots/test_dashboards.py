@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import polhode as ph
 from cover import crossed, some
+from each import each
 from polhode.cli import group
 from polhode.errors import InvalidInput
 from polhode.plots import dashboard, figure
@@ -81,7 +82,7 @@ def said(axes):
 
 
 # ------------------------------------------------------------------ places
-@pytest.mark.parametrize("name", some(SINGLE, 7))
+@each("name", some(SINGLE, 7))
 def test_texts_of_examples_are_apart_and_inside(name):
     assert misplaced(dashboard(example(name))) == []
 
@@ -96,7 +97,7 @@ def test_texts_of_water_are_apart_and_inside(water):
     assert misplaced(dashboard(water)) == []
 
 
-@pytest.mark.parametrize(("name", "size"), crossed(
+@each(("name", "size"), crossed(
     ["gravity-gradient-satellite", "leo-decay", "outer-planets", "fast-top", "detumble"], ["page", "column"],
 ))  # fmt: skip
 def test_texts_of_figures_for_papers_are_apart_and_inside(name, size):
@@ -130,7 +131,7 @@ def test_texts_of_several_craft_and_of_two_bodies_are_apart_and_inside():
 
 
 # ------------------------------------------------------------------ what each system shows
-@pytest.mark.parametrize(
+@each(
     "name, kind",
     [
         ("gravity-gradient-satellite", "spacecraft"), ("leo-decay", "an orbit"), ("fast-top", "a top"),
@@ -225,8 +226,8 @@ def test_points_on_a_line_in_a_plane_and_in_space():
     assert axes_of(flat, "Path").name == "rectilinear" and axes_of(flat, "Path").get_ylabel() == "y (length)"
     solid = dashboard(point(position=(1, 0, 0), velocity=(0, 1, 0.5), stiffness=(1.0, 2.0, 3.0)))
     assert axes_of(solid, "Path in space").name == "3d"
-    for each in (dashboard(line), flat, solid):
-        assert misplaced(each) == []
+    for picture in (dashboard(line), flat, solid):
+        assert misplaced(picture) == []
 
 
 def test_precession_counts_turns():
@@ -246,7 +247,7 @@ def test_molecules_in_a_bath_show_its_energy(water):
 
 
 # ------------------------------------------------------------------ units
-@pytest.mark.parametrize(
+@each(
     "last, unit", [(100.0, "s"), (3000.0, "min"), (2e4, "h"), (1e6, "d"), (1e9, "yr")]
 )  # fmt: skip
 def test_clock(last, unit):

@@ -12,6 +12,7 @@ import pytest
 from matplotlib.image import imread
 
 import polhode as ph
+from each import each
 from polhode.plots import dashboard as draw
 from polhode.plots import style, work_precision
 from polhode.plots.rows import extremes, opening, scattered
@@ -120,7 +121,7 @@ def test_particle_has_orbit_and_phase_plane(point, tmp_path):
     assert "not conserved by this system" in words(panel(figure, "Angular momentum in space"))
 
 
-@pytest.mark.parametrize(
+@each(
     "work, title, note",
     [(True, "Energy change less work / energies so far", "largest"), (False, "Energy change", "kinetic energy only")],
 )
@@ -132,7 +133,7 @@ def test_units_and_titles_of_what_is_not_conserved(work, title, note):
     assert panel(figure, "Angular momentum in space").get_ylabel() == "kg m² s⁻¹"
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3])
+@each("rows", [1, 2, 3])
 def test_incomplete_runs_are_drawn(top, rows):
     part = top.isel(time=slice(0, rows)).assign_attrs(incomplete="step too large")
     figure = draw(part)
@@ -200,7 +201,7 @@ def files_of_at_most(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.parametrize("kind", ["png", "pdf", "svg", "gif"])
+@each("kind", ["png", "pdf", "svg", "gif"])
 def test_a_failed_write_leaves_the_old_picture(body, tmp_path, kind):
     path = tmp_path / f"body.{kind}"
     write = (lambda: ph.plots.animate(body, path, seconds=0.5, fps=10)) if kind == "gif" else (lambda: draw(body, path))

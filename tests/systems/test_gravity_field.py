@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import comb, factorial
+import functools
+from fractions import Fraction
+from math import comb, factorial, perm
 
 import mpmath as mp
 import numpy as np
@@ -31,14 +33,20 @@ def random_field(degree):
     return GravityField("random", MU, 6378136.3, C, S)
 
 
+@functools.cache
+def coefficients(n, m):
+    """Of the m-th derivative of the polynomial of Legendre of degree n, times 2^n, by falling powers; and its scale."""
+    powers = [(-1) ** k * comb(n, k) * comb(2 * n - 2 * k, n) * perm(n - 2 * k, m) for k in range((n - m) // 2 + 1)]
+    return powers, Fraction((2 - (m == 0)) * (2 * n + 1) * factorial(n - m), factorial(n + m) * 4**n)
+
+
 def legendre(n, m, u, root):
     """The normalised associated Legendre function, from the polynomial's own coefficients."""
+    powers, scale = coefficients(n, m)
     total = mp.mpf(0)
-    for k in range((n - m) // 2 + 1):
-        c = (-1) ** k * comb(n, k) * comb(2 * n - 2 * k, n) * mp.mpf(factorial(n - 2 * k)) / factorial(n - 2 * k - m)
-        total += c * u ** (n - 2 * k - m)
-    scale = (2 - (m == 0)) * (2 * n + 1) * mp.mpf(factorial(n - m)) / factorial(n + m)
-    return mp.sqrt(scale) * root**m * total / mp.mpf(2) ** n
+    for c in powers:
+        total = total * u**2 + c
+    return mp.sqrt(mp.mpf(scale.numerator) / scale.denominator) * root**m * total * u ** ((n - m) % 2)
 
 
 def level(field, x, angle, degree):
@@ -48,11 +56,11 @@ def level(field, x, angle, degree):
     r = mp.sqrt(sum(one * one for one in x))
     u, root = x[2] / r, mp.sqrt(x[0] ** 2 + x[1] ** 2) / r
     longitude = mp.atan2(x[1], x[0]) if root else mp.mpf(0)
+    turns = [(mp.cos(m * longitude), mp.sin(m * longitude)) for m in range(degree + 1)]
     total = mp.mpf(0)
     for n in range(2, degree + 1):
-        for m in range(n + 1):
-            a, b = mp.mpf(float(field.C[n, m])), mp.mpf(float(field.S[n, m]))
-            angles = a * mp.cos(m * longitude) + b * mp.sin(m * longitude)
+        for m, (cosine, sine) in enumerate(turns[: n + 1]):
+            angles = float(field.C[n, m]) * cosine + float(field.S[n, m]) * sine
             total += (mp.mpf(field.radius) / r) ** n * legendre(n, m, u, root) * angles
     return -mp.mpf(field.mu) / r * total
 

@@ -10,6 +10,7 @@ import pytest
 
 import browser as browsers
 import polhode as ph
+from each import each
 from polhode.viewer.arrays import Arrays
 from polhode.viewer.page import page as page_of
 from test_scene import craft, free, top
@@ -281,7 +282,7 @@ def test_page_in_the_frame_of_a_notebook(browser, tmp_path):
     page.close()
 
 
-@pytest.mark.parametrize("dark", [True, False])
+@each("dark", [True, False])
 def test_the_frame_has_the_theme_of_the_notebook(browser, tmp_path, dark):
     target = tmp_path / "notebook.html"
     body = f'<body data-jp-theme-light="{str(not dark).lower()}">'

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from each import each
 from each_system import EVERY
 from polhode.errors import InvalidInput
 from polhode.viewer.arrays import read
@@ -121,7 +122,7 @@ def test_frame_of_a_tilted_inertia():
 
 
 # ------------------------------------------------------------------ shapes
-@pytest.mark.parametrize("moments", [(2.0, 3.0, 4.5), (1.0, 1.0, 2.0), (4.0, 4.0, 4.0)])
+@each("moments", [(2.0, 3.0, 4.5), (1.0, 1.0, 2.0), (4.0, 4.0, 4.0)])
 def test_cuboid_has_the_proportions_of_the_moments(moments):
     ds = ph.integrate(ph.free_body(moments), step=0.1, steps=2, angular_velocity=[0.1, 0.2, 0.3])
     size = np.array(ph.view(ds).scene["runs"][0]["bodies"]["shapes"][0]["size"])
@@ -274,7 +275,7 @@ def test_backwards_incomplete_single_and_broken_rows():
     assert told[0] == ["incomplete", "stopped at step 3"]
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e200])
+@each("scale", [1e-200, 1e-30, 1e30, 1e200])
 def test_huge_and_tiny_units(scale):
     ds = ph.integrate(ph.particle(2.0, stiffness=(1, 2, 3)), step=0.1, steps=5, position=[1.0, 2.0, 3.0])
     ds = ds.assign(position=ds.position * scale)
@@ -401,7 +402,7 @@ def test_members_of_an_ensemble():
         ph.view(ph.ensemble(system, "trapm", members=given, step=1e-3, steps=5, reduce={"energy": ["mean"]}))
 
 
-@pytest.mark.parametrize(
+@each(
     ("varied", "sides"),
     [
         ({"craft": {"angular_velocity": [[0.1, 1, 0.2], [0.2, 1, 0.3]]}}, (7.0, 3.0, 1.0)),
@@ -440,7 +441,7 @@ STARTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted({*EVERY, "free_body"}))
+@each("name", sorted({*EVERY, "free_body"}))
 def test_every_system_has_a_scene(name):
     system = EVERY[name]() if name in EVERY else ph.free_body([2.0, 3.0, 4.5])
     start = STARTS.get(name, {"angular_velocity": [0.1, 0.2, 0.3]})
