@@ -6,7 +6,7 @@ arcs are residuals beside those of the data; they count more and more, until the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -16,8 +16,9 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, Indices
 from polhode.errors import EstimationWarning, InvalidInput, StepFailed, unwarned, warn
+from polhode.estimation.bodies import Block, start_words, values_of
 from polhode.estimation.models import left_inverse, right_jacobian
-from polhode.estimation.problem import BLOCKS, Linearisation, Point, Problem
+from polhode.estimation.problem import Linearisation, Point, Problem
 from polhode.estimation.quantities import quantities
 from polhode.estimation.solve import Solution, SolverWords, solve
 from polhode.trajectory.lazy_packages import xr
@@ -38,7 +39,6 @@ TIGHTNESS = (1e-1, 1e-2, 1e-3, 1e-5)
 """Standard deviations of gaps between arcs, relative to the state, one after the other."""
 CLOSED, SETTLED = 1e-3, 1e-5
 """Gaps above this part of the state are warned of; relative improvements below this are the end of a problem."""
-STATE = {"rotation": "attitude", "position": "position", "momentum": "momentum", "angular_momentum": "angular_momentum"}
 
 
 def cost(at: Linearisation) -> float:
@@ -127,40 +127,34 @@ class Arc:
         whole.calls += 1
         with unwarned():
             return integrate(
-                point.system, self.words.method, start={"time": self.begin, **state}, t_eval=times,
-                tangent=whole.paths or "state", **self.words.span(self.end), **self.words.more,
+                point.system, self.words.method, start={"time": self.begin, **start_words(point.system, state)},
+                t_eval=times, tangent=whole.paths or "state", **self.words.span(self.end), **self.words.more,
             )  # fmt: skip
 
 
-def state_at(ds: xr.Dataset, row: int, names: list[str]) -> dict[str, Array]:
-    """The state in a row of a run."""
-    return {STATE[name]: ds[STATE[name]].values[row] for name in names}
-
-
-def moved(state: Mapping[str, Array], change: Array, names: list[str]) -> dict[str, Array]:
+def moved(state: Mapping[str, Array], change: Array, blocks: Sequence[Block]) -> dict[str, Array]:
     """A state moved by the errors of its blocks."""
     out = {}
-    for k, name in enumerate(names):
-        part = change[3 * k : 3 * k + 3]
-        value = state[STATE[name]]
-        out[STATE[name]] = (
+    for k, one in enumerate(blocks):
+        part, value = change[3 * k : 3 * k + 3], state[one.key]
+        out[one.key] = (
             rotation.normalize(rotation.multiply(value, rotation.exp_quaternion(part)))
-            if name == "rotation" else value + part
+            if one.name == "rotation" else value + part
         )  # fmt: skip
     return out
 
 
-def sizes(state: dict[str, Array], name: str) -> Array:
+def sizes(state: Mapping[str, Array], block: Block) -> Array:
     """What errors of a block of a state are compared with: a radian, or its size."""
-    return np.full(3, 1.0 if name == "rotation" else np.linalg.norm(state[STATE[name]]) or 1.0)
+    return np.full(3, 1.0 if block.name == "rotation" else np.linalg.norm(state[block.key]) or 1.0)
 
 
-def difference(state: Mapping[str, Array], other: Mapping[str, Array], names: list[str]) -> Array:
+def difference(state: Mapping[str, Array], other: Mapping[str, Array], blocks: Sequence[Block]) -> Array:
     """The errors that take ``other`` to ``state``."""
     out = []
-    for name in names:
-        a, b = state[STATE[name]], other[STATE[name]]
-        if name == "rotation":
+    for one in blocks:
+        a, b = state[one.key], other[one.key]
+        if one.name == "rotation":
             turn = rotation.multiply(rotation.conjugate(b), a)
             out.append(rotation.log_quaternion(turn if turn[0] >= 0.0 else -turn))
         else:
@@ -209,11 +203,10 @@ def begun(problem: Problem, pieces: list[Arc], words: SolverWords) -> tuple[Arra
     from where the one before it ends."""
     x = solve(pieces[0].problem, words).x  # type: ignore[arg-type]
     point = problem.point(x)
-    names = [name for name in BLOCKS if name in problem.blocks]
     ds = pieces[0].run(point, point.start)
     states: list[dict[str, Any]] = [point.start]
     for arc in pieces[1:]:
-        state = state_at(ds, -1, names)
+        state = values_of(ds, problem.blocks, -1)
         if arc.problem is not None:
             unbiased = [one for one in arc.problem.measurements if f"{one.name}.bias" not in point.values]
             if unbiased:
@@ -263,7 +256,7 @@ class Joined:
         """Residuals and their Jacobian by z."""
         if self._last is not None and np.array_equal(self._last[0], z):
             return self._last[1]  # type: ignore[no-any-return]
-        problem, names, n, D = self.problem, self.problem.blocks, self.n, self.D
+        problem, blocks, n, D = self.problem, self.problem.blocks, self.n, self.D
         x, states = self.parts(z)
         point = problem.point(x)
         padded = np.concatenate([x, np.zeros(D)])
@@ -284,9 +277,9 @@ class Joined:
                 f.append(at.f)
                 J.append(self._placed(at.J[:, : len(places)], places))
             if k + 1 < len(self.pieces):
-                end = state_at(ds, -1, names)
-                gap = difference(states[k + 1], end, names)
-                size = np.concatenate([sizes(end, name) for name in names])
+                end = values_of(ds, blocks, -1)
+                gap = difference(states[k + 1], end, blocks)
+                size = np.concatenate([sizes(end, one) for one in blocks])
                 gaps.append(float(np.abs(gap / size).max()))
                 weight = 1.0 / (size * self.tightness)
                 before, after = self._of_gap(gap)
@@ -304,11 +297,15 @@ class Joined:
         out[:, places] = slope
         return out
 
+    @property
+    def _rotations(self) -> list[int]:
+        """The first rows of rotations."""
+        return [3 * k for k, one in enumerate(self.problem.blocks) if one.name == "rotation"]
+
     def _of_change(self, z: Array, k: int) -> Array:
         """Derivative (D, D) of the error of the initial state of an arc by its change."""
         out = np.eye(self.D)
-        if "rotation" in self.problem.blocks:
-            at = 3 * self.problem.blocks.index("rotation")
+        for at in self._rotations:
             first = self.n + self.D * (k - 1) + at
             out[at : at + 3, at : at + 3] = right_jacobian(z[first : first + 3])
         return out
@@ -316,8 +313,7 @@ class Joined:
     def _of_gap(self, gap: Array) -> tuple[Array, Array]:
         """Derivatives (D, D) of a gap by the errors of the end before it and of the beginning after it."""
         before, after = -np.eye(self.D), np.eye(self.D)
-        if "rotation" in self.problem.blocks:
-            at = 3 * self.problem.blocks.index("rotation")
+        for at in self._rotations:
             own = slice(at, at + 3)
             before[own, own] = -left_inverse(gap[None, own])[0]
             after[own, own] = left_inverse(-gap[None, own])[0]
@@ -350,4 +346,4 @@ class Joined:
         return self.parts(scale * ended.x)
 
     def _stride(self) -> Array:
-        return np.concatenate([np.full(3, 1.0 if name == "rotation" else np.inf) for name in self.problem.blocks])
+        return np.concatenate([np.full(3, 1.0 if one.name == "rotation" else np.inf) for one in self.problem.blocks])

@@ -11,6 +11,7 @@ import numpy as np
 from polhode.arguments import ArrayLike, choice, number, whole
 from polhode.errors import EstimationWarning, InvalidInput, StepFailed, answering, shown, warn
 from polhode.estimation.arcs import PATIENCE, POOR, cost, grown, shoot, solve_from_anywhere
+from polhode.estimation.bodies import body_and_word, key_of, start_words
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
@@ -66,7 +67,7 @@ def fit(
     settings: Any = None,
     **options: Any,
 ) -> Fit:
-    """Fit initial values and parameters of one body to measurements, by least squares with exact derivatives.
+    """Fit initial values and parameters of a system to measurements, by least squares with exact derivatives.
 
     Every residual comes from one run with its ``state_transition``, so the Jacobian is that of the numerical motion to
     round-off, at the cost of about two plain runs. Steps do not depend on the times of the data.
@@ -74,18 +75,20 @@ def fit(
     Parameters
     ----------
     system : System
-        Of one body; its parameters are the first guess of those that are free.
+        Its parameters are the first guess of those that are free.
     data : list of Measurement, mapping, xarray.Dataset, pandas.DataFrame or path
         What was measured: from ``polhode.estimation.gyro``, ``direction``, ``attitude``, ``position``, ``velocity``,
         ``range``, ``range_rate``; or arrays by name, as ``polhode.estimation.read`` takes them:
         ``{"gyro": (t, w), "sun": {"time": t, "values": u, "reference": (1, 0, 0)}}``, ``"flight.csv"``. Several kinds
-        and instruments together, at any times, in any order.
+        and instruments together, at any times, in any order. Of several bodies those that they are of: ``body="a"``,
+        or ``{"a.position": (t, r)}``.
     free : list of str
         What is fitted: ``attitude``; ``angular_velocity`` or ``angular_momentum``; ``position``; ``velocity`` or
-        ``momentum``, all at the start; ``inertia``, three moments or a tensor, as the system was built, of a body that
-        can exist; any parameter by its name in ``polhode.ensemble(members=...)``, such as ``mu``, ``weight``,
-        ``parameters.0``, ``forces.1.coefficient``, or by its last name alone where there is only one (``j2``); biases
-        of instruments (``gyro.bias``). All else is held.
+        ``momentum``, all at the start, of several bodies ``a.attitude`` and so on; ``inertia`` or ``a.inertia``, three
+        moments or a tensor, as the system was built, of a body that can exist; any parameter by its name in
+        ``polhode.ensemble(members=...)``, such as ``mu``, ``weight``, ``a.mass``, ``parameters.0``,
+        ``forces.1.coefficient``, or by its last name alone where there is only one (``j2``); biases of instruments
+        (``gyro.bias``). All else is held.
     method : str or Method, optional
         The integrator, as for ``polhode.integrate``.
     noise : mapping, float or array_like, optional
@@ -151,8 +154,19 @@ def fit(
     ...                ["inertia", "angular_velocity"], "exact", noise=1e-3, prior={"inertia": 1})
     >>> print(np.round(found.values["inertia"] / found.values["inertia"][0], 6))
     [1.  2.  2.5]
+
+    Of two bodies, by the distance between them:
+
+    >>> def pair(stiffness):
+    ...     return ph.system(ph.body("a", 1.0), ph.body("b", 2.0), ph.loads.tether(stiffness, 1.0).on("a", "b"))
+    >>> start = {"a": {"position": (0, 0, 0)}, "b": {"position": (1.3, 0, 0)}}
+    >>> truth = ph.integrate(pair(5.0), step=0.01, t_end=1, start=start)
+    >>> apart = np.linalg.norm(truth.position[:, 1] - truth.position[:, 0], axis=1)
+    >>> link = ph.estimation.range(truth.time, apart, station="b", sigma=1e-6, body="a")
+    >>> round(ph.fit(pair(4.0), link, ["stiffness"], step=0.01, start=start).values["tether.stiffness"], 6)
+    5.0
     """
-    one_body(system)
+    system = present_system(system)
     solving = SolverWords(
         choice(solver, "solver", SOLVERS), choice(loss, "loss", LOSSES),
         number(loss_scale, "loss_scale", positive=True), whole(max_evaluations, "max_evaluations", 1),
@@ -198,7 +212,7 @@ def in_degrees(problem: Problem, words: SolverWords, before: Solution) -> bool:
         for one in problem.measurements
     ]
     spin = ("angular_velocity", "angular_momentum")
-    guess = {name: value * rad if name in spin else value for name, value in problem.guess.items()}
+    guess = {name: value * (rad if name.endswith(spin) else 1.0) for name, value in problem.guess.items()}
     free = quantities(problem.system, [one.name for one in problem.free], guess, measurements)
     other = Problem(problem.system, measurements, free, guess, problem.words)
     try:
@@ -215,22 +229,16 @@ def in_degrees(problem: Problem, words: SolverWords, before: Solution) -> bool:
     return True
 
 
-def one_body(system: System) -> None:
-    """Refuse what is no system of one body."""
-    system = present_system(system)
-    if system.N != 1:
-        raise InvalidInput(f"fits are of one body, but {system.name!r} has {system.N}; fit the motion of one of them")
-
-
-def full_names(system: System, free: Sequence[str]) -> list[str]:
+def full_names(system: System, free: Any) -> Any:
     """Names in ``free`` with parameters by their full paths."""
     names = isinstance(free, Sequence) and not isinstance(free, str) and all(isinstance(name, str) for name in free)
     if not names or not len(free):
         raise InvalidInput(f"free must be a list of names such as ['attitude', 'angular_velocity'], not {shown(free)}")
-    known = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
     full = []
     for name in free:
-        if isinstance(name, str) and name not in known and at_path(system.arguments, name) is None:
+        if (found := body_and_word(system, name)) is not None:
+            name = key_of(system, *found)
+        elif at_path(system.arguments, name) is None:
             paths = paths_ending(system.arguments, name)
             name = paths[0] if len(paths) == 1 else name
         full.append(name)
@@ -313,7 +321,7 @@ def finished(problem: Problem, solution: Solution, notes: Sequence[str], suspici
     covariance, std = covariance_of(problem, found, variance)
     lost = unobservable(found, problem.free, point.values)
     values = {one.name: one.shown(point.values[one.name]) for one in problem.free}
-    start = State(time=problem.words.t0, **point.start)
+    start = State(time=problem.words.t0, **start_words(point.system, point.start))
     result = Fit(
         values, std, covariance, residuals_of(problem, at.residuals), chi2, dof, lost, solution.convergence,
         tuple(notes), point.system, start, problem, x, found, variance,

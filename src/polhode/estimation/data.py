@@ -30,16 +30,24 @@ RECORDED = ("angular_velocity", "attitude", "position", "velocity")
 """Variables of a trajectory that are data, where a Dataset says nothing else."""
 
 
-def kind_of(name: str, words: Mapping[str, Any]) -> str:
-    """The kind of measurement of an instrument: that of its name, or a direction if it has a reference."""
+def _known(name: str) -> str | None:
+    """The kind of measurement that the name of an instrument begins with."""
     known = sorted([*KINDS, *OTHER_NAMES, *DIRECTIONS], key=len, reverse=True)
-    start = next((word for word in known if re.fullmatch(rf"{word}(?:[_.\-\d].*)?", name)), None)
-    if start is not None:
-        return "direction" if start in DIRECTIONS else OTHER_NAMES.get(start, start)
-    if words.get("reference") is not None:
-        return "direction"
-    wrong = unknown_name("data", name, [*KINDS, *DIRECTIONS])
-    raise InvalidInput(f"{wrong}; a direction of another name needs its reference, as {name}_reference")
+    start = next((word for word in known if re.fullmatch(rf"{word}(?:[_.\-\d].*)?", name)), "")
+    return "direction" if start in DIRECTIONS else OTHER_NAMES.get(start, start) or None
+
+
+def _named(name: str, given: Mapping[str, Any]) -> Measurement:
+    """The measurement of an instrument from its words: of the kind that they say, or its name; or a direction if it has
+    a reference. That of ``a.gyro`` is of body a."""
+    words = {**given, "name": name}
+    kind, (body, _, own) = words.pop("kind", None) or _known(name), name.partition(".")
+    if kind is None and own and (kind := _known(own)) is not None:
+        words.setdefault("body", body)
+    if kind is None and words.get("reference") is None:
+        wrong = unknown_name("data", name, [*KINDS, *DIRECTIONS])
+        raise InvalidInput(f"{wrong}; a direction of another name needs its reference, as {name}_reference")
+    return measurement(kind or "direction", words)
 
 
 @answering
@@ -161,8 +169,7 @@ def _of_mapping(data: Mapping[str, Any], more: Mapping[str, Mapping[str, Any]]) 
             words = dict(zip(("time", "values", "sigma"), given, strict=False))
         else:
             raise InvalidInput(f"data has no times for {name}; give (time, values), or 'time' beside the arrays")
-        words |= more.get(name, {})
-        found.append(measurement(words.pop("kind", None) or kind_of(name, words), {**words, "name": name}))
+        found.append(_named(name, {**words, **more.get(name, {})}))
     return found
 
 
@@ -178,11 +185,27 @@ def _of_dataset(ds: xr.Dataset, more: Mapping[str, Mapping[str, Any]]) -> list[M
         raise InvalidInput("the Dataset has no variable along 'time' that is data; give gyro, attitude, position ...")
     found = []
     for name in map(str, names):
+        if recorded and "body" in ds[name].dims:
+            found += _of_bodies(ds, name)
+            continue
         words = {key: ds[name].attrs[key] for key in ("sigma", "reference", "station") if key in ds[name].attrs}
         words |= {word: ds[f"{name}_{word}"].values for word in WORDS if f"{name}_{word}" in ds}
         called = OTHER_NAMES.get(name, name) if recorded else name
-        words |= {"time": ds["time"].values, "values": ds[name].values, "name": called} | dict(more.get(name, {}))
-        found.append(measurement(str(ds[name].attrs.get("kind") or kind_of(name, words)), words))
+        words |= {"time": ds["time"].values, "values": ds[name].values} | dict(more.get(name, {}))
+        found.append(_named(called, words | {"kind": ds[name].attrs.get("kind")}))
+    return found
+
+
+def _of_bodies(ds: Any, name: str) -> list[Measurement]:
+    """A recorded quantity of each body that has it: those that never turn, or move, have none."""
+    every, names = ds[name].transpose("time", "body", ...).values, ds["body"].values if "body" in ds.coords else None
+    found = []
+    for i in range(every.shape[1]):
+        if np.ptp(every[:, i], axis=0).any():
+            body = str(i if names is None else names[i])
+            kind = OTHER_NAMES.get(name, name)
+            found.append(measurement(kind, {"time": ds["time"].values, "values": every[:, i], "name": f"{body}.{kind}",
+                                            "body": body}))  # fmt: skip
     return found
 
 
@@ -206,9 +229,8 @@ def _of_table(
         if "values" not in given:
             raise InvalidInput(f"the data have {instrument}_{next(iter(given))}, but no {instrument} to which it "
                                "belongs; check the names of the columns")  # fmt: skip
-        given |= {"time": time, "name": instrument} | dict(more.get(instrument, {}))
-        kind = kind_of(instrument, given)
-        found.append(measurement(kind, given if first is None else _with_numbers(given, instrument, first)))
+        given |= {"time": time} | dict(more.get(instrument, {}))
+        found.append(_named(instrument, given if first is None else _with_numbers(given, instrument, first)))
     if not found:
         raise InvalidInput("the data have times but nothing measured; give columns such as gyro_x, gyro_y, gyro_z")
     return found

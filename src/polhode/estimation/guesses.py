@@ -9,9 +9,19 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array, vector
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, unknown_name
+from polhode.estimation.bodies import (
+    TURNING,
+    body_and_word,
+    body_of,
+    does,
+    inverse_of,
+    key_of,
+    names_of,
+    tensor_of,
+)
 from polhode.estimation.measurements import Measurement
-from polhode.estimation.problem import inverse_of, tensor_of
+from polhode.runs.initial_state import OF_BODY
 from polhode.runs.state import FORMS, STATE_WORDS, State, as_kept, refuse_own_states, state_of
 from polhode.systems import System
 
@@ -20,12 +30,47 @@ NEITHER_PARALLEL = 0.05
 
 
 def guess_of(
-    system: System, start: Any, given: Mapping[str, Any], free: Sequence[str], measurements: Sequence[Measurement]
-) -> tuple[dict[str, Any], float]:
-    """Initial values by name, and the time they are of.
+    system: System, start: Any, given: Mapping[str, Any], free: Sequence[str] | None,
+    measurements: Sequence[Measurement],
+) -> tuple[dict[str, Any], float]:  # fmt: skip
+    """Initial values by the keys of ``bodies.key_of``, and the time they are of; all are ``free`` where that is None.
 
     The values are ``attitude`` and ``angular_velocity`` or ``angular_momentum``, ``position`` and ``velocity`` or
     ``momentum``: of these pairs the one that is free, else the one that is given."""
+    said, t0 = _said(system, start, given)
+    found: dict[str, Any] = {}
+    for i in range(system.N):
+        own, turning, moving = _of_body(system, said, i)
+        mine = [one for one in measurements if body_of(system, one.body, one.name) == i]
+        asked = [body_and_word(system, name) for name in free or ()]
+        names = EVERY if free is None else [one[1] for one in asked if one is not None and one[0] == i]
+        of_body: dict[str, Any] = {}
+        if does(system, i, "attitude"):
+            of_body |= _turning(system, i, turning, names, mine)
+        if does(system, i, "position"):
+            of_body |= _moving(system, i, moving, names, mine, t0)
+        for name in own:
+            if not does(system, i, name):
+                lacks = "turn" if name in TURNING else "move through space"
+                whose = "the body" if system.N == 1 else f"body {names_of(system)[i]!r}"
+                raise InvalidInput(f"{name} is given, but {whose} of {system.name!r} does not {lacks}; leave it out")
+        found |= {key_of(system, i, name): value for name, value in of_body.items()}
+    return found, t0
+
+
+EVERY = ("attitude", "angular_velocity", "position", "velocity")
+
+
+def _said(system: System, start: Any, given: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
+    """What is said of the start, by words of all bodies or by names of bodies; and its time."""
+    by_name: dict[str, Any] = {}
+    if isinstance(start, Mapping) and not hasattr(type(start), "isel"):
+        by_name = {name: one for name, one in start.items() if name in system.names and isinstance(one, Mapping)}
+        start = {name: one for name, one in start.items() if name not in by_name}
+        for name, one in by_name.items():
+            for word in one:
+                if word not in OF_BODY:
+                    raise unknown_name(f"word in start.{name}", word, OF_BODY)
     refuse_own_states(system, start, "these runs")
     state = State.of(start) if hasattr(type(start), "isel") else state_of(start)
     said = dict(state.given)
@@ -34,19 +79,29 @@ def guess_of(
             if name in said:
                 raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
             said[name] = value
-    t0 = float(said.pop("time", 0.0))
-    turning = as_kept({name: said.get(name) for name in FORMS})
-    moving = {name: said[name] for name in STATE_WORDS[3:] if name in said}
-    for has, words, does in ((system.rotates, turning, "turn"), (system.translates, moving, "move through space")):
-        for name in words:
-            if not has:
-                raise InvalidInput(f"{name} is given, but the body of {system.name!r} does not {does}; leave it out")
-    found: dict[str, Any] = {}
-    if system.rotates:
-        found |= _turning(system, turning, free, measurements)
-    if system.translates:
-        found |= _moving(system, moving, free, measurements, t0)
-    return found, t0
+    return said | by_name, float(said.pop("time", 0.0))
+
+
+def _of_body(system: System, said: Mapping[str, Any], i: int) -> tuple[list[str], dict[str, Any], dict[str, Any]]:
+    """What is said of a body alone; how it is turned and turns, and where it is and moves."""
+    own = dict(said.get(names_of(system)[i], {}))
+    several = {name: value for name, value in said.items() if name in OF_BODY}
+    for name, value in several.items():
+        if name in own:
+            raise InvalidInput(f"start has {name} of all bodies and of {names_of(system)[i]!r}; keep one of them")
+        own[name] = _row(value, name, system.N, i)
+    turning = as_kept({name: own.get(name) for name in FORMS})
+    moving = {name: own[name] for name in STATE_WORDS[3:] if name in own}
+    alone = [name for name in (*turning, *moving) if name not in several or system.N == 1]
+    return alone, turning, moving
+
+
+def _row(value: Any, name: str, N: int, i: int) -> Any:
+    """The value of body i, of one for all bodies or one for each."""
+    if N == 1 or name == "sequence" or isinstance(value, int | float):
+        return value
+    rows = np.asarray(value)
+    return rows[i] if rows.ndim == 2 and len(rows) == N else value
 
 
 def _first(kind: str, measurements: Sequence[Measurement], count: int = 1) -> tuple[Any, Any] | None:
@@ -59,7 +114,7 @@ def _first(kind: str, measurements: Sequence[Measurement], count: int = 1) -> tu
 
 
 def _turning(
-    system: System, said: Mapping[str, Any], free: Sequence[str], measurements: Sequence[Measurement]
+    system: System, body: int, said: Mapping[str, Any], free: Sequence[str], measurements: Sequence[Measurement]
 ) -> dict[str, Array]:
     if "attitude" in said:
         q = array(said["attitude"], "attitude")
@@ -72,12 +127,12 @@ def _turning(
     if "angular_momentum" in said and "angular_velocity" not in free:
         return {"attitude": q, "angular_momentum": vector(said["angular_momentum"], "angular_momentum", 3, UNKNOWN)}
     if "angular_momentum" in said:
-        omega = inverse_of(system) @ vector(said["angular_momentum"], "angular_momentum", 3, UNKNOWN)
+        omega = inverse_of(system, body) @ vector(said["angular_momentum"], "angular_momentum", 3, UNKNOWN)
     elif "angular_velocity" in said:
         omega = vector(said["angular_velocity"], "angular_velocity", 3, UNKNOWN)
     else:
         omega = _rate(measurements) if name in free else np.zeros(3)
-    return {"attitude": q, name: omega if name == "angular_velocity" else tensor_of(system) @ omega}
+    return {"attitude": q, name: omega if name == "angular_velocity" else tensor_of(system, body) @ omega}
 
 
 def _attitude(measurements: Sequence[Measurement]) -> Array:
@@ -112,13 +167,18 @@ def _rate(measurements: Sequence[Measurement]) -> Array:
 
 
 def _moving(
-    system: System, said: Mapping[str, Any], free: Sequence[str], measurements: Sequence[Measurement], t0: float
-) -> dict[str, Array]:
+    system: System,
+    body: int,
+    said: Mapping[str, Any],
+    free: Sequence[str],
+    measurements: Sequence[Measurement],
+    t0: float,
+) -> dict[str, Any]:
     attracted = "central_gravity" in system.provides
     name = "momentum" if "momentum" in free else "velocity"
     if "momentum" in said and "velocity" not in free:
         name = "momentum"
-    mass = float(system.mass[0])
+    mass = float(system.mass[body])
     r: Any = vector(said["position"], "position", 3, UNKNOWN) if "position" in said else None
     v: Any = None
     if "velocity" in said:

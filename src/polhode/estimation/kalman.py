@@ -15,28 +15,44 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import Array, ArrayLike, mapping, number, truth
+from polhode.arguments import Array, ArrayLike, Indices, mapping, number, truth
 from polhode.errors import InvalidInput, answering, unknown_name, unwarned
-from polhode.estimation.arcs import STATE, difference, moved
-from polhode.estimation.batch import check_times, full_names, known_noise, one_body, run_words
+from polhode.estimation import inertias
+from polhode.estimation.arcs import difference, moved
+from polhode.estimation.batch import check_times, full_names, known_noise, run_words
+from polhode.estimation.bodies import (
+    LETTERS,
+    STATE,
+    Block,
+    blocks_of,
+    does,
+    heft_by,
+    inverse_of,
+    key_of,
+    names_of,
+    start_words,
+    tensor_of,
+    values_of,
+)
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
-from polhode.estimation.models import Rows, residual_of, right_jacobian
+from polhode.estimation.models import Rows, residual_among, right_jacobian
 from polhode.estimation.problem import (
     BEYOND,
-    BLOCKS,
     RunWords,
+    bodies_of,
     checked,
     factor_of,
-    inverse_of,
+    heavy,
     numbers_in_range,
-    tensor_of,
+    rows_at,
 )
-from polhode.estimation.quantities import LETTERS, Quantity, quantities
+from polhode.estimation.quantities import Quantity, quantities
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
 from polhode.systems import System
+from polhode.systems.record import present_system
 from polhode.trajectory.lazy_packages import xr
 
 USERS = {"rotation": ("attitude",), "angular_momentum": ("angular_velocity", "angular_momentum"),
@@ -70,12 +86,12 @@ def kalman(
     settings: Any = None,
     **options: Any,
 ) -> xr.Dataset:
-    """Estimate the state of one body, and parameters, from one datum after the other: extended Kalman filter.
+    """Estimate the state of bodies, and parameters, from one datum after the other: extended Kalman filter.
 
     Parameters
     ----------
     system : System
-        Of one body.
+        What moves.
     data : list of Measurement, mapping, xarray.Dataset, pandas.DataFrame or path
         As for ``polhode.fit``.
     method, step, settings, **options
@@ -83,7 +99,7 @@ def kalman(
     prior : mapping
         Standard deviations, or covariances, of the first guess: of ``attitude`` (rotation vector in the body frame,
         rad), ``angular_velocity`` or ``angular_momentum``, ``position``, ``velocity`` or ``momentum``, as many as the
-        body has, and of everything in ``free``.
+        body has (of several ``a.attitude`` and so on), and of everything in ``free``.
     process_noise : mapping, optional
         White noise of the motion, by the same names: standard deviation that a number gathers in the square root of a
         unit of time. ``{"angular_velocity": 1e-4}`` is a random torque, ``{"gyro.bias": 1e-5}`` a bias that wanders.
@@ -129,7 +145,7 @@ def kalman(
     >>> bool(abs(ds.angular_velocity[-1] - truth.angular_velocity[-1]).max() < 1e-3)
     True
     """
-    one_body(system)
+    system = present_system(system)
     measurements = with_noise(read(data), noise)
     lacking = next((one.name for one in measurements if one.whitening is None), None)
     if lacking is not None:
@@ -138,7 +154,7 @@ def kalman(
         "attitude": attitude, "angular_velocity": angular_velocity, "angular_momentum": angular_momentum,
         "position": position, "velocity": velocity, "momentum": momentum,
     }  # fmt: skip
-    guess, t0 = guess_of(system, start, said, ("attitude", "angular_velocity", "position", "velocity"), measurements)
+    guess, t0 = guess_of(system, start, said, None, measurements)
     check_times(measurements, t0, None)
     known_noise(measurements)
     more = _further(system, free, guess, measurements)
@@ -195,8 +211,10 @@ class Filter:
         self, system: System, measurements: Sequence[Measurement], free: Sequence[Quantity], words: RunWords
     ) -> None:
         self.system, self.measurements, self.free, self.words = system, measurements, free, words
-        self.blocks = [name for name, needs in BLOCKS.items() if getattr(system, needs)]
-        self.labels = [f"{name}_{a}" for name in self.blocks for a in LETTERS]
+        self.blocks = blocks_of(system)
+        self.labels = [label for one in self.blocks for label in one.labels(system.N > 1)]
+        self.of = {one.name: bodies_of(system, one) for one in measurements}
+        self.heavy = heavy(system, free)
         self.D = len(self.labels)
         ends = self.D + np.cumsum([0, *(one.size for one in free)])
         self.slices = [slice(int(ends[k]), int(ends[k + 1])) for k in range(len(free))]
@@ -209,16 +227,11 @@ class Filter:
     def begin(self, guess: Mapping[str, Any], prior: Mapping[str, Any]) -> tuple[dict[str, Array], Array]:
         """The first state and its covariance."""
         state: dict[str, Any] = {one.name: one.start for one in self.free}
-        if self.system.rotates:
-            momentum = guess.get("angular_momentum")
-            state["attitude"] = guess["attitude"]
-            state["angular_momentum"] = (
-                tensor_of(self.system) @ guess["angular_velocity"] if momentum is None else momentum
-            )
-        if self.system.translates:
-            momentum = guess.get("momentum")
-            state["position"] = guess["position"]
-            state["momentum"] = self.system.mass[0] * guess["velocity"] if momentum is None else momentum
+        for one in self.blocks:
+            rate = {"angular_momentum": "angular_velocity", "momentum": "velocity"}.get(one.name, "")
+            value = guess.get(one.key)
+            value = self._heft(one) @ guess[key_of(self.system, one.body, rate)] if value is None else value
+            state[one.key] = value
         P = self._blocks(prior, "prior")
         for at, name in self._all_blocks():
             if not P[at, at].any():
@@ -229,22 +242,25 @@ class Filter:
         """Covariance (n, n) that the process gathers in a unit of time."""
         return self._blocks(process_noise, "process_noise")
 
+    def _heft(self, block: Block) -> Array:
+        """What a rate is multiplied by to be this block of a state."""
+        body = block.body
+        return tensor_of(self.system, body) if block.name == "angular_momentum" else self.system.mass[body] * np.eye(3)
+
     def _all_blocks(self) -> list[tuple[slice, str]]:
-        of_state = [(slice(3 * k, 3 * k + 3), USERS[name][0]) for k, name in enumerate(self.blocks)]
+        of_state = [(slice(3 * k, 3 * k + 3), key_of(self.system, one.body, USERS[one.name][0]))
+                    for k, one in enumerate(self.blocks)]  # fmt: skip
         return of_state + [(at, one.name) for at, one in zip(self.slices, self.free, strict=True)]
 
     def _blocks(self, given: Mapping[str, Any], what: str) -> Array:
         """Covariance from standard deviations or covariances by name."""
         places: dict[str, tuple[slice, Any]] = {}
-        for k, name in enumerate(self.blocks):
-            at = slice(3 * k, 3 * k + 3)
-            to_block = tensor_of(self.system) if name == "angular_momentum" else np.eye(3)
-            if name == "momentum":
-                to_block = self.system.mass[0] * np.eye(3)
-            for called in USERS[name]:
-                places[called] = (at, to_block if called in ("angular_velocity", "velocity") else np.eye(3))
-        for at, one in zip(self.slices, self.free, strict=True):
-            places[one.name] = (at, np.eye(one.size))
+        for k, one in enumerate(self.blocks):
+            for word in USERS[one.name]:
+                to_block = self._heft(one) if word in ("angular_velocity", "velocity") else np.eye(3)
+                places[key_of(self.system, one.body, word)] = (slice(3 * k, 3 * k + 3), to_block)
+        for at, quantity in zip(self.slices, self.free, strict=True):
+            places[quantity.name] = (at, np.eye(quantity.size))
         full = {name: name for name in places} | {
             one.name.rpartition(".")[2]: one.name for one in self.free if one.kind == "parameter"
         }
@@ -285,13 +301,14 @@ class Filter:
         if to == t:
             return dict(state), by
         count = max(1, ceil((to - t) / self.words.step - BEYOND))
-        begun: Any = {"time": t} | {name: state[name] for name in map(STATE.__getitem__, self.blocks)}
+        system = self.system_at(state)
+        begun = {"time": t, **start_words(system, {one.key: state[one.key] for one in self.blocks})}
         if self.has_states and RUN in state:  # loads read states of their own, such as momenta of wheels
             last = state[RUN]
             begun = last.assign({name: (last[name].dims, begun[name][None]) for name in begun if name != "time"})
         with unwarned():
             ds = integrate(
-                self.system_at(state), self.words.method, step=(to - t) / count, steps=count, every=count,
+                system, self.words.method, step=(to - t) / count, steps=count, every=count,
                 start=begun, tangent=self.paths or "state", **self.words.more,
             )  # fmt: skip
         order = [list(ds["row"].values).index(name) for name in self.labels]
@@ -301,26 +318,18 @@ class Filter:
         for one, at in zip(self.free, self.slices, strict=True):
             if one.kind != "bias":
                 by[: self.D, at] = transition[:, [columns.index(name) for name in one.labels]]
-        after = {STATE[name]: ds[STATE[name]].values[-1] for name in self.blocks}
+        after = values_of(ds, self.blocks, -1)
         return {**state, **after, **({RUN: ds.isel(time=[-1])} if self.has_states else {})}, by
 
     def update(self, row: Row, chosen: Sequence[tuple[Measurement, Any]], gate: float | None) -> None:
         """Take the data of one time into a row."""
         state, P = row.predicted, row.before
         system = self.system_at(state)
-        turns, moves = system.rotates, system.translates
-        mass = float(system.mass[0])
-        inverse = inverse_of(system) if turns else None
-        rows = Rows(
-            state["position"][None] if moves else None, state["momentum"][None] / mass if moves else None,
-            state["attitude"][None] if turns else None,
-            None if inverse is None else (inverse @ state["angular_momentum"])[None],
-            inverse, mass, next((one.size for one in self.free if one.kind == "inertia"), 3),
-        )  # fmt: skip
+        by_mass, by_inertia = self._heft_by(system)
+        rows = [rows_at(system, i, self._seen(system, state, i), by_mass[i], by_inertia[i]) for i in range(system.N)]
         residuals, slopes = [], []
         for one, index in chosen:
-            part = one.part(index)
-            residual, H = self._linear(part, rows.at(np.zeros(len(index), dtype=int)), state)
+            residual, H = self._linear(one.part(index), rows, np.zeros(len(index), dtype=int), state)
             keep = np.ones(len(index), dtype=bool)
             for k in range(len(index)):
                 S = H[k] @ P @ H[k].T + np.eye(len(residual[k]))
@@ -341,25 +350,59 @@ class Filter:
         left = np.eye(self.n) - gain @ H
         P = left @ P @ left.T + gain @ gain.T
         reset = np.eye(self.n)
-        if turns:
-            at = slice(3 * self.blocks.index("rotation"), 3 * self.blocks.index("rotation") + 3)
-            reset[at, at] = right_jacobian(error[at])
+        for k, block in enumerate(self.blocks):
+            if block.name == "rotation":
+                at = slice(3 * k, 3 * k + 3)
+                reset[at, at] = right_jacobian(error[at])
         P = reset @ P @ reset.T
         row.state, row.P = self.moved(state, error), 0.5 * (P + P.T)
 
-    def _linear(self, part: Measurement, rows: Rows, state: Mapping[str, Any]) -> tuple[Array, Array]:
+    def _heft_by(self, system: System) -> tuple[Array, Array]:
+        """Derivatives of masses (N, n) and inertias (N, n, 3, 3) by the errors of a state."""
+        by_mass, by_inertia = np.zeros((system.N, self.n)), np.zeros((system.N, self.n, 3, 3))
+        for one, at in zip(self.free, self.slices, strict=True):
+            if one.kind == "inertia":
+                by_inertia[one.body, at] = inertias.units(one.size)
+            elif one.name in self.heavy:
+                by_mass[:, at], by_inertia[:, at] = heft_by(system, one.name, one.size)
+        return by_mass, by_inertia
+
+    def _rates(self, system: System, momenta: Array, rate: str) -> Array:
+        """Rates (N, 3) of all bodies from their momenta; zero of those that lack them."""
+        found = np.zeros((system.N, 3))
+        for i, momentum in enumerate(momenta.reshape(system.N, 3)):
+            if does(system, i, rate):
+                over = inverse_of(system, i) if rate == "angular_velocity" else np.eye(3) / float(system.mass[i])
+                found[i] = over @ momentum
+        return found
+
+    def _seen(self, system: System, state: Mapping[str, Any], body: int) -> dict[str, Array]:
+        """What measurements see of a body in a state: arrays of one row."""
+        found: dict[str, Any] = {}
+        for one in self.blocks:
+            if one.body == body:
+                found[STATE[one.name]] = state[one.key]
+        if "momentum" in found:
+            found["velocity"] = found["momentum"] / float(system.mass[body])
+        if "angular_momentum" in found:
+            found["angular_velocity"] = inverse_of(system, body) @ found["angular_momentum"]
+        return {word: np.asarray(value)[None] for word, value in found.items()}
+
+    def _linear(
+        self, part: Measurement, rows: Sequence[Rows], index: Indices, state: Mapping[str, Any]
+    ) -> tuple[Array, Array]:  # fmt: skip
         """Whitened residuals (k, r), measured minus predicted, and slopes (k, r, n) of the prediction."""
-        residual, by = residual_of(part, rows)
+        residual, parts = residual_among(part, self.of[part.name], rows, index)
         H = np.zeros((*residual.shape, self.n))
-        for k, name in enumerate(self.blocks):
-            if name in by:
-                H[:, :, 3 * k : 3 * k + 3] = by[name]
+        for body, by in parts:
+            for k, block in enumerate(self.blocks):
+                if block.body == body and block.name in by:
+                    H[:, :, 3 * k : 3 * k + 3] += by[block.name]
+            H += by.get("direct", 0.0)
         for one, at in zip(self.free, self.slices, strict=True):
             if one.name == f"{part.name}.bias":
                 residual = residual - state[one.name]
                 H[:, :, at] = np.eye(one.size)
-            elif one.name in ("inertia", "mass") and one.name in by:
-                H[:, :, at] = by[one.name]
         return (part.whitening @ residual[:, :, None])[:, :, 0], part.whitening @ H
 
     def run(self, state: dict[str, Array], P: Array, rates: Array, gate: float | None) -> list[Row]:
@@ -392,19 +435,21 @@ class Filter:
     # -------------------------------------------------------------- the result
     def dataset(self, rows: list[Row]) -> xr.Dataset:
         """The estimates of all rows."""
-        label = ("time", "axis")
+        several = ("body",) * (self.system.N > 1)
         found: dict[str, Any] = {}
-        if self.system.rotates:
-            q = np.array([row.state["attitude"] for row in rows])
-            m = np.array([row.state["angular_momentum"] for row in rows])
-            omega = [inverse_of(self.system_at(row.state)) @ row.state["angular_momentum"] for row in rows]
-            found |= {"attitude": (("time", "quaternion"), rotation.normalize(q)), "angular_momentum": (label, m),
-                      "angular_velocity": (label, np.array(omega))}  # fmt: skip
-        if self.system.translates:
-            p = np.array([row.state["momentum"] for row in rows])
-            mass = np.array([self.system_at(row.state).mass[0] for row in rows])
-            found |= {"position": (label, np.array([row.state["position"] for row in rows])), "momentum": (label, p),
-                      "velocity": (label, p / mass[:, None])}  # fmt: skip
+        systems = [self.system_at(row.state) for row in rows]
+        words = [start_words(system, {one.key: row.state[one.key] for one in self.blocks})
+                 for system, row in zip(systems, rows, strict=True)]  # fmt: skip
+        for name in words[0]:
+            dims = ("time", *several, "quaternion" if name == "attitude" else "axis")
+            found[name] = (dims, np.array([one[name] for one in words]))
+        for name, rate in (("angular_momentum", "angular_velocity"), ("momentum", "velocity")):
+            if name in found:
+                dims, values = found[name]
+                found[rate] = (dims, np.array([self._rates(system, one, rate).reshape(one.shape)
+                                               for system, one in zip(systems, values, strict=True)]))  # fmt: skip
+        if "attitude" in found:
+            found["attitude"] = (found["attitude"][0], rotation.normalize(found["attitude"][1]))
         for one in self.free:
             values = np.array([one.value(row.state[one.name]) for row in rows])
             found[one.name] = (
@@ -421,7 +466,8 @@ class Filter:
             "innovation_count": (("time",), [row.count for row in rows]),
             "rejected": (("time",), [row.rejected for row in rows]),
         }  # fmt: skip
-        coordinates = {"time": [row.time for row in rows], "axis": list(LETTERS), "quaternion": ["w", *LETTERS],
+        coordinates: dict[str, Any] = {"body": list(names_of(self.system))} if several else {}
+        coordinates |= {"time": [row.time for row in rows], "axis": list(LETTERS), "quaternion": ["w", *LETTERS],
                        "row": names, "row_": names}  # fmt: skip
         about = {"system": self.system.name, "frames": "attitude body to space; rotation and angular momentum body"}
         return xr.Dataset(found, {k: v for k, v in coordinates.items() if k != "quaternion" or "attitude" in found},

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import Array, ArrayLike, Indices, Mask, array, choice, has, in_unit, room_for, text
+from polhode.arguments import Array, ArrayLike, Indices, Mask, array, choice, has, in_unit, room_for, text, whole
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 
 LENGTH_OF_QUATERNION = 1e-2
@@ -71,6 +71,8 @@ class Measurement:
         The direction in space, or the position of the station.
     reference_velocity : array (3,) or (n, 3), or None
         The velocity of the station.
+    body, station : str
+        Names of the body that it is of, empty where there is only one, and of a body that is the station.
     """
 
     kind: str
@@ -80,6 +82,8 @@ class Measurement:
     whitening: Any = None
     reference: Any = None
     reference_velocity: Any = None
+    body: str = ""
+    station: str = ""
 
     @property
     def residuals(self) -> int:
@@ -199,16 +203,25 @@ def _reference(given: ArrayLike, what: str, n: int, name: str, unit: str) -> Arr
 
 
 def _made(
-    kind: str, time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None, name: str | None, **more: Any
+    kind: str, time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None, name: str | None, body: str | None
 ) -> Measurement:
-    called = text(kind if name is None else name, "name")
+    of = "" if body is None else name_of_body(body, "body")
+    called = text((f"{of}.{kind}" if of else kind) if name is None else name, "name")
     times, found = _rows(time, values, kind, called)
-    return Measurement(kind, called, times, found, _whitening(sigma, called, kind, times.size), **more)
+    return Measurement(kind, called, times, found, _whitening(sigma, called, kind, times.size), body=of)
+
+
+def name_of_body(given: str | int, what: str) -> str:
+    """The name of a body, or its number in a system whose bodies have none."""
+    return str(whole(given, what)) if isinstance(given, int) else text(given, what)
 
 
 # ------------------------------------------------------------------ what users call
 @answering
-def gyro(time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None) -> Measurement:
+def gyro(
+    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *,
+    name: str | None = None, body: str | None = None,
+) -> Measurement:  # fmt: skip
     """Angular velocities from rate gyros.
 
     Parameters
@@ -221,6 +234,8 @@ def gyro(time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, 
         Standard deviation of a component in the same unit; three of them, one for each row, or a covariance (3, 3).
     name : str, optional
         Of the instrument, ``"gyro"`` unless given. ``free=["gyro.bias"]`` fits a constant offset of the three axes.
+    body : str, optional
+        Name of the body that it is of, where a system has several; the instrument is then ``"a.gyro"`` unless named.
 
     Raises
     ------
@@ -237,13 +252,14 @@ def gyro(time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, 
     >>> found.values["angular_velocity"].round(4)
     array([0.2, 1. , 0.1])
     """
-    return _made("gyro", time, values, sigma, name)
+    return _made("gyro", time, values, sigma, name, body)
 
 
 @answering
 def direction(
-    time: ArrayLike, values: ArrayLike, reference: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
-) -> Measurement:
+    time: ArrayLike, values: ArrayLike, reference: ArrayLike, sigma: ArrayLike | None = None, *,
+    name: str | None = None, body: str | None = None,
+) -> Measurement:  # fmt: skip
     """A direction known in space, as an instrument sees it in the body frame: Sun sensor, star, magnetometer.
 
     Parameters
@@ -258,6 +274,8 @@ def direction(
         Standard deviation of the direction along each of two axes across it (rad), for all rows or for each.
     name : str, optional
         Of the instrument, ``"direction"`` unless given.
+    body : str, optional
+        As for ``gyro``.
 
     Raises
     ------
@@ -278,7 +296,7 @@ def direction(
     >>> sun.name, sun.values.shape
     ('sun', (101, 3))
     """
-    made = _made("direction", time, values, sigma, name)
+    made = _made("direction", time, values, sigma, name, body)
     toward = _reference(reference, "reference", len(made.times), made.name, "")
     size = np.abs(toward).max(axis=-1, keepdims=True)
     if not (size > 0.0).all():
@@ -299,8 +317,9 @@ def direction(
 
 @answering
 def attitude(
-    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
-) -> Measurement:
+    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *,
+    name: str | None = None, body: str | None = None,
+) -> Measurement:  # fmt: skip
     """Attitudes, such as those of a star tracker.
 
     Parameters
@@ -314,6 +333,8 @@ def attitude(
         covariance (3, 3).
     name : str, optional
         Of the instrument, ``"attitude"`` unless given.
+    body : str, optional
+        As for ``gyro``.
 
     Raises
     ------
@@ -334,7 +355,7 @@ def attitude(
     >>> found.values["angular_velocity"].round(4)
     array([0.2, 1. , 0.1])
     """
-    made = _made("attitude", time, values, sigma, name)
+    made = _made("attitude", time, values, sigma, name, body)
     sizes = np.linalg.norm(made.values, axis=1)
     wrong = np.flatnonzero(np.abs(sizes - 1.0) > LENGTH_OF_QUATERNION)
     if wrong.size:
@@ -345,13 +366,14 @@ def attitude(
 
 @answering
 def position(
-    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
-) -> Measurement:
+    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *,
+    name: str | None = None, body: str | None = None,
+) -> Measurement:  # fmt: skip
     """Positions in the space frame, such as those of a GNSS receiver; ``free=["position.bias"]`` fits an offset.
 
     Parameters
     ----------
-    time, values, sigma, name
+    time, values, sigma, name, body
         As for ``gyro``, in units of length.
 
     Raises
@@ -370,18 +392,19 @@ def position(
     >>> found.values["velocity"][1:].round(2)
     array([7500., 1000.])
     """
-    return _made("position", time, values, sigma, name)
+    return _made("position", time, values, sigma, name, body)
 
 
 @answering
 def velocity(
-    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
-) -> Measurement:
+    time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None = None, *,
+    name: str | None = None, body: str | None = None,
+) -> Measurement:  # fmt: skip
     """Velocities in the space frame.
 
     Parameters
     ----------
-    time, values, sigma, name
+    time, values, sigma, name, body
         As for ``gyro``, in units of length over time.
 
     Raises
@@ -398,13 +421,14 @@ def velocity(
     >>> receiver.kind, receiver.values.shape
     ('velocity', (21, 3))
     """
-    return _made("velocity", time, values, sigma, name)
+    return _made("velocity", time, values, sigma, name, body)
 
 
 @answering
 def range(
-    time: ArrayLike, values: ArrayLike, station: ArrayLike, sigma: ArrayLike | None = None, *, name: str | None = None
-) -> Measurement:
+    time: ArrayLike, values: ArrayLike, station: ArrayLike | str, sigma: ArrayLike | None = None, *,
+    name: str | None = None, body: str | None = None,
+) -> Measurement:  # fmt: skip
     """Distances from a station.
 
     Parameters
@@ -413,12 +437,14 @@ def range(
         In any order.
     values : array_like (n,)
         Geometric distances at these times; light times and delays must have been taken off.
-    station : array_like (3,) or (n, 3)
-        Where the station is in the space frame, at all times or at each.
+    station : array_like (3,) or (n, 3), or str
+        Where the station is in the space frame, at all times or at each; or the name of another body of the system.
     sigma : float or array_like, optional
         Standard deviation, of all rows or of each.
     name : str, optional
         Of the station, ``"range"`` unless given. ``free=["range.bias"]`` fits an offset.
+    body : str, optional
+        As for ``gyro``.
 
     Raises
     ------
@@ -436,25 +462,22 @@ def range(
     array([[622000.],
            [758091.]])
     """
-    made = _made("range", time, values, sigma, name)
+    made = _made("range", time, values, sigma, name, body)
+    if isinstance(station, str):
+        return replace(made, station=text(station, "station"))
     return replace(made, reference=_reference(station, "station", len(made.times), made.name, "m"))
 
 
 @answering
 def range_rate(
-    time: ArrayLike,
-    values: ArrayLike,
-    station: ArrayLike,
-    sigma: ArrayLike | None = None,
-    *,
-    station_velocity: ArrayLike | None = None,
-    name: str | None = None,
-) -> Measurement:
+    time: ArrayLike, values: ArrayLike, station: ArrayLike | str, sigma: ArrayLike | None = None, *,
+    station_velocity: ArrayLike | None = None, name: str | None = None, body: str | None = None,
+) -> Measurement:  # fmt: skip
     """Rates of change of the distance from a station (Doppler).
 
     Parameters
     ----------
-    time, values, station, sigma, name
+    time, values, station, sigma, name, body
         As for ``range``.
     station_velocity : array_like (3,) or (n, 3), optional
         In the space frame; zero for a station that stands still, to be given for one whose positions change.
@@ -462,7 +485,7 @@ def range_rate(
     Raises
     ------
     InvalidInput
-        As ``gyro``; a moving station without velocity.
+        As ``gyro``; a moving station without velocity, or the velocity of one that is a body.
 
     Examples
     --------
@@ -475,7 +498,12 @@ def range_rate(
     >>> ph.estimation.range_rate(truth.time, rates, station, sigma=0.01).kind
     'range_rate'
     """
-    made = _made("range_rate", time, values, sigma, name)
+    made = _made("range_rate", time, values, sigma, name, body)
+    if isinstance(station, str):
+        if station_velocity is not None:
+            raise InvalidInput(f"the station of {made.name} is body {station!r}, whose velocity is known; leave "
+                               "station_velocity out")  # fmt: skip
+        return replace(made, station=text(station, "station"))
     where = _reference(station, "station", len(made.times), made.name, "m")
     if station_velocity is None:
         if where.ndim == 2 and np.ptp(where, axis=0).any():

@@ -1,4 +1,4 @@
-"""Residuals of measurements and their derivatives by the state, the inertia and the mass at the same time.
+"""Residuals of measurements and their derivatives by the states, the inertias and the masses at the same time.
 
 A residual is measured minus predicted; of an attitude it is log(q_predicted^-1 q_measured) in the body frame, of a
 direction the angle between the two, along two axes across the measured one. Derivatives are those of the *prediction*
@@ -8,6 +8,8 @@ by position, momentum (space frame), left-trivialised rotation and angular momen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +17,10 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
-from polhode.estimation.inertias import units
 from polhode.estimation.measurements import Measurement
+
+SEEN = ("position", "velocity", "attitude", "angular_velocity")
+"""What measurements see of a body."""
 
 
 class Rows(NamedTuple):
@@ -28,16 +32,13 @@ class Rows(NamedTuple):
     angular_velocity: Any  # (n, 3), in the body frame
     inverse_inertia: Any  # (3, 3), in the user's body frame
     mass: Any  # at the start of the run, by which momenta are velocities
-    inertia: int = 3  # numbers of the inertia, by which slopes are asked for: 3 moments, or 6 of a tensor
+    by_mass: Array  # by_mass, by_inertia: (n,), (n, 3, 3): derivatives by the numbers by which slopes are asked for
+    by_inertia: Array
 
     def at(self, index: Indices) -> Rows:
         """The states of some rows."""
-
-        def at(a: Array | None) -> Array | None:
-            return None if a is None else a[index]
-
-        position, velocity, attitude, rate, inverse, mass, inertia = self
-        return Rows(at(position), at(velocity), at(attitude), at(rate), inverse, mass, inertia)
+        seen: dict[str, Any] = {word: a[index] for word in SEEN if (a := getattr(self, word)) is not None}
+        return self._replace(**seen)
 
 
 def hat(v: Array) -> Array:
@@ -73,7 +74,7 @@ def right_jacobian(v: Array) -> Array:
 
 def residual_of(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     """Residuals (n, r), measured minus predicted, and the derivatives (n, r, 3) of the prediction by the blocks of the
-    state, by the numbers of ``inertia`` (n, r, 3 or 6) and by ``mass`` (n, r, 1)."""
+    state, and at a fixed state by the numbers of ``Rows`` ("direct")."""
     turning = one.kind in ("gyro", "direction", "attitude")
     if (rows.attitude is None) if turning else (rows.position is None):
         lacks = "does not turn" if turning else "does not move through space"
@@ -81,11 +82,26 @@ def residual_of(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     return MODELS[one.kind](one, rows)
 
 
+def residual_among(
+    one: Measurement, of: tuple[int, int | None], rows: Sequence[Rows], index: Indices
+) -> tuple[Array, list[tuple[int, dict[str, Array]]]]:
+    """As ``residual_of``, of data of one body, perhaps seen from another: derivatives by the states of both."""
+    body, station = of
+    mine = rows[body].at(index)
+    if station is None:
+        residual, by = residual_of(one, mine)
+        return residual, [(body, by)]
+    there = rows[station].at(index)
+    residual, by = residual_of(replace(one, reference=there.position, reference_velocity=there.velocity), mine)
+    _, back = residual_of(replace(one, reference=mine.position, reference_velocity=mine.velocity), there)
+    return residual, [(body, by), (station, back)]
+
+
 def _gyro(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     n, omega, inverse = len(one.times), rows.angular_velocity, rows.inverse_inertia
     by_momentum = np.broadcast_to(inverse, (n, 3, 3))
-    by_inertia = -inverse @ np.einsum("kij,nj->nik", units(rows.inertia), omega)  # d(I^-1 m) = -I^-1 dI omega
-    return one.values - omega, {"angular_momentum": by_momentum, "inertia": by_inertia}
+    direct = -inverse @ np.einsum("kij,nj->nik", rows.by_inertia, omega)  # d(I^-1 m) = -I^-1 dI omega
+    return one.values - omega, {"angular_momentum": by_momentum, "direct": direct}
 
 
 def _direction(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
@@ -117,7 +133,8 @@ def _position(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
 
 def _velocity(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
     by_momentum = np.broadcast_to(np.eye(3) / rows.mass, (len(one.times), 3, 3))
-    return one.values - rows.velocity, {"momentum": by_momentum, "mass": -rows.velocity[:, :, None] / rows.mass}
+    direct = -rows.velocity[:, :, None] * rows.by_mass / rows.mass
+    return one.values - rows.velocity, {"momentum": by_momentum, "direct": direct}
 
 
 def _range(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
@@ -131,10 +148,10 @@ def _range_rate(one: Measurement, rows: Rows) -> tuple[Any, dict[str, Any]]:
     distance = np.linalg.norm(to, axis=1, keepdims=True)
     unit = to / distance
     rate = np.einsum("ni,ni->n", unit, speed)[:, None]
-    by_mass = -np.einsum("ni,ni->n", unit, rows.velocity)[:, None, None] / rows.mass
+    direct = -np.einsum("ni,ni->n", unit, rows.velocity)[:, None, None] * rows.by_mass / rows.mass
     return one.values - rate, {
         "position": ((speed - rate * unit) / distance)[:, None, :], "momentum": unit[:, None, :] / rows.mass,
-        "mass": by_mass,
+        "direct": direct,
     }  # fmt: skip
 
 

@@ -12,14 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, Indices, array
 from polhode.errors import InvalidInput, StepFailed, unwarned
 from polhode.estimation import inertias
+from polhode.estimation.bodies import (
+    MOVING,
+    blocks_of,
+    body_of,
+    does,
+    heft_by,
+    inverse_of,
+    key_of,
+    matrix_of,
+    start_words,
+    tensor_of,
+)
 from polhode.estimation.measurements import Measurement, in_range, inverse_cholesky
-from polhode.estimation.models import Rows, residual_of
+from polhode.estimation.models import SEEN, Rows, residual_among
 from polhode.estimation.observability import Directions, directions
-from polhode.estimation.quantities import LETTERS, MOVING, Quantity
+from polhode.estimation.quantities import Quantity
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
 from polhode.runs.steps import Tolerance
@@ -27,8 +38,6 @@ from polhode.runs.tangent.columns import state_names, wheels_by_momentum
 from polhode.systems import System
 from polhode.trajectory.lazy_packages import xr
 
-BLOCKS = {"position": "translates", "momentum": "translates", "rotation": "rotates", "angular_momentum": "rotates"}
-"""Blocks of three rows of a state transition, in their order, and which systems have them."""
 BEYOND = 1e-9
 """Part of a step by which the last measurement may lie beyond a grid point without another step."""
 
@@ -91,6 +100,9 @@ class Point:
     values: dict[str, Array]
     inputs: Array
     """Derivative of the initial state and the parameters by the numbers."""
+    by_mass: Array
+    by_inertia: Array
+    """Derivatives of masses (N, n) and inertias (N, n, 3, 3) by the numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,14 +146,16 @@ class Problem:
         self.slices = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         self.start = np.concatenate([one.start for one in self.free])
         self.labels = [label for one in self.free for label in one.labels]
-        self.blocks = [name for name, needs in BLOCKS.items() if getattr(system, needs)]
-        self.rows = [f"{name}_{a}" for name in self.blocks for a in LETTERS]
+        self.blocks = blocks_of(system)
+        self.rows = [label for one in self.blocks for label in one.labels(system.N > 1)]
         self.paths = [one.name for one in self.free if one.kind in ("parameter", "inertia")]
         self.columns = [label for one in self.free if one.kind in ("parameter", "inertia") for label in one.labels]
         self.wheels = [name for name in state_names(system)[len(self.rows) :]] if system.wheels_at >= 0 else []
         self.columns += self.wheels  # their momenta at the start follow from the angular velocity
         self.times = np.unique(np.concatenate([one.times for one in self.measurements]))
         self.indices = [np.searchsorted(self.times, one.times) for one in self.measurements]
+        self.of = [bodies_of(system, one) for one in self.measurements]
+        self.heavy = heavy(system, self.free)
         self.prior = priors(prior, self.free)
         bounded = [np.ones(3) if one.kind == "attitude" else inertias.stride(one.guess) if one.kind == "inertia"
                    else np.full(one.size, np.inf) for one in self.free]  # fmt: skip
@@ -159,35 +173,48 @@ class Problem:
         }  # fmt: skip
         system = system_with(self.system, changes, "free")
         start = self.guess | {name: value for name, value in values.items() if name in self.guess}
-        return Point(system, start, values, self._inputs(x, system, start))
+        by_mass, by_inertia = self._heft_by(x, system)
+        return Point(system, start, values, self._inputs(x, system, start, by_mass, by_inertia), by_mass, by_inertia)
 
-    def _inputs(self, x: Array, system: System, start: Mapping[str, Any]) -> Array:
+    def _heft_by(self, x: Array, system: System) -> tuple[Array, Array]:
+        """Derivatives of masses (N, n) and inertias (N, n, 3, 3) by the numbers x."""
+        by_mass, by_inertia = np.zeros((system.N, len(x))), np.zeros((system.N, len(x), 3, 3))
+        for one, at in zip(self.free, self.slices, strict=True):
+            if one.kind == "inertia":
+                by_inertia[one.body, at] = np.einsum("kl,kij->lij", one.jacobian(x[at]), inertias.units(one.size))
+            elif one.name in self.heavy:
+                by_mass[:, at], by_inertia[:, at] = heft_by(system, one.name, one.size)
+        return by_mass, by_inertia
+
+    def _inputs(
+        self, x: Array, system: System, start: Mapping[str, Any], by_mass: Array, by_inertia: Array
+    ) -> Array:  # fmt: skip
         D = len(self.rows)
         inputs = np.zeros((D + len(self.columns), len(x)))
-        at_block = {name: slice(3 * k, 3 * k + 3) for k, name in enumerate(self.blocks)}
+        at_block = {(one.name, one.body): slice(3 * k, 3 * k + 3) for k, one in enumerate(self.blocks)}
         at_column = {name: D + k for k, name in enumerate(self.columns)}
-        mass = float(system.mass[0])
         for one, at in zip(self.free, self.slices, strict=True):
             if one.kind == "attitude":
-                inputs[at_block["rotation"], at] = one.jacobian(x[at])
-            elif one.name == "angular_velocity":
-                inputs[at_block["angular_momentum"], at] = tensor_of(system)
-            elif one.name == "velocity":
-                inputs[at_block["momentum"], at] = mass * np.eye(3)
+                inputs[at_block["rotation", one.body], at] = one.jacobian(x[at])
+            elif one.word == "angular_velocity":
+                inputs[at_block["angular_momentum", one.body], at] = tensor_of(system, one.body)
+            elif one.word == "velocity":
+                inputs[at_block["momentum", one.body], at] = float(system.mass[one.body]) * np.eye(3)
             elif one.kind == "state":
-                inputs[at_block[one.name], at] = np.eye(3)
+                inputs[at_block[one.word, one.body], at] = np.eye(3)
             elif one.kind in ("parameter", "inertia"):
-                rows, slope = [at_column[label] for label in one.labels], one.jacobian(x[at])
-                inputs[rows, at] = slope
-                if one.kind == "inertia" and "angular_velocity" in start:  # m = I omega at the start
-                    inputs[at_block["angular_momentum"], at] += (
-                        np.einsum("kij,j->ik", inertias.units(one.size), start["angular_velocity"]) @ slope
-                    )
-                if one.name == "mass" and "velocity" in start:
-                    inputs[at_block["momentum"], at] += start["velocity"][:, None]
+                inputs[[at_column[label] for label in one.labels], at] = one.jacobian(x[at])
+        for (name, i), at in at_block.items():  # momenta follow from rates that are held
+            if name == "angular_momentum" and (rate := start.get(key_of(system, i, "angular_velocity"))) is not None:
+                inputs[at] += np.einsum("nij,j->in", by_inertia[i], rate)
+            elif name == "momentum" and (rate := start.get(key_of(system, i, "velocity"))) is not None:
+                inputs[at] += np.outer(rate, by_mass[i])
         if self.wheels:
-            by_momentum = wheels_by_momentum(system)[:, 0] @ _matrix_of(system).T
-            inputs[[at_column[name] for name in self.wheels]] = by_momentum @ inputs[at_block["angular_momentum"]]
+            by_momentum = wheels_by_momentum(system)
+            inputs[[at_column[name] for name in self.wheels]] = sum(
+                by_momentum[:, i] @ matrix_of(system, i).T @ inputs[at]
+                for (name, i), at in at_block.items() if name == "angular_momentum"
+            )  # fmt: skip
         return inputs
 
     def run(self, point: Point, tangent: bool = True, **words: Any) -> xr.Dataset:
@@ -196,7 +223,7 @@ class Problem:
         told: dict[str, Any] = {"t_eval": self.times, **self.words.span(float(self.times[-1]))} | words
         if tangent:
             told["tangent"] = self.paths or "state"
-        start = {"time": self.words.t0, **point.start}
+        start = {"time": self.words.t0, **start_words(point.system, point.start)}
         return integrate(point.system, self.words.method, start=start, **told, **self.words.more)
 
     def evaluate(self, x: Array) -> Linearisation:
@@ -215,13 +242,13 @@ class Problem:
     ) -> Linearisation:
         """Residuals and Jacobian from a run with its state transition; those of priors, and what does not come from the
         motion (biases, the inertia of a gyro), on demand."""
-        rows = rows_of(ds, point.system)
+        rows = rows_of(ds, point)
         order = [list(ds["row"].values).index(name) for name in self.rows]
         columns = [list(ds["column"].values).index(name) for name in (*self.rows, *self.columns)]
         transition = ds["state_transition"].values[:, order][:, :, columns] @ point.inputs
         f, J, raw = [], [], []
-        for one, index in zip(self.measurements, self.indices_in(ds), strict=True):
-            residual, slope = self._of_one(one, rows, index, transition, x, direct)
+        for one, of, index in zip(self.measurements, self.of, self.indices_in(ds), strict=True):
+            residual, slope = self._of_one(one, of, rows, index, transition, direct)
             if f"{one.name}.bias" in point.values:
                 residual = residual - point.values[f"{one.name}.bias"]
             raw.append(residual)
@@ -258,19 +285,25 @@ class Problem:
         return self.of_data(lambda t: t <= end)
 
     def _of_one(
-        self, one: Measurement, rows: Rows, index: Indices, transition: Array, x: Array, direct: bool
+        self,
+        one: Measurement,
+        of: tuple[int, int | None],
+        rows: list[Rows],
+        index: Indices,
+        transition: Array,
+        direct: bool,
     ) -> tuple[Array, Array]:
         """Residual (n, r) of a measurement, and the derivative (n, r, len(x)) of what is predicted."""
-        wide = next((quantity.size for quantity in self.free if quantity.kind == "inertia"), 3)
-        residual, by = residual_of(one, rows.at(index)._replace(inertia=wide))
-        slope = np.zeros((*residual.shape, len(x)))
-        for k, name in enumerate(self.blocks):
-            if name in by:
-                slope += by[name] @ transition[index, 3 * k : 3 * k + 3]
+        residual, parts = residual_among(one, of, rows, index)
+        slope = np.zeros((*residual.shape, transition.shape[-1]))
+        for body, by in parts:
+            for k, block in enumerate(self.blocks):
+                if block.body == body and block.name in by:
+                    slope += by[block.name] @ transition[index, 3 * k : 3 * k + 3]
+            if direct and "direct" in by:
+                slope[:, :, : by["direct"].shape[-1]] += by["direct"]
         for quantity, at in zip(self.free, self.slices, strict=True) if direct else ():
-            if quantity.name in ("inertia", "mass") and quantity.name in by:
-                slope[:, :, at] += by[quantity.name] @ quantity.jacobian(x[at])
-            elif quantity.name == f"{one.name}.bias":
+            if quantity.name == f"{one.name}.bias":
                 slope[:, :, at] += np.eye(quantity.size)
         return residual, slope
 
@@ -289,7 +322,7 @@ class Problem:
             if one.kind in ("attitude", "inertia"):
                 found.append(np.ones(3) if one.kind == "attitude" else inertias.size(one.value(x[at])))
             else:
-                often = 10.0 if one.name in MOVING and "central_gravity" in self.system.provides else 1e3
+                often = 10.0 if one.word in MOVING and "central_gravity" in self.system.provides else 1e3
                 found.append(np.full(one.size, often * np.linalg.norm(one.guess) or np.inf))
         return np.concatenate(found)
 
@@ -312,35 +345,40 @@ def _times(whitening: Array, value: Array) -> Array:
     return whitening @ value
 
 
-def _matrix_of(system: System) -> Array:
-    """Matrix (3, 3) from the principal to the user's frame."""
-    return rotation.matrix_from_quaternion(np.asarray(system.frames[0]))
+def rows_of(ds: xr.Dataset, point: Point) -> list[Rows]:
+    """The states of each body in a run from a point."""
+    return [rows_at(point.system, i, {word: ds[word].values[:, i] if point.system.N > 1 else ds[word].values
+                                      for word in SEEN if word in ds}, point.by_mass[i], point.by_inertia[i])
+            for i in range(point.system.N)]  # fmt: skip
 
 
-def tensor_of(system: System) -> Array:
-    """Inertia (3, 3) of a body in the user's frame; zero about an axis without thickness."""
-    moments = np.where(np.isfinite(system.moments[0]), system.moments[0], 0.0)
-    R = _matrix_of(system)
-    return (R * moments) @ R.T
-
-
-def inverse_of(system: System) -> Array:
-    """Inverse inertia (3, 3) in the user's frame."""
-    R = _matrix_of(system)
-    return (R / np.asarray(system.moments[0])) @ R.T
-
-
-def rows_of(ds: xr.Dataset, system: System) -> Rows:
-    """The states of a run."""
-    moves, turns = system.translates, system.rotates
+def rows_at(system: System, body: int, seen: Mapping[str, Array], by_mass: Array, by_inertia: Array) -> Rows:
+    """States of a body from what is seen of it, with the derivatives of its mass and its inertia."""
+    here = {word: seen[word] if does(system, body, word) else None for word in SEEN}
     return Rows(
-        ds["position"].values if moves else None,
-        ds["velocity"].values if moves else None,
-        ds["attitude"].values if turns else None,
-        ds["angular_velocity"].values if turns else None,
-        inverse_of(system) if turns else None,
-        float(system.mass[0]) if moves else None,
-    )
+        **here, inverse_inertia=inverse_of(system, body) if does(system, body, "attitude") else None,
+        mass=float(system.mass[body]) if does(system, body, "position") else None, by_mass=by_mass,
+        by_inertia=by_inertia,
+    )  # fmt: skip
+
+
+def bodies_of(system: System, one: Measurement) -> tuple[int, int | None]:
+    """The body that a measurement is of, and the one that it is seen from, if one is."""
+    body = body_of(system, one.body, one.name)
+    station = body_of(system, one.station, one.name) if one.station else None
+    if station == body:
+        raise InvalidInput(f"{one.name} is the distance of a body from itself; name another as its station")
+    return body, station
+
+
+def heavy(system: System, free: Sequence[Quantity]) -> set[str]:
+    """Names of the parameters with which masses or inertias change."""
+    found = set()
+    for one in free:
+        if one.kind == "parameter":
+            masses, tensors = heft_by(system, one.name, one.size)
+            found |= {one.name} if masses.any() or tensors.any() else set()
+    return found
 
 
 def priors(given: Mapping[str, Any] | None, free: Sequence[Quantity]) -> list[tuple[int, Array]]:

@@ -16,13 +16,10 @@ from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.estimation import inertias
+from polhode.estimation.bodies import LETTERS, MOVING, TURNING, body_and_word, does, key_of, names_of
 from polhode.estimation.measurements import KINDS, Measurement
 from polhode.estimation.models import right_jacobian
 from polhode.systems import System
-
-TURNING = ("attitude", "angular_velocity", "angular_momentum")
-MOVING = ("position", "velocity", "momentum")
-LETTERS = ("x", "y", "z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +31,8 @@ class Quantity:
     guess: Array  # (k,): its value before the fit
     # names of the k numbers of its error: those of an attitude are ``rotation_x`` and so on (rad, body frame)
     labels: tuple[str, ...]
+    body: int = 0  # whose it is, of a state or an inertia
+    word: str = ""  # of a state what it is
 
     @property
     def size(self) -> int:
@@ -91,12 +90,13 @@ def at_path(arguments: Mapping[str, Any], path: str) -> Any:
 
 
 def paths_ending(arguments: Any, word: str, before: str = "") -> list[str]:
-    """All paths to a number whose last name is this one, in capitals or not."""
+    """All paths to a number, or an inertia, whose last name is this one, in capitals or not."""
     found = []
     pairs: Any = enumerate(arguments) if isinstance(arguments, list | tuple) else getattr(arguments, "items", dict)()
     for name, value in pairs:
         here = f"{before}{name}"
-        if str(name).lower() == word.lower() and isinstance(value, int | float) and not isinstance(value, bool):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if str(name).lower() == word.lower() and (number or (name == "inertia" and isinstance(value, list))):
             found.append(here)
         found += paths_ending(value, word, f"{here}.")
     return found
@@ -108,15 +108,17 @@ def quantities(
     """The free quantities of these names."""
     if isinstance(names, str) or not isinstance(names, Sequence) or not names:
         raise InvalidInput(f"free must be a list of names such as ['attitude', 'angular_velocity'], not {shown(names)}")
+    for i in range(system.N):
+        for pair in (("angular_velocity", "angular_momentum"), ("velocity", "momentum")):
+            first, second = (key_of(system, i, word) for word in pair)
+            if {first, second} <= {name for name in names if isinstance(name, str)}:
+                raise InvalidInput(f"free has both {first} and {second}; keep one of them")
     found = [_quantity(system, name, guess, measurements) for name in names]
     seen: set[str] = set()
     for one in found:
         if one.name in seen:
             raise InvalidInput(f"free has {one.name} twice; name it once")
         seen.add(one.name)
-    for first, second in (("angular_velocity", "angular_momentum"), ("velocity", "momentum")):
-        if {first, second} <= seen:
-            raise InvalidInput(f"free has both {first} and {second}; keep one of them")
     return found
 
 
@@ -124,13 +126,15 @@ def _quantity(
     system: System, name: str, guess: Mapping[str, Any], measurements: Sequence[Measurement]
 ) -> Quantity:  # fmt: skip
     biased = {f"{one.name}.bias": one for one in measurements if KINDS[one.kind].bias}
-    if name in TURNING or name in MOVING:
-        has, does = (system.rotates, "turn") if name in TURNING else (system.translates, "move through space")
-        if not has:
-            raise InvalidInput(f"free has {name}, but the body of {system.name!r} does not {does}; leave it out")
-        stem = "rotation" if name == "attitude" else name
-        kind = "attitude" if name == "attitude" else "state"
-        return Quantity(name, kind, np.array(guess[name], dtype=float), tuple(f"{stem}_{a}" for a in LETTERS))
+    if (found := body_and_word(system, name)) is not None:
+        body, word = found
+        if not does(system, body, word):
+            whose = "the body" if system.N == 1 else f"body {names_of(system)[body]!r}"
+            lacks = "turn" if word in TURNING else "move through space"
+            raise InvalidInput(f"free has {name}, but {whose} of {system.name!r} does not {lacks}; leave it out")
+        kind, key = "attitude" if word == "attitude" else "state", key_of(system, body, word)
+        labels = tuple(f"{key_of(system, body, 'rotation' if kind == 'attitude' else word)}_{a}" for a in LETTERS)
+        return Quantity(key, kind, np.array(guess[key], dtype=float), labels, body, word)
     if name in biased:
         k = KINDS[biased[name].kind].bias
         return Quantity(name, "bias", np.zeros(k), (name,) if k == 1 else tuple(f"{name}_{a}" for a in LETTERS))
@@ -139,8 +143,9 @@ def _quantity(
     path = _path_of(system, name, biased)
     value = at_path(system.arguments, path)
     numbers = array(value, path, UNKNOWN)
-    if path == "inertia":
-        return _inertia(numbers)
+    whose, _, last = path.rpartition(".")
+    if last == "inertia" and (whose in system.names or (not whose and system.N == 1)):
+        return _inertia(path, numbers, system.names.index(whose) if whose else 0)
     if numbers.ndim > 1:
         raise InvalidInput(f"free has {path}, which is an array of shape {numbers.shape}; name its numbers one by one, "
                            f"such as {path}.0")  # fmt: skip
@@ -150,7 +155,8 @@ def _quantity(
 
 def _path_of(system: System, name: str, biased: Mapping[str, Any]) -> str:
     """The full path of a parameter: as given, or of the only number that is called so."""
-    known = [*(TURNING * system.rotates), *(MOVING * system.translates), *system.arguments, *biased]
+    own = [key_of(system, i, word) for i in range(system.N) for word in (*TURNING, *MOVING) if does(system, i, word)]
+    known = [*own, *system.arguments, *biased]
     if not isinstance(name, str) or not name:
         raise unknown_name("name in free", name, known)
     found = at_path(system.arguments, name)
@@ -164,11 +170,8 @@ def _path_of(system: System, name: str, biased: Mapping[str, Any]) -> str:
     raise unknown_name("name in free", name, known)
 
 
-def _inertia(given: Array) -> Quantity:
+def _inertia(path: str, given: Array, body: int) -> Quantity:
     """Three moments or a tensor, through the second moments of mass."""
     guess = inertias.thickened(given.astype(float))
-    if guess.ndim == 1:
-        return Quantity("inertia", "inertia", guess, tuple(f"inertia.{k}" for k in range(3)))
-    return Quantity(
-        "inertia", "inertia", guess, tuple(f"inertia.{i}.{j}" for i, j in zip(*inertias.UPPER, strict=True))
-    )
+    places = [(k,) for k in range(3)] if guess.ndim == 1 else list(zip(*inertias.UPPER, strict=True))
+    return Quantity(path, "inertia", guess, tuple(".".join([path, *map(str, at)]) for at in places), body)

@@ -10,7 +10,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.errors import EstimationWarning, warn
 from polhode.estimation.measurements import Measurement
-from polhode.estimation.models import residual_of
+from polhode.estimation.models import residual_among
 from polhode.estimation.problem import Linearisation, Problem, rows_of
 
 NEAR = 0.2
@@ -44,16 +44,17 @@ def gaps(measurements: Sequence[Measurement]) -> list[str]:
 
 def suspicious_units(problem: Problem) -> bool:
     """Warn where sizes of data and of the first guess differ by a factor between units, and say whether they do."""
-    ds = problem.run(problem.point(problem.start), tangent=False)
+    point = problem.point(problem.start)
+    ds = problem.run(point, tangent=False)
     if "stopped" in ds.attrs:  # it met the surface of the planet, before the last of the data
         return False
-    rows = rows_of(ds, problem.system)
+    rows = rows_of(ds, point)
     rates = _rates_of_attitudes(problem.measurements)
-    for one, index in zip(problem.measurements, problem.indices, strict=True):
+    for one, of, index in zip(problem.measurements, problem.of, problem.indices, strict=True):
         kind = "gyro" if one.kind == "gyro" else "length" if one.kind in ("position", "velocity", "range") else None
         if kind is None:
             continue
-        residual, _ = residual_of(one, rows.at(index))
+        residual, _ = residual_among(one, of, rows, index)
         measured = float(np.median(np.linalg.norm(one.values, axis=1)))
         predicted = float(np.median(np.linalg.norm(one.values - residual, axis=1)))
         for size in (predicted, rates if kind == "gyro" else None):

@@ -14,6 +14,7 @@ has no work.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -112,15 +113,15 @@ def particle(
         if states_of(states).sizes:
             raise InvalidInput("states are read and changed by a force, but none is given; write it, with states as "
                                "its last argument")  # fmt: skip
-        spring = np.zeros(3) if stiffness is None else array(stiffness, "stiffness")
-        spring = np.full(3, float(spring)) if spring.ndim == 0 else vector(spring, "stiffness")
-        pull = np.zeros(3) if gravity is None else vector(gravity, "gravity")
-        with np.errstate(over="ignore"):
-            weight = mass * pull
-        if not np.isfinite(weight).all():
+        spring = [0.0] * 3 if stiffness is None else array(stiffness, "stiffness").tolist()
+        spring = vector(spring, "stiffness").tolist() if isinstance(spring, list) else [spring] * 3
+        pull = [0.0] * 3 if gravity is None else vector(gravity, "gravity").tolist()
+        weight = [mass * x for x in pull]
+        if not all(map(isfinite, weight)):
             raise InvalidInput(f"mass {mass:g} times gravity is a force beyond 1e308; check their units")
-        acting = [made(field_level, "field", stiffness=spring, weight=weight)] if spring.any() or pull.any() else []
-        isotropic = not pull.any() and bool(np.ptp(spring) == 0.0)
+        there = any(spring) or any(pull)
+        acting = [made(field_level, "field", stiffness=np.array(spring), weight=np.array(weight))] if there else []
+        isotropic = not any(pull) and spring[0] == spring[1] == spring[2]
         alone = {"conserves": ("energy",) + ("angular_momentum_space",) * isotropic + ("momentum",) * (not acting)}
     elif stiffness is not None or gravity is not None:
         raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")

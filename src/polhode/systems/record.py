@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isinf
+from math import isfinite, isinf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -230,18 +230,19 @@ class System:
     called: Called | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "moments", turning(np.asarray(self.moments, dtype=float)))
-        for name in FROZEN:
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        own = self.__dict__  # the dataclass is frozen from here on
+        own["moments"] = turning(np.asarray(self.moments, dtype=float))
+        own |= {name: frozen(own[name]) for name in FROZEN}
         formed = np.shape(self.moments) == (*np.shape(self.mass), 3) and isinstance(self.parameters, np.ndarray)
         derived = self.potential is not None and (self.loads is no_loads or is_derived(self.loads))
         if derived and formed:  # else the checks say what is wrong
             self._derive_loads()
+        own["provides"] = known(self.provides)
         if self.read_from < len(self.auxiliary):
-            if not all(own.read for own in self.auxiliary[self.read_from :]):
+            if not all(one.read for one in self.auxiliary[self.read_from :]):
                 raise InvalidInput("auxiliary variables that loads read stand behind those that they do not read")
-            object.__setattr__(self, "provides", known(self.provides) - {"velocity_independent"})
-        object.__setattr__(self, "provides", (known(self.provides) - DERIVED) | self._derived())
+            own["provides"] -= {"velocity_independent"}
+        own["provides"] = (own["provides"] - DERIVED) | self._derived()
         if not self.recommended:
             only = {"only_central_gravity", "points"} <= self.provides and not self.auxiliary
             kind = "exact" if self.loads is no_loads else "kepler" if only else "rkn6_14a"
@@ -249,10 +250,9 @@ class System:
                 kind = "mkrk:cv8"
             elif "central_gravity" in self.provides and not only:
                 kind = "rkn6_14a/kepler"
-            object.__setattr__(self, "recommended", kind)
+            own["recommended"] = kind
         for name in ("commutator", "series"):
-            own = self.loads is not no_loads and not is_derived(self.loads)
-            if getattr(self, name) is not None and self.called and own:
+            if own[name] is not None and self.called and self.loads is not no_loads and not is_derived(self.loads):
                 raise InvalidInput(f"a {name} belongs to loads that are a role; leave it out beside a user's function")
         if self.series is not None and self.N != 1:
             raise InvalidInput(f"a series is that of one body, but there are {self.N}; leave it out")
@@ -275,15 +275,14 @@ class System:
                 f"{self.name} has auxiliary variables, whose rates loads write; give the System its loads"
             )
         if is_derived(self.commutator) or (self.commutator is None and self.loads is no_loads):
-            object.__setattr__(self, "commutator", made.commutator)
-        object.__setattr__(self, "loads", made.loads)
-        object.__setattr__(self, "auxiliary", own)
-        object.__setattr__(self, "provides", frozenset(self.provides) | {"velocity_independent"})
+            self.__dict__["commutator"] = made.commutator
+        provides = frozenset(self.provides) | {"velocity_independent"}
+        self.__dict__.update(loads=made.loads, auxiliary=own, provides=provides)
 
     def _of_potential(self) -> Derived:
         changing = {switch.index for switch in self.switches} | {one.flag for one in self.watches if one.flag >= 0}
-        turns = tuple(map(tuple, np.isfinite(self.moments).tolist()))
-        moves = np.isfinite(self.mass).tolist()
+        turns = tuple(tuple(map(isfinite, row)) for row in self.moments.tolist())
+        moves = [*map(isfinite, self.mass.tolist())]
         return from_potential(self.name, self.potential, moves, turns, self.parameters, frozenset(changing))  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
@@ -455,12 +454,12 @@ class System:
     @cached_property
     def translates(self) -> bool:
         """Whether some body translates."""
-        return bool(np.isfinite(self.mass).any())
+        return any(map(isfinite, np.ravel(self.mass).tolist()))
 
     @cached_property
     def rotates(self) -> bool:
         """Whether some body rotates."""
-        return bool(np.isfinite(self.moments).any())
+        return any(map(isfinite, self.moments.ravel().tolist()))
 
     @cached_property
     def alone(self) -> tuple[tuple[float, ...], tuple[float, ...], float] | None:

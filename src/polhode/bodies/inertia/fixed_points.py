@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import frexp, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,17 +21,16 @@ POINTS = ("fixed_point", "center_of_mass")
 
 def symmetry_axis(inertia: Any, center: Any) -> Any:
     """The body axis through the fixed point and the centre of mass if the inertia is symmetric about it, else None."""
-    tensor = np.asarray(inertia, dtype=float)
-    tensor = np.diag(tensor) if tensor.ndim == 1 else tensor
-    if not np.any(center):
+    tensor, c = np.asarray(inertia, dtype=float), np.asarray(center, dtype=float)
+    if not any(c.tolist()):
         return None
     # Scaling by powers of two is exact and avoids overflow of squares and sums.
-    tensor, center = (np.ldexp(a, -int(np.frexp(np.abs(a).max())[1])) for a in (tensor, np.asarray(center)))
-    axis = center / float(np.linalg.norm(center))
-    along = axis @ tensor @ axis
-    across = (np.trace(tensor) - along) / 2
-    symmetric = along * np.outer(axis, axis) + across * (np.eye(3) - np.outer(axis, axis))
-    return axis if np.abs(tensor - symmetric).max() <= 1e-14 * np.abs(tensor).max() else None
+    tensor, c = (np.ldexp(a, -frexp(max(map(abs, a.ravel().tolist())))[1]) for a in (tensor, c))
+    a, t = (axis := c / sqrt(c @ c)).tolist(), (tensor if tensor.ndim == 2 else np.diag(tensor)).tolist()
+    along = sum(a[i] * t[i][j] * a[j] for i in range(3) for j in range(3))
+    across = (t[0][0] + t[1][1] + t[2][2] - along) / 2
+    beside = [t[i][j] - (along - across) * a[i] * a[j] - across * (i == j) for i in range(3) for j in range(3)]
+    return axis if max(map(abs, beside)) <= 1e-14 * max(abs(entry) for row in t for entry in row) else None
 
 
 def center_from(inertia: Any) -> Any:

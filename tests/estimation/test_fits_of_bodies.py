@@ -1,0 +1,228 @@
+"""Fits and filters of sums: masses and inertias by the names of bodies, several bodies, distances between them."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.errors import InvalidInput
+from polhode.estimation.batch import full_names, run_words
+from polhode.estimation.data import read, with_noise
+from polhode.estimation.guesses import guess_of
+from polhode.estimation.problem import Problem
+from polhode.estimation.quantities import quantities
+
+START = {
+    "a": {"position": (1.5, 0.0, 0.1), "velocity": (0.0, 0.3, 0.0)},
+    "b": {"velocity": (0.1, -0.2, 0.2), "attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.1, 0.3, 1.0)},
+}
+OF_B = (0.0, 0.2, 0.1)
+
+
+def drag(body, rate):
+    return {"force": -rate * body.velocity}
+
+
+def spring(a, b, stiffness):
+    apart = b.point(OF_B) - a.position
+    return 0.5 * stiffness * (apart @ apart)
+
+
+def pair(stiffness=5.0, mass=1.0, inertia=(1.0, 2.0, 2.5)):
+    """A point and a body that a spring beside its centre of mass holds together."""
+    return ph.system(ph.body("a", mass), ph.body("b", 2.0, inertia),
+                     ph.loads.of(spring, stiffness=stiffness).on("a", "b"))  # fmt: skip
+
+
+def run_of(system, start=None, **words):
+    return ph.integrate(system, "rkn6_14a", step=0.02, t_end=2.0, every=4, start=START if start is None else start,
+                        **words)  # fmt: skip
+
+
+def data_of(ds):
+    """Data of all kinds of both bodies."""
+    t, (a, b), (u, v) = ds.time.values, *(np.moveaxis(ds[one].values, 1, 0) for one in ("position", "velocity"))
+    apart = a - b
+    distance = np.linalg.norm(apart, axis=1)
+    rate = np.einsum("ij,ij->i", apart, u - v) / distance
+    return [
+        ph.estimation.position(t, a, 1e-3, body="a"), ph.estimation.velocity(t, u, 1e-3, body="a"),
+        ph.estimation.gyro(t, ds.angular_velocity.values[:, 1], 1e-3, body="b"),
+        ph.estimation.attitude(t, ds.attitude.values[:, 1], 1e-3, body="b"),
+        ph.estimation.range(t, distance, "b", 1e-3, body="a"),
+        ph.estimation.range_rate(t, rate, "a", 1e-3, body="b"),
+    ]  # fmt: skip
+
+
+def problem_of(system, data, free, start, method="rkn6_14a", step=0.02):
+    measurements = with_noise(read(data), None)
+    names = full_names(system, free)
+    guess, t0 = guess_of(system, start, {}, names, measurements)
+    words = run_words(system, method, step, None, (t0, max(float(one.times.max()) for one in measurements)), None, {})
+    return Problem(system, measurements, quantities(system, names, guess, measurements), guess, words)
+
+
+def check_jacobian(problem):
+    x = problem.start + 0.01 * np.sin(np.arange(len(problem.start)))
+    J = problem.evaluate(x).J
+    for k in range(len(x)):
+        h = 1e-4 * np.eye(len(x))[k]
+        far, near = ((problem.evaluate(x + s * h).f - problem.evaluate(x - s * h).f) / (2e-4 * s) for s in (2, 1))
+        np.testing.assert_allclose(J[:, k], (4 * near - far) / 3, atol=3e-7 * np.abs(J).max(), rtol=2e-6)
+
+
+FREE = ["a.position", "a.velocity", "b.momentum", "b.attitude", "b.angular_velocity", "a.mass", "b.mass", "b.inertia",
+        "spring.stiffness", "b.gyro.bias"]  # fmt: skip
+
+
+def test_jacobian_of_two_bodies_at_held_rates():
+    """Masses and inertias change momenta of rates that are held, and what velocities and gyros measure."""
+    start = {**START, "b": {**START["b"], "momentum": (0.2, -0.4, 0.4)}}
+    del start["b"]["velocity"]
+    check_jacobian(problem_of(pair(), data_of(run_of(pair())), FREE, start))
+
+
+def test_two_bodies_are_found():
+    data = data_of(run_of(pair()))
+    guess = {**START, "a": {"position": (1.45, 0.0, 0.1), "velocity": (0.0, 0.32, 0.0)}}
+    free = ["stiffness", "a.mass", "b.inertia", "a.position", "a.velocity"]
+    found = ph.fit(pair(4.0, 1.2, (1.1, 2.0, 2.4)), data, free, "rkn6_14a", step=0.02, start=guess)
+    assert found.convergence.converged
+    assert found.values["spring.stiffness"] == pytest.approx(5.0, abs=1e-7)
+    assert found.values["a.mass"] == pytest.approx(1.0, abs=1e-7)
+    np.testing.assert_allclose(found.values["b.inertia"], (1.0, 2.0, 2.5), atol=1e-6)
+    np.testing.assert_allclose(found.values["a.velocity"], START["a"]["velocity"], atol=1e-8)
+    assert {"a.position_x", "b.inertia.2"} <= set(found.covariance["parameter"].values)
+    ahead = found.predict([2.0, 2.5])
+    assert ahead["state_covariance"].shape == (2, 18, 18)
+    np.testing.assert_allclose(ahead.position[0], run_of(pair()).position[-1], atol=1e-8)
+
+
+def test_arcs_of_two_bodies():
+    start = {**START, "a": {**START["a"], "velocity": (0.0, 0.28, 0.0)}}
+    found = ph.fit(pair(4.9), data_of(run_of(pair())), ["stiffness", "a.velocity"], "rkn6_14a", step=0.02, arcs=3,
+                   start=start)  # fmt: skip
+    assert found.values["spring.stiffness"] == pytest.approx(5.0, abs=1e-7)
+
+
+def test_a_recorded_trajectory_is_data_of_its_bodies():
+    truth = run_of(pair())
+    names = [(one.name, one.body) for one in read(truth)]
+    assert ("a.position", "a") in names and ("b.gyro", "b") in names and ("b.attitude", "b") in names
+    assert not any(name in ("a.gyro", "a.attitude") for name, _ in names)
+    told = {"a.position": (truth.time, truth.position[:, 0]), "b.star_tracker": (truth.time, truth.attitude[:, 1])}
+    assert [(one.name, one.kind, one.body) for one in read(told)] == [
+        ("a.position", "position", "a"), ("b.star_tracker", "attitude", "b")]  # fmt: skip
+    found = ph.fit(pair(4.5), truth, ["stiffness"], "rkn6_14a", noise=dict.fromkeys([one for one, _ in names], 1e-3),
+                   step=0.02, start=START)  # fmt: skip
+    assert found.values["spring.stiffness"] == pytest.approx(5.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", ["mass", "a.mass"])
+def test_the_mass_of_a_sum_of_one_body_at_a_held_velocity(name):
+    def thrown(mass):
+        return ph.system(ph.body("a", mass), ph.loads.of(drag, rate=0.5))
+
+    ds = ph.integrate(thrown(2.0), step=0.01, t_end=2.0, every=10, velocity=(1.0, 0.0, 3.0))
+    found = ph.fit(thrown(3.0), {"position": (ds.time, ds.position, 1e-6)}, [name], step=0.01, velocity=(1.0, 0.0, 3.0))
+    assert found.values["a.mass"] == pytest.approx(2.0, abs=1e-7)
+
+
+def test_the_inertia_of_a_sum_of_one_body_is_that_of_a_builder():
+    """By name, with numbers of its own, and one moment alone: the same values and errors."""
+    truth = ph.integrate(ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), "rkn6_14a", step=0.01, t_end=2, every=10,
+                         attitude=(0.96, 0.28, 0, 0), angular_velocity=(0.1, 0.2, 8))  # fmt: skip
+    data = {"gyro": (truth.time, truth.angular_velocity, 1e-3), "attitude": (truth.time, truth.attitude, 1e-3)}
+    start = {"attitude": (0.96, 0.28, 0, 0), "angular_velocity": (0.1, 0.25, 8)}
+    built = ph.heavy_top((5.2, 5.1, 1.1), (0, 0, 1), 20.0)
+    summed = ph.system(ph.body("top", inertia=(5.2, 5.1, 1.1), pinned=True), ph.loads.weight(20.0, at=(0, 0, 1)))
+    one, other = (ph.fit(system, data, ["inertia", "angular_velocity"], "rkn6_14a", step=0.01, start=start)
+                  for system in (built, summed))  # fmt: skip
+    np.testing.assert_allclose(other.values["top.inertia"], one.values["inertia"], rtol=1e-9)
+    np.testing.assert_allclose(other.std["top.inertia"], one.std["inertia"], rtol=1e-6)
+    assert other.values["angular_velocity"] == pytest.approx(truth.angular_velocity[0].values, abs=1e-7)
+    check_jacobian(problem_of(built, data, ["inertia.0", "angular_velocity"], start, step=0.01))
+
+
+def test_bodies_without_names_and_masses_that_follow_from_parameters():
+    """The mass of a planet is its gravity parameter over G: at a held velocity its momentum changes with it."""
+    planets = ph.gravitating_bodies(mu=[1.0, 0.01, 0.02])
+    start = {"position": [(0, 0, 0), (1, 0, 0), (0, 1.5, 0)], "velocity": [(0, 0, 0), (0, 1, 0), (-0.8, 0, 0.1)]}
+    ds = ph.integrate(planets, "rkn6_14a", step=0.02, steps=100, every=10, start=start)
+    data = {f"{i}.position": (ds.time, ds.position[:, i], 1e-4) for i in range(3)}
+    data |= {"2.velocity": (ds.time, ds.velocity[:, 2], 1e-4)}
+    check_jacobian(problem_of(planets, data, ["mu.1", "mu.2", "1.velocity", "2.position"], start))
+    guess = ph.gravitating_bodies(mu=[1.0, 0.02, 0.01])
+    found = ph.fit(guess, data, ["mu.1", "mu.2"], "rkn6_14a", step=0.02, start=start)
+    assert (found.values["mu.1"], found.values["mu.2"]) == pytest.approx((0.01, 0.02), abs=1e-8)
+
+
+def test_a_filter_of_two_bodies_apart_is_a_filter_of_each():
+    """Bodies that do not act on each other have the estimates of two filters, to rounding."""
+
+    def alone(name, *inertia):
+        return ph.system(ph.body(name, 2.0, *inertia), ph.loads.of(drag, rate=0.3))
+
+    both = ph.system(ph.body("a", 2.0), ph.body("b", 2.0, (1, 2, 2.5)), ph.loads.of(drag, rate=0.3))
+    ds, rng = run_of(both), np.random.default_rng(3)
+    t, n = ds.time.values, ds.sizes["time"]
+    measured = {
+        "a": [ph.estimation.position(t, ds.position.values[:, 0] + 1e-2 * rng.standard_normal((n, 3)), 1e-2, body="a")],
+        "b": [ph.estimation.velocity(t, ds.velocity.values[:, 1] + 1e-2 * rng.standard_normal((n, 3)), 1e-2, body="b"),
+              ph.estimation.attitude(t, ds.attitude.values[:, 1], 1e-2, body="b")],
+    }  # fmt: skip
+    prior = {"a": {"position": 0.1, "velocity": 0.1},
+             "b": {"position": 0.1, "velocity": 0.1, "attitude": 0.1, "angular_velocity": 0.1}}  # fmt: skip
+    noise = {"velocity": 1e-2}
+    words = {"step": 0.04, "smooth": True}
+    kalman = ph.estimation.kalman
+    whole = kalman(both, [*measured["a"], *measured["b"]], "mkrk:cv8", start=START,
+                   prior={f"{body}.{name}": s for body, of in prior.items() for name, s in of.items()},
+                   process_noise={f"{body}.velocity": 1e-2 for body in "ab"}, **words)  # fmt: skip
+    for k, (body, inertia) in enumerate((("a", ()), ("b", ((1, 2, 2.5),)))):
+        own = kalman(alone(body, *inertia), measured[body], "mkrk:cv8", prior=prior[body], start=START[body],
+                     process_noise=noise, **words)  # fmt: skip
+        for name in ("position", "velocity", *("attitude", "angular_velocity") * k):
+            np.testing.assert_allclose(whole[name].values[:, k], own[name].values, atol=1e-12)
+        np.testing.assert_allclose(whole["std"].values[:, 6 * k : 6 + 12 * k], own["std"].values, rtol=1e-9)
+    assert list(whole["body"].values) == ["a", "b"]
+
+
+def test_a_filter_of_a_distance_and_a_mass():
+    """A mass, and where the other body is, from the distance between two bodies alone."""
+    truth = run_of(pair())
+    link = data_of(truth)[4]
+    ds = ph.estimation.kalman(
+        pair(mass=1.1), [link, data_of(truth)[0]], "rkn6_14a", step=0.02, free=["a.mass"], start=START,
+        prior={"a.position": 1e-2, "a.velocity": 1e-2, "b.position": 1e-2, "b.velocity": 1e-2, "b.attitude": 1e-2,
+               "b.angular_velocity": 1e-2, "a.mass": 0.2})  # fmt: skip
+    assert float(ds["a.mass"][-1]) == pytest.approx(1.0, abs=1e-2)
+    assert np.abs(ds.position.values[-1] - truth.position.values[-1]).max() < 5e-3
+
+
+@pytest.mark.parametrize(
+    ("data", "free", "said"),
+    [
+        ({"position": ([0.0, 1.0], np.zeros((2, 3)), 1.0)}, ["stiffness"],
+         "position is of one of 2 bodies; say of which: body='a', or call it a.position"),
+        ({"c.position": ([0.0, 1.0], np.zeros((2, 3)), 1.0)}, ["stiffness"], "unknown body that c.position is of 'c'"),
+        ({"a.position": ([0.0, 1.0], np.zeros((2, 3)), 1.0)}, ["position"],
+         "position is that of one of 2 bodies; say of which: a.position or b.position"),
+        ({"a.position": ([0.0, 1.0], np.zeros((2, 3)), 1.0)}, ["a.attitude"],
+         "free has a.attitude, but body 'a' of 'system' does not turn"),
+        ({"a.gyro": ([0.0, 1.0], np.zeros((2, 3)), 1.0)}, ["stiffness"],
+         "the data have a.gyro, but the body of this system does not turn"),
+        (ph.estimation.range([0.0, 1.0], [1.0, 1.0], "a", 1.0, body="a"), ["stiffness"],
+         "a.range is the distance of a body from itself"),
+        ({"a.position": ([0.0, 1.0], np.zeros((2, 3)), 1.0)}, ["a.velocity", "a.momentum"],
+         "free has both a.velocity and a.momentum; keep one of them"),
+    ],
+)  # fmt: skip
+def test_what_is_of_no_body_is_refused(data, free, said):
+    with pytest.raises(InvalidInput) as refused:
+        ph.fit(pair(), data, free, step=0.02, start=START)
+    assert said in str(refused.value)
+
+
+def test_the_velocity_of_a_station_that_is_a_body_is_known():
+    with pytest.raises(InvalidInput, match=r"the station of a\.range_rate is body 'b', whose velocity is known"):
+        ph.estimation.range_rate([0.0], [1.0], "b", body="a", station_velocity=(0, 0, 0))
