@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from fractions import Fraction
-from math import comb, factorial, perm
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -14,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import polhode as ph
 from acting import acting
 from each import each
+from mp_harmonics import legendre
 from polhode.errors import InvalidInput
 from polhode.surroundings.gravity_fields import GravityField
 from polhode.surroundings.harmonics import gravity_of_harmonics, pulled, slopes_of_harmonics
@@ -33,22 +30,6 @@ def random_field(degree):
     return GravityField("random", MU, 6378136.3, C, S)
 
 
-@functools.cache
-def coefficients(n, m):
-    """Of the m-th derivative of the polynomial of Legendre of degree n, times 2^n, by falling powers; and its scale."""
-    powers = [(-1) ** k * comb(n, k) * comb(2 * n - 2 * k, n) * perm(n - 2 * k, m) for k in range((n - m) // 2 + 1)]
-    return powers, Fraction((2 - (m == 0)) * (2 * n + 1) * factorial(n - m), factorial(n + m) * 4**n)
-
-
-def legendre(n, m, u, root):
-    """The normalised associated Legendre function, from the polynomial's own coefficients."""
-    powers, scale = coefficients(n, m)
-    total = mp.mpf(0)
-    for c in powers:
-        total = total * u**2 + c
-    return mp.sqrt(mp.mpf(scale.numerator) / scale.denominator) * root**m * total * u ** ((n - m) % 2)
-
-
 def level(field, x, angle, degree):
     """The potential in many digits."""
     c, s = mp.cos(angle), mp.sin(angle)
@@ -61,7 +42,7 @@ def level(field, x, angle, degree):
     for n in range(2, degree + 1):
         for m, (cosine, sine) in enumerate(turns[: n + 1]):
             angles = float(field.C[n, m]) * cosine + float(field.S[n, m]) * sine
-            total += (mp.mpf(field.radius) / r) ** n * legendre(n, m, u, root) * angles
+            total += (mp.mpf(field.radius) / r) ** n * legendre(n, m, u, root, (2 - (m == 0)) * (2 * n + 1)) * angles
     return -mp.mpf(field.mu) / r * total
 
 
