@@ -146,9 +146,9 @@ def start_words(system: System, state: Mapping[str, Any]) -> dict[str, Any]:
             value = state.get(key_of(system, i, word))
             value = heft @ state[key_of(system, i, rate)] if value is None else value
             found.setdefault(word, np.zeros((system.N, 3)))[i] = value
-            place = "position" if rate == "velocity" else "attitude"
-            rows = np.zeros((system.N, 3)) if place == "position" else np.tile([1.0, 0.0, 0.0, 0.0], (system.N, 1))
-            found.setdefault(place, rows)[i] = state[key_of(system, i, place)]
+            along = "position" if rate == "velocity" else "attitude"
+            rows = np.zeros((system.N, 3)) if along == "position" else np.tile([1.0, 0.0, 0.0, 0.0], (system.N, 1))
+            found.setdefault(along, rows)[i] = state[key_of(system, i, along)]
     return found
 
 
