@@ -12,8 +12,7 @@ from acting import acting
 from each import each
 from mp_harmonics import legendre
 from polhode.errors import InvalidInput
-from polhode.surroundings.gravity_fields import GravityField
-from polhode.surroundings.harmonics import gravity_of_harmonics, pulled, slopes_of_harmonics
+from polhode.surroundings.gravity_fields import GravityField, gravity_of_harmonics, pulled, slopes_of_harmonics
 
 MU = 3.986004415e14
 EGM = ph.surroundings.gravity_field("egm2008")

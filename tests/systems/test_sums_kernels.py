@@ -13,7 +13,7 @@ from cover import some
 from each import each
 from polhode.errors import PolhodeError
 from polhode.programs.text import HEAD
-from polhode.surroundings.harmonics import gravity_of_harmonics
+from polhode.surroundings.gravity_fields import gravity_of_harmonics
 from public_calls import field_file
 
 MU, RATE = 3.986004415e14, 7.292115e-5

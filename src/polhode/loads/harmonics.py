@@ -11,7 +11,7 @@ from polhode.loads.load import Load, made
 from polhode.programs.memory import MOST_TERMS
 from polhode.programs.opaque import Opaque
 from polhode.surroundings.earth_axes import Orientation
-from polhode.surroundings.harmonics import (
+from polhode.surroundings.gravity_fields import (
     DEGREE,
     POLE,
     RATE,

@@ -24,7 +24,7 @@ from polhode.loads.harmonics import of_harmonics
 from polhode.loads.load import made
 from polhode.surroundings.earth_axes import Orientation
 from polhode.surroundings.ephemerides import Ephemerides, ephemeris_of
-from polhode.surroundings.harmonics import harmonics_of
+from polhode.surroundings.gravity_fields import harmonics_of
 from polhode.surroundings.paths import Circle, path_of
 from polhode.surroundings.surrounding import Table
 from polhode.systems.forces.record import Force

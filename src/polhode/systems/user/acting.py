@@ -16,9 +16,9 @@ from polhode.kernel import jit
 from polhode.kernel.holes import Hole
 from polhode.loads import Load
 from polhode.programs.opaque import CALLED, Opaque
-from polhode.systems.user.adapters import named
 from polhode.systems.user.forms import ENERGIES, OFFERED, Form
 from polhode.systems.user.function import UserFunction
+from polhode.systems.user.traced import named
 
 STATE = "state_"
 """What names of states begin with among the arguments of a load, and its rates."""

@@ -29,11 +29,10 @@ from polhode.programs.graph import Graph
 from polhode.programs.of_arrays import values
 from polhode.programs.trace import spread
 from polhode.systems.user.acting import opaque_of
-from polhode.systems.user.adapters import adapters
 from polhode.systems.user.compilable import compilable
 from polhode.systems.user.forms import ENERGIES, Form
 from polhode.systems.user.function import Looked, UserFunction, repeated
-from polhode.systems.user.traced import INPUTS, program_of
+from polhode.systems.user.traced import INPUTS, adapters, program_of
 
 TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
 

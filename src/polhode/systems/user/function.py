@@ -24,10 +24,9 @@ from polhode.kernel.jit import python_of
 from polhode.kernel.signatures import EVENT, LOADS, POTENTIAL, REPEATED_EVENTS, REPEATED_LOADS, REPEATED_POTENTIAL
 from polhode.programs.purity import Finding, findings
 from polhode.programs.rewire import indexes, user_line
-from polhode.systems.user.adapters import packed
 from polhode.systems.user.forms import FORMS, Form
 from polhode.systems.user.remembering import refusal
-from polhode.systems.user.traced import jumps, program_of
+from polhode.systems.user.traced import jumps, packed, program_of
 
 HERE = str(Path(__file__).parents[2]) + os.sep
 """Where polhode is, whose lines are not the user's."""
