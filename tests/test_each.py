@@ -90,4 +90,6 @@ def test_cases_are_the_product_of_their_axes():
     seen = []
     test()
     assert seen == [(0, "x"), (0, "y"), (2, "x"), (2, "y")]
+    test(7, "z")
+    assert seen.pop() == (7, "z")
     assert [(row.name, row.full) for row in test.each[1]] == [(f"{a}-{b}", a == 1) for a in range(3) for b in "xy"]
