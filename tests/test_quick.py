@@ -26,7 +26,9 @@ ROWS = {row.family: name for name, row in reversed(METHODS.items())}
 
 
 def end(system, chosen, start, n):
-    return ph.integrate(system, chosen, step=END / n, steps=n, every=n, **start, **options(chosen)).isel(time=-1)
+    given = options(chosen)
+    chosen = getattr(ph.methods, chosen)(**given) if given else chosen
+    return ph.integrate(system, chosen, step=END / n, steps=n, every=n, **start).isel(time=-1)
 
 
 def turned(row):
