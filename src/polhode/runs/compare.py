@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, nan
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
@@ -161,7 +161,7 @@ def compare(
         if row.promises.thermal:
             raise InvalidInput(f"method {row.label!r} has a heat bath, so that its motion is not the system's and no "
                                "reference says how far off it is; leave it out")  # fmt: skip
-    counts = [span(size, t_end, None, t0)[1] for size in given]
+    counts = [cast(int, span(size, t_end, None, t0)[0].steps) for size in given]
     sizes = [float(size) for size in given]
     labels = [row.label for row in chosen]
     for keys, what in ((labels, "method"), (sizes, "step")):
@@ -454,7 +454,7 @@ def _plain(value: Any) -> Any:
 
 def fitting_steps(step: float, t_end: float, t0: float = 0.0, factors: Iterable[float] = FACTORS) -> list[float]:
     """Multiples of a step that divide the span; where one does not, the nearest step that does."""
-    _, n, _ = span(step, t_end, None, t0)
+    n = cast(int, span(step, t_end, None, t0)[0].steps)
     length = abs(t_end - t0)
     found: list[float] = []
     for factor in factors:

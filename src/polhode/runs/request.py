@@ -233,6 +233,10 @@ class Request:
 
     def to_json(self) -> dict[str, Any]:
         """Itself in JSON's types; what has its default and came later than others is left out."""
+        return self._with_state(self.state.to_json())
+
+    def _with_state(self, state: Any) -> dict[str, Any]:
+        """Itself in JSON's types, with what stands for the state."""
         found = {
             "system": {"name": self.system.name, "arguments": dict(self.system.arguments)},
             "method": self.method.label,
@@ -240,7 +244,7 @@ class Request:
             **self.recording.to_json(),
             "guard": self.settings.guard,
             "units": self.settings.units,
-            "state": self.state.to_json(),
+            "state": state,
         }
         rest = {
             "compensated": self.method.compensated or None,
@@ -258,13 +262,21 @@ class Request:
     def to_text(self) -> str:
         """The text of its record. A state that is a text of bytes is put in as it is: looking for what JSON has to
         escape takes longer than the run of 10^4 bodies."""
-        found = self.to_json()
-        state = found["state"]
-        if not isinstance(state, str):
-            return json.dumps(found)
-        before, mark, after = json.dumps(found | {"state": BYTES}).partition(f'"state": "{BYTES}"')
+        state, (before, after) = self.state.to_json(), self._around
+        return before + (f'"{state}"' if isinstance(state, str) else json.dumps(state)) + after
+
+    @cached_property
+    def _around(self) -> tuple[str, str]:
+        """The text of its record before and behind the state."""
+        before, mark, after = json.dumps(self._with_state(BYTES)).partition(f'"{BYTES}"')
         assert mark
-        return f'{before}"state": "{state}"{after}'
+        return before, after
+
+    def from_another(self, state: InitialState) -> Request:
+        """The same run from another state."""
+        made = replace(self, state=state)
+        made.__dict__["_around"] = self._around
+        return made
 
     @classmethod
     def from_json(
@@ -328,7 +340,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any]) -> Request:
         if before == key and find_method(method or system.recommended) == request.method:
             begun = _state_of_one_body(request, system.alone, "central_gravity" in system.provides, given)
             if begun is not None:
-                return replace(request, state=begun)  # type: ignore[no-any-return]
+                return request.from_another(begun)  # type: ignore[no-any-return]
     given, parameters = dict(given), given.get("parameters")
     if parameters is not None:
         system = with_parameters(system, parameters)
@@ -451,8 +463,9 @@ def _key_of(method: Any, given: Mapping[str, Any]) -> Any:
     else None."""
     get = given.get
     step, steps, t_end, every = get("step"), get("steps"), get("t_end"), get("every", 1)
-    usual = all(get(name) is None for name in ("t_eval", "start", "parameters", "settings", "tangent"))
-    empty = all(type(one) is tuple and not one for one in (get("events", ()), get("breaks", ())))
+    usual = get("t_eval") is get("start") is get("parameters") is get("settings") is get("tangent") is None
+    events, breaks = get("events", ()), get("breaks", ())
+    empty = type(events) is type(breaks) is tuple and not events and not breaks
     plain_numbers = type(step) in SIZED and type(steps) in COUNTED and type(t_end) in SIZED and type(every) is int
     named = method is None or type(method) in (str, MethodSpec)
     return (method, step, steps, t_end, every) if usual and plain_numbers and named and empty else None

@@ -153,14 +153,16 @@ def _counted(given: Any) -> int | None:
     return steps
 
 
-def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]:
-    """Signed step, number of steps and start time from what the user gave."""
-    h, start = FixedStep(step, 0).step, number(t0, "time")
+def span(
+    step: Any, t_end: Any, steps: Any, t0: Any, kind: type[FixedStep] = FixedStep
+) -> tuple[FixedStep, float]:  # fmt: skip
+    """The steps of one size, and the start time, from what the user gave; each of them is checked here, once."""
+    made, start = kind(step, steps), number(t0, "time")
     if (t_end is None) == (steps is None):
         raise InvalidInput("give either t_end or steps, the one or the other")
     if steps is not None:
-        return h, cast(int, _counted(steps)), start
-    end = number(t_end, "t_end")
+        return made, start
+    end, h = number(t_end, "t_end"), made.step
     ratio = abs(end - start) / h
     if not ratio <= COUNTABLE:
         raise InvalidInput(
@@ -174,7 +176,8 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
             f"from the start to t_end is {end - start:g}, {ratio:.9g} steps of {h:g}; the nearest step that fits is "
             f"{better!r}"
         )
-    return (h if end >= start else -h), n, start
+    keep(made, steps=n, backwards=end < start)
+    return made, start
 
 
 def check_resolved(steps: Steps, t0: float, t_end: float | None) -> None:
@@ -228,15 +231,13 @@ def plan(
         if steps.atol is None:
             steps = replace(steps, atol=steps.rtol * FLOOR if own is None else own[1])
         return steps, number(t0, "time"), number(t_end, "t_end")
-    if not time_transformed:
-        h, n, start = span(step, t_end, steps, t0)
-        return FixedStep(abs(h), n, h < 0), start, None
-    if t_end is None or steps is not None:
-        h, n, start = span(step, t_end, steps, t0)
-        return TimeTransformed(h, n), start, None
-    h, _, start = span(step, None, 0, t0)
+    kind = TimeTransformed if time_transformed else FixedStep
+    if not time_transformed or t_end is None or steps is not None:
+        return *span(step, t_end, steps, t0, kind), None
+    made, start = span(step, None, 0, t0, kind)
     end = number(t_end, "t_end")
-    return TimeTransformed(h, None, end < start), start, end
+    keep(made, steps=None, backwards=end < start)
+    return made, start, end
 
 
 def grid(steps: Steps, t0: float, t_end: float | None) -> tuple[float, int]:

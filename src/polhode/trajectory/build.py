@@ -330,6 +330,8 @@ def assembled(
     xarray's own constructor compares the dimensions, coordinates and indexes of all variables with each other, 0.2 ms
     for what is right by construction. So the checked pieces are put together as its own operations do it
     (``Dataset._construct_direct``), and by the constructor where a version of xarray should not have that."""
+    from xarray import Dataset, Variable
+
     made, coords, indexes = dict[str, Any](), dict[str, Any](), dict[str, Any]()
     lengths: dict[Any, int] = dict(sizes)
     for name, words in labels:
@@ -338,29 +340,29 @@ def assembled(
     if times.ndim == 1:
         indexes["time"], coords["time"] = _index("time", times, about)
     else:
-        coords["time"] = xr.Variable(("member", "time"), times, dict(about))
+        coords["time"] = Variable(("member", "time"), times, dict(about))
     if "member" in sizes:
         numbers = np.arange(sizes["member"])
         indexes["member"], coords["member"] = _index("member", numbers, {"long_name": "number of the member"})
     for name, (dims, values, told) in variables.items():
         if type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple and dims != (name,):
-            made[name] = xr.Variable(dims, values, told, fastpath=True)
+            made[name] = Variable(dims, values, told, fastpath=True)
             lengths.update(zip(dims, values.shape, strict=True))
         elif tuple(dims) == (name,):  # labels
             indexes[name], coords[name] = _index(name, np.asarray(values), told)
             lengths[name] = len(values)
         else:
-            made[name] = one = xr.Variable(dims, values, told)
+            made[name] = one = Variable(dims, values, told)
             lengths.update(zip(one.dims, one.shape, strict=True))
     for name, (dims, values, told) in varied.items():
-        coords[name] = one = xr.Variable(dims, values, told)
+        coords[name] = one = Variable(dims, values, told)
         lengths.update(zip(one.dims, one.shape, strict=True))
     try:
-        return xr.Dataset._construct_direct(  # type: ignore[no-any-return, unused-ignore]
+        return Dataset._construct_direct(  # type: ignore[no-any-return, unused-ignore]
             made | coords, set(coords), dims=lengths, attrs=dict(attributes), indexes=indexes
         )
     except (AttributeError, TypeError):
-        return xr.Dataset(made, xr.Coordinates(coords, indexes=indexes), dict(attributes))
+        return Dataset(made, xr.Coordinates(coords, indexes=indexes), dict(attributes))
 
 
 def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent") -> xr.Dataset:
