@@ -301,45 +301,41 @@ def carry_out(
     request: Request, progress: Callable[[Progress], None] | bool | None = None, store: LiveStore | None = None
 ) -> xr.Dataset:
     """Run what is asked for, from the beginning or from where a store stands."""
+    if progress is True:
+        with Display() as display:
+            return carry_out(request, display, store)
+    progress = None if progress is False else progress
+    report_progress, total, derivatives = teller(progress, "progress", "True or a function"), request.total, None
     try:
-        if progress is True:
-            with Display() as display:
-                return _carried_out(request, display, store)
-        return _carried_out(request, None if progress is False else progress, store)
+        with contextlib.nullcontext() if store is None else store:
+            if request.tangent is not None:
+                if store is not None:
+                    raise InvalidInput(
+                        "tangent and store are both given, but derivatives are kept in memory; leave one out"
+                    )
+                derivatives = Transition(request)
+            record = Record.of(request, stored=store is not None and store.streams)
+            if store is not None:
+                with held():
+                    store.begin(request)
+            report_progress(Progress(0, total, 0.0, "preparing"))
+            compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
+            with contextlib.nullcontext() if progress is None else jit.watched(compiling):
+                run = RUNS[type(request.steps)](request)
+                potential = request.system.compiled_potential(run.t0, run.start)
+                if store is not None:
+                    store.join(run, record, potential)
+            coarse = coarse_orbit(run) if run.guard else ""
+            if coarse:
+                warn(coarse, CoarseStepWarning)
+            ds = _to_the_end(run, record, potential, store, report_progress)
+            return ds if derivatives is None else derivatives.added(ds, run)
     except FormulasChange as told:
         request = instead(request, told)
         warn(f"the run was {taken_instead(told)}", PolhodeWarning)
     if store is not None:
         store.restart(request)
     return carry_out(request, progress, store)
-
-
-def _carried_out(request: Request, progress: Any, store: LiveStore | None) -> xr.Dataset:
-    """What a run leaves, by the method that is asked for; ``progress`` is a function or None."""
-    report_progress, total, derivatives = teller(progress, "progress", "True or a function"), request.total, None
-    with contextlib.nullcontext() if store is None else store:
-        if request.tangent is not None:
-            if store is not None:
-                raise InvalidInput(
-                    "tangent and store are both given, but derivatives are kept in memory; leave one out"
-                )
-            derivatives = Transition(request)
-        record = Record.of(request, stored=store is not None and store.streams)
-        if store is not None:
-            with held():
-                store.begin(request)
-        report_progress(Progress(0, total, 0.0, "preparing"))
-        compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
-        with contextlib.nullcontext() if progress is None else jit.watched(compiling):
-            run = RUNS[type(request.steps)](request)
-            potential = request.system.compiled_potential(run.t0, run.start)
-            if store is not None:
-                store.join(run, record, potential)
-        coarse = coarse_orbit(run) if run.guard else ""
-        if coarse:
-            warn(coarse, CoarseStepWarning)
-        ds = _to_the_end(run, record, potential, store, report_progress)
-        return ds if derivatives is None else derivatives.added(ds, run)
 
 
 def _to_the_end(
