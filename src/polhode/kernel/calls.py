@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -19,18 +20,13 @@ from numba.core.callconv import RETCODE_USEREXC
 
 from polhode.kernel import simd
 from polhode.kernel.source import Unsupported
+from polhode.kernel.text import EXTERNS, I32, INTRINSICS, TO_INTEGER, Constant, F, I
 from polhode.kernel.values import (
     BOOL,
-    EXTERNS,
     FLOAT,
-    I32,
     INT,
-    INTRINSICS,
     NOTHING,
-    TO_INTEGER,
     Arithmetic,
-    F,
-    I,
     Known,
     Row,
     Scalar,
@@ -128,35 +124,49 @@ class Calls(Arithmetic):
         k = self.cast(settled_index, INT)
         if length is None or (isinstance(value, Known) and value.it >= 0):
             return k
-        if isinstance(value, Known) and isinstance(length, ir.Constant):
-            return ir.Constant(I, value.it + length.constant)
+        if isinstance(value, Known) and isinstance(length, Constant):
+            return Constant(I, value.it + length.constant)
         builder = self.builder
-        return builder.select(builder.icmp_signed("<", k, ir.Constant(I, 0)), builder.add(k, length), k)
+        return builder.select(builder.icmp_signed("<", k, Constant(I, 0)), builder.add(k, length), k)
 
     def checked_index(self, k: Any, length: Any) -> Any:
         """An index; in a user's function one that is outside ends the call with an IndexError."""
-        known = isinstance(k, ir.Constant) and isinstance(length, ir.Constant) and 0 <= k.constant < length.constant
+        known = isinstance(k, Constant) and isinstance(length, Constant) and 0 <= k.constant < length.constant
         if known or not self.options.checked:
             return k
         if not self.unit.stops:
             raise Unsupported("an index that may be outside its array")
         builder, failure = self.builder, self.where_failures_go()
-        stop, go_on = builder.append_basic_block(), builder.append_basic_block()
-        builder.cbranch(builder.icmp_unsigned(">=", k, length), stop, go_on).set_weights([1, 99])
-        builder.position_at_end(stop)
+        go_on = self.stop_where(builder.icmp_unsigned(">=", k, length), RETCODE_USEREXC)
         told = (IndexError, ("an index is out of bounds",), None)
         builder.store(self.context.get_python_api(builder).serialize_object(told), failure)
-        self.failures.append((stop, RETCODE_USEREXC))
         builder.position_at_end(go_on)
         return k
 
-    def slot(self, target: ast.Subscript) -> tuple[Any, Any]:
+    def write_to(self, owner: Value, where: Value, make: Callable[[Any], Value]) -> None:
+        """Write to memory what ``make`` returns, given a function that reads what is there."""
+        slot, kind = self.slot(owner, where)
+        self.put(make(lambda: self.loaded(slot, kind)), slot, kind)
+
+    def slot(self, owner: Value, where: Value) -> tuple[Any, Any]:
         """The address of a number in memory, and its type."""
-        owner = self.value(target.value)
-        found = self.element(owner, self.value(target.slice))
+        found = self.element(owner, where)
         if found is None:
             raise Unsupported("memory that is neither a pointer nor an array")
         return found
+
+    def read(self, owner: Value, where: Value) -> Value | None:
+        """A number in memory; None of anything else."""
+        found = self.element(owner, where)
+        return None if found is None else self.loaded(*found)
+
+    def loaded(self, slot: Any, kind: Any) -> Scalar:
+        """The number at an address."""
+        return Scalar(kind, self.builder.load(slot))
+
+    def put(self, value: Value, slot: Any, kind: Any) -> None:
+        """Write a number to an address."""
+        self.builder.store(self.cast(value, kind), slot)
 
     def element(self, owner: Value, where: Value) -> tuple[Any, Any] | None:
         builder = self.builder
@@ -190,11 +200,11 @@ class Calls(Arithmetic):
             if not isinstance(where, Known):
                 raise Unsupported("a variable index of a small array")
             return self.part(Tup(owner.parts), where)
-        if isinstance(owner, Tup):
+        if isinstance(owner, Tup) and not hasattr(owner.cls, "known"):
             return self.part(owner, where)
-        found = self.element(owner, where)
+        found = self.read(owner, where)
         if found is not None:
-            return Scalar(found[1], self.builder.load(found[0]))
+            return found
         if isinstance(owner, View):
             indices = where.parts if isinstance(where, Tup) else [where]
             if len(indices) < len(owner.lengths):
@@ -209,9 +219,9 @@ class Calls(Arithmetic):
                 raise Unsupported("an index outside the tuple")
             return owner.parts[where.it]  # type: ignore[no-any-return]
         n = len(owner.parts)
-        k = self.checked_index(self.index(where, ir.Constant(I, n)), ir.Constant(I, n))
+        k = self.checked_index(self.index(where, Constant(I, n)), Constant(I, n))
         parts = [settled(part) for part in owner.parts]
-        if n and all(isinstance(part, Scalar) and isinstance(part.v, ir.Constant) for part in parts):
+        if n and all(isinstance(part, Scalar) and isinstance(part.v, Constant) for part in parts):
             like = parts[0]
             for part in parts:
                 like = self.common(like, part)
@@ -219,7 +229,7 @@ class Calls(Arithmetic):
                 return self.constant(owner.parts, like, k)
         found = parts[0]
         for i in range(1, n):
-            same = self.builder.icmp_signed("==", k, ir.Constant(I, i))
+            same = self.builder.icmp_signed("==", k, Constant(I, i))
             found = self.chosen(same, parts[i], found)
         return found
 
@@ -227,9 +237,9 @@ class Calls(Arithmetic):
         """Entry k of a table of constants."""
         kind = F if like.kind == FLOAT else I
         numbers = [(float if kind is F else int)(part.it) for part in parts]
-        whole = ir.Constant(ir.ArrayType(kind, len(parts)), [ir.Constant(kind, x) for x in numbers])
+        whole = Constant(ir.ArrayType(kind, len(parts)), [Constant(kind, x) for x in numbers])
         constants = cgutils.global_constant(self.unit.module, "constants", whole)
-        slot = self.builder.gep(constants, [ir.Constant(I, 0), k])
+        slot = self.builder.gep(constants, [Constant(I, 0), k])
         return Scalar(like.kind, self.builder.load(slot))
 
     def sliced(self, owner: Value, cut: ast.Slice) -> Value:
@@ -242,7 +252,7 @@ class Calls(Arithmetic):
             return Tup(owner.parts[slice(*(None if x is None else x.it for x in ends))])  # type: ignore[union-attr]
         if not isinstance(owner, View) or len(owner.lengths) != 1 or ends[2] is not None:
             raise Unsupported("a slice of something else")
-        builder, n, zero = self.builder, owner.lengths[0], ir.Constant(I, 0)
+        builder, n, zero = self.builder, owner.lengths[0], Constant(I, 0)
         found = []
         for x, default in ((ends[0], zero), (ends[1], n)):
             k = default if x is None else self.index(x, n)
@@ -381,13 +391,19 @@ class Calls(Arithmetic):
         if it is np.dot and len(x) == 2:
             return self.row_by_row("MatMult", *x)
         if it is np.linalg.norm and len(x) == 1:
-            square = self.cast(self.row_by_row("MatMult", x[0], x[0]), FLOAT)
-            return Scalar(FLOAT, self.extern("sqrt", square))
+            return self.function_of_numbers(math.sqrt, [self.row_by_row("MatMult", x[0], x[0])])
         if it is np.sum and len(x) == 1:
             return functools.reduce(functools.partial(self.binary, "Add"), x[0].parts)  # type: ignore[union-attr]
         if len(x) == 1 and (it in INTRINSICS or it in EXTERNS or it in (abs, np.abs)) and isinstance(x[0], Row):
             return Row([self.function_of_numbers(it, [part]) for part in x[0].parts])
         raise Unsupported("a function of arrays")
+
+    def sum_of_four(self, x: Value) -> Value:
+        """The sum of a small array of at most four numbers: of halves."""
+        if not isinstance(x, Row):
+            raise Unsupported("a sum of four lanes")
+        add = functools.partial(self.binary, "Add")
+        return functools.reduce(add, [functools.reduce(add, x.parts[k : k + 2]) for k in (0, 2) if x.parts[k:]])
 
     def helper(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
         """Call a compiled function by its Python function."""
@@ -421,7 +437,7 @@ class Calls(Arithmetic):
         """The value that a call of a written function returned, and the code, if it may fail."""
         parts = [] if isinstance(found.type, ir.VoidType) else [found]
         if isinstance(found.type, ir.LiteralStructType) and len(leaves_of(written.result)) + written.fails > 1:
-            parts = [self.builder.extract_value(found, k) for k in range(len(found.type.elements))]
+            parts = list(self.builder.parts(found))
         code = parts.pop(0) if written.fails else None
         return rebuilt(written.result, iter(parts)), code
 
@@ -435,15 +451,23 @@ class Calls(Arithmetic):
     def stop_after(self, code: Any) -> None:
         """Return the code of a function just called, where it reports a failure."""
         builder = self.builder
-        tests = [builder.icmp_signed("!=", code, ir.Constant(CODE, n)) for n in NO_ERROR]
+        tests = [builder.icmp_signed("!=", code, Constant(CODE, n)) for n in NO_ERROR]
+        builder.position_at_end(self.stop_where(builder.and_(*tests), code))
+
+    def stop_where(self, test: Any, code: Any) -> Any:
+        """Return a code where a test holds, which it seldom does; what is written next is for that case, and what
+        goes on is to be written to the block that is given back."""
+        builder = self.builder
         stop, go_on = builder.append_basic_block(), builder.append_basic_block()
-        builder.cbranch(builder.and_(*tests), stop, go_on).set_weights([1, 99])
+        builder.cbranch(test, stop, go_on).set_weights([1, 99])
         builder.position_at_end(stop)
         self.failures.append((stop, code))
-        builder.position_at_end(go_on)
+        return go_on
 
     def role(self, callee: Scalar, arguments: list[Value]) -> Value:
         """Call a function by its address, as numba does."""
+        if not self.unit.roles:
+            raise Unsupported("a function that is called by its address")
         failure = self.where_failures_go()
         builder, context = self.builder, self.context
         signature = callee.kind.signature
@@ -473,7 +497,7 @@ class Calls(Arithmetic):
         builder.position_at_end(end)
         phi = builder.phi(CODE)
         phi.add_incoming(code, after_fast)
-        phi.add_incoming(ir.Constant(CODE, 0), after_slow)
+        phi.add_incoming(Constant(CODE, 0), after_slow)
         self.stop_after(phi)
         if signature.return_type == types.none:
             return NOTHING
@@ -508,13 +532,13 @@ class Calls(Arithmetic):
         if isinstance(value, View) and isinstance(kind, types.Array):
             array = context.make_array(kind)(context, self.builder)
             array.data, array.shape = value.data, cgutils.pack_array(self.builder, value.lengths, I)
-            size: Any = ir.Constant(I, 8)
+            size: Any = Constant(I, 8)
             steps: list[Any] = []
             for n in reversed(value.lengths):
                 steps.insert(0, size)
                 size = self.builder.mul(size, n)
-            array.strides, array.itemsize = cgutils.pack_array(self.builder, steps, I), ir.Constant(I, 8)
-            array.nitems = self.builder.sdiv(size, ir.Constant(I, 8))
+            array.strides, array.itemsize = cgutils.pack_array(self.builder, steps, I), Constant(I, 8)
+            array.nitems = self.builder.sdiv(size, Constant(I, 8))
             return array._getvalue()
         if isinstance(value, Tup):
             parts = [self.as_numba(p, k) for p, k in zip(value.parts, kind.types, strict=True)]

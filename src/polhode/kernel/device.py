@@ -37,7 +37,8 @@ from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.kernel.signatures import Workspace
 from polhode.kernel.source import Unsupported
 from polhode.kernel.step_size import CONTROLLERS
-from polhode.kernel.values import FLOAT, INT, F, I, Scalar, Tup
+from polhode.kernel.text import I32, Builder, Constant, F, I
+from polhode.kernel.values import FLOAT, INT, Scalar, Tup
 
 TRIPLE = "nvptx64-nvidia-cuda"
 ARCHITECTURE = "sm_90"
@@ -86,7 +87,7 @@ def _local(kind: Any, size: int) -> Any:
     def local(typing):
         def build(context, builder, signature, arguments):
             whole = ir.ArrayType(context.get_value_type(kind), max(1, size))
-            return builder.gep(cgutils.alloca_once(builder, whole), [ir.Constant(I, 0)] * 2)
+            return builder.gep(cgutils.alloca_once(builder, whole), [Constant(I, 0)] * 2)
 
         return types.CPointer(kind)(), build
 
@@ -102,9 +103,9 @@ def _fixed(values: Any) -> Any:
     def fixed(typing):
         def build(context, builder, signature, arguments):
             number = context.get_value_type(kind)
-            numbers = [ir.Constant(number, x) for x in values.tolist()] or [ir.Constant(number, 0)]
-            whole = ir.Constant(ir.ArrayType(number, len(numbers)), numbers)
-            return builder.gep(cgutils.global_constant(builder.module, "fixed", whole), [ir.Constant(I, 0)] * 2)
+            numbers = [Constant(number, x) for x in values.tolist()] or [Constant(number, 0)]
+            whole = Constant(ir.ArrayType(number, len(numbers)), numbers)
+            return builder.gep(cgutils.global_constant(builder.module, "fixed", whole), [Constant(I, 0)] * 2)
 
         return types.CPointer(kind)(), build
 
@@ -325,20 +326,20 @@ class Writer(translate.Writer):
 
     def parted(self, x: Any) -> tuple[Any, Any]:
         """x as a number of [1/2, 1) and the exponent of 2, as ``math.frexp``."""
-        b, zero = self.builder, ir.Constant(I, 0)
+        b, zero = self.builder, Constant(I, 0)
 
         def exponent_of(bits: Any) -> Any:
-            return b.and_(b.lshr(bits, ir.Constant(I, 52)), ir.Constant(I, 0x7FF))
+            return b.and_(b.lshr(bits, Constant(I, 52)), Constant(I, 0x7FF))
 
         bits = b.bitcast(x, I)
         small = b.icmp_signed("==", exponent_of(bits), zero)
-        bits = b.select(small, b.bitcast(b.fmul(x, ir.Constant(F, 2.0**54)), I), bits)
+        bits = b.select(small, b.bitcast(b.fmul(x, Constant(F, 2.0**54)), I), bits)
         plain = b.and_(
-            b.fcmp_ordered("!=", x, ir.Constant(F, 0.0)),
-            b.icmp_signed("!=", exponent_of(bits), ir.Constant(I, 0x7FF)),
+            b.fcmp_ordered("!=", x, Constant(F, 0.0)),
+            b.icmp_signed("!=", exponent_of(bits), Constant(I, 0x7FF)),
         )
-        half = b.or_(b.and_(bits, ir.Constant(I, -(0x7FF << 52) - 1)), ir.Constant(I, 1022 << 52))
-        lost = b.select(small, ir.Constant(I, 1022 + 54), ir.Constant(I, 1022))
+        half = b.or_(b.and_(bits, Constant(I, -(0x7FF << 52) - 1)), Constant(I, 1022 << 52))
+        lost = b.select(small, Constant(I, 1022 + 54), Constant(I, 1022))
         return (
             b.select(plain, b.bitcast(half, F), x),
             b.select(plain, b.sub(exponent_of(bits), lost), zero),
@@ -349,12 +350,12 @@ class Writer(translate.Writer):
         b = self.builder
         for _ in range(2):  # beyond, the result is 0 or infinite anyway
             for symbol, limit, factor in ((">", 1023, 1023), ("<", -1022, -1022 + 53)):
-                beyond = b.icmp_signed(symbol, n, ir.Constant(I, limit))
-                x = b.select(beyond, b.fmul(x, ir.Constant(F, 2.0**factor)), x)
-                n = b.select(beyond, b.sub(n, ir.Constant(I, factor)), n)
+                beyond = b.icmp_signed(symbol, n, Constant(I, limit))
+                x = b.select(beyond, b.fmul(x, Constant(F, 2.0**factor)), x)
+                n = b.select(beyond, b.sub(n, Constant(I, factor)), n)
         for symbol, limit in ((">", 1023), ("<", -1022)):
-            n = b.select(b.icmp_signed(symbol, n, ir.Constant(I, limit)), ir.Constant(I, limit), n)
-        return b.fmul(x, b.bitcast(b.shl(b.add(n, ir.Constant(I, 1023)), ir.Constant(I, 52)), F))
+            n = b.select(b.icmp_signed(symbol, n, Constant(I, limit)), Constant(I, limit), n)
+        return b.fmul(x, b.bitcast(b.shl(b.add(n, Constant(I, 1023)), Constant(I, 52)), F))
 
 
 class Unit(translate.Unit):
@@ -541,11 +542,11 @@ def _module_of(loop: Loop, target: Target, library: Library) -> str:
     for argument in entry.args:
         if isinstance(argument.type, ir.PointerType):
             argument.add_attribute("noalias")
-    builder = ir.IRBuilder(entry.append_basic_block("entry"))
+    builder = Builder(entry.append_basic_block("entry"))
     template = loop.template()
     values: list[Any] = [Scalar(kind, v) for kind, v in zip((INT, *loop.arguments), entry.args, strict=True)]
     written = unit.written(template, Options(jit.OPTIONS | {"forceinline": True}), values)
-    taken = [*([ir.Constant(unit.failure, None)] if written.fails else []), entry.args[0], *entry.args[1:]]
+    taken = [*([Constant(unit.failure, None)] if written.fails else []), entry.args[0], *entry.args[1:]]
 
     def member(number: Any) -> None:
         at = len(taken) - len(entry.args)
@@ -572,7 +573,7 @@ def _module_of(loop: Loop, target: Target, library: Library) -> str:
 
 def _register(module: Any, builder: Any, name: str) -> Any:
     """A number of the thread that runs, as 64 bits."""
-    kind = ir.FunctionType(ir.IntType(32), ())
+    kind = ir.FunctionType(I32, ())
     function = cgutils.get_or_insert_function(module, kind, f"llvm.nvvm.read.ptx.sreg.{name}.x")
     return builder.zext(builder.call(function, ()), I)
 

@@ -26,12 +26,13 @@ from numba.core.environment import Environment
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.runtime import rtsys
 
-from polhode.kernel import calls, lane_memory, lane_mode, lane_values, source, tangent_mode, translate, values
+from polhode.kernel import calls, lane_memory, lane_mode, lane_values, source, tangent_mode, text, translate, values
 from polhode.kernel.calls import NO_ERROR, Options
 from polhode.kernel.lane_mode import LaneUnit
 from polhode.kernel.reach import contents
 from polhode.kernel.source import Refused, Unsupported
 from polhode.kernel.tangent_mode import TangentUnit
+from polhode.kernel.text import Constant
 from polhode.kernel.translate import Unit
 from polhode.kernel.values import leaves_of
 
@@ -45,7 +46,7 @@ def digest() -> str:
     """Digest of this compiler, part of the key of the kernels on disk."""
     total = hashlib.sha256(os.environ.get(FORCED, "").encode())
     own = sys.modules[__name__]
-    for module in (calls, lane_memory, lane_mode, lane_values, source, tangent_mode, translate, values, own):
+    for module in (calls, lane_memory, lane_mode, lane_values, source, tangent_mode, text, translate, values, own):
         code = module.__loader__.get_code(module.__name__)  # type: ignore[union-attr]
         _absorb(total, code)
     return total.hexdigest()
@@ -182,6 +183,7 @@ def write_entry(unit: Unit, function: Any, options: Options, descriptor: Any) ->
     convention.decorate_function(entry, descriptor.args, arguments, noalias=False)
     writer = unit.writer(function, options)
     builder = writer.builder
+    builder.contract = ""
     writer.entry = entry.append_basic_block("entry")
     builder.position_at_end(entry.append_basic_block("body"))
     begin = builder.block
@@ -195,7 +197,7 @@ def write_entry(unit: Unit, function: Any, options: Options, descriptor: Any) ->
     found = builder.call(written.function, leaves)
     value, code = writer.taken_apart(found, written)
     if code is not None:
-        tests = [builder.icmp_signed("!=", code, ir.Constant(code.type, n)) for n in NO_ERROR]
+        tests = [builder.icmp_signed("!=", code, Constant(code.type, n)) for n in NO_ERROR]
         with builder.if_then(builder.and_(*tests), likely=False):
             builder.ret(code)
     if result == types.none:

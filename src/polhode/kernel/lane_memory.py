@@ -5,18 +5,17 @@ A pointer to lanes has a vector at each index. An index that differs from lane t
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 
 from polhode.kernel import layout as L
 from polhode.kernel.lane_values import LaneValues, has_lanes
-from polhode.kernel.simd import Lanes
+from polhode.kernel.simd import Lanes, joined, parts_of
 from polhode.kernel.source import Unsupported
-from polhode.kernel.values import FLOAT, INT, F, I, Known, Row, Scalar, Tup, Value, View, opened, settled
+from polhode.kernel.text import Constant, F, I
+from polhode.kernel.values import FLOAT, INT, Known, Scalar, Tup, Value, View, opened, settled
 
 COUNTED = frozenset({
     L.RESIDUAL, L.TOTAL_ITERATIONS, L.ROW_ITERATIONS, L.EVALUATIONS, L.REPEATED, L.ERROR,
@@ -27,7 +26,6 @@ COUNTED = frozenset({
 class LaneMemory(LaneValues):
     """The part of a writer over lanes that reads and writes memory."""
 
-    partial: bool
     masked: bool
 
     def mask(self) -> Any:
@@ -47,25 +45,18 @@ class LaneMemory(LaneValues):
         k = self.cast(self.number(where), self.wide_kind(INT))
         self.notes.needs_mask = True
         if isinstance(kind, Lanes):  # number k of each lane: of a memory of plain numbers, k times the width further on
-            lane = ir.Constant(k.type, list(range(self.width)))
-            k = self.builder.add(self.builder.mul(k, ir.Constant(k.type, [self.width] * self.width)), lane)
+            lane = Constant(k.type, list(range(self.width)))
+            k = self.builder.add(self.builder.mul(k, Constant(k.type, [self.width] * self.width)), lane)
             pointer, kind = self.builder.bitcast(pointer, F.as_pointer()), FLOAT
-        found = []
-        for i in range(self.width):
-            at = ir.Constant(ir.IntType(32), i)
-            found.append(self.builder.gep(pointer, [self.builder.extract_element(k, at)]))
+        found = [self.builder.gep(pointer, [one]) for one in parts_of(self.builder, k)]
         if self.partial or self.masked:  # lanes that are not at hand may have any index: they take a slot of their own
             with self.builder.goto_block(self.entry):
                 aside = self.builder.alloca(F if kind == FLOAT else I)
-            mask = self.mask()
-            found = [
-                self.builder.select(self.builder.extract_element(mask, ir.Constant(ir.IntType(32), i)), one, aside)
-                for i, one in enumerate(found)
-            ]
+            bits = parts_of(self.builder, self.mask())
+            found = [self.builder.select(bit, one, aside) for bit, one in zip(bits, found, strict=True)]
         return found, kind
 
     def read(self, owner: Value, where: Value) -> Value | None:
-        """A number in memory, or what is known of it."""
         owner = opened(owner)
         known = getattr(owner.cls, "known", None) if isinstance(owner, Tup) else None
         if known is not None and isinstance(where, Known):
@@ -81,36 +72,13 @@ class LaneMemory(LaneValues):
         if isinstance(owner, Tup):
             return self.part(owner, where)
         slots, kind = self.lane_slots(owner, where)
-        whole = ir.Constant(ir.VectorType(F if kind == FLOAT else I, self.width), ir.Undefined)
-        for i, one in enumerate(slots):
-            whole = self.builder.insert_element(whole, self.builder.load(one), ir.Constant(ir.IntType(32), i))
-        return Scalar(self.wide_kind(kind), whole)
+        return Scalar(self.wide_kind(kind), joined(self.builder, [self.builder.load(one) for one in slots]))
 
     def of_info(self, owner: Any, where: Value) -> tuple[Value, Value]:
         """Where a slot of ``step_info`` lies: in memory that all lanes share, but for the iterations."""
         if isinstance(where, Known) and where.it == L.ITERATIONS:
             return owner.parts[1], Known(0)
         return owner.parts[0], where
-
-    def _Subscript(self, e: ast.Subscript) -> Value:
-        if isinstance(e.slice, ast.Slice):
-            return super()._Subscript(e)
-        owner, where = opened(self.value(e.value)), self.value(e.slice)
-        if isinstance(owner, Row):
-            if not isinstance(where, Known):
-                raise Unsupported("a variable index of a small array")
-            return self.part(Tup(owner.parts), where)
-        if isinstance(owner, Tup) and not hasattr(owner.cls, "known"):
-            return self.part(owner, where)
-        found = self.read(owner, where)
-        if found is not None:
-            return found
-        if isinstance(owner, View):
-            indices = where.parts if isinstance(where, Tup) else [where]
-            if len(indices) < len(owner.lengths):
-                data = self.builder.gep(owner.data, [self.offset(owner, indices)])
-                return View(owner.dtype, data, owner.lengths[len(indices) :])
-        raise Unsupported("an index of something else")
 
     def part(self, owner: Tup, where: Value) -> Value:
         if not has_lanes(where):
@@ -126,7 +94,6 @@ class LaneMemory(LaneValues):
         return found
 
     def write_to(self, owner: Value, where: Value, make: Callable[[Any], Value]) -> None:
-        """Store what ``make`` returns, given a function that reads the slot."""
         owner = opened(owner)
         if isinstance(owner, Tup) and hasattr(owner.cls, "known"):
             if has_lanes(where) or (isinstance(where, Known) and where.it in COUNTED):
@@ -146,36 +113,15 @@ class LaneMemory(LaneValues):
             value = self.number(make(lambda: self.read(owner, where)))
             slots, kind = self.lane_slots(owner, where)
             v = self.cast(value, self.wide_kind(kind))
-            for i, one in enumerate(slots):
-                self.builder.store(self.builder.extract_element(v, ir.Constant(ir.IntType(32), i)), one)
+            for one, part in zip(slots, parts_of(self.builder, v), strict=True):
+                self.builder.store(part, one)
             return
-        found = self.element(owner, where)
-        if found is None:
-            raise Unsupported("memory that is neither a pointer nor an array")
-        slot, kind = found
+        slot, kind = self.slot(owner, where)
         v = self.cast(make(lambda: Scalar(kind, self.builder.load(slot))), kind)
         partial = self.partial or self.masked
-        if not isinstance(kind, Lanes):
-            if partial:
+        self.notes.needs_mask = True
+        if partial:
+            if not isinstance(kind, Lanes):
                 raise Unsupported("memory that all lanes share is set by some of them")
-            self.notes.needs_mask = True
-        else:
-            self.notes.needs_mask = True
-            if partial:
-                v = self.builder.select(self.mask(), v, self.builder.load(slot))
+            v = self.builder.select(self.mask(), v, self.builder.load(slot))
         self.builder.store(v, slot)
-
-    def store(self, target: ast.expr, value: Value) -> None:
-        if isinstance(target, ast.Subscript):
-            owner = self.value(target.value)
-            self.write_to(owner, self.value(target.slice), lambda read: value)
-        else:
-            super().store(target, value)
-
-    def _AugAssign(self, s: ast.AugAssign) -> None:
-        if not isinstance(s.target, ast.Subscript):
-            super()._AugAssign(s)
-            return
-        owner = self.value(s.target.value)
-        where, name = self.value(s.target.slice), type(s.op).__name__
-        self.write_to(owner, where, lambda read: self.binary(name, read(), self.value(s.value)))

@@ -29,27 +29,10 @@ from polhode.kernel.lane_memory import LaneMemory
 from polhode.kernel.lane_values import Mask, Wholes, has_lanes
 from polhode.kernel.simd import Lanes
 from polhode.kernel.source import Unsupported
-from polhode.kernel.translate import Unit, _leaves_loop
-from polhode.kernel.values import (
-    BIT,
-    BOOL,
-    FLOAT,
-    INT,
-    NOTHING,
-    F,
-    I,
-    Known,
-    Row,
-    Scalar,
-    Tup,
-    Value,
-    leaves_of,
-    settled,
-    shape_of,
-)
+from polhode.kernel.text import BIT, Constant, F, I
+from polhode.kernel.translate import LEFT, Unit, _leaves_loop
+from polhode.kernel.values import BOOL, FLOAT, INT, NOTHING, Known, Row, Scalar, Tup, Value, leaves_of, settled
 
-LEFT = "masked"
-"""What a statement returns after which no lane goes on here, though the code does."""
 FEW = 12
 """Statements without calls and loops beyond this number are jumped over where no lane takes them."""
 
@@ -124,7 +107,7 @@ def known_class(kind: Any, known: tuple[tuple[str, Any], ...]) -> Any:
 class LaneUnit(Unit):
     """A module whose functions are over so many lanes."""
 
-    stops = False
+    stops = roles = False
 
     def __init__(self, context: Any, typing: Any, module: Any, width: int) -> None:
         super().__init__(context, typing, module, LaneWriter)
@@ -196,19 +179,19 @@ class LaneWriter(LaneMemory):
         if not self.builder.block.is_terminated:
             self.builder.branch(self.end_of_function())
         self.builder.position_at_end(self.end_of_function())
-        like = self.notes.result or NOTHING
-        self.leave([self.builder.load(slot) for slot in self.slots_of(like)])
+        leaves = leaves_of(self.notes.result or NOTHING)
+        self.leave([self.builder.load(slot) for slot in self.slots_of(leaves)])
 
     def end_of_function(self) -> Any:
         if self.done is None:
             self.done = self.builder.function.append_basic_block("end")
         return self.done
 
-    def slots_of(self, like: Value) -> list[Any]:
+    def slots_of(self, leaves: list[Any]) -> list[Any]:
         """Where the result is collected."""
         if self.result_slots is None:
             with self.builder.goto_block(self.entry):
-                self.result_slots = [self.builder.alloca(leaf.type) for leaf in leaves_of(like)]
+                self.result_slots = [self.builder.alloca(leaf.type) for leaf in leaves]
         return self.result_slots  # type: ignore[no-any-return]
 
     def give_back(self, value: Value) -> Any:
@@ -222,15 +205,9 @@ class LaneWriter(LaneMemory):
         if not self.notes.masks_results:
             super().give_back(value)
             return True
-        if self.notes.result is None:
-            self.notes.result = value
-        like = self.common(self.notes.result, value)
-        if shape_of(like) != shape_of(self.notes.result):
-            self.notes.result = like
-            raise Again(self.notes)
-        leaves = leaves_of(self.converted(value, like))
-        for leaf, slot in zip(leaves, self.slots_of(like), strict=True):
-            self.put(leaf, slot)
+        leaves = self.result_leaves(value)
+        for leaf, slot in zip(leaves, self.slots_of(leaves), strict=True):
+            self.keep(leaf, slot)
         if not self.partial:
             self.builder.branch(self.end_of_function())
             return True
@@ -244,7 +221,7 @@ class LaneWriter(LaneMemory):
             self.notes.masked_loops.update(unknown)
             raise Again(self.notes)
         self.escapes += 1
-        self.builder.store(ir.Constant(self.bits, [0] * self.width), self.live)
+        self.builder.store(Constant(self.bits, [0] * self.width), self.live)
         return LEFT
 
     def _Return(self, s: ast.Return) -> Any:
@@ -258,7 +235,7 @@ class LaneWriter(LaneMemory):
 
     @property
     def all_lanes(self) -> Any:
-        return ir.Constant(self.bits, [1] * self.width)
+        return Constant(self.bits, [1] * self.width)
 
     def mask(self) -> Any:
         """The lanes at hand."""
@@ -267,9 +244,9 @@ class LaneWriter(LaneMemory):
     def any(self, mask: Any) -> Any:
         """Whether a mask has a lane."""
         whole = ir.IntType(self.width)
-        return self.builder.icmp_unsigned("!=", self.builder.bitcast(mask, whole), ir.Constant(whole, 0))
+        return self.builder.icmp_unsigned("!=", self.builder.bitcast(mask, whole), Constant(whole, 0))
 
-    def put(self, leaf: Any, slot: Any) -> None:
+    def keep(self, leaf: Any, slot: Any) -> None:
         """Store a variable, for the lanes at hand."""
         if self.partial and isinstance(leaf.type, ir.VectorType):
             leaf = self.builder.select(self.mask(), leaf, self.builder.load(slot))
@@ -289,26 +266,8 @@ class LaneWriter(LaneMemory):
         return found
 
     # -------------------------------------------------------------- variables
-    def assign(self, name: str, value: Value) -> None:
-        if name not in self.notes.slotted or not self.partial:
-            super().assign(name, value)
-            return
-        if name in self.known:
-            raise Unsupported("a variable of an enclosing function is set")
-        value = self.varied(value)
-        if name not in self.slots:
-            like = self.notes.kinds.get(name, value)
-            like = self.notes.kinds[name] = self.common(like, value)
-            with self.builder.goto_block(self.entry):
-                slots = [self.builder.alloca(leaf.type) for leaf in leaves_of(like)]
-            self.slots[name] = (like, slots)
-        like, slots = self.slots[name]
-        wider = self.common(like, value)
-        if shape_of(wider) != shape_of(like):
-            self.notes.kinds[name] = wider
-            raise Again(self.notes)
-        for leaf, slot in zip(leaves_of(self.converted(value, like)), slots, strict=True):
-            self.put(leaf, slot)
+    def stored(self, value: Value) -> Value:
+        return self.varied(value) if self.partial else super().stored(value)
 
     def _Attribute(self, e: ast.Attribute) -> Value:
         owner = self.value(e.value)
@@ -350,9 +309,6 @@ class LaneWriter(LaneMemory):
             self.notes.needs_mask = True
         return self.call_written(written, given)
 
-    def role(self, callee: Scalar, arguments: list[Value]) -> Value:
-        raise Unsupported("a function that is called by its address")
-
     # -------------------------------------------------------------- statements
     def body(self, statements: list[ast.stmt]) -> Any:
         """Write statements; True if the last of them ends the block, LEFT if it leaves no lane in it."""
@@ -378,47 +334,7 @@ class LaneWriter(LaneMemory):
         builder.position_at_end(end)
         return LEFT if left else False
 
-    def statement(self, s: ast.stmt) -> Any:
-        kind = type(s).__name__
-        method = getattr(self, f"_{kind}", None)
-        self.notes.line = s.lineno
-        if method is None:
-            raise Unsupported(f"the statement {kind}")
-        return method(s) or False
-
-    def _If(self, s: ast.If) -> Any:
-        test = self.test(s.test)
-        if isinstance(test, bool):
-            return self.body(s.body if test else s.orelse)
-        if isinstance(test.type, ir.VectorType):
-            return self.masked_if(test, s)
-        builder = self.builder
-        then, otherwise = builder.append_basic_block(), builder.append_basic_block()
-        builder.cbranch(test, then, otherwise)
-        end = builder.append_basic_block() if s.orelse else otherwise
-        left: list[Any] = []
-        partial = self.partial
-        after = []
-        for block, statements in ((then, s.body), (otherwise, s.orelse)):
-            if not statements:
-                left.append(False)
-                continue
-            builder.position_at_end(block)
-            self.partial = partial
-            with self.block():
-                left.append(self.body(statements))
-            after.append(self.partial)
-            if left[-1] is not True:
-                builder.branch(end)
-        self.partial = partial or any(after)
-        builder.position_at_end(end)
-        if all(one is True for one in left):
-            builder.unreachable()
-            return True
-        return LEFT if all(left) else False
-
     def masked_if(self, test: Any, s: ast.If) -> Any:
-        """Both sides of an ``if``, each for the lanes that take it."""
         builder = self.builder
         before, partial, escapes = self.mask(), self.partial, self.escapes
         left: list[Any] = []
@@ -487,7 +403,7 @@ class LaneWriter(LaneMemory):
         if wide:
             first, last = (v if isinstance(v.type, ir.VectorType) else self.spread(v) for v in (first, last))
         kind = self.wide_kind(INT) if wide else INT
-        one = ir.Constant(first.type, [step] * self.width if wide else step)
+        one = Constant(first.type, [step] * self.width if wide else step)
         with builder.goto_block(self.entry):
             slot = builder.alloca(first.type)
         builder.store(first, slot)
@@ -552,7 +468,7 @@ class LaneWriter(LaneMemory):
         out = None
         if masked:
             self.notes.needs_mask = True
-            none = ir.Constant(self.bits, [0] * self.width)
+            none = Constant(self.bits, [0] * self.width)
             with builder.goto_block(self.entry):
                 loop.broken, loop.continued, out = (builder.alloca(self.bits) for _ in range(3))
             for slot in (loop.broken, loop.continued, out):
@@ -592,7 +508,7 @@ class LaneWriter(LaneMemory):
             builder.position_at_end(behind)
             if masked:
                 builder.store(builder.or_(self.mask(), builder.load(loop.continued)), self.live)
-                builder.store(ir.Constant(self.bits, [0] * self.width), loop.continued)
+                builder.store(Constant(self.bits, [0] * self.width), loop.continued)
             after()
             builder.branch(head)
         builder.position_at_end(end)
@@ -647,14 +563,14 @@ def _local_numbers(writer: LaneWriter, count: Any) -> Value:
     kind = ir.ArrayType(F, count.it)
     with writer.builder.goto_block(writer.entry):
         slot = writer.builder.alloca(kind)
-    zero = ir.Constant(I, 0)
-    writer.builder.store(ir.Constant(kind, None), slot)
+    zero = Constant(I, 0)
+    writer.builder.store(Constant(kind, None), slot)
     return Scalar(types.CPointer(FLOAT), writer.builder.gep(slot, [zero, zero]))
 
 
 def _lane_numbers(writer: LaneWriter) -> Value:
     kind = ir.VectorType(I, writer.width)
-    return Scalar(Wholes(writer.width), ir.Constant(kind, list(range(writer.width))))
+    return Scalar(Wholes(writer.width), Constant(kind, list(range(writer.width))))
 
 
 def _some_lane(writer: LaneWriter, condition: Value) -> Value:

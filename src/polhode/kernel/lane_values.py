@@ -7,7 +7,6 @@ meet, the shared one is repeated. Operations are those of plain numbers, in the 
 from __future__ import annotations
 
 import ast
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -17,11 +16,11 @@ from llvmlite import ir
 from numba import types
 
 from polhode.kernel import simd
-from polhode.kernel.simd import Lanes, each
+from polhode.kernel.simd import Lanes, each, joined, parts_of
 from polhode.kernel.source import Unsupported
+from polhode.kernel.text import BIT, TO_INTEGER, WIDE, Constant, F, I
 from polhode.kernel.translate import Writer
 from polhode.kernel.values import (
-    BIT,
     BOOL,
     FLOAT,
     FLOATS,
@@ -29,10 +28,6 @@ from polhode.kernel.values import (
     INTS,
     RANKS,
     SYMBOLS,
-    TO_INTEGER,
-    WIDE,
-    F,
-    I,
     Known,
     Row,
     Scalar,
@@ -99,12 +94,7 @@ class LaneValues(Writer):
 
     def spread(self, v: Any) -> Any:
         """A number in all lanes."""
-        kind = ir.VectorType(v.type, self.width)
-        if isinstance(v, ir.Constant) and not isinstance(v.constant, str) and v.constant is not ir.Undefined:
-            return ir.Constant(kind, [v.constant] * self.width)
-        one = self.builder.insert_element(ir.Constant(kind, ir.Undefined), v, ir.Constant(ir.IntType(32), 0))
-        order = ir.Constant(ir.VectorType(ir.IntType(32), self.width), [0] * self.width)
-        return self.builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), order)
+        return self.builder.repeated(v, ir.VectorType(v.type, self.width))
 
     def cast(self, value: Value, kind: Any) -> Any:
         value = settled(value)
@@ -152,7 +142,7 @@ class LaneValues(Writer):
             if a.kind != b.kind and None not in plain:
                 kind = self.wide_kind(max(plain, key=RANKS.__getitem__))
                 other = ir.VectorType({FLOAT: F, INT: I, BOOL: BIT}[PLAIN[type(kind)]], self.width)
-                return Scalar(kind, ir.Constant(other, ir.Undefined))
+                return Scalar(kind, Constant(other, ir.Undefined))
         return super().common(a, b)
 
     def plain(self, value: Any) -> Any:
@@ -171,22 +161,13 @@ class LaneValues(Writer):
     # -------------------------------------------------------------- operators
     def each_lane(self, make: Callable[..., Value], *values: Any) -> Value:
         """A function of numbers, lane by lane; its result may be a tuple."""
-        found = []
-        for i in range(self.width):
-            at = ir.Constant(ir.IntType(32), i)
-            lane = [
-                Scalar(PLAIN[type(v.kind)], self.builder.extract_element(v.v, at)) if is_wide(v.kind) else v
-                for v in values
-            ]
-            found.append(settled(make(*lane)))
-        like = self.varied(found[0])
-        vectors = []
-        for leaves in zip(*(leaves_of(one) for one in found), strict=True):
-            whole = ir.Constant(ir.VectorType(leaves[0].type, self.width), ir.Undefined)
-            for i, leaf in enumerate(leaves):
-                whole = self.builder.insert_element(whole, leaf, ir.Constant(ir.IntType(32), i))
-            vectors.append(whole)
-        return rebuilt(like, iter(vectors))
+        kinds = [PLAIN.get(type(v.kind)) for v in values]
+        wide = [parts_of(self.builder, v.v) if kind else [] for v, kind in zip(values, kinds, strict=True)]
+        lanes = [[Scalar(kind, x) for x in vector] or [v] * self.width
+                 for v, vector, kind in zip(values, wide, kinds, strict=True)]  # fmt: skip
+        found = [settled(make(*lane)) for lane in zip(*lanes, strict=True)]
+        vectors = [joined(self.builder, leaves) for leaves in zip(*map(leaves_of, found), strict=True)]
+        return rebuilt(self.varied(found[0]), iter(vectors))
 
     def binary(self, name: str, x: Value, y: Value) -> Value:
         if not (has_lanes(x) or has_lanes(y)) or any(isinstance(opened(v), Tup | Row) for v in (x, y)):
@@ -216,32 +197,15 @@ class LaneValues(Writer):
             if exponent is None:
                 return self.each_lane(lambda p, q: self.power(p, q, None), a, b)
             return self.each_lane(lambda p: Writer.binary(self, "Pow", p, other), a)
-        times, square, n, result = self.builder.fmul, self.cast(a, self.wide_kind(FLOAT)), abs(exponent), None
-        while n:
-            if n & 1:
-                result = square if result is None else times(result, square)
-            n >>= 1
-            if n:
-                square = times(square, square)
-        if exponent < 0:
-            result = self.builder.fdiv(self.spread(ir.Constant(F, 1.0)), result)
-        return Scalar(self.wide_kind(FLOAT), result)
+        kind, one = self.wide_kind(FLOAT), self.spread(Constant(F, 1.0))
+        return Scalar(kind, self.multiplied(self.cast(a, kind), exponent, one, self.builder.fmul))
 
     def negative(self, x: Value) -> Value:
         if isinstance(x, Scalar) and isinstance(x.kind, Wholes | Truths):
             return Scalar(self.wide_kind(INT), self.builder.neg(self.cast(x, self.wide_kind(INT))))
         return super().negative(x)
 
-    def _UnaryOp(self, e: ast.UnaryOp) -> Value:
-        if isinstance(e.op, ast.Not):
-            truth = self.truth(self.value(e.operand))
-            if isinstance(truth, bool):
-                return Known(not truth)
-            return self.as_truth(self.builder.not_(truth))
-        return super()._UnaryOp(e)
-
     def as_truth(self, bits: Any) -> Scalar:
-        """A condition, shared or of lanes."""
         return Scalar(self.wide_kind(BOOL) if isinstance(bits.type, ir.VectorType) else BOOL, bits)
 
     def compared(self, name: str, x: Value, y: Value) -> Value:
@@ -262,26 +226,23 @@ class LaneValues(Writer):
         if isinstance(x.kind, Truths):
             return x.v
         if isinstance(x.kind, Wholes):
-            return self.builder.icmp_signed("!=", x.v, ir.Constant(x.v.type, [0] * self.width))
-        return self.builder.fcmp_unordered("!=", x.v, ir.Constant(x.v.type, [0.0] * self.width))
-
-    def together(self, name: str, a: Any, b: Any) -> Any:
-        """Two conditions joined by "and_" or "or_", each a bit or one for each lane."""
-        if isinstance(a.type, ir.VectorType) != isinstance(b.type, ir.VectorType):
-            a, b = (v if isinstance(v.type, ir.VectorType) else self.spread(v) for v in (a, b))
-        return getattr(self.builder, name)(a, b)
+            return self.builder.icmp_signed("!=", x.v, Constant(x.v.type, [0] * self.width))
+        return self.builder.fcmp_unordered("!=", x.v, Constant(x.v.type, [0.0] * self.width))
 
     def both(self, a: Value, b: Value) -> Value:
         if isinstance(a, Known) and isinstance(b, Known):
             return Known(a.it and b.it)
-        return self.as_truth(self.together("and_", *(self.truth(settled(v)) for v in (a, b))))
+        x, y = (self.truth(settled(v)) for v in (a, b))
+        if isinstance(x.type, ir.VectorType) != isinstance(y.type, ir.VectorType):
+            x, y = (v if isinstance(v.type, ir.VectorType) else self.spread(v) for v in (x, y))
+        return self.as_truth(self.builder.and_(x, y))
 
     def among(self, x: Value, several: Value, wanted: bool) -> Value:
         if not has_lanes(x):
             return super().among(x, several, wanted)
         if not isinstance(several, Tup):
             raise Unsupported("membership in something else than a tuple")
-        found = ir.Constant(self.bits, [0] * self.width)
+        found = Constant(self.bits, [0] * self.width)
         for part in several.parts:
             found = self.builder.or_(found, self.truth(self.compared("Eq", x, part)))
         return self.as_truth(found if wanted else self.builder.not_(found))
@@ -290,43 +251,17 @@ class LaneValues(Writer):
         """A condition: True or False where it is known, else a bit, or one for each lane."""
         return self.truth(self.value(e))
 
-    def connected(self, values: list[ast.expr], either: bool) -> Value:
-        first = self.value(values[0])
-        if len(values) == 1:
-            return first
-        test = self.truth(first)
-        if isinstance(test, bool) or not isinstance(test.type, ir.VectorType):
-            if isinstance(test, bool):
-                return first if test == either else self.connected(values[1:], either)
-            makes = ((lambda: first), (lambda: self.connected(values[1:], either)))
-            return self.joined(test, *(makes if either else makes[::-1]))
-        second = self.within(self.builder.not_(test) if either else test, lambda: self.connected(values[1:], either))
-        return self.chosen(test, first, second) if either else self.chosen(test, second, first)
-
-    def _IfExp(self, e: ast.IfExp) -> Value:
-        test = self.test(e.test)
-        if isinstance(test, bool):
-            return self.value(e.body if test else e.orelse)
+    def joined(self, test: Any, first: Any, second: Any) -> Value:
         if not isinstance(test.type, ir.VectorType):
-            return self.joined(test, lambda: self.value(e.body), lambda: self.value(e.orelse))
-        first = self.within(test, lambda: self.value(e.body))
-        return self.chosen(test, first, self.within(self.builder.not_(test), lambda: self.value(e.orelse)))
+            return super().joined(test, first, second)
+        a = self.within(test, first)
+        return self.chosen(test, a, self.within(self.builder.not_(test), second))
 
     # -------------------------------------------------------------- functions of numbers
     def least(self, values: Any, symbol: str) -> Value:
         if not any(has_lanes(value) for value in values):
             return super().least(values, symbol)
-        best = self.number(values[0])
-        name = "Lt" if symbol == "<" else "Gt"
-        for value in values[1:]:
-            test = self.truth(self.compared(name, value, best))
-            if isinstance(test, bool):
-                best = self.number(value) if test else best
-            elif isinstance(test.type, ir.VectorType):
-                best = self.chosen(test, value, best)
-            else:
-                best = super().chosen(test, value, best)
-        return best
+        return self.least_by_tests(values, symbol)
 
     def function_of_numbers(self, it: Any, x: list[Value]) -> Value:
         rows = any(isinstance(a, Row) for a in x)
@@ -364,11 +299,6 @@ class LaneValues(Writer):
             return super().row(value)
         return Row([self.varied(self.number(self.binary("Mult", Known(1.0), part))) for part in whole.parts])
 
-    def function_of_rows(self, it: Any, x: list[Value]) -> Value:
-        if it is np.linalg.norm and len(x) == 1:
-            return self.function_of_numbers(math.sqrt, [self.row_by_row("MatMult", x[0], x[0])])
-        return super().function_of_rows(it, x)
-
     def where(self, condition: Value, a: Value, b: Value) -> Value:
         test = self.truth(condition)
         if isinstance(test, bool):
@@ -392,11 +322,7 @@ class LaneValues(Writer):
                 x = x[:-1]
             return Row([self.number(a) for a in x])
         if it is simd.sum4:
-            if not isinstance(x[0], Row):
-                raise Unsupported("a sum of four lanes")
-            halves = [functools.reduce(functools.partial(self.binary, "Add"), x[0].parts[k : k + 2]) for k in (0, 2)
-                      if x[0].parts[k:]]  # fmt: skip
-            return functools.reduce(functools.partial(self.binary, "Add"), halves)
+            return self.sum_of_four(x[0])
         if any(isinstance(a, Row) for a in x):
             parts = zip(*self.parts_of_rows(x), strict=True)
             if it is simd.fused:

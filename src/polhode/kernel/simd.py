@@ -69,7 +69,7 @@ def parts_of(builder, lanes):
 
 def joined(builder, numbers):
     """A vector of these numbers."""
-    lanes = ir.Constant(vector(len(numbers)), ir.Undefined)
+    lanes = ir.Constant(ir.VectorType(numbers[0].type, len(numbers)), ir.Undefined)
     for i, x in enumerate(numbers):
         lanes = builder.insert_element(lanes, x, ir.Constant(ir.IntType(32), i))
     return lanes

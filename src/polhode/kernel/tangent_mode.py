@@ -15,7 +15,6 @@ leaves its derivatives behind.
 
 from __future__ import annotations
 
-import ast
 import functools
 import math
 from collections.abc import Callable
@@ -28,26 +27,9 @@ from numba import types
 from polhode.kernel import simd
 from polhode.kernel.lane_mode import lane_numbers
 from polhode.kernel.source import Unsupported
+from polhode.kernel.text import EXTERNS, INTRINSICS, TO_INTEGER, Constant, F, I, Whole
 from polhode.kernel.translate import Unit, Writer
-from polhode.kernel.values import (
-    BOOL,
-    EXTERNS,
-    FLOAT,
-    INT,
-    INTRINSICS,
-    NOTHING,
-    RANKS,
-    TO_INTEGER,
-    F,
-    I,
-    Known,
-    Row,
-    Scalar,
-    Tup,
-    Value,
-    opened,
-    settled,
-)
+from polhode.kernel.values import BOOL, FLOAT, INT, NOTHING, RANKS, Known, Row, Scalar, Tup, Value, opened, settled
 
 WIDEST = 8
 """Most derivatives in one vector; more directions take several."""
@@ -141,6 +123,8 @@ class Slot:
 class TangentUnit(Unit):
     """A module whose functions carry so many derivatives."""
 
+    roles = False
+
     def __init__(self, context: Any, typing: Any, module: Any, directions: int) -> None:
         super().__init__(context, typing, module, TangentWriter)
         self.kind = Active(directions)
@@ -160,30 +144,18 @@ class TangentWriter(Writer):
         value = settled(value)
         if not is_active(value):
             return self.cast(value, FLOAT), None
-        v = value.v  # type: ignore[union-attr]
-        kept = getattr(v, "apart", None)
-        if kept is None:
-            n = len(self.unit.vectors)
-            kept = self.builder.extract_value(v, 0), [self.builder.extract_value(v, k + 1) for k in range(n)]
-        return kept  # type: ignore[no-any-return]
+        number, *derivatives = self.builder.parts(value.v)  # type: ignore[union-attr]
+        return number, derivatives
 
     def joined_parts(self, number: Any, derivatives: list[Any] | None) -> Scalar:
         """The value of a number with derivatives; a plain one of a number without."""
         if derivatives is None:
             return Scalar(FLOAT, number)
-        whole = ir.Constant(self.unit.struct, ir.Undefined)
-        for k, part in enumerate((number, *derivatives)):
-            whole = self.builder.insert_value(whole, part, k)
-        whole.apart = (number, derivatives)
-        return Scalar(self.unit.kind, whole)
+        return Scalar(self.unit.kind, Whole(self.builder, self.unit.struct, (number, *derivatives)))
 
-    def spread(self, x: Any, kind: Any) -> Any:
-        """A number in all places of a vector."""
-        if isinstance(x, ir.Constant) and isinstance(x.constant, float):
-            return ir.Constant(kind, [x.constant] * kind.count)
-        one = self.builder.insert_element(ir.Constant(kind, ir.Undefined), x, ir.Constant(ir.IntType(32), 0))
-        order = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
-        return self.builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), order)
+    def scaled(self, factor: Any, derivatives: Any) -> Any:
+        """A vector of derivatives times a number."""
+        return self.builder.fmul(self.builder.repeated(factor, derivatives.type), derivatives, flags=CONTRACT)
 
     def combined(self, *terms: tuple[Any, list[Any] | None]) -> list[Any] | None:
         """The sum of derivatives times factors: pairs (factor, derivatives), the factor an LLVM number, 1 or -1."""
@@ -195,9 +167,9 @@ class TangentWriter(Writer):
                 if factor == 1:
                     found = list(derivatives)
                 elif factor == -1:
-                    found = [self.builder.fsub(ir.Constant(d.type, [-0.0] * d.type.count), d) for d in derivatives]
+                    found = [self.builder.fsub(Constant(d.type, [-0.0] * d.type.count), d) for d in derivatives]
                 else:
-                    found = [self.builder.fmul(self.spread(factor, d.type), d, flags=CONTRACT) for d in derivatives]
+                    found = [self.scaled(factor, d) for d in derivatives]
                 continue
             for k, d in enumerate(derivatives):
                 if factor == 1:
@@ -205,8 +177,7 @@ class TangentWriter(Writer):
                 elif factor == -1:
                     found[k] = self.builder.fsub(found[k], d, flags=CONTRACT)
                 else:
-                    term = self.builder.fmul(self.spread(factor, d.type), d, flags=CONTRACT)
-                    found[k] = self.builder.fadd(found[k], term, flags=CONTRACT)
+                    found[k] = self.builder.fadd(found[k], self.scaled(factor, d), flags=CONTRACT)
         return found
 
     def primal(self, value: Value) -> Value:
@@ -223,7 +194,7 @@ class TangentWriter(Writer):
         value = settled(value)
         if isinstance(value, Scalar) and value.kind != kind:
             if isinstance(kind, Active):
-                zeros = [ir.Constant(v, [0.0] * v.count) for v in self.unit.vectors]
+                zeros = [Constant(v, [0.0] * v.count) for v in self.unit.vectors]
                 return self.joined_parts(super().cast(value, FLOAT), zeros).v
             if isinstance(value.kind, Active):
                 if kind == FLOAT:
@@ -259,7 +230,7 @@ class TangentWriter(Writer):
             return self.joined_parts(builder.fmul(a, b), self.combined((b, da), (a, db)))
         if name == "Div":
             q = builder.fdiv(a, b)
-            inverse = builder.fdiv(ir.Constant(F, 1.0), b)
+            inverse = builder.fdiv(Constant(F, 1.0), b)
             by_b = None if db is None else builder.fneg(builder.fmul(q, inverse))
             return self.joined_parts(q, self.combined((inverse, da), (by_b, db)))
         if name == "FloorDiv":
@@ -289,7 +260,7 @@ class TangentWriter(Writer):
         if not isinstance(x, Scalar) or not is_active(x):
             return super().negative(x)
         v, d = self.parts(x)
-        return self.joined_parts(self.builder.fsub(ir.Constant(F, -0.0), v), self.combined((-1, d)))
+        return self.joined_parts(self.builder.fsub(Constant(F, -0.0), v), self.combined((-1, d)))
 
     def compared(self, name: str, x: Value, y: Value) -> Value:
         return super().compared(name, *(self.primal(v) if is_active(v) else v for v in (x, y)))
@@ -300,11 +271,7 @@ class TangentWriter(Writer):
     def least(self, values: Any, symbol: str) -> Value:
         if not any(is_active(value) for value in values):
             return super().least(values, symbol)
-        best = self.number(values[0])
-        for value in values[1:]:
-            test = self.truth(self.compared("Lt" if symbol == "<" else "Gt", value, best))
-            best = self.chosen(ir.Constant(ir.IntType(1), int(test)) if isinstance(test, bool) else test, value, best)
-        return best
+        return self.least_by_tests(values, symbol)
 
     # -------------------------------------------------------------- functions of numbers
     def function_of_numbers(self, it: Any, x: list[Value]) -> Value:
@@ -350,11 +317,6 @@ class TangentWriter(Writer):
             return Row([Scalar(self.unit.kind, self.cast(part, self.unit.kind)) for part in found.parts])
         return found
 
-    def function_of_rows(self, it: Any, x: list[Value]) -> Value:
-        if it is np.linalg.norm and len(x) == 1:
-            return self.function_of_numbers(math.sqrt, [self.row_by_row("MatMult", x[0], x[0])])
-        return super().function_of_rows(it, x)
-
     def where(self, condition: Value, a: Value, b: Value) -> Value:
         test = self.truth(condition)
         if isinstance(test, bool):
@@ -362,10 +324,6 @@ class TangentWriter(Writer):
         if not (is_active(a) or is_active(b)):
             return super().where(condition, a, b)
         return self.chosen(test, self.number(a), self.number(b))
-
-    def real_function(self, it: Any, *x: Value) -> Value:
-        """A function of plain numbers."""
-        return Writer.function_of_numbers(self, it, list(x))
 
     # -------------------------------------------------------------- calls
     def call(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
@@ -383,9 +341,6 @@ class TangentWriter(Writer):
         if rule is not None and not own and any(is_active(opened(a)) for a in arguments):
             return super().helper(rule, arguments, named)
         return super().helper(it, arguments, named)
-
-    def role(self, callee: Scalar, arguments: list[Value]) -> Value:
-        raise Unsupported("a function that is called by its address")
 
     def each_part(self, make: Callable[..., Value], *x: Value) -> Row:
         """A function of numbers, of one number of small arrays after the other."""
@@ -417,11 +372,7 @@ class TangentWriter(Writer):
                 self.put(one, slot, kind)
             return NOTHING
         if it is simd.sum4:
-            if not isinstance(x[0], Row):
-                raise Unsupported("a sum of four lanes")
-            add = functools.partial(self.binary, "Add")
-            halves = [functools.reduce(add, x[0].parts[k : k + 2]) for k in (0, 2) if x[0].parts[k:]]
-            return functools.reduce(add, halves)
+            return self.sum_of_four(x[0])
         if it is simd.transposed:
             return Tup([self.alike([a.parts[k] for a in x]) for k in range(4)])  # type: ignore[union-attr]
         if it is simd.cycled:
@@ -459,7 +410,7 @@ class TangentWriter(Writer):
         given = []
         for a in map(settled, arguments):
             if isinstance(a, Scalar) and isinstance(a.kind, types.CPointer) and a.kind.dtype == self.unit.kind:
-                a = Scalar(types.CPointer(FLOAT), self.builder.extract_value(a.v, 0))  # the numbers alone
+                a = Scalar(types.CPointer(FLOAT), self.builder.parts(a.v)[0])  # the numbers alone
             given.append(a)
         return super().written_by_hand(it, given)
 
@@ -472,24 +423,23 @@ class TangentWriter(Writer):
     def active_slot(self, pointer: Any, k: Any) -> Slot:
         """Where active number k behind a pointer lies."""
         builder, kind = self.builder, self.unit.kind
-        numbers, derivatives = (builder.extract_value(pointer.v, n) for n in range(2))
-        behind = builder.mul(k, ir.Constant(I, sum(kind.chunks)))
+        numbers, derivatives = builder.parts(pointer.v)
+        behind = builder.mul(k, Constant(I, sum(kind.chunks)))
         return Slot(builder.gep(numbers, [k]), builder.gep(derivatives, [behind]))
 
     def loaded(self, slot: Any, kind: Any) -> Scalar:
-        """The number at an address."""
         builder = self.builder
         if not isinstance(slot, Slot):
             return Scalar(FLOAT if kind == COUNTER else kind, builder.load(slot))
         found, at = [], 0
         for vector in self.unit.vectors:
-            where = builder.gep(slot.derivatives, [ir.Constant(I, at)])
+            where = builder.gep(slot.derivatives, [Constant(I, at)])
             found.append(builder.load(builder.bitcast(where, vector.as_pointer()), align=EIGHT_BYTES))
             at += vector.count
         return self.joined_parts(builder.load(slot.number), found)
 
     def put(self, value: Value, slot: Any, kind: Any) -> None:
-        """Write a number to an address; plain memory takes the number alone."""
+        """Plain memory takes the number alone."""
         builder = self.builder
         if not isinstance(slot, Slot):
             if kind == COUNTER:
@@ -501,31 +451,9 @@ class TangentWriter(Writer):
         builder.store(number, slot.number)
         at = 0
         for d in derivatives or ():
-            where = builder.gep(slot.derivatives, [ir.Constant(I, at)])
+            where = builder.gep(slot.derivatives, [Constant(I, at)])
             builder.store(d, builder.bitcast(where, d.type.as_pointer()), align=EIGHT_BYTES)
             at += d.type.count
-
-    def _Subscript(self, e: ast.Subscript) -> Value:
-        if isinstance(e.slice, ast.Slice):
-            return super()._Subscript(e)
-        owner = opened(self.value(e.value))
-        if isinstance(owner, Scalar) and isinstance(owner.kind, types.CPointer):
-            return self.loaded(*self.element(owner, self.value(e.slice)))  # type: ignore[misc]
-        return super()._Subscript(e)
-
-    def store(self, target: ast.expr, value: Value) -> None:
-        if isinstance(target, ast.Subscript):
-            slot, kind = self.slot(target)
-            self.put(value, slot, kind)
-        else:
-            super().store(target, value)
-
-    def _AugAssign(self, s: ast.AugAssign) -> None:
-        if not isinstance(s.target, ast.Subscript):
-            super()._AugAssign(s)
-            return
-        slot, kind = self.slot(s.target)
-        self.put(self.binary(type(s.op).__name__, self.loaded(slot, kind), self.value(s.value)), slot, kind)
 
 
 # ------------------------------------------------------------------ derivatives of functions
@@ -550,11 +478,11 @@ class _Calculator:
         return self.w.binary({"+": "Add", "-": "Sub", "*": "Mult", "/": "Div"}[name], x, y)
 
     def f(self, it: Any, *x: Value) -> Value:
-        return self.w.real_function(it, *x)
+        return Writer.function_of_numbers(self.w, it, list(x))
 
     def unless_zero(self, x: Value, value: Value) -> Value:
         """A value, or 0 where x is 0."""
-        zero = Scalar(FLOAT, ir.Constant(F, 0.0))
+        zero = Scalar(FLOAT, Constant(F, 0.0))
         return self.w.chosen(self.w.cast(self.w.compared("NotEq", x, Known(0.0)), BOOL), value, zero)
 
 
@@ -606,9 +534,7 @@ SLOPES |= {function: SLOPES["fabs"] for function in (abs, np.abs, math.fabs, np.
 # ------------------------------------------------------------------ what kernels with derivatives are written with
 def _active(writer: TangentWriter, numbers: Any, derivatives: Any) -> Value:
     kind = ir.LiteralStructType([numbers.v.type, derivatives.v.type])
-    whole = writer.builder.insert_value(ir.Constant(kind, ir.Undefined), numbers.v, 0)
-    whole = writer.builder.insert_value(whole, derivatives.v, 1)
-    return Scalar(types.CPointer(writer.unit.kind), whole)
+    return Scalar(types.CPointer(writer.unit.kind), Whole(writer.builder, kind, (numbers.v, derivatives.v)))
 
 
 def _shifted(writer: TangentWriter, pointer: Any, k: Value) -> Value:

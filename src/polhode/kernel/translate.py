@@ -24,12 +24,11 @@ from numba import types
 
 from polhode.kernel.calls import CODE, Again, Calls, Options, Unfinished, Written
 from polhode.kernel.source import Unsupported, tree_of
+from polhode.kernel.text import Constant, I, Made, Whole
 from polhode.kernel.values import (
     BOOL,
     INT,
     NOTHING,
-    F,
-    I,
     Known,
     Scalar,
     Tup,
@@ -42,8 +41,9 @@ from polhode.kernel.values import (
     shape_of,
 )
 
-ROUNDED = ("fadd", "fsub", "fmul", "fdiv", "frem", "fcmp")
 LONGEST_NAME = 60
+LEFT = "masked"
+"""What a statement returns after which no lane goes on here, though the code does."""
 
 
 class Unit:
@@ -51,6 +51,8 @@ class Unit:
 
     stops = True
     """Whether a function can end a call by a failure of its own."""
+    roles = True
+    """Whether a function can call another by its address."""
 
     def __init__(self, context: Any, typing: Any, module: Any, writers: Any = None) -> None:
         self.context, self.typing, self.module, self.writers = context, typing, module, writers or Writer
@@ -122,8 +124,11 @@ class Notes:
 class Writer(Calls):
     """Writes one function."""
 
+    partial = False
+    """Whether the code at hand may be carried out for some of several lanes only."""
+
     def __init__(self, unit: Unit, function: Any, options: Options, arguments: list[Value], notes: Notes) -> None:
-        super().__init__(unit.context)
+        super().__init__(unit.context, options.contract)
         self.unit, self.source, self.options, self.arguments, self.notes = unit, function, options, arguments, notes
         self.tree = tree_of(function.__code__)
         self.code = function.__code__
@@ -171,7 +176,7 @@ class Writer(Calls):
         result = NOTHING if self.notes.result is None else self.notes.result
         for block, code in self.failures:
             self.builder.position_at_end(block)
-            self.leave([code, *(ir.Constant(leaf.type, ir.Undefined) for leaf in leaves_of(result))])
+            self.leave([code, *(Constant(leaf.type, ir.Undefined) for leaf in leaves_of(result))])
         self.give_type(function)
         function.linkage = "internal"
         function.attributes.add("nounwind")
@@ -179,8 +184,6 @@ class Writer(Calls):
             function.attributes.add("alwaysinline")
         if self.options.apart:
             function.attributes.add("noinline")
-        if self.options.contract:
-            contract(function)
         return Written(function, result, self.notes.fails)
 
     def take(self, arguments: list[Value], given: Iterator[Any]) -> None:
@@ -204,25 +207,24 @@ class Writer(Calls):
     def give_back(self, value: Value) -> None:
         """Return a value."""
         value = settled(value)
+        self.leave([Constant(CODE, 0)] * self.notes.fails + self.result_leaves(value))
+
+    def result_leaves(self, value: Value) -> list[Any]:
+        """The LLVM values of a result, in the shape of all results of the function."""
         if self.notes.result is None:
             self.notes.result = value
         like = self.common(self.notes.result, value)
         if shape_of(like) != shape_of(self.notes.result):
             self.notes.result = like
             raise Again(self.notes)
-        leaves = leaves_of(self.converted(value, like))
-        self.leave([ir.Constant(CODE, 0)] * self.notes.fails + leaves)
+        return leaves_of(self.converted(value, like))
 
     def leave(self, leaves: list[Any]) -> None:
         if not leaves:
             self.builder.ret_void()
-        elif len(leaves) == 1:
-            self.builder.ret(leaves[0])
         else:
-            whole = ir.Constant(ir.LiteralStructType([leaf.type for leaf in leaves]), ir.Undefined)
-            for k, leaf in enumerate(leaves):
-                whole = self.builder.insert_value(whole, leaf, k)
-            self.builder.ret(whole)
+            whole = Whole(self.builder, ir.LiteralStructType([leaf.type for leaf in leaves]), leaves)
+            self.builder.ret(leaves[0] if len(leaves) == 1 else whole)
 
     # -------------------------------------------------------------- variables
     @contextmanager
@@ -240,7 +242,7 @@ class Writer(Calls):
         if name not in self.notes.slotted:  # type: ignore[operator]
             self.bound[name] = (value, self.open[-1])
             return
-        value = settled(value)
+        value = self.stored(value)
         if name not in self.slots:
             like = self.notes.kinds.get(name, value)
             like = self.notes.kinds[name] = self.common(like, value)
@@ -253,7 +255,15 @@ class Writer(Calls):
             self.notes.kinds[name] = wider
             raise Again(self.notes)
         for leaf, slot in zip(leaves_of(self.converted(value, like)), slots, strict=True):
-            self.builder.store(leaf, slot)
+            self.keep(leaf, slot)
+
+    def stored(self, value: Value) -> Value:
+        """A value as variables keep it."""
+        return settled(value)
+
+    def keep(self, leaf: Any, slot: Any) -> None:
+        """Write part of a variable to its slot."""
+        self.builder.store(leaf, slot)
 
     def variable(self, name: str) -> Value:
         """The value of a name."""
@@ -281,13 +291,13 @@ class Writer(Calls):
         """Write statements; whether the last of them leaves the function or the loop's body."""
         return any(self.statement(s) for s in statements)
 
-    def statement(self, s: ast.stmt) -> bool:
+    def statement(self, s: ast.stmt) -> Any:
         kind = type(s).__name__
         method = getattr(self, f"_{kind}", None)
         self.notes.line = s.lineno
         if method is None:
             raise Unsupported(f"the statement {kind}")
-        return bool(method(s))
+        return method(s) or False
 
     def _Expr(self, s: ast.Expr) -> None:
         if not isinstance(s.value, ast.Constant):
@@ -311,9 +321,8 @@ class Writer(Calls):
             old = self.variable(s.target.read)  # type: ignore[attr-defined]
             self.assign(s.target.id, self.binary(operator, old, self.value(s.value)))
         elif isinstance(s.target, ast.Subscript):
-            slot, kind = self.slot(s.target)
-            old = Scalar(kind, self.builder.load(slot))
-            self.builder.store(self.cast(self.binary(operator, old, self.value(s.value)), kind), slot)
+            owner, where = self.value(s.target.value), self.value(s.target.slice)
+            self.write_to(owner, where, lambda read: self.binary(operator, read(), self.value(s.value)))
         else:
             raise Unsupported("an attribute is set")
 
@@ -328,8 +337,8 @@ class Writer(Calls):
             for inner, part in zip(target.elts, parts.parts, strict=True):
                 self.store(inner, part)
         elif isinstance(target, ast.Subscript):
-            slot, kind = self.slot(target)
-            self.builder.store(self.cast(value, kind), slot)
+            owner = self.value(target.value)
+            self.write_to(owner, self.value(target.slice), lambda read: value)
         else:
             raise Unsupported("an attribute is set")
 
@@ -345,20 +354,24 @@ class Writer(Calls):
         self.builder.branch(self.loops[-1][0])
         return True
 
-    def _If(self, s: ast.If) -> bool:
+    def _If(self, s: ast.If) -> Any:
         builder = self.builder
         test = self.test(s.test)
         if isinstance(test, bool):
             return self.body(s.body if test else s.orelse)
+        if isinstance(getattr(test, "type", None), ir.VectorType):
+            return self.masked_if(test, s)
         then, otherwise = builder.append_basic_block(), builder.append_basic_block()
         self.forks(test, then, otherwise)
         end = builder.append_basic_block() if s.orelse else otherwise
-        left = []
+        left: list[Any] = []
+        partial, after = self.partial, self.partial
         for block, statements in ((then, s.body), (otherwise, s.orelse)):
             if not statements:
                 left.append(False)
                 continue
             builder.position_at_end(block)
+            self.partial = partial
             depth = len(self.open), len(self.loops)
             try:
                 with self.block():
@@ -367,12 +380,19 @@ class Writer(Calls):
                 del self.open[depth[0] :], self.loops[depth[1] :]
                 builder.unreachable()
                 left.append(True)
-            if not left[-1]:
+            after |= self.partial
+            if left[-1] is not True:
                 builder.branch(end)
+        self.partial = after
         builder.position_at_end(end)
-        if all(left):
+        if all(one is True for one in left):
             builder.unreachable()
-        return all(left)
+            return True
+        return LEFT if all(left) else False
+
+    def masked_if(self, test: Any, s: ast.If) -> Any:
+        """Both sides of an ``if``, each for the lanes that take it."""
+        raise NotImplementedError
 
     def _While(self, s: ast.While) -> bool:
         if s.orelse:
@@ -420,7 +440,7 @@ class Writer(Calls):
                 builder.branch(after)
         self.loops.pop()
         builder.position_at_end(after)
-        builder.store(builder.add(builder.load(slot), ir.Constant(I, step), flags=("nsw",)), slot)
+        builder.store(builder.add(builder.load(slot), Constant(I, step), flags=("nsw",)), slot)
         builder.branch(head)
         builder.position_at_end(end)
 
@@ -430,7 +450,7 @@ class Writer(Calls):
             several = opened(self.value(e))
             if not isinstance(several, Tup) or not several.parts:
                 raise Unsupported("a loop over something else than range or a tuple")
-            return ir.Constant(I, 0), ir.Constant(I, len(several.parts)), 1, several
+            return Constant(I, 0), Constant(I, len(several.parts)), 1, several
         numbers = [self.value(a) for a in e.args]
         step: Any = numbers[2] if len(numbers) == 3 else Known(1)
         if len(numbers) not in (1, 2, 3) or not isinstance(step, Known) or not isinstance(step.it, int) or not step.it:
@@ -496,7 +516,9 @@ class Writer(Calls):
         leaves = []
         for value, block in zip(found, ends, strict=True):
             builder.position_at_end(block)
-            leaves.append(leaves_of(self.converted(value, like)))
+            leaves.append(
+                [Made(leaf.type, leaf.get_reference(), "") for leaf in leaves_of(self.converted(value, like))]
+            )
             builder.branch(end)
         builder.position_at_end(end)
         merged = []
@@ -544,7 +566,7 @@ class Writer(Calls):
     def _UnaryOp(self, e: ast.UnaryOp) -> Value:
         if isinstance(e.op, ast.Not):
             truth = self.truth(self.value(e.operand))
-            return Known(not truth) if isinstance(truth, bool) else Scalar(BOOL, self.builder.not_(truth))
+            return Known(not truth) if isinstance(truth, bool) else self.as_truth(self.builder.not_(truth))
         x = self.value(e.operand)
         if isinstance(e.op, ast.USub):
             return self.negative(x)
@@ -563,12 +585,16 @@ class Writer(Calls):
             found = self.both(found, then)
         return found
 
+    def as_truth(self, bits: Any) -> Scalar:
+        """A condition as a value."""
+        return Scalar(BOOL, bits)
+
     def among(self, x: Value, several: Value, wanted: bool) -> Value:
         """Whether a number is among those of a tuple."""
         if not isinstance(several, Tup):
             raise Unsupported("membership in something else than a tuple")
         found = [self.cast(self.compared("Eq", x, part), BOOL) for part in several.parts]
-        test = functools.reduce(self.builder.or_, found, ir.Constant(found[0].type, 0)) if found else None
+        test = functools.reduce(self.builder.or_, found, Constant(found[0].type, 0)) if found else None
         if test is None:
             return Known(not wanted)
         return Scalar(BOOL, test if wanted else self.builder.not_(test))
@@ -617,17 +643,6 @@ class Writer(Calls):
             if isinstance(owner.it, tuple) and e.attr in getattr(owner.it, "_fields", ()):
                 return Known(getattr(owner.it, e.attr))
         raise Unsupported(f"the attribute {e.attr}")
-
-
-def contract(function: Any) -> None:
-    """Let LLVM fuse multiplications and additions in a function."""
-    for block in function.blocks:
-        for instruction in block.instructions:
-            if instruction.opname in ROUNDED:
-                if not instruction.flags:
-                    instruction.flags.append("contract")
-            elif instruction.opname == "call" and instruction.type is F:
-                instruction.fastmath.add("contract")
 
 
 def _cells(function: Any) -> dict[str, Any]:

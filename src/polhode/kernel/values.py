@@ -7,7 +7,6 @@ the same operations: integers of 64 bits wrap around, division does not raise.
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from typing import Any
 
@@ -18,8 +17,8 @@ from numba.core import cgutils
 
 from polhode.kernel.simd import CONTRACT, Lanes, each, joined, parts_of, repeated
 from polhode.kernel.source import Refused, Unsupported
+from polhode.kernel.text import BIT, WIDE, Builder, Constant, F, I
 
-F, I, BIT, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(1), ir.IntType(32)
 FLOAT, INT, BOOL = types.float64, types.int64, types.boolean
 RANKS = {BOOL: 0, INT: 1, FLOAT: 2}
 LONGEST_FOLD = 1 << 62
@@ -111,14 +110,14 @@ def settled(value: Value) -> Value:
         it = value.it
         if is_number(it):
             if isinstance(it, bool | np.bool_):
-                return Scalar(BOOL, ir.Constant(BIT, int(it)))
+                return Scalar(BOOL, Constant(BIT, int(it)))
             if isinstance(it, int | np.integer):
                 if not -(1 << 63) <= it < 1 << 63 or isinstance(it, np.unsignedinteger):
                     raise Unsupported("an integer of more than 64 bits")
-                return Scalar(INT, ir.Constant(I, int(it)))
+                return Scalar(INT, Constant(I, int(it)))
             if isinstance(it, np.floating) and not isinstance(it, np.float64):
                 raise Unsupported("a number of another precision")
-            return Scalar(FLOAT, ir.Constant(F, float(it)))
+            return Scalar(FLOAT, Constant(F, float(it)))
         if isinstance(it, tuple):
             return settled(opened(value))
         return value
@@ -152,12 +151,10 @@ def leaves_of(value: Value) -> list[Any]:
     """The LLVM values of a settled value."""
     if isinstance(value, Scalar):
         return [value.v]
-    if isinstance(value, Tup):
+    if isinstance(value, Tup | Row):
         return [leaf for part in value.parts for leaf in leaves_of(part)]
     if isinstance(value, View):
         return [value.data, *value.lengths]
-    if isinstance(value, Row):
-        return [part.v for part in value.parts]
     return []
 
 
@@ -168,7 +165,7 @@ def rebuilt(like: Value, leaves: Any) -> Value:
     if isinstance(like, Tup):
         return Tup([rebuilt(part, leaves) for part in like.parts], like.cls)
     if isinstance(like, Row):
-        return Row([Scalar(part.kind, next(leaves)) for part in like.parts])
+        return Row([rebuilt(part, leaves) for part in like.parts])
     if isinstance(like, View):
         data = next(leaves)
         return View(like.dtype, data, [next(leaves) for _ in like.lengths])
@@ -178,9 +175,9 @@ def rebuilt(like: Value, leaves: Any) -> Value:
 class Arithmetic:
     """Writes operations on values with a builder."""
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: Any, contract: bool = False) -> None:
         self.context = context
-        self.builder: Any = ir.IRBuilder()
+        self.builder: Any = Builder(contract=contract)
 
     # -------------------------------------------------------------- conversions
     def cast(self, value: Value, kind: Any) -> Any:
@@ -326,24 +323,24 @@ class Arithmetic:
         """a to the power b; with a constant whole exponent by multiplications."""
         if isinstance(exponent, int) and not isinstance(exponent, bool) and abs(exponent) < 0x10000:
             if a.kind == FLOAT:
-                one, times = ir.Constant(F, 1.0), self.builder.fmul
-            elif exponent >= 0:
-                one, times = ir.Constant(I, 1), self.builder.mul
-            else:
-                raise Unsupported("a negative power of an integer")
-            result, square, n = one, self.cast(a, FLOAT if a.kind == FLOAT else INT), abs(exponent)
-            while n:
-                if n & 1:
-                    result = square if result is one else times(result, square)
-                n >>= 1
-                if n:
-                    square = times(square, square)
+                return Scalar(FLOAT, self.multiplied(a.v, exponent, Constant(F, 1.0), self.builder.fmul))
             if exponent < 0:
-                result = self.builder.fdiv(one, result)
-            return Scalar(FLOAT if a.kind == FLOAT else INT, result)
+                raise Unsupported("a negative power of an integer")
+            return Scalar(INT, self.multiplied(self.cast(a, INT), exponent, Constant(I, 1), self.builder.mul))
         if b.kind != FLOAT:
             raise Unsupported("a power whose exponent is a variable integer")
         return Scalar(FLOAT, self.intrinsic("llvm.pow.f64", self.cast(a, FLOAT), b.v))
+
+    def multiplied(self, square: Any, exponent: int, one: Any, times: Any) -> Any:
+        """A whole power by multiplications."""
+        result, n = one, abs(exponent)
+        while n:
+            if n & 1:
+                result = square if result is one else times(result, square)
+            n >>= 1
+            if n:
+                square = times(square, square)
+        return self.builder.fdiv(one, result) if exponent < 0 else result
 
     def power_of_lanes(self, a: Any, b: Any, exponent: Any) -> Value:
         """a to the power b, lane by lane, by the operations of plain numbers."""
@@ -359,12 +356,12 @@ class Arithmetic:
     def whole_division(self, a: Any, b: Any, remainder: bool) -> Any:
         """Floor of the quotient of integers, or the remainder with the sign of the divisor; 0 for a divisor of 0."""
         builder = self.builder
-        zero, one = ir.Constant(I, 0), ir.Constant(I, 1)
-        if not (isinstance(b, ir.Constant) and b.constant > 0):
+        zero, one = Constant(I, 0), Constant(I, 1)
+        if not (isinstance(b, Constant) and b.constant > 0):
             unsafe = builder.icmp_signed("==", b, zero)
             overflow = builder.and_(
-                builder.icmp_signed("==", a, ir.Constant(I, -(1 << 63))),
-                builder.icmp_signed("==", b, ir.Constant(I, -1)),
+                builder.icmp_signed("==", a, Constant(I, -(1 << 63))),
+                builder.icmp_signed("==", b, Constant(I, -1)),
             )
             unsafe = builder.or_(unsafe, overflow)
             found = self.whole_division_by(a, builder.select(unsafe, one, b), remainder)
@@ -373,7 +370,7 @@ class Arithmetic:
 
     def whole_division_by(self, a: Any, b: Any, remainder: bool) -> Any:
         builder = self.builder
-        zero, one = ir.Constant(I, 0), ir.Constant(I, 1)
+        zero, one = Constant(I, 0), Constant(I, 1)
         r = builder.srem(a, b)
         differ = builder.and_(
             builder.icmp_signed("!=", r, zero), builder.icmp_signed("<", builder.xor(b, r), zero)
@@ -386,7 +383,7 @@ class Arithmetic:
     def real_division(self, a: Any, b: Any, remainder: bool) -> Any:
         """Floor of the quotient of numbers, or the remainder with the sign of the divisor, as Python computes them."""
         builder = self.builder
-        zero, one = ir.Constant(F, 0.0), ir.Constant(F, 1.0)
+        zero, one = Constant(F, 0.0), Constant(F, 1.0)
         r = builder.frem(a, b)
         q = builder.fdiv(builder.fsub(a, r), b)
         inexact = builder.fcmp_unordered("!=", r, zero)
@@ -400,7 +397,7 @@ class Arithmetic:
         q = builder.select(differ, builder.fsub(q, one), q)
         floor = self.intrinsic("llvm.floor.f64", q)
         nearer = builder.select(
-            builder.fcmp_ordered(">", builder.fsub(q, floor), ir.Constant(F, 0.5)), builder.fadd(floor, one), floor
+            builder.fcmp_ordered(">", builder.fsub(q, floor), Constant(F, 0.5)), builder.fadd(floor, one), floor
         )
         small = self.intrinsic("llvm.copysign.f64", zero, builder.fdiv(a, b))
         found = builder.select(builder.fcmp_unordered("!=", q, zero), nearer, small)
@@ -416,9 +413,9 @@ class Arithmetic:
             raise Refused("a sign before a tuple")
         x = self.number(x)
         if x.kind == FLOAT:  # type: ignore[union-attr]
-            return Scalar(FLOAT, self.builder.fsub(ir.Constant(F, -0.0), x.v))  # type: ignore[union-attr]
+            return Scalar(FLOAT, self.builder.fsub(Constant(F, -0.0), x.v))  # type: ignore[union-attr]
         if isinstance(x.kind, Lanes):  # type: ignore[union-attr]
-            zeros = repeated(self.builder, ir.Constant(F, -0.0), x.kind)  # type: ignore[union-attr]
+            zeros = repeated(self.builder, Constant(F, -0.0), x.kind)  # type: ignore[union-attr]
             return Scalar(x.kind, self.builder.fsub(zeros, x.v))  # type: ignore[union-attr]
         return Scalar(INT, self.builder.neg(self.cast(x, INT)))
 
@@ -458,9 +455,9 @@ class Arithmetic:
         if kind == BOOL:
             return x.v  # type: ignore[union-attr]
         if kind == INT:
-            return self.builder.icmp_signed("!=", x.v, ir.Constant(I, 0))  # type: ignore[union-attr]
+            return self.builder.icmp_signed("!=", x.v, Constant(I, 0))  # type: ignore[union-attr]
         if kind == FLOAT:
-            return self.builder.fcmp_unordered("!=", x.v, ir.Constant(F, 0.0))  # type: ignore[union-attr]
+            return self.builder.fcmp_unordered("!=", x.v, Constant(F, 0.0))  # type: ignore[union-attr]
         raise Unsupported("the truth of lanes")
 
     # -------------------------------------------------------------- functions of numbers
@@ -474,6 +471,14 @@ class Arithmetic:
         """Call a function of LLVM on numbers."""
         kind = ir.FunctionType(F, [F] * len(arguments))
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), arguments)
+
+    def least_by_tests(self, values: Any, symbol: str) -> Value:
+        """As ``least``, of values that have more than a number."""
+        best = self.number(values[0])
+        for value in values[1:]:
+            test = self.truth(self.compared("Lt" if symbol == "<" else "Gt", value, best))
+            best = self.chosen(test, value, best)
+        return best
 
     def least(self, values: Any, symbol: str) -> Value:
         """The smallest ("<") or largest (">") of several numbers; of equal ones the first, as Python chooses."""
@@ -508,7 +513,7 @@ class Arithmetic:
         if x.kind == FLOAT:  # type: ignore[union-attr]
             return Scalar(FLOAT, self.intrinsic("llvm.fabs.f64", x.v))  # type: ignore[union-attr]
         v = self.cast(x, INT)
-        below = self.builder.icmp_signed("<", v, ir.Constant(I, 0))
+        below = self.builder.icmp_signed("<", v, Constant(I, 0))
         return Scalar(INT, self.builder.select(below, self.builder.neg(v), v))
 
 
@@ -534,27 +539,3 @@ def _folded(name: str, x: Any, y: Any) -> Any:
         return None
     result = FOLDS[name](x, y)
     return result if not isinstance(result, int) or abs(result) < LONGEST_FOLD else None
-
-
-INTRINSICS = {
-    math.exp: "exp", math.log: "log", math.sin: "sin", math.cos: "cos", math.fabs: "fabs", math.log10: "log10",
-    np.exp: "exp", np.log: "log", np.sin: "sin", np.cos: "cos", np.fabs: "fabs", np.floor: "floor", np.ceil: "ceil",
-}  # fmt: skip
-"""Functions of one number that LLVM knows."""
-EXTERNS = {
-    math.sqrt: "sqrt", math.tan: "tan", math.asin: "asin", math.acos: "acos", math.atan: "atan", math.sinh: "sinh",
-    math.cosh: "cosh", math.tanh: "tanh", math.asinh: "asinh", math.acosh: "acosh", math.atanh: "atanh",
-    math.expm1: "expm1", math.log1p: "log1p", math.erf: "erf", math.erfc: "erfc", math.log2: "log2",
-    np.sqrt: "sqrt", np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.sinh: "sinh",
-    np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh", np.arctanh: "atanh",
-    np.expm1: "expm1", np.log1p: "log1p",
-    math.atan2: "atan2", np.arctan2: "atan2",
-}  # fmt: skip
-"""Functions of the C library."""
-WIDE = {
-    math.sqrt: ("sqrt", 1), np.sqrt: ("sqrt", 1), abs: ("fabs", 1), np.abs: ("fabs", 1), math.fabs: ("fabs", 1),
-    np.fabs: ("fabs", 1), np.floor: ("floor", 1), np.ceil: ("ceil", 1), np.rint: ("rint", 1),
-    math.copysign: ("copysign", 2), np.copysign: ("copysign", 2),
-}  # fmt: skip
-"""Functions that are instructions on lanes, with the number of their arguments."""
-TO_INTEGER = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
