@@ -120,8 +120,8 @@ CASES = {
     "method": (lambda: ph.chaos.megno(ph.dipoles(2), "langevin", step=0.1, steps=9), "langevin"),
     "argument": (lambda: ph.chaos.megno(top(), "v2", stepp=0.1, steps=9, **START), "stepp"),
     "events": (lambda: ph.chaos.megno(top(), "v2", step=0.1, steps=9, t_eval=[0.1], **START), "says nothing"),
-    "burn": (lambda: ph.chaos.megno(ph.orbit(1.0, forces=[ph.forces.impulse(0.2, 0.1, "velocity")]), "v2", step=0.1,
-                                    steps=9, position=[1, 0, 0], velocity=[0, 1, 0]), "changes its loads"),
+    "surface": (lambda: ph.chaos.megno(ph.orbit(1.0, surface=0.5), "v2", step=0.1, steps=9, position=[1, 0, 0],
+                                       velocity=[0, 1, 0]), "end at its surface"),
 }  # fmt: skip
 
 

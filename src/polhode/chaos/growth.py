@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from polhode.algebra.quaternion import to_matrix
 from polhode.arguments import Array, ArrayLike, Indices, array, room_for, whole
 from polhode.display import Display, Progress, teller
 from polhode.ensembles.ensemble import processors
 from polhode.ensembles.members import Kind
+from polhode.ensembles.outcome import code_of
 from polhode.ensembles.plan import Plan, planned
 from polhode.errors import Interrupted, InvalidInput, PolhodeError, unknown_name
 from polhode.kernel import layout as L
@@ -29,9 +29,10 @@ from polhode.methods import Method
 from polhode.runs.integrate import taken
 from polhode.runs.request import ARGUMENTS, Request
 from polhode.runs.steps import FixedStep, Recording
-from polhode.runs.tangent.columns import state_names
+from polhode.runs.tangent.columns import SLOTS, quantities, read_by_loads, seeds_along, state_names
 from polhode.runs.tangent.engine import MOST_STEPS, Constants, Schedule, TangentEngine
-from polhode.runs.tangent.transition import check_same_states, seen_of
+from polhode.runs.tangent.growing import carry_past_changes
+from polhode.runs.tangent.transition import changes_loads, check_same_states, seen_of
 from polhode.systems.record import System
 
 SLICE_SECONDS = 0.4
@@ -140,9 +141,8 @@ def _grown(
     system = request.system
     if not isinstance(request.steps, FixedStep):
         raise InvalidInput("indicators of chaos are for steps of one size; give step, and no tolerance")
-    if request.breaks or system.switches or system.watched or system.impulses:
-        raise InvalidInput(f"{system.name!r} changes its loads during a run (burns, shadows, impulses); indicators of "
-                           "chaos are for loads that are the same all the run")  # fmt: skip
+    if system.ground is not None and not system.ground.assumed:
+        raise InvalidInput(f"runs of {system.name!r} end at its surface; leave it out (surface=0)")
     kind, states = plan.together(request)
     if kind.alone:
         raise InvalidInput(f"these members cannot be run together: {kind.alone}")
@@ -167,9 +167,9 @@ def _grown(
     work = _Work(
         engine, start, np.zeros((M, engine.width, engine.stride)), np.zeros((M, kinds)), np.full((M, R, kinds), np.nan),
         np.full(M, NOT_RUN), kind, weights, (request.t0, h, n, every), treatment, between,
-        np.full((M, R), np.nan) if volumes else None,
+        np.full((M, R), np.nan) if volumes else None, plan if changes_loads(request) else None,
     )  # fmt: skip
-    for k in {0, M // 2}:
+    for k in {0, M // 2} if work.changing is None else ():
         _check_steps(engine, plan, kind, start, k, min(n, CHECKED))
     drawn = None if isinstance(vectors, int | str) else np.asarray(vectors, dtype=float)
     for k in range(M):
@@ -178,7 +178,7 @@ def _grown(
             chosen = rng.normal(size=(K, len(names))) * scales
         else:
             chosen = drawn
-        seeds = _seeds(system, start[k], frames[min(k, len(frames) - 1)], chosen)
+        seeds = seeds_along(system, start[k], frames[min(k, len(frames) - 1)], chosen)
         work.seeds[k, :, :K] = _of_length_one(seeds, weights, treatment == D.ORTHOGONAL)
     seconds = _carry(work, workers, report_progress)
     times = request.t0 + h * np.append(np.arange(0, n, every), n)
@@ -201,40 +201,6 @@ def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Array, k:
     )  # fmt: skip
     seen, failed = seen_of(request.system.N, record.states[: record.count]), marched.status[0] != L.OK
     check_same_states(request, seen, marched.states[0], np.inf if failed else 1.0)
-
-
-def _quantities(system: System) -> list[tuple[int, str]]:
-    """Body and quantity of each three coordinates of bodies."""
-    names = state_names(system)
-    names = names[: len(names) - len(_read(system))]
-    return [(int(name.partition(".")[2] or 0), name.partition(".")[0][:-2]) for name in names[::3]]
-
-
-def _read(system: System) -> range:
-    """Where the states that loads read stand, whose coordinates are the last ones."""
-    return range(L.BODY * system.N + system.read_from, L.BODY * system.N + len(system.auxiliary))
-
-
-SLOTS = {"position": L.POSITION, "momentum": L.MOMENTUM, "rotation": L.ATTITUDE, "angular_momentum": L.ANGULAR}
-
-
-def _seeds(system: System, y: Array, frames: Array, vectors: Array) -> Array:
-    """Derivatives of a state along vectors in minimal coordinates (width, vectors)."""
-    found, read = np.zeros((len(y), len(vectors))), _read(system)
-    found[read] = vectors[:, vectors.shape[1] - len(read) :].T
-    for n, (i, quantity) in enumerate(_quantities(system)):
-        part = vectors[:, 3 * n : 3 * n + 3].T
-        at = L.BODY * i + SLOTS[quantity]
-        F = np.array(to_matrix(tuple(frames[i]))).reshape(3, 3)
-        if quantity == "rotation":
-            w, a, b, c = y[at : at + 4]
-            spread = 0.5 * np.array([[-a, -b, -c], [w, -c, b], [c, w, -a], [-b, a, w]])
-            found[at : at + 4] = spread @ F.T @ part
-        elif quantity == "angular_momentum":
-            found[at : at + 3] = F.T @ part
-        else:
-            found[at : at + 3] = part
-    return found
 
 
 def _of_length_one(vectors: Array, weights: Array, orthogonal: bool) -> Array:
@@ -275,7 +241,7 @@ def _scales(engine: TangentEngine, kind: Kind, states: Array, h: float) -> tuple
     moments = np.where(np.isfinite(system.moments), system.moments, 0.0).max(axis=1)
     spins = np.linalg.norm(bodies[..., L.ANGULAR : L.ANGULAR + 3], axis=-1) / np.where(moments > 0.0, moments, np.inf)
     rate = float(np.sqrt(np.mean(spins**2))) or of_orbits or _rate_of_loads(engine, kind, states) or 0.01 / abs(h)
-    for n, (i, quantity) in enumerate(_quantities(system)):
+    for n, (i, quantity) in enumerate(quantities(system)):
         size = {
             "rotation": 0.5, "position": distance, "angular_momentum": moments[i] * rate,
             "momentum": mass[i] * distance * (of_orbits or rate),
@@ -283,7 +249,7 @@ def _scales(engine: TangentEngine, kind: Kind, states: Array, h: float) -> tuple
         at = L.BODY * i + SLOTS[quantity]
         weights[at : at + (4 if quantity == "rotation" else 3)] = 1.0 / (size * size)
         scales[3 * n : 3 * n + 3] = 1.0 if quantity == "rotation" else size
-    read, own = _read(system), [one.quantity for one in system.auxiliary[system.read_from :]]
+    read, own = read_by_loads(system), [one.quantity for one in system.auxiliary[system.read_from :]]
     for k, slot in enumerate(read):
         alike = states[:, [at for at, one in zip(read, own, strict=True) if one == own[k]]]
         size = float(np.sqrt(np.mean(alike**2))) or 1.0
@@ -330,10 +296,37 @@ class _Work:
     treatment: int
     between: int
     volumes: Array | None
+    changing: Plan | None  # of members whose loads change, each at its own times
+
+    def past_changes(self, k: int) -> None:
+        """Take a member whose loads change to its end."""
+        assert self.changing is not None
+        orthogonal, K = self.treatment == D.ORTHOGONAL, self.engine.directions
+
+        def row_done(row: int, vectors: Array) -> None:
+            self.rows[k, row], self.seeds[k, :, :K] = self.growth[k], vectors
+            if self.volumes is not None:
+                self.volumes[k, row] = self._volumes(slice(k, k + 1))[0]
+
+        try:
+            carry_past_changes(self.changing.request(k), self.engine, self.steps[3], self.seeds[k, :, :K], self.weights,
+                               orthogonal, self.growth[k], row_done)  # fmt: skip
+            self.status[k] = L.OK
+        except PolhodeError as failed:
+            if len(self.states) == 1 or isinstance(failed, InvalidInput):
+                raise
+            self.status[k] = code_of(failed)
 
     def take(self, first: int, last: int, stopped: Callable[[], bool], told: Callable[[float], None]) -> None:
         """Take some members to their end, in slices of whole rows."""
         t0, h, n, every = self.steps
+        if self.changing is not None:
+            self.rows[first:last, 0] = self.growth[first:last]
+            for k in range(first, last):
+                if not stopped():
+                    self.past_changes(k)
+                    told(1.0 / (last - first))
+            return
         constants, done, size = _constants(self.kind, first, last), 0, FIRST_STEPS
         here = slice(first, last)
         growth = self.growth[here]

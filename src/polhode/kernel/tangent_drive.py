@@ -90,16 +90,13 @@ def scaled(vectors, stride, width, weights, count, orthogonal, h, growth):
                     for k in range(width):
                         vectors[stride * k + i] -= f * vectors[stride * k + j]
         size = sqrt(inner(vectors, stride, width, weights, i, i))
-        f = 0.0
-        if size > VANISHED * sqrt(length):
-            f = 1.0 / size
-        else:
-            size = 0.0  # what controllers set follows from the rest: logarithm -inf
-        for k in range(width):
-            vectors[stride * k + i] *= f
         at = OF_VECTOR * i
         before = growth[at + LOGARITHM]
-        now = before + log(size)
+        f, now = 0.0, before - inf  # what controllers set follows from the rest
+        if size > VANISHED * sqrt(length):
+            f, now = 1.0 / size, before + log(size)
+        for k in range(width):
+            vectors[stride * k + i] *= f
         indicator = 0.0
         if elapsed != h:
             indicator = 2.0 * (before - growth[at + INTEGRAL] / (elapsed - h))

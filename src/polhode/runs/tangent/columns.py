@@ -33,6 +33,7 @@ from polhode.systems import System
 
 AXES = "xyz"
 POINT, TURNING = ("position", "momentum"), ("rotation", "angular_momentum")
+SLOTS = {"position": L.POSITION, "momentum": L.MOMENTUM, "rotation": L.ATTITUDE, "angular_momentum": L.ANGULAR}
 STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 """Offsets and weights of differences of order 8."""
 MIDDLE = (4 / 5, -2 / 5, 4 / 35, -1 / 70)
@@ -52,14 +53,35 @@ ONE_SIDED = (0.1, -0.1, 0.01, -0.01)
 def state_names(system: System) -> tuple[str, ...]:
     """Names of the minimal coordinates of all bodies, then of the auxiliary variables that loads read."""
     found = []
-    for i, quantity in _quantities(system):
+    for i, quantity in quantities(system):
         ending = f".{i}" if system.N > 1 else ""
         found += [f"{quantity}_{axis}{ending}" for axis in AXES]
     read = system.auxiliary[system.read_from :]
     return (*found, *(".".join([own.quantity, own.label]) if own.label else own.quantity for own in read))
 
 
-def _quantities(system: System) -> Iterator[tuple[int, str]]:
+def read_by_loads(system: System) -> range:
+    """Where the states that loads read stand, whose coordinates are the last ones."""
+    return range(L.BODY * system.N + system.read_from, L.BODY * system.N + len(system.auxiliary))
+
+
+def seeds_along(system: System, y: Any, frames: Any, vectors: Any) -> Any:
+    """Derivatives (width, vectors) of a state along vectors in minimal coordinates."""
+    found, read = np.zeros((len(y), len(vectors))), read_by_loads(system)
+    found[read] = vectors[:, vectors.shape[1] - len(read) :].T
+    for n, (i, quantity) in enumerate(quantities(system)):
+        part, at = vectors[:, 3 * n : 3 * n + 3].T, L.BODY * i + SLOTS[quantity]
+        if quantity in TURNING:
+            part = _matrix(frames[i]).T @ part
+        if quantity == "rotation":
+            w, a, b, c = y[at : at + 4]
+            found[at : at + 4] = 0.5 * np.array([[-a, -b, -c], [w, -c, b], [c, w, -a], [-b, a, w]]) @ part
+        else:
+            found[at : at + 3] = part
+    return found
+
+
+def quantities(system: System) -> Iterator[tuple[int, str]]:
     """Body and quantity of each three coordinates."""
     moves, turns = np.isfinite(system.mass), np.isfinite(system.moments).any(axis=1)
     for i in range(system.N):
@@ -239,19 +261,7 @@ class Columns:
     def _of_state(self, prepared: CompiledMethod, values: Any) -> None:
         """Derivatives of the state at the start with respect to its minimal coordinates."""
         y, own = self.start.state, L.BODY * self.system.N
-        for n, (i, quantity) in enumerate(_quantities(self.system)):
-            at, F = L.BODY * i, _matrix(self.system.frames[i])
-            for k in range(3):
-                column = self.seeds[:, 3 * n + k]
-                if quantity == "rotation":
-                    q = tuple(y[at + L.ATTITUDE : at + L.ATTITUDE + 4])
-                    column[at + L.ATTITUDE : at + L.ATTITUDE + 4] = multiply(q, (0.0, *(0.5 * F[k])))
-                elif quantity == "angular_momentum":
-                    column[at + L.ANGULAR : at + L.ANGULAR + 3] = F[k]
-                else:
-                    column[at + (L.POSITION if quantity == "position" else L.MOMENTUM) + k] = 1.0
-        read, behind = self.read_by_loads
-        self.seeds[read, range(behind, len(self.rows))] = 1.0
+        self.seeds[:, : len(self.rows)] = seeds_along(self.system, y, self.system.frames, np.eye(len(self.rows)))
         if prepared.coordinates is not None:  # numbers in which the method keeps attitudes follow from these
             for k in range(len(self.rows)):
 
@@ -267,8 +277,7 @@ class Columns:
     @property
     def read_by_loads(self) -> tuple[range, int]:
         """Where the auxiliary variables that loads read stand in the state, and the first of their rows."""
-        N, system = self.system.N, self.system
-        read = range(L.BODY * N + system.read_from, L.BODY * N + len(system.auxiliary))
+        read = read_by_loads(self.system)
         return read, len(self.rows) - len(read)
 
     def following(self, by_state: Any) -> Any:
@@ -276,7 +285,7 @@ class Columns:
         follow the angular momenta of their bodies; from those by a state of its own for each wheel."""
         _, first = self.read_by_loads
         found, by_momentum = by_state.copy(), wheels_by_momentum(self.system)
-        for n, (i, quantity) in enumerate(() if self.given else _quantities(self.system)):
+        for n, (i, quantity) in enumerate(() if self.given else quantities(self.system)):
             if quantity == "angular_momentum":
                 slopes = by_momentum[:, i] @ _matrix(self.system.frames[i]).T
                 found[3 * n : 3 * n + 3] += slopes.T @ by_state[first:]
@@ -353,7 +362,7 @@ class Columns:
         n, columns = len(states), derivatives.shape[-1]
         found = np.zeros((n, len(self.rows), columns))
         changes = None if self.varied is None else self.varied[1][0][:, first : first + columns]
-        for r, (i, quantity) in enumerate(_quantities(self.system)):
+        for r, (i, quantity) in enumerate(quantities(self.system)):
             at, out = L.BODY * i, slice(3 * r, 3 * r + 3)
             frame = np.array(self.system.frames[i], dtype=float)
             F = _matrix(frame)

@@ -8,7 +8,7 @@ depend on the state, and functions of events, is found by differences of order 8
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import floor, gcd
@@ -188,8 +188,11 @@ class Passage:
         return Schedule(ends[:-1], np.diff(ends), ends[1:])
 
     # -------------------------------------------------------------- states and derivatives
-    def march(self, engine: TangentEngine, times: Any, seeds: Any, part: range) -> tuple[Any, Any]:
-        """States (rows, width) and derivatives (rows, width, columns) at the times of rows."""
+    def march(
+        self, engine: TangentEngine, times: Any, seeds: Any, part: range, visit: Callable[..., Any] | None = None
+    ) -> tuple[Any, Any]:
+        """States (rows, width) and derivatives (rows, width, columns) at the times of rows. What ``visit`` returns for
+        time, state and derivatives takes their place at the ends of legs that do not move."""
         state, change, row = self.columns.start.state.copy(), seeds.copy(), 0
         states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
         begin = np.zeros(len(part))  # derivative of the time at which a leg begins
@@ -213,6 +216,8 @@ class Passage:
                     acts = [one for one in self.system.impulses if one.time == cut.time]
                 for act in acts[:: 1 if self.direction > 0.0 else -1]:
                     state, change = taking.acted(act, cut.time, state, change, begin)
+            if visit is not None and len(leg.schedule.sizes) and not any(cut.crossing >= 0 for cut in leg.cuts):
+                state, change = visit(leg.last, state, change)
             while row < len(times) and taking.at_end(float(times[row])):
                 states[row], changes[row] = state, change
                 row += 1

@@ -91,6 +91,15 @@ def check_decided(columns: Columns) -> None:
                                "derivative by it")  # fmt: skip
 
 
+def changes_loads(request: Request) -> bool:
+    """Whether steps are cut where loads change: at breaks, events that act, samples between the ends of steps."""
+    system = request.system
+    cut = bool(request.breaks or system.switches or system.watched or system.impulses)
+    if isinstance(request.steps, FixedStep):
+        cut |= bool(cut_by(system.sampled, request.t0, request.steps.h, request.final))
+    return cut
+
+
 def seen_of(N: int, states: Any) -> dict[str, Any]:
     """What states of kernels (rows, width) are compared by (rows, N, 3)."""
     bodies = states[:, : L.BODY * N].reshape(len(states), N, L.BODY)
@@ -118,9 +127,7 @@ class Transition:
 
     def __init__(self, request: Request, by_start: bool = True) -> None:
         self.request, system = request, request.system
-        self.changes = bool(request.breaks or system.switches or system.watched or system.impulses)
-        if isinstance(request.steps, FixedStep):
-            self.changes |= bool(cut_by(system.sampled, request.t0, request.steps.h, request.final))
+        self.changes = changes_loads(request)
         guard = request.settings.guard
         chosen = not isinstance(request.steps, FixedStep)
         prepared, _ = method_and_loads(system, request.method, chosen)
