@@ -442,6 +442,18 @@ def test_a_users_error_carries_the_run_so_far(compiled):
         assert isinstance(caught.value.__cause__, ValueError)
 
 
+def test_where_nothing_is_said_of_steps_a_tolerance_chooses_them():
+    """Of steps and method: with either of them, or without an end, they are asked for as before."""
+    top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
+    words = {"t_end": 2.0, "attitude": (0.96, 0.28, 0.0, 0.0), "angular_velocity": (0.0, 0.1, 8.0)}
+    ds, told = ph.integrate(top, **words), ph.integrate(top, steps=ph.Tolerance(1e-10), **words)
+    assert ds.equals(told) and (ds.attrs["method"], ds.attrs["rtol"]) == ("taylor", 1e-10)
+    assert abs(ds.energy_error).max() < 1e-8 and ph.rerun(ds).equals(ds)
+    for less in ({"method": "mkrk:dp5"}, {"t_end": None}):
+        with pytest.raises(ph.errors.InvalidInput, match="give either step"):
+            ph.integrate(top, **(words | less))
+
+
 @each(
     ("more", "told"),
     [

@@ -12,7 +12,7 @@ import xarray as xr
 
 from polhode.arguments import array, number, numbers
 from polhode.display import Display, teller
-from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, unknown_name, unwarned
+from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, answering, unknown_name, unwarned
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
 from polhode.runs.initial_state import OVERFLOWING, rows_by_name
@@ -68,6 +68,7 @@ class Reference:
 
 
 @unwarned()
+@answering
 def compare(
     system: System,
     methods: str | Method | Iterable[str | Method],

@@ -21,6 +21,7 @@ from polhode.errors import (
     PolhodeWarning,
     StepFailed,
     UserFunctionError,
+    answering,
     warn,
 )
 from polhode.kernel import jit
@@ -52,6 +53,8 @@ BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
 RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformedRun}
 """Which run takes which steps."""
+UNSAID = Tolerance(1e-10)
+"""How steps are chosen where nothing is said of them, and of the method."""
 
 
 def integrate(
@@ -92,7 +95,7 @@ def integrate(
         The number of steps, or in the place of ``step`` a ``polhode.Tolerance`` by which they are chosen: the estimated
         error of each, of attitudes in rad, of angular velocities and the motion through space relative to their size,
         is at most this. Errors of steps add up: expect a multiple of it at the end. Methods with an embedded tableau
-        estimate their error (``"mkrk:dp5"``).
+        estimate their error (``"mkrk:dp5"``). Without step, steps and method, ``polhode.Tolerance(1e-10)``.
     t_end : float
         End time, a whole number of steps from the start (before it: the run goes backwards). With a tolerance any end
         time; the last step ends there exactly.
@@ -195,10 +198,13 @@ def integrate(
     }  # fmt: skip
     if not STATE_SET.issuperset(at_start):
         method = with_options(method, system, given, "integrate")
+    if step is steps is method is None and t_end is not None and not hasattr(type(start), "isel"):
+        given["steps"] = UNSAID
     request = requested(system, method, given)
     return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
 
 
+@answering
 def rerun(
     ds: xr.Dataset, *, progress: Callable[[Progress], None] | bool | None = None, threads: int = 1,
     **functions: Callable[..., Any],

@@ -115,12 +115,22 @@ MOVED: dict[str, Callable[[str, str], str]] = {
 """Words that were arguments of ``integrate``, and what is written instead."""
 
 
+ELSEWHERE: dict[str, Callable[[str, str], str]] = {
+    **dict.fromkeys(("tolerance", "tol", "accuracy"), MOVED["rtol"]),
+    **dict.fromkeys(("t_span", "tspan"), lambda name, value: "t_end=..., and start={'time': ...}"),
+    **dict.fromkeys(("y0", "x0", "initial", "initial_state"), lambda name, value: "start={'position': ..., ...}"),
+}
+"""Words of other packages, and what is written here."""
+
+
 def unknown_argument(name: str, value: Any, known: Iterable[str], what: str) -> InvalidInput:
     """The error for an argument of a run that is none, or that is one no more."""
     value = value.item() if isinstance(value, np.generic) else value
     told = shown(value) if isinstance(value, bool | int | float | str) else "..."
     if name in MOVED:
         return InvalidInput(f"{name} is no longer an argument: write {MOVED[name](name, told)}")
+    if name in ELSEWHERE:
+        return InvalidInput(f"unknown {what} {name!r}; did you mean {ELSEWHERE[name](name, told)}?")
     near = closest(name, [*known, *MOVED], 1)
     if near and near[0] in MOVED and not said_of(name, known):
         return InvalidInput(f"unknown {what} {name!r}; did you mean {MOVED[near[0]](near[0], told)}?")
