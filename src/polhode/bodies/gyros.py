@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.arguments import array, of_each, unit_vectors
+from polhode.arguments import Array, array, of_each, unit_vectors
 from polhode.arguments.frozen import frozen
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Unit
@@ -26,15 +26,17 @@ class Gyros:
     """Control moment gyros of a body."""
 
     arguments: Mapping[str, Any]  # what they are made from, in JSON types
-    axes: Any  # (n, gimbals, 3): axes of the gimbals at angle 0, the outer one first, user's body frame, of unit length
-    spin: Any  # (n, 3): spin axes at angle 0
-    momentum: Any  # (n,): angular momenta of the rotors
+    axes: (
+        Array  # (n, gimbals, 3): axes of the gimbals at angle 0, the outer one first, user's body frame, of unit length
+    )
+    spin: Array  # (n, 3): spin axes at angle 0
+    momentum: Array  # (n,): angular momenta of the rotors
     # most_rate, most_angle, angle, command: (n, gimbals): limits, infinite without; angles and commanded rates at the
     # start
-    most_rate: Any
+    most_rate: Array
     most_angle: Any
-    angle: Any
-    command: Any
+    angle: Array
+    command: Array
 
     @property
     def count(self) -> int:
@@ -68,7 +70,7 @@ class Gyros:
                 numbers += [min(most, UNLIMITED), 1.0]
         return [float(x) for x in numbers]
 
-    def spin_axes_at(self, angles: Any) -> Any:
+    def spin_axes_at(self, angles: Array) -> Array:
         """Spin axes (..., n, 3), user's body frame, for angles (..., n gimbals) as in the state ``gimbal_angle``."""
         angles = np.asarray(angles, dtype=float)
         angles = angles.reshape(*angles.shape[:-1], self.count, self.gimbals)
@@ -157,7 +159,7 @@ def control_moment_gyros(
             k = int(np.argmax(off))
             raise InvalidInput(f"{name}[{k}] is not at right angles to {other}[{k}]; their cosine is {off[k]:.3g}")
 
-    def each(value: Any, name: str, unit: str, positive: bool = False) -> Any:
+    def each(value: Any, name: str, unit: str, positive: bool = False) -> Array:
         values = array(value, name, unit)
         if values.shape == (n, gimbals):
             given[name] = plain(values)

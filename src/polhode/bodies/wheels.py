@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.arguments import array, choice, of_each, unit_vectors
+from polhode.arguments import Array, array, choice, of_each, unit_vectors
 from polhode.arguments.frozen import frozen, read_only
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, NumberOrNumbers, Unit
@@ -41,15 +41,15 @@ class Wheels:
     """Reaction wheels of a body."""
 
     arguments: Mapping[str, Any]  # what they are made from, in JSON types
-    axes: Any  # (n, 3): their axes, user's body frame, of unit length
+    axes: Array  # (n, 3): their axes, user's body frame, of unit length
     inertia: Any  # inertia, most_torque, most_momentum: (n,): moments about the axes; limits, infinite without
-    most_torque: Any
+    most_torque: Array
     most_momentum: Any
     # momentum, command: (n,): angular momenta about the axes relative to the body, and commands, at the start
-    momentum: Any
-    command: Any
-    friction: Any  # (n, 3): viscous, Coulomb, and the speed within which the latter changes its sign
-    gain: Any  # (n,): of motors that keep a speed; 0 of those that give a torque
+    momentum: Array
+    command: Array
+    friction: Array  # (n, 3): viscous, Coulomb, and the speed within which the latter changes its sign
+    gain: Array  # (n,): of motors that keep a speed; 0 of those that give a torque
     # imbalance, positions: (n,): mass times distance of the centre of mass from the axis, and where the wheels are,
     # user's body frame; None of balanced wheels
     imbalance: Any = None
@@ -200,7 +200,7 @@ def reaction_wheels(
     n = len(e)
     given = {"axes": plain(axes)}
 
-    def each(value: Any, name: str, unit: str, least: float = -inf, strict: bool = False) -> Any:
+    def each(value: Any, name: str, unit: str, least: float = -inf, strict: bool = False) -> Array:
         values = of_each(value, name, n, "wheels", unit, given)
         if (values < least).any() or (strict and (values == least).any()):
             wanted = "a positive number" if strict else "0 or more"

@@ -189,7 +189,7 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
         q = b[:, L.ATTITUDE : L.ANGULAR]
         d[:, L.ATTITUDE] = -0.5 * (q[:, 1:] * w).sum(axis=1)
         d[:, L.ATTITUDE + 1 : L.ANGULAR] = 0.5 * (q[:, :1] * w + np.cross(q[:, 1:], w))
-        turns = constants[:, L.INVERSE_INERTIA :].any(axis=1)[:, None]
+        turns = constants[:, L.INVERSE_INERTIA :].any(axis=1, keepdims=True)
         d[:, L.ANGULAR :] = np.where(turns, np.cross(b[:, L.ANGULAR :], w) + f[:, 3:], 0.0)
         return d.ravel()
 

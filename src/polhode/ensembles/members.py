@@ -463,7 +463,7 @@ def _of_all(values: Any, name: str, M: int, N: int) -> Array:
     return values.reshape(M * N, values.shape[-1])
 
 
-def _repeated(value: Any, name: str, M: int, N: int) -> Any:
+def _repeated(value: Any, name: str, M: int, N: int) -> Array:
     """A value that all members have, for all of their bodies."""
     if name == "velocity" and np.ndim(value) == 0 and not has(value, "as_quat"):
         return value

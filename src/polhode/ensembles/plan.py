@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from polhode.arguments import room_for
+from polhode.arguments import Array, room_for
 from polhode.ensembles.members import Kind, Names, Varied, kind_of, sorted_out, states_of, system_of
 from polhode.ensembles.of_bodies import by_path, of_all_bodies
 from polhode.ensembles.tables import MEMBER
@@ -91,7 +91,7 @@ class Plan:
             return problem
         return InvalidInput(f"member {k}: {problem}")
 
-    def together(self, request: Request) -> tuple[Kind, Any]:
+    def together(self, request: Request) -> tuple[Kind, Array]:
         """The systems and initial states of all members, made at once."""
         room_for(3.0 * self.varied.count * len(request.state.values), "members")
         try:

@@ -43,7 +43,7 @@ def _is_frame(value: Any) -> bool:
     return has(value, "columns") and has(value, "to_numpy") and not isinstance(value, type)
 
 
-def member_array(value: Any, name: str) -> Array:
+def member_array(value: Array, name: str) -> Array:
     """Finite numbers with the member axis first."""
     try:
         plain = np.asarray(value)

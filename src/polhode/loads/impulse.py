@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from polhode.arguments import array, choice, number, truth, vector
+from polhode.arguments import Array, array, choice, number, truth, vector
 from polhode.arguments.words import Form, Unit
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
@@ -84,7 +84,7 @@ class Impulse:
         y[work] += done
         return done
 
-    def after(self, r: Any, v: Any) -> Any:
+    def after(self, r: Any, v: Any) -> Array:
         """Velocity after the impulse, from r and the velocity v before it; NaN if the frame is not defined."""
         r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -113,7 +113,7 @@ class Impulse:
             return (v @ radial - d[0]) * radial + (forward - d[1]) * along
 
 
-def _axes(r: Any, v: Any) -> Any:
+def _axes(r: Array, v: Array) -> Array:
     """Unit vectors, as columns: radial, transverse (in the plane of motion, forward), normal to that plane."""
     radial = r / np.linalg.norm(r)
     normal = np.cross(r, v)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import PolhodeError, StepFailed, StepTooSmall
 from polhode.kernel import layout as L
 from polhode.runs.event_detection import Found
@@ -95,7 +96,7 @@ class AdaptiveRun(Run):
     def finer(self) -> str:
         return f"tighten rtol = {self.asked.rtol:g} and atol = {self.asked.atol:g}"
 
-    def state(self) -> Any:
+    def state(self) -> Array:
         return self.y.copy()
 
     def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
@@ -168,7 +169,7 @@ class AdaptiveRun(Run):
         detection.sides[k] = L.EVENT_DISABLED
         return t, k, side
 
-    def part(self, t: float, y: Any, goal: float) -> Any:
+    def part(self, t: float, y: Any, goal: float) -> Array:
         """State at ``goal`` from the state y at time t; by the polynomial of the step tried last where it has one."""
         if not self.integrator.prepared.polynomial:
             return super().part(t, y, goal)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, Indices, Mask
 from polhode.errors import NotFinite
 from polhode.systems import System
 from polhode.trajectory.energies import EnergyBalance, energy_balance
@@ -64,11 +65,11 @@ def large_ratio(size: Any, largest: Sequence[Any]) -> Any:
     return np.minimum(size, largest[0]) / np.maximum(sum(largest), np.finfo(float).tiny)
 
 
-def _first(true: Any) -> Any:
+def _first(true: Mask) -> Indices:
     return np.where(true.any(axis=-1), true.argmax(axis=-1), true.shape[-1])
 
 
-def blown(system: System, states: Any, potential: Any) -> bool:
+def blown(system: System, states: Array, potential: Array | None) -> bool:
     """Whether the energy of one of several states (n, 13 N + S or more) has exploded since the first of them."""
     balance = energy_balance(system, states, system.kinetic_energies(states), potential)
     return bool(0 < first_beyond(balance) < len(states))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import InvalidInput, StepFailed, UserFunctionError
 from polhode.kernel import drive
 from polhode.kernel import layout as L
@@ -35,7 +36,7 @@ class Found:
     time: float
     kind: str
     state: Any
-    before: Any = None
+    before: Array | None = None
     work: float = 0.0
 
 
@@ -231,7 +232,7 @@ class EventDetection:
     def __bool__(self) -> bool:
         return bool(self.watches)
 
-    def evaluate(self, t: float, y: Any, bodies: Any = None, parameters: Any = None, table: Any = None) -> Any:
+    def evaluate(self, t: float, y: Any, bodies: Any = None, parameters: Any = None, table: Any = None) -> Array:
         """Values of all functions at a state of the system; perhaps with other constants, or numbers of events."""
         now, out = self.integrator, np.zeros(len(self.watches))
         given = ((bodies, now.bodies), (parameters, now.parameters), (table, self.table))
@@ -285,7 +286,7 @@ class EventDetection:
         return [int(k) for k in np.flatnonzero(left | ((np.abs(s) == 1.0) & (values * s < 0.0)))]
 
     def passed(
-        self, a: float, ya: Any, b: float, yb: Any, part: Callable[[float, Any, float], Any]
+        self, a: float, ya: Array, b: float, yb: Array, part: Callable[[float, Any, float], Any]
     ) -> tuple[float, Any] | None:
         """Look for events in a step from (a, ya) to (b, yb) and tell them in their order.
 
@@ -305,8 +306,8 @@ class EventDetection:
         return None
 
     def locate(
-        self, k: int, a: float, ya: Any, b: float, yb: Any, fb: float, part: Callable[[float, Any, float], Any]
-    ) -> tuple[float, Any]:
+        self, k: int, a: float, ya: Array, b: float, yb: Array, fb: float, part: Callable[[float, Any, float], Any]
+    ) -> tuple[float, Array]:
         """Time and state of the zero of event k in a step, to round-off."""
         fa, soon = float(self.evaluate(a, ya)[k]), a + SOON * (self.final - self.t0)
         if self.watches[k].acts is not None and fa * fb > 0.0 and (b - soon) * self.direction > 0.0:
@@ -325,7 +326,7 @@ class EventDetection:
         t = zero(f, a, fa, b, fb)
         return t, states[t].copy()
 
-    def kept(self) -> tuple[Any, ...]:
+    def kept(self) -> tuple[Array, Array, int, int]:
         """What a side step may change, for ``put_back``."""
         return self.sides.copy(), self.integrator.parameters.copy(), len(self.found), len(self.crossings)
 

@@ -13,7 +13,7 @@ import numpy as np
 from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.algebra.short_rows import any_of, largest, smallest
 from polhode.algebra.vectorised import plain
-from polhode.arguments import UNKNOWN, array, vector
+from polhode.arguments import UNKNOWN, Array, Mask, array, vector
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.errors import InvalidInput, unknown_name
 from polhode.flows.sums import COMPENSATION, OF_POINTS
@@ -40,8 +40,8 @@ STATE_WORDS = tuple(UNITS_OF_STATE)
 
 def of_one_body(
     alone: Any, attracted: bool, attitude: Any, angular_velocity: Any, angular_momentum: Any, position: Any,
-    velocity: Any, momentum: Any,
-) -> Any:  # fmt: skip
+    velocity: Any, momentum: Array | None,
+) -> Array | None:  # fmt: skip
     """What ``start_state`` makes of plain numbers for one body, bit for bit, in a tenth of the time; None where
     anything is unusual."""
     twice = (angular_velocity is not None and angular_momentum is not None) or (
@@ -209,7 +209,7 @@ def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
     return found | ({"states": {**found.get("states", {}), **rotors}} if rotors else {})
 
 
-def check_moving(attracted: bool, velocity: Any, momentum: Any) -> None:
+def check_moving(attracted: bool, velocity: Any, momentum: Array | None) -> None:
     """Refuse a start about a centre of attraction that does not say how anything moves."""
     if attracted and velocity is None and momentum is None:
         raise InvalidInput(
@@ -218,7 +218,7 @@ def check_moving(attracted: bool, velocity: Any, momentum: Any) -> None:
         )
 
 
-def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], t0: float) -> Any:
+def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], t0: float) -> Array:
     """State vector a method starts from: behind the bodies stand its own numbers, which follow from the start or are
     given (``coordinates``, ``compensation``, ``thermostat``, ``time_variables``)."""
     prepared, N = chosen.prepare(), system.N
@@ -278,7 +278,7 @@ def check_sums(chosen: MethodSpec, translates: bool, name: str) -> None:
         )
 
 
-def _compensation(system: System, prepared: CompiledMethod, y: Any, given: Any, attitude: Any) -> Any:
+def _compensation(system: System, prepared: CompiledMethod, y: Any, given: Array, attitude: Any) -> Array:
     """Compensation (N, 13, principal frames) from what is given: of positions and momenta only (6), or of all.
 
     An attitude that comes with its compensation is entered into the state y to the last digit, not scaled to length 1.
@@ -299,7 +299,7 @@ def _compensation(system: System, prepared: CompiledMethod, y: Any, given: Any, 
     return made
 
 
-def _heavy(inertia: Any, rate: Any, name: str, does: str) -> Any:
+def _heavy(inertia: Any, rate: Array, name: str, does: str) -> Array:
     """inertia times rate of every body; what has infinite inertia stays at rest."""
     fixed = ~np.isfinite(inertia)
     moved = np.flatnonzero(any_of(fixed & (rate != 0.0))) if fixed.any() else np.zeros(0)
@@ -317,7 +317,7 @@ def _is_zero(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool) and value == 0
 
 
-def _across(axes: Any, spin: Any, name: str) -> Any:
+def _across(axes: Mask, spin: Array, name: str) -> Array:
     """Angular velocities or momenta (N, 3, principal frame), of bodies without thickness across their axis only."""
     if not axes.any():
         return spin
@@ -331,7 +331,7 @@ def _across(axes: Any, spin: Any, name: str) -> Any:
     return spin - along
 
 
-def _check_size(moments: Any, m: Any) -> None:
+def _check_size(moments: Any, m: Array) -> None:
     """Refuse bodies and momenta whose squares and products would over- or underflow."""
     turns = np.isfinite(moments)
     low, high = smallest(np.where(turns, moments, np.inf)), largest(np.where(turns, moments, 0.0))
@@ -346,7 +346,7 @@ def _check_size(moments: Any, m: Any) -> None:
             )
 
 
-def _by_columns(kernel: Callable[..., Any], *rows: Any) -> Any:
+def _by_columns(kernel: Callable[..., Any], *rows: Array) -> Array:
     """A kernel of tuples on every row of arrays (N, k), rounded as it is on one row alone."""
     return np.stack(kernel(*(tuple(one.T) for one in rows)), axis=1)
 
@@ -356,7 +356,7 @@ def _whose(value: Any, i: int) -> str:
     return f" of body {i}" if np.ndim(value) == 2 else ""
 
 
-def _of_bodies(value: Any, name: str, N: int, length: int) -> Any:
+def _of_bodies(value: Any, name: str, N: int, length: int) -> Array:
     """Numbers (N, length) from those of one body, which are then the same for all, or of each."""
     given = array(value, name, "")
     if given.size and np.abs(given).max() > OVERFLOWING:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra.quaternion import multiply
+from polhode.arguments import Array, Indices
 from polhode.capabilities import in_order, listed, refusal
 from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION
@@ -31,7 +32,7 @@ def goes_on(system: System, y: Any) -> bool:
 
 def extended(
     system: System, prepared: CompiledMethod, y: Any, given: Any = None, compensation: Any = None, bath: Any = None
-) -> Any:
+) -> Array:
     """The state with the system's own numbers behind it and those of the method: what it keeps attitudes as, which then
     follow from them; carries of compensated sums; a heat bath; a time transformation."""
     y = np.array(y, dtype=float)
@@ -57,7 +58,7 @@ def extended(
     return np.concatenate([y, numbers.ravel(), time_variables])
 
 
-def aligned(size: int) -> Any:
+def aligned(size: int) -> Array:
     """Zeros from a multiple of 64 bytes on, where lanes of numbers are loaded at once."""
     whole = np.zeros(size + 7)
     first = -(whole.ctypes.data // 8) % 8
@@ -210,7 +211,7 @@ class Integrator:
         return self._between(plain)
 
     @property
-    def addresses_for_loads(self) -> Any:
+    def addresses_for_loads(self) -> Indices:
         """Addresses for a kernel that evaluates the loads of the system."""
         return self.addresses if self.prepared.role is None else self._addresses(self.loads_of_system)
 
@@ -254,7 +255,7 @@ class Integrator:
         """The compiled loop of a method with a time transformation."""
         return drive.time_transformed_loop_for(self.prepared.step)
 
-    def _addresses(self, loads: Any) -> Any:
+    def _addresses(self, loads: Any) -> Indices:
         return jit.addresses_of(
             loads, LOADS, self.bodies, self.parameters, self.coefficients, self.int_coefficients, self.blocks,
             self.stage_state, self.load, self.work, self.step_info, self.frames,
@@ -282,7 +283,7 @@ class Integrator:
         """Discard cached loads: state or loads changed since the last call."""
         self.left_at, self.step_info[L.LOADED] = None, 0.0
 
-    def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Any, counts: Any,
+    def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Array, counts: Indices,
              y: Any, loads: Any) -> int:  # fmt: skip
         sides = self.sides if y is None and loads is None else self.sides[:0]
         y = self.y if y is None else y
@@ -300,7 +301,8 @@ class Integrator:
         self.left_at = None
 
     def march(
-        self, first: int, n: int, every: int, t0: float, h: float, rows: Any = None, counts: Any = None, *,
+        self, first: int, n: int, every: int, t0: float, h: float, rows: Array | None = None,
+        counts: Indices | None = None, *,
         y: Any = None, loads: Any = None,
     ) -> int:  # fmt: skip
         """Take steps number ``first`` to ``first + n`` of a run that started at ``t0``; returns the status.
@@ -339,7 +341,8 @@ class Integrator:
         _ = self.adaptive_loop
 
     def march_adaptive(
-        self, attempts: int, every: int, end: float, samples: Any, times: Any, sizes: Any, rows: Any, counts: Any, *,
+        self, attempts: int, every: int, end: float, samples: Array, times: Array, sizes: Array, rows: Array,
+        counts: Indices, *,
         longest: float = np.inf, shortest: float = 0.0,
     ) -> int:  # fmt: skip
         """Try at most so many steps on the way to ``end``; returns the status.
@@ -371,7 +374,7 @@ class Integrator:
 
     def march_time_transformed(
         self, first: int, n: int, every: int, h: float, end: float, into: RowArrays | None = None, *,
-        y: Any = None, kept: Any = None, loads: Any = None,
+        y: Any = None, kept: Array | None = None, loads: Any = None,
     ) -> int:  # fmt: skip
         """Take nominal steps number ``first`` to ``first + n``, up to one that reaches ``end``; returns the status.
 
@@ -403,7 +406,7 @@ class Integrator:
         self.forget()
         return self._run(L.PREPARING, 0, 0, 1, t, h, self.no_rows, self.no_counts, y, None)
 
-    def present(self, t: float, h: float, y: Any = None) -> tuple[int, Any]:
+    def present(self, t: float, h: float, y: Any = None) -> tuple[int, Array]:
         """Status, and the state of the system that belongs to ``y``, else to the method's, which stays as it is."""
         shown = (self.y if y is None else y).copy()
         if not self.prepared.processed:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import numbers
+from polhode.arguments import Array, numbers
 from polhode.errors import InvalidInput, unknown_name
 from polhode.systems import System
 from polhode.systems.registry import builder, handed_in, with_functions
@@ -59,7 +59,7 @@ def system_with(system: System, values: Mapping[str, Any], given: str = "tangent
     return with_parameters(system, changes)
 
 
-def value_at(system: System, path: str, given: str = "tangent") -> Any:
+def value_at(system: System, path: str, given: str = "tangent") -> float | list[float | list[float]]:
     """The value of an argument by its path."""
     if builder(system.name) is None:
         inner: Any = {"parameters": system.parameters}
@@ -131,7 +131,7 @@ def with_parameters(system: System, parameters: Any) -> System:
     return replace(system, parameters=_as_many(parameters, system.parameters))
 
 
-def _as_many(values: Any, before: Any) -> Any:
+def _as_many(values: Any, before: Any) -> Array:
     """Numbers, of which there must be as many as before: functions are compiled for that."""
     found = numbers(values, "parameters")
     if len(found) != len(before):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, choice, has_quantity, in_unit, number, truth
+from polhode.arguments import UNKNOWN, Array, choice, has_quantity, in_unit, number, truth
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, OldNameWarning, PolhodeError, unknown_name, warn
 from polhode.kernel import layout as L
@@ -161,12 +161,12 @@ class Request:
         return None if isinstance(self.steps, Tolerance) else self.steps.steps
 
     @cached_property
-    def behind(self) -> Any:
+    def behind(self) -> Array:
         """The numbers behind the bodies in a state that nothing else is said of."""
         return self.state.values[L.BODY * self.system.N :].copy()
 
     @property
-    def samples(self) -> Any:
+    def samples(self) -> Array | None:
         """The times to record, as an array, or None."""
         return None if self.recording.t_eval is None else np.array(self.recording.t_eval)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
@@ -164,7 +165,7 @@ def _changes(run: Run, starts: Sequence[tuple[float, Any, float, Any]], speed: f
     return found
 
 
-def coarse_loads(run: Run, times: Any, states: Any) -> str:
+def coarse_loads(run: Run, times: Array, states: Array) -> str:
     """What is to be said of steps in which the loads change too much; empty where they do not.
 
     Called when the run is over; what it counts stays as it is."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
 from polhode.kernel import layout as L
 from polhode.kernel.energies import write_energies
@@ -107,7 +108,7 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
     return found
 
 
-def columns(run: Run, rows: Rows, sizes: Any, energies: Any, attributes: dict[str, Any]) -> xr.Dataset:
+def columns(run: Run, rows: Rows, sizes: Array, energies: Array | None, attributes: dict[str, Any]) -> xr.Dataset:
     """The Dataset of rows of a run, of which the first is the start of the run; without its events."""
     units, prepared, states = run.request.settings.units, run.integrator.prepared, rows.states
     compensation = "bodies" if prepared.compensates_rotation else "points" if prepared.compensation else ""
@@ -138,7 +139,7 @@ def with_found(run: Run, ds: xr.Dataset, stopped: str) -> xr.Dataset:
 
 
 def potential_energies(
-    run: Run, potential: Any, times: Any, states: Any
+    run: Run, potential: Any, times: Array, states: Array
 ) -> tuple[Any, UserFunctionError | NotFinite | None]:
     """Potential energy of the rows, up to the first where it fails, and that failure."""
     system = run.system

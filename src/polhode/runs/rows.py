@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import memory
+from polhode.arguments import Array, memory
 from polhode.errors import InvalidInput
 from polhode.runs.integrator import RowArrays
 from polhode.runs.request import Request
@@ -89,7 +89,7 @@ class Record:
         return self.count - self.first
 
     @property
-    def last(self) -> Any:
+    def last(self) -> float:
         """Time of the last row."""
         return self.times[self.held - 1]
 
@@ -104,7 +104,7 @@ class Record:
         """How many steps after those done a slice may take, that no more rows come than it may record."""
         return min(LARGEST_ROWS, self.most * every - done % every)
 
-    def add(self, times: Any, states: Any, iterations: Any, sizes: Any = 0.0) -> None:
+    def add(self, times: Any, states: Array, iterations: Any, sizes: Any = 0.0) -> None:
         """Add one row or several."""
         new = np.size(times)
         if self.held + new > len(self.times):

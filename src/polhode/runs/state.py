@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import array, has, has_quantity, mapping, number, text, truth, whole
+from polhode.arguments import Array, array, has, has_quantity, mapping, number, text, truth, whole
 from polhode.errors import InvalidInput, naming, unknown_name
 from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
@@ -114,11 +114,11 @@ class State:
     euler_angles: Any = None
     euler_angles_deg: Any = None
     sequence: str | None = None
-    angular_velocity: Any = None
-    angular_momentum: Any = None
+    angular_velocity: Array | list[float] | None = None
+    angular_momentum: Array | list[float] | tuple[float, float, float] | None = None
     angular_velocity_space: Any = None
     angular_momentum_space: Any = None
-    position: Any = None
+    position: Array | list[float] | tuple[float, float, float] | None = None
     velocity: Any = None
     momentum: Any = None
     coordinates: Any = None

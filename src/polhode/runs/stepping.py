@@ -162,7 +162,7 @@ class Run:
         """What may help where the run was not accurate enough."""
         return f"take a smaller step than {abs(self.h):g}"
 
-    def to_the_end(self, record: Record, samples: Any, between_slices: Callable[[], None]) -> str:
+    def to_the_end(self, record: Record, samples: Array | None, between_slices: Callable[[], None]) -> str:
         """The whole run, or up to an event that ends it, which is said; ``between_slices`` is called now and then."""
         try:
             self.carry_out(record, self.request.recording.every, samples, between_slices)
@@ -180,7 +180,7 @@ class Run:
             return f"{ended}{ON_THE_GROUND if assumed else ''}"
         return ""
 
-    def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
+    def carry_out(self, record: Record, every: int, samples: Array | None, between_slices: Callable[[], None]) -> None:
         """The whole run; ``between_slices`` is called now and then."""
         if not self.resumed:
             if samples is None:
@@ -258,11 +258,11 @@ class Run:
             raise ValueError("its parameters are others")
 
     @property
-    def march_mark(self) -> Any:
+    def march_mark(self) -> tuple[int, float, float]:
         """Where the bench was left, if nothing has happened since."""
         return self.done, self.t0, self.h
 
-    def sample(self, samples: Any, record: Record, between_slices: Callable[[], None]) -> None:
+    def sample(self, samples: Array, record: Record, between_slices: Callable[[], None]) -> None:
         """Rows at given times: the grid is walked as ever, and each time off it is reached by a side step."""
         n = cast(int, self.total)
         for t in samples:
@@ -293,7 +293,7 @@ class Run:
         if status != L.OK:
             raise self.failure(status, self.done, self.start, self.now, self.h, self.y.copy(), problem)
 
-    def state(self) -> Any:
+    def state(self) -> Array:
         """The state of the system after the steps done; a processed method's own where it cannot be turned back."""
         if self.done == 0:
             return self.start.copy()
@@ -303,7 +303,7 @@ class Run:
             return self.y.copy()
         return shown if status == L.OK else self.y.copy()
 
-    def peek(self) -> Any:
+    def peek(self) -> Array:
         """As ``state``, with cached loads and counts as if nobody had asked."""
         integrator = self.integrator
         before = integrator.load.copy(), self.step_info.copy(), integrator.left_at
@@ -408,7 +408,7 @@ class Run:
             )
             self.integrator.between(*sorted(sides))
 
-    def pass_break(self, t: float, y: Any) -> Any:
+    def pass_break(self, t: float, y: Any) -> Array:
         """Set the switches for what follows the next break, which is at time t or counts as there; fire; the state."""
         at = self.breaks.pop(0)
         if self.event_detection.sampled:
@@ -453,7 +453,7 @@ class Run:
         if cut or self.near(self.now):
             self.arrive(y, record)
 
-    def through(self, t: float, y: Any, goal: float, after: Any = None) -> tuple[Any, bool]:
+    def through(self, t: float, y: Any, goal: float, after: Array | None = None) -> tuple[Array, bool]:
         """State at ``goal``, within the next step or at its end, and whether something has cut the way there."""
         cut = False
         while True:
@@ -470,7 +470,7 @@ class Run:
                 return after, cut
             t, y, after, cut = target, self.pass_break(target, after), None, True
 
-    def part(self, t: float, y: Any, goal: float) -> Any:
+    def part(self, t: float, y: Any, goal: float) -> Array:
         """State of the system at ``goal``, by one step of the method from the state y at time t."""
         h, begun, y = goal - t, y, y.copy()
         if h == 0.0:
@@ -517,7 +517,7 @@ class Run:
         elif elapsed > 2 * SLICE_SECONDS:
             self.slice = max(1, self.slice // 2)
 
-    def _back(self, before: int, kept: Any) -> None:
+    def _back(self, before: int, kept: Array) -> None:
         """Find the last good state of a failed slice: take its good steps again."""
         step_info = self.step_info.copy()
         self.y[:] = kept
@@ -528,7 +528,7 @@ class Run:
             self.done = before
         self.step_info[:] = step_info
 
-    def aside(self, t: float) -> Any:
+    def aside(self, t: float) -> tuple[Array, int]:
         """State at time ``t`` within the next step, reached by a step of its own from the present grid state."""
         before, kept, breaks = self.step_info.copy(), self.event_detection.kept(), list(self.breaks)
         try:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from polhode.arguments import has_quantity, number, numbers
+from polhode.arguments import Array, has_quantity, number, numbers
 from polhode.arguments import whole as whole_number
 from polhode.errors import InvalidInput
 
@@ -269,7 +269,7 @@ class Recording:
         return {"every": self.every, "t_eval": None if self.t_eval is None else list(self.t_eval)}
 
 
-def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any:
+def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Array:
     if not isfinite(h):
         raise InvalidInput(
             "with t_eval give t_end: it is not known when a number of steps with a time transformation ends"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import CoarseStepWarning, EnergyWarning, Interrupted, NotFinite, PolhodeError, warn
 from polhode.runs import energy_guard
 from polhode.runs.resolution import coarse_loads
@@ -114,7 +115,7 @@ class Streamed:
             self.singular += len(at)
         self.growing.add(ds)
 
-    def _balanced(self, rows: Rows, energies: Any) -> tuple[Rows, EnergyBalance]:
+    def _balanced(self, rows: Rows, energies: Array | None) -> tuple[Rows, EnergyBalance]:
         """The rows of a piece behind the first one of the run, with what follows from them and those before."""
         made = of_bodies(rows.states, Constants.alone(*self.run.system.for_kernels))
         balance = energy_balance(self.run.system, rows.states, made.kinetic_energy, energies, self.largest)
@@ -153,7 +154,7 @@ class Streamed:
         of = "" if run.total is None else f" of {run.total}"
         self.show(Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when this was written"))
 
-    def close(self, error: PolhodeError | None, stopped: str, times: Any, states: Any) -> xr.Dataset:
+    def close(self, error: PolhodeError | None, stopped: str, times: Array, states: Array) -> xr.Dataset:
         """The Dataset, opened; where there is an error it is raised, with the Dataset on it."""
         run = self.run
         if self.failed is not None and (error is None or isinstance(error, NotFinite)):

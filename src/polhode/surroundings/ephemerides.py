@@ -20,13 +20,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import array, choice, number, path, text
+from polhode.arguments import Array, array, choice, number, path, text
 from polhode.arguments.frozen import frozen
 from polhode.arguments.recorded import made_by
 from polhode.arguments.words import Length, TableOf, Time
 from polhode.epochs import CENTURY, J2000, Epoch, epoch_of, tdb_less_tt
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
-from polhode.programs.tracer import array_of, holds_tracers
+from polhode.programs.tracer import Tracer, array_of, holds_tracers
 from polhode.surroundings import planets
 from polhode.surroundings.as_made import AsMade
 
@@ -104,8 +104,8 @@ class Ephemeris(AsMade):
     arguments: Mapping[str, Any]  # the arguments of ``ephemeris``, in JSON types
     body: str  # which one
     mu: float  # its gravity parameter, m^3 / s^2
-    times: Any  # (n,): of the rows of the table, s from the epoch
-    positions: Any  # (n, 3): there, m
+    times: Array  # (n,): of the rows of the table, s from the epoch
+    positions: Array  # (n, 3): there, m
     error: float  # largest error of the interpolation between the rows, m
 
     def __post_init__(self) -> None:
@@ -132,7 +132,7 @@ class Ephemeris(AsMade):
         return f"ephemeris({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
 
 
-def _centuries(epoch: Epoch, t: Any) -> Any:
+def _centuries(epoch: Epoch, t: Any) -> Array | Tracer:
     """Julian centuries of TT from J2000 to times (s) after an epoch."""
     shift = {"UTC": 64.184, "TAI": 32.184}.get(epoch.scale, 0.0)  # on a count of UTC that contains its leap seconds
     since = float(epoch.since) + shift
@@ -261,7 +261,7 @@ def _table(
         step *= 0.5
 
 
-def _positions(body: str, centre: str, source: str, epoch: Epoch, times: Any) -> Any:
+def _positions(body: str, centre: str, source: str, epoch: Epoch, times: Any) -> Array:
     """Positions (n, 3), m, by a source."""
     if source == "builtin":
         return np.stack(SERIES[body](_centuries(epoch, times)), axis=-1)

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.algebra.so3 import add, axpy, dot, scale
-from polhode.arguments import array, choice, number, numbers, unit_vector, vector
+from polhode.arguments import Array, array, choice, number, numbers, unit_vector, vector
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Angle, Length, Position, Positions, TableOf, Time, Times, Vector
 from polhode.errors import InvalidInput, answering, shown
@@ -183,7 +183,9 @@ def path_of(
     return _table(times, positions)
 
 
-def path_to_sun(direction: Any, position: Any, times: Any, positions: Any, circle: Any, ephemeris: Any = None) -> Path:
+def path_to_sun(
+    direction: Any, position: Any, times: Array | None, positions: Array | None, circle: Any, ephemeris: Any = None
+) -> Path:
     """As ``path_of``, for the Sun, which may be infinitely far away in a direction, a unit vector at rest."""
     if direction is None:
         return path_of(position, times, positions, circle, ephemeris, "the Sun: direction, ")
@@ -230,7 +232,7 @@ def _table(times: Any, positions: Any) -> Path:
 
 
 # ------------------------------------------------------------------ arguments
-def table_of_rows(value: Any, name: str, width: int, least: int, unit: str) -> Any:
+def table_of_rows(value: Any, name: str, width: int, least: int, unit: str) -> Array:
     """A table of finite numbers with ``width`` columns and at least ``least`` rows."""
     rows = array(value, name, unit).copy()
     if rows.ndim != 2 or rows.shape[1] != width or len(rows) < least:

@@ -316,7 +316,7 @@ def sharing(whole: Sum) -> Sum:
 class Anew:
     """A system built again where its functions read other things than before."""
 
-    users: tuple[Any, ...]  # those that read more than their arguments
+    users: tuple[UserFunction, UserFunction]  # those that read more than their arguments
     made: tuple[Any, ...]  # what they were
 
     @classmethod

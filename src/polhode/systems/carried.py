@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array
 from polhode.bodies.body import Body
 from polhode.bodies.gyros import Gyros
 from polhode.bodies.inertia import turning
@@ -181,7 +182,7 @@ def numbers_of(bodies: Sequence[Body], carried: Sequence[Carried]) -> list[float
     return [*(index if carried and len(bodies) > 1 else []), *tables]
 
 
-def fitted(parameters: Any, carried: Sequence[Carried], before: int) -> Any:
+def fitted(parameters: Any, carried: Sequence[Carried], before: int) -> Array:
     """The parameters of a system with so many auxiliary variables before the states of rotors."""
     found = np.array(parameters) if carried else parameters
     for one in carried:
@@ -215,7 +216,7 @@ class Spin:
         """The same with parameters of their own for each row."""
         return replace(self, parameters=parameters)
 
-    def __call__(self, body: Any, read: Any) -> dict[str, Any]:
+    def __call__(self, body: Any, read: Array) -> dict[str, Any]:
         m, p = np.array(body[..., L.ANGULAR :]), np.atleast_2d(self.parameters)
         for one in self.carried:
             m[:, one.body] += _momentum_of(one, p, read)
@@ -227,7 +228,7 @@ class Spin:
         return found
 
 
-def _momentum_of(one: Carried, p: Any, read: Any) -> Any:
+def _momentum_of(one: Carried, p: Array, read: Array) -> Array:
     """The sum of the momenta (n, 3) of rotors, principal frame, from parameters (1 or n, P) and states (n, R)."""
     axes = p[:, one.at + AXES : one.at + AXES + AXIS * one.wheels].reshape(len(p), one.wheels, AXIS)
     first = one.first

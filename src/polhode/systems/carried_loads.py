@@ -26,7 +26,7 @@ from polhode.flows.gyrostat import AXES, AXIS, OF_WHEEL
 from polhode.kernel import layout as L
 from polhode.programs.attitude import matrix_of
 from polhode.programs.rewire import rewired
-from polhode.programs.tracer import Tracer, array_of, row_of, where
+from polhode.programs.tracer import Traced, Tracer, array_of, row_of, where
 from polhode.systems.carried import Carried
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Rotors:
         """A parameter."""
         return Tracer(self.g, self.g.input(f"p{k}"))
 
-    def vector(self, k: int) -> Any:
+    def vector(self, k: int) -> Traced:
         """Three of them."""
         return array_of([self.number(k + j) for j in range(3)])
 
@@ -92,11 +92,11 @@ class Rotors:
         """The axis of wheel k, principal frame."""
         return self.vector(self.one.at + AXES + AXIS * k)
 
-    def of_wheel(self, k: int, which: int) -> Any:
+    def of_wheel(self, k: int, which: int) -> Tracer:
         """A number of wheel k, such as ``wheels.INERTIA``."""
         return self.number(self.one.row + OF_WHEEL * k + which)
 
-    def speeds(self, w: Any) -> Any:
+    def speeds(self, w: Any) -> Traced:
         """Speeds of the wheels relative to a body that turns so, principal frame."""
         h = self.state("wheel_momentum")
         return array_of([h[k] / self.of_wheel(k, wheels.INERTIA) - self.axis(k) @ w for k in range(self.one.wheels)])
@@ -106,7 +106,7 @@ class Rotors:
         (a, b, c), (d, e, f) = self.moments(), self.products()
         return array_of([[a, f, e], [f, b, d], [e, d, c]])
 
-    def _sum(self, each: Callable[[Any], list[Any]]) -> Any:
+    def _sum(self, each: Callable[[Any], list[Any]]) -> Traced:
         """What wheels add to moments or products, by the three of each axis."""
         found = array_of([0.0, 0.0, 0.0])
         for k in range(self.one.wheels):
@@ -117,7 +117,7 @@ class Rotors:
         """What the wheels add to the moments of inertia, principal frame."""
         return self._sum(lambda a: [a[0] * a[0], a[1] * a[1], a[2] * a[2]])
 
-    def products(self) -> Any:
+    def products(self) -> Traced:
         """What they add to the products yz, zx and xy."""
         return self._sum(lambda a: [a[1] * a[2], a[2] * a[0], a[0] * a[1]])
 
@@ -134,7 +134,7 @@ def add_rotors(tracing: Tracing, one: Carried) -> None:
     _add(tracing, tracing.coupling, one.body, np.cross(H, w))
 
 
-def _wheels(tracing: Tracing, rotors: Rotors, w: Any) -> Any:
+def _wheels(tracing: Tracing, rotors: Rotors, w: Any) -> Traced:
     """The torque of motors and friction and the rates of the momenta; the sum of the momenta."""
     one, h, u = rotors.one, rotors.state("wheel_momentum"), rotors.state("wheel_command")
     speeds, rates = rotors.speeds(w), []
@@ -178,7 +178,7 @@ def _imbalance(tracing: Tracing, rotors: Rotors, speeds: Any) -> None:
     _add(tracing, torque, one.body, T, body.turning, work)
 
 
-def _gyros(tracing: Tracing, rotors: Rotors, w: Any) -> Any:
+def _gyros(tracing: Tracing, rotors: Rotors, w: Any) -> Traced:
     """The torque of turning gimbals and the rates of their angles; the sum of the momenta."""
     one, angles, commands = rotors.one, rotors.state("gimbal_angle"), rotors.state("gimbal_command")
     rates, T, H = [], array_of([0.0, 0.0, 0.0]), array_of([0.0, 0.0, 0.0])

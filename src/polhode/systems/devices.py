@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, array, in_unit, number, unit_vector, vector
+from polhode.arguments import UNKNOWN, Array, array, in_unit, number, unit_vector, vector
 from polhode.arguments.recorded import called, each_made, plain
 from polhode.arguments.words import Form, Length, Position, Positions, Rate, Rows, Time, Times, Unit, Vector
 from polhode.errors import InvalidInput, answering, shown
@@ -48,7 +48,7 @@ def on_plates(act: Callable[..., Any], light: bool) -> Callable[..., Any]:
 
 
 def loads_of_devices(
-    thrusters: Sequence[Device], plates: Sequence[Device], meets: Sequence[Force], moment: Any,
+    thrusters: Sequence[Device], plates: Sequence[Device], meets: Sequence[Force], moment: Array | None,
     turned: Callable[..., Any],
 ) -> list[Load]:  # fmt: skip
     """The loads of thrusters, of plates in air and light, and of a magnetic moment."""
@@ -83,7 +83,7 @@ class Device:
 
     arguments: Mapping[str, Any]  # its arguments in JSON types
     # its vectors, user's body frame: force and torque of a thruster; normal and position of a plate; the moment
-    vectors: tuple[Any, ...]
+    vectors: tuple[Array, ...]
     numbers: tuple[float, ...]  # its other numbers
 
 

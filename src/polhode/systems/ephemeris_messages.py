@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import array, number
+from polhode.arguments import Array, array, number
 from polhode.arguments.frozen import frozen
 from polhode.epochs import Epoch
 from polhode.errors import InvalidInput, answering, shown
@@ -69,7 +69,7 @@ class _Ephemeris:
     segments: tuple[Segment, ...] = field(repr=False)
     source: str
 
-    def _parts(self, t: Any) -> Iterator[tuple[Segment, Any, Any]]:
+    def _parts(self, t: Array) -> Iterator[tuple[Segment, Any, Any]]:
         """Every segment that times lie in, which of them, and these times; a later segment before an earlier one."""
         where = np.full(t.shape, -1)
         for k, segment in enumerate(self.segments):
@@ -110,8 +110,8 @@ class OrbitEphemeris(_Ephemeris):
         Name of the file.
     """
 
-    positions: Any  # positions, velocities: (n, 3): of all rows, m and m / s
-    velocities: Any
+    positions: Array  # positions, velocities: (n, 3): of all rows, m and m / s
+    velocities: Array
     accelerations: Any  # (n, 3) or None: m / s^2, where the file has them
     position: Any = None  # position, velocity: (3,): at the epoch, m and m / s, in the axes of ``frame``
     velocity: Any = None
@@ -125,7 +125,7 @@ class OrbitEphemeris(_Ephemeris):
             found[chosen] = self._within(segment, times)
         return found[:, :3].reshape(*when.shape, 3), found[:, 3:].reshape(*when.shape, 3)
 
-    def _within(self, segment: Segment, t: Any) -> Any:
+    def _within(self, segment: Segment, t: Array) -> Array:
         """Positions and velocities at times in a segment, (n, 6)."""
         rows = slice(segment.first, segment.last)
         times, r, v = self.times[rows], self.positions[rows], self.velocities[rows]
@@ -188,7 +188,7 @@ class AttitudeEphemeris(_Ephemeris):
     """
 
     body_frame: str  # frame, body_frame: names of the axes of space and of the body
-    attitudes: Any  # (n, 4): of all rows, as ``attitude``
+    attitudes: Array  # (n, 4): of all rows, as ``attitude``
     angular_velocities: Any  # (n, 3) or None: of all rows, as ``angular_velocity``
     attitude: Any = None  # (4,): at the epoch: unit quaternion, scalar first, body to space
     # (3,) or None: there: angular velocity in the body frame, rad / s, where the file has rates
@@ -441,7 +441,7 @@ def _quaternions(message: Message, part: Part, width: int) -> tuple[Any, Any]:
 
 
 # ------------------------------------------------------------------ between rows
-def _polynomial(nodes: Any, values: Any, slopes: Any, t: Any) -> tuple[Any, Any]:
+def _polynomial(nodes: Array, values: Any, slopes: Any, t: Array) -> tuple[Array, Array]:
     """Values and slopes at times t (n,) of the polynomial through rows, with their slopes if these are given."""
     from scipy.interpolate import KroghInterpolator  # late: half a second
 
@@ -454,7 +454,7 @@ def _polynomial(nodes: Any, values: Any, slopes: Any, t: Any) -> tuple[Any, Any]
     return curve(s), curve.derivative(s) / h
 
 
-def _slerp(p: Any, q: Any, x: Any) -> Any:
+def _slerp(p: Array, q: Array, x: Array) -> Array:
     """Quaternions (n, 4) a part x of the shortest way from p to q; at the ends these themselves."""
     x = x[:, None]
     cosine = np.sum(p * q, axis=1, keepdims=True)

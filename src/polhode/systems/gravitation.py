@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import axpy, dot, scale
+from polhode.arguments import Array
 from polhode.bodies.body import Body
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
@@ -321,7 +322,7 @@ def gravity_potential(t, N, y, bodies, parameters):
 CONSERVES = ("energy", "total_momentum", "total_angular_momentum")
 
 
-def numbers_of(mu: Any, G: Any) -> Any:
+def numbers_of(mu: Array, G: Array) -> Array:
     """The parameters of these gravity parameters and constants of gravitation, 0 of a test particle."""
     together = np.cumsum(mu)
     return np.concatenate([mu, together, mu / together, G, tables(mu)])

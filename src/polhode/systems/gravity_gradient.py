@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.quaternion import rotate
-from polhode.arguments import in_unit, number
+from polhode.arguments import Array, in_unit, number
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import GravitationalParameter, Inertia, Length, Loads
 from polhode.bodies.body import Body
@@ -53,7 +53,7 @@ def gradient_level(body, strength):
     return (0.5 * strength * u) @ (body.moments * u)
 
 
-def axis_of_symmetry(moments: Any, frame: Any) -> Any:
+def axis_of_symmetry(moments: Any, frame: Array) -> Array | None:
     """The principal axis (user's body frame) whose two other moments are equal within 1e-14, or None."""
     for k in range(3):
         if abs(moments[k - 1] - moments[k - 2]) <= 1e-14 * max(moments):

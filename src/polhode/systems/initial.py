@@ -30,7 +30,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate
-from polhode.arguments import NO_WHOLE, UNKNOWN, array, number, room_for, truth, whole
+from polhode.arguments import NO_WHOLE, UNKNOWN, Array, array, number, room_for, truth, whole
 from polhode.arguments.words import Beside, Cells, Indices, Length, Seed
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import layout as L
@@ -598,11 +598,11 @@ def _system(system: Any) -> None:
     present_system(system, "system", "polhode.dipoles(...)")
 
 
-def _unit(rows: Any) -> Any:
+def _unit(rows: Array) -> Array:
     return rows / np.linalg.norm(rows, axis=1)[:, None]
 
 
-def _finite(inertia: Any) -> Any:
+def _finite(inertia: Any) -> Array:
     """Masses or moments, with the infinite ones (fixed degrees of freedom) replaced by zero."""
     array = np.asarray(inertia, dtype=float)
     return np.where(np.isfinite(array), array, 0.0)
@@ -613,12 +613,12 @@ def _inverse(inertia: Any) -> Any:
     return np.divide(1.0, inertia, out=np.zeros_like(inertia), where=inertia > 0.0)
 
 
-def _columns(rows: Any) -> Any:
+def _columns(rows: Array) -> Array:
     """Rows transposed to columns, as kernels on tuples take them."""
     return np.ascontiguousarray(np.asarray(rows, dtype=float).T)
 
 
-def _stop(momentum: Any, mass: Any) -> None:
+def _stop(momentum: Array, mass: Array) -> None:
     """Remove the velocity of the centre of mass from momenta (n, 3) of masses (n, 1), in place."""
     for _ in range(2):  # the second pass removes the round-off of the first
         momentum -= mass / mass.sum() * momentum.sum(axis=0)

@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, array, number, of_each, room_for, vector, whole
+from polhode.arguments import UNKNOWN, Array, array, number, of_each, room_for, vector, whole
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -55,7 +55,7 @@ def vectors_of(value: Any, n: int, name: str) -> Any:
     return np.tile(vector(given, name), (n, 1))
 
 
-def masses_of(value: Any, n: int) -> Any:
+def masses_of(value: Any, n: int) -> Array:
     """Positive masses (n,) from one for all bodies or one for each."""
     masses = of_each(value, "mass", n, "bodies")
     for i in np.flatnonzero(masses <= 0.0)[:1]:
@@ -74,7 +74,7 @@ def edges_of(box: Any) -> Any:
     return edges
 
 
-def within_of(edges: Any, cutoff: Any, switch: Any, skin: Any) -> Within:
+def within_of(edges: Array | None, cutoff: Any, switch: Any, skin: Any) -> Within:
     """Cut-off, start of switching and skin, checked for a box with these edges or free space."""
     if cutoff is None:
         if edges is not None:
@@ -100,7 +100,7 @@ def within_of(edges: Any, cutoff: Any, switch: Any, skin: Any) -> Within:
     return Within(edges, rc, on, wide)
 
 
-def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:
+def overlapping(sigma: float, box: Array | None) -> Callable[[Any], str]:
     """The ``check`` of a system: a function that names two overlapping bodies of a state, or returns an empty text."""
 
     def check(y: Any) -> str:
@@ -135,7 +135,7 @@ def _virial_loop() -> Any:
 
 
 def constants_of(
-    mass: Any, moments: Any, frames: Any, dipole: Any, boltzmann: float = 1.0, coulomb: float = 1.0
+    mass: Array, moments: Any, frames: Array, dipole: Array, boltzmann: float = 1.0, coulomb: float = 1.0
 ) -> dict[str, tuple[tuple[str, ...], Any]]:
     """Constants of molecules and units for the trajectory; moments only if the user's axes are principal axes."""
     found: dict[str, tuple[tuple[str, ...], Any]] = {"mass": (("body",), mass), "dipole": (("body", "axis"), dipole)}
@@ -145,11 +145,11 @@ def constants_of(
     return found
 
 
-def thermodynamics(system: Callable[[], System], dipoles: Any = None) -> Callable[[Any], Mapping[str, Any]]:
+def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -> Callable[[Any], Mapping[str, Any]]:
     """The ``quantities`` of the system that a function returns: temperatures, pressure in a box, and the sum of these
     dipoles (N, 3; user's body frames)."""
 
-    def quantities(body: Any) -> Mapping[str, Any]:
+    def quantities(body: Array) -> Mapping[str, Any]:
         own = system()
         n, N = len(body), own.N
         p, m = body[:, :, L.MOMENTUM : L.MOMENTUM + 3], body[:, :, L.ANGULAR : L.ANGULAR + 3]

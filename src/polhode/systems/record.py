@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.errors import NumbaError
 
+from polhode.arguments import Array, Indices
 from polhode.arguments.frozen import frozen
 from polhode.bodies.inertia import turning
 from polhode.capabilities import known, stated
@@ -28,7 +29,7 @@ from polhode.systems.event_record import Watch
 from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.loads_roles import kernel_of, no_loads, no_series, parted_loads, parts_of, role_of
 from polhode.systems.registry import builder, built, handed_in
-from polhode.systems.sampling import bridged_with_commands, compiled_with_commands
+from polhode.systems.sampling import Sampled, bridged_with_commands, compiled_with_commands
 from polhode.systems.shown import system_html, system_text
 from polhode.systems.user.chosen import Called
 
@@ -191,7 +192,7 @@ class System:
     arguments: Mapping[str, Any]
     mass: Any
     moments: Any
-    frames: Any
+    frames: Array
     loads: Callable[..., Any] = no_loads
     potential: Callable[..., Any] | None = None
     commutator: Callable[..., Any] | None = None
@@ -202,7 +203,7 @@ class System:
     mass_at: Callable[[Any], Any] | None = None
     parameters: Any = field(default_factory=lambda: np.zeros(1))
     memory: int = 0
-    box: Any = None
+    box: Array | None = None
     boltzmann: float = 1.0
     units: str = ""
     serve: Callable[..., Any] | None = None
@@ -222,7 +223,7 @@ class System:
     recommended: str = ""
     wheels_at: int = -1
     samples_at: int = -1
-    sampled: tuple[Any, ...] = ()
+    sampled: tuple[Sampled, ...] = ()
     names: tuple[str, ...] = ()
     decided: frozenset[int] = frozenset()
     made_again: Callable[[System], System] | None = None
@@ -386,17 +387,17 @@ class System:
             parameters[switch.index] = float(on)
 
     @property
-    def with_memory(self) -> Any:
+    def with_memory(self) -> Array:
         """A copy of the parameters with zeroed scratch memory behind them, as the roles read it."""
         return np.concatenate([self.parameters, np.zeros(self.memory)])
 
     @property
-    def for_kernels(self) -> tuple[Any, ...]:
+    def for_kernels(self) -> tuple[Array, Array, Array, Array, Array | None]:
         """Masses, moments, frames, parameters with memory, and the symmetry axis: what differs between systems of one
         kind."""
         return self.mass, self.moments, self.frames, self.with_memory, self.axis
 
-    def kinetic_energies(self, states: Any, turning: bool = True) -> Any:
+    def kinetic_energies(self, states: Any, turning: bool = True) -> Array:
         """Kinetic energies (n,) of states (n, 13 N or more), without that of rotations where not ``turning``."""
         body = states[:, : L.BODY * self.N].reshape(len(states), self.N, L.BODY)
         p, m = body[:, :, L.MOMENTUM : L.ATTITUDE], body[:, :, L.ANGULAR :]
@@ -408,7 +409,7 @@ class System:
         """Number of the first auxiliary variable that loads read; that of all variables if there is none."""
         return next((k for k, own in enumerate(self.auxiliary) if own.read), len(self.auxiliary))
 
-    def auxiliary_at_start(self, y: Any, moments: Any = None, parameters: Any = None) -> Any:
+    def auxiliary_at_start(self, y: Any, moments: Any = None, parameters: Any = None) -> Array:
         """The auxiliary variables (S,) where bodies start at y; wheels turn relative to bodies, which turn them on."""
         moments, p = (self.moments, self.parameters) if moments is None else (moments, parameters)
         found = np.array([own.start for own in self.auxiliary], dtype=float)
@@ -422,12 +423,12 @@ class System:
         return len(self.mass)
 
     @property
-    def constants_of_bodies(self) -> Any:
+    def constants_of_bodies(self) -> Array:
         """Masses, moments and their inverses, (N, 8)."""
         return self.bodies[: L.CONSTANTS * self.N].reshape(self.N, L.CONSTANTS)
 
     @cached_property
-    def _bodies(self) -> Any:
+    def _bodies(self) -> Array:
         N, thin = self.N, self.without_thickness
         together = np.empty(L.OF_BODY * N)
         own = together[: L.CONSTANTS * N].reshape(N, L.CONSTANTS)
@@ -475,14 +476,14 @@ class System:
         return 3 * int(np.isfinite(self.mass).sum()), int(np.isfinite(self.moments).sum())
 
     @cached_property
-    def _blocks(self) -> Any:
+    def _blocks(self) -> Indices:
         moves = np.stack([np.isfinite(self.mass), np.isfinite(self.moments).any(axis=1)], axis=1)
         pairs = np.array(np.nonzero(moves), dtype=np.int64).T.copy()
         pairs[:, 1] = np.where(pairs[:, 1] == 0, L.TRANSLATION, L.ROTATION)
         return pairs.ravel()
 
     @property
-    def blocks(self) -> Any:
+    def blocks(self) -> Indices:
         """Pairs (body, TRANSLATION or ROTATION) of what moves, flat; a copy."""
         return self._blocks.copy()
 

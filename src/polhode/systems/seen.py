@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from polhode.programs.attitude import attitude, conjugate, matrix_of, multiply, vector
+from polhode.programs.attitude import Attitude, attitude, conjugate, matrix_of, multiply, vector
 from polhode.programs.graph import Graph
-from polhode.programs.tracer import NotTraceable, Tracer, array_of
+from polhode.programs.tracer import NotTraceable, Traced, Tracer, array_of
 from polhode.systems.carried import OF_GYROS, OF_WHEELS
 from polhode.systems.carried_loads import Rotors
 from polhode.systems.summands import Sum
@@ -40,7 +40,7 @@ class Seen:
         seen.__dict__.update(self.__dict__ | dict(numbers))
         return seen
 
-    def _vector(self, name: str, there: bool) -> Any:
+    def _vector(self, name: str, there: bool) -> Traced:
         """Three inputs, or nothing."""
         return vector(self.g, name, 3, 3 * self.i) if there else array_of([0.0, 0.0, 0.0])
 
@@ -61,7 +61,7 @@ class Seen:
         return self._vector("v", self.moves)
 
     @cached_property
-    def principal(self) -> Any:
+    def principal(self) -> Attitude:
         """The attitude of the principal frame."""
         return attitude(self.g, "q", body=self.i) if self.turns else array_of([1.0, 0.0, 0.0, 0.0])
 
@@ -109,11 +109,11 @@ class Seen:
         tensor = tensor if self.rotors is None else tensor + self.rotors.inertia()
         return self.to_body @ tensor @ self.to_body.T if self.turned else tensor
 
-    def in_space(self, v: Any) -> Any:
+    def in_space(self, v: Any) -> Traced:
         """A vector of the body's axes in space."""
         return matrix_of(self.attitude) @ array_of(v) if self.turns else array_of(v)
 
-    def in_body(self, v: Any) -> Any:
+    def in_body(self, v: Any) -> Traced:
         """A vector of space in the body's axes."""
         return matrix_of(self.attitude).T @ array_of(v) if self.turns else array_of(v)
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from polhode.algebra import rotation as rotations
 from polhode.algebra.euler import SEQUENCES
-from polhode.arguments import ArrayLike, choice, truth, whole
+from polhode.arguments import Array, ArrayLike, choice, truth, whole
 from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.trajectory import frames, transitions
@@ -411,7 +411,7 @@ class TrajectoryAccessor:
         ds = self._chosen("beta_angle", "position", body=body, member=None)
         return _in_degrees(frames.beta_angle(ds, sun), degrees)
 
-    def eclipses(self, sun: Any = None, radius: float | None = None, *, body: int | str | None = None) -> Any:
+    def eclipses(self, sun: Any = None, radius: float | None = None, *, body: int | str | None = None) -> Array | None:
         """Begin and end (k, 2) of each passage through the shadow of the centre, penumbra included.
 
         Parameters
@@ -519,7 +519,7 @@ class TrajectoryAccessor:
         return polhode.plots.dashboard(ds, *arguments, **more)
 
     def view(
-        self, *others: Any, body: int | str | None = None, member: int | Sequence[int] | None = None, **more: Any
+        self, *others: xr.Dataset, body: int | str | None = None, member: int | Sequence[int] | None = None, **more: Any
     ) -> Any:
         """The interactive view of ``polhode.view``, with its arguments.
 

@@ -232,7 +232,7 @@ def _no_such_branch(chart: str, branch: object, among: list[str] | None = None) 
     return InvalidInput(f"{error}; to convert the other chart alone: convert_branch(ds, {branch!r}, {able[0]!r})")
 
 
-def _rows(variable: xr.DataArray, last: str) -> tuple[Any, dict[str, int]]:
+def _rows(variable: xr.DataArray, last: str) -> tuple[Array, dict[str, int]]:
     """Values reshaped to (rows, bodies, k), and the sizes of the leading dimensions, time first."""
     dims = sorted((str(dim) for dim in variable.dims if dim != last), key=lambda dim: dim != "time")
     values = np.asarray(variable.transpose(*dims, last).values, dtype=float)
@@ -255,7 +255,7 @@ def _attitudes(chart: str, values: Any, sequence: str | None) -> Any:
     return rotation.exp_quaternion(_vector_of_modified(values) if chart == "modified_rodrigues" else values)
 
 
-def _principal(chart: str, q: Any, sequence: str | None, ds: xr.Dataset) -> Any:
+def _principal(chart: str, q: Array, sequence: str | None, ds: xr.Dataset) -> Array:
     """Principal triples (..., 3) of unit quaternions (..., 4), each row independently."""
     if chart == "euler_angles":
         return rotation.euler_from_quaternion(q, str(sequence))
@@ -271,7 +271,7 @@ def _principal(chart: str, q: Any, sequence: str | None, ds: xr.Dataset) -> Any:
     return _modified_of_vector(v) if chart == "modified_rodrigues" else v
 
 
-def _branch(chart: str, branch: str | None, q: Any, first: Any, sequence: str | None, ds: xr.Dataset) -> Any:
+def _branch(chart: str, branch: str | None, q: Array, first: Any, sequence: str | None, ds: xr.Dataset) -> Array:
     """Triples (n, bodies, 3) of quaternions (n, bodies, 4); tracked and continuous branches start from ``first``."""
     if branch in (None, "principal"):
         return _principal(chart, q, sequence, ds)

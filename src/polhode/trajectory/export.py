@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.arguments import choice, text, whole
+from polhode.arguments import Array, choice, text, whole
 from polhode.arguments import path as checked_path
 from polhode.epochs import Epoch, epoch_of, instants, texts
 from polhode.errors import InvalidInput, answering, naming, shown
@@ -193,7 +193,7 @@ def aem(
 
 
 # ------------------------------------------------------------------ data from the trajectory
-def _rows(ds: xr.Dataset, name: str, body: int | None) -> Any:
+def _rows(ds: xr.Dataset, name: str, body: int | None) -> Array:
     """Values of a variable for one body, (time, components), checked to be finite."""
     if name not in ds:
         has = "does not turn" if name == "attitude" else "does not move through space"
@@ -232,7 +232,7 @@ def _length(ds: xr.Dataset, units: str | None) -> str:
     return units or "m"
 
 
-def _times(ds: xr.Dataset, epoch: Any, time_system: str | None) -> tuple[Any, tuple[Epoch, str]]:
+def _times(ds: xr.Dataset, epoch: Any, time_system: str | None) -> tuple[Array, tuple[Epoch, str]]:
     """Times (s), and (epoch, time system of the message)."""
     if epoch is None:
         epoch = ds.attrs.get("epoch")
@@ -254,7 +254,7 @@ def _message(
     ds: xr.Dataset,
     head: dict[str, str],
     tail: dict[str, str],
-    times: Any,
+    times: Array,
     values: Any,
     epoch_and_system: tuple[Epoch, str],
     data_markers: bool,

@@ -31,7 +31,7 @@ INDEXED = 2**17
 NODE = "zarr.json"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> int:
     """NumPy's numbers as those of JSON."""
     return value.tolist()
 

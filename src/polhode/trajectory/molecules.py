@@ -553,7 +553,7 @@ def _moments(ds: xr.Dataset, N: int, given: Any) -> Any:
     return np.where(known[:, None], rounded, 0.0)
 
 
-def _steps(ds: xr.Dataset, times: Any) -> Any:
+def _steps(ds: xr.Dataset, times: Array) -> Any:
     """Step numbers at these times, or row numbers if the times are not multiples of the step."""
     h = ds.attrs.get("step")
     if isinstance(h, int | float | np.number) and h != 0:
@@ -571,7 +571,7 @@ MOST_IMAGES = 2**31
 """Boxes from the first one that file formats can name."""
 
 
-def _wrapped(position: Any, box: Any, low: Any) -> tuple[Any, Any]:
+def _wrapped(position: Array, box: Array, low: Array) -> tuple[Any, Any]:
     """Positions wrapped into [low, low + box), and their image flags."""
     image = np.floor((position - low) / box)
     if not (np.abs(image) < MOST_IMAGES).all():
@@ -583,7 +583,7 @@ def _wrapped(position: Any, box: Any, low: Any) -> tuple[Any, Any]:
     return np.where(over, low, np.maximum(inside, low)), (image + over).astype(np.int64)
 
 
-def _wrapped_single(position: Any, edges: Any) -> tuple[Any, Any]:
+def _wrapped_single(position: Array, edges: Array) -> tuple[Any, Any]:
     """Positions wrapped into [-L/2, L/2) in 32 bits, strictly below L/2 after rounding, and their image flags."""
     half = (edges.astype(np.float32) / 2).astype(np.float32)
     inside, image = _wrapped(position, edges, -edges / 2)
@@ -592,7 +592,7 @@ def _wrapped_single(position: Any, edges: Any) -> tuple[Any, Any]:
     return np.where(over, -half, np.maximum(rounded, -half)), (image + over).astype(np.int32)
 
 
-def _edges(particles: Particles, box: Any) -> Any:
+def _edges(particles: Particles, box: Any) -> Array:
     """Edges of the box of a GSD file."""
     if particles.box is not None:
         if box is not None:
@@ -608,11 +608,11 @@ def _edges(particles: Particles, box: Any) -> Any:
 
 
 # ------------------------------------------------------------------ text
-def _of_row(values: Any, k: int) -> Any:
+def _of_row(values: Any, k: int) -> Array:
     """Values of row ``k``; arrays without a time dimension are constant."""
     return values[k] if values.ndim == 3 else values
 
 
-def _texts(block: Any) -> list[str]:
+def _texts(block: Array) -> list[str]:
     """Each row of numbers as text, in the shortest form that reads back as the same doubles."""
     return [" ".join(map(repr, line)) for line in block.tolist()]

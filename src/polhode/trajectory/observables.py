@@ -39,7 +39,7 @@ import numpy as np
 import xarray as xr
 from scipy.fft import irfft, next_fast_len, rfft
 
-from polhode.arguments import Array, array, number, room_for, squares, whole
+from polhode.arguments import Array, Indices, array, number, room_for, squares, whole
 from polhode.errors import InvalidInput, shown
 from polhode.lazy import public_names
 from polhode.trajectory.molecules import body_dipoles, box_of, of_bodies, stated, with_rows
@@ -577,7 +577,7 @@ def _positions(ds: xr.Dataset) -> tuple[Array, Array | None]:
     return position, box_of(ds)
 
 
-def _shells(position: Array, box: Any, bins: int, r_max: Any, unit: str) -> Array:
+def _shells(position: Array, box: Array | None, bins: int, r_max: Any, unit: str) -> Array:
     """Radii of the shells, from 0."""
     bins = whole(bins, "bins", 1)
     room_for(1000.0 * bins, "bins")
@@ -629,7 +629,7 @@ def _histograms(r: Array, box: Any, edges: Array, u: Any = None) -> Array:
     return found
 
 
-def _units(ds: xr.Dataset, dipole: Any) -> Any:
+def _units(ds: xr.Dataset, dipole: Any) -> Array:
     """Unit vectors along the dipoles, space frame, (time, body, 3)."""
     mu = body_dipoles(ds, dipole)
     size = np.linalg.norm(mu, axis=-1, keepdims=True)
@@ -649,7 +649,7 @@ def _radii(ds: xr.Dataset, r: Array) -> tuple[str, Array, dict[str, str]]:
 
 
 # ------------------------------------------------------------------ lags
-def _plan(times: Any, lags: Any, blocks: Any) -> tuple[Any, Any]:
+def _plan(times: Array, lags: Any, blocks: Any) -> tuple[Array, Indices]:
     """Lags as times, and the boundaries of the blocks of starting rows."""
     n = len(times)
     if n < 2:
@@ -666,7 +666,7 @@ def _plan(times: Any, lags: Any, blocks: Any) -> tuple[Any, Any]:
     return spacing * np.arange(lags + 1), np.linspace(0, starts, number_of_blocks(blocks, starts) + 1).astype(int)
 
 
-def _lagged(x: Any, lags: int, cuts: Any) -> Any:
+def _lagged(x: Array, lags: int, cuts: Indices) -> Array:
     """Averages of x(t) . x(t + lag) over the starting rows t of each block, (blocks, lags + 1).
 
     Computed by Fourier transforms, zero-padded so that nothing wraps around.
@@ -685,7 +685,9 @@ def _lagged(x: Any, lags: int, cuts: Any) -> Any:
     return found
 
 
-def _correlated(name: str, found: Any, lag: Any, cuts: Any, ds: Any, meaning: str, units: str) -> xr.Dataset:
+def _correlated(
+    name: str, found: Array, lag: Array, cuts: Indices, ds: xr.DataArray | xr.Dataset, meaning: str, units: str
+) -> xr.Dataset:
     """Dataset of the averages over blocks, weighted by their lengths, with the error from their scatter."""
     mean = np.average(found, axis=0, weights=np.diff(cuts))
     error = found.std(axis=0, ddof=1) / np.sqrt(len(found))

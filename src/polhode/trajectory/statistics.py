@@ -209,14 +209,14 @@ def drift(ds: xr.Dataset, variable: str = "energy", *, blocks: int | None = None
     return xr.Dataset(variables, attrs={"estimator": how, "variable": variable, "rows": n})
 
 
-def _batched(t: Any, y: Any, count: int) -> float:
+def _batched(t: Array, y: Any, count: int) -> float:
     """Standard error of the slope of the line fitted to the averages of ``count`` batches."""
     cuts = np.linspace(0, len(t), count + 1).astype(int)
     sizes = np.diff(cuts)
     return _line(np.add.reduceat(t, cuts[:-1]) / sizes, np.add.reduceat(y, cuts[:-1]) / sizes)[1]
 
 
-def _line(t: Any, y: Any) -> tuple[float, float]:
+def _line(t: Array, y: Any) -> tuple[float, float]:
     """Least-squares slope, and its standard error for independent residuals."""
     x, z = t - t.mean(), y - y.mean()
     square = float(x @ x)

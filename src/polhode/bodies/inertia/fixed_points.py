@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import choice, in_unit, number, vector
+from polhode.arguments import Array, choice, in_unit, number, vector
 from polhode.arguments.recorded import plain
 from polhode.bodies.inertia.checks import KG_M2
 from polhode.bodies.inertia.mass_properties import MassProperties, mass_of
@@ -19,7 +19,7 @@ STANDARD_GRAVITY = 9.81
 POINTS = ("fixed_point", "center_of_mass")
 
 
-def symmetry_axis(inertia: Any, center: Any) -> Any:
+def symmetry_axis(inertia: Any, center: Array) -> Array | None:
     """The body axis through the fixed point and the centre of mass if the inertia is symmetric about it, else None."""
     tensor, c = np.asarray(inertia, dtype=float), np.asarray(center, dtype=float)
     if not any(c.tolist()):
@@ -43,7 +43,7 @@ def center_from(inertia: Any) -> Any:
     return inertia.center_of_mass
 
 
-def about_fixed_point(inertia: Any, center: Any, mass: float, about: str, physical: bool) -> Any:
+def about_fixed_point(inertia: Any, center: Array, mass: float, about: str, physical: bool) -> Array:
     """The inertia about the fixed point of a body with this mass; refused if physically impossible."""
     principal(inertia, triangle=physical)  # checks it as given
     if about == "center_of_mass":

@@ -369,7 +369,7 @@ def _check_definite(tensor: Array, name: str) -> None:
     )
 
 
-def inertias_of(inertia: Any, N: int) -> tuple[Any, Any]:
+def inertias_of(inertia: Any, N: int) -> tuple[Array, Array]:
     """Principal moments (N, 3) and frames (N, 4)."""
     if isinstance(inertia, np.ndarray) and inertia.ndim:
         inertia = list(array(inertia, "inertia"))

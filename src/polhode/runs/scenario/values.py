@@ -187,7 +187,7 @@ def tables_of(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
             left += getattr(table, "further", ())
 
 
-def tags_of(model: type[BaseModel]) -> tuple[Any, ...]:
+def tags_of(model: type[BaseModel]) -> tuple[str, ...]:
     """What the key ``type`` or ``kind`` of a table may be."""
     field = model.model_fields.get("type") or model.model_fields.get("kind")
     return get_args(field.annotation) if field else ()

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, to_matrix
+from polhode.arguments import Array
 from polhode.capabilities import listed
 from polhode.errors import InvalidInput, PolhodeError, unknown_name
 from polhode.flows.gyrostat import tables_in, wheels_in
@@ -141,15 +142,15 @@ class Start:
 
     state: Any
     bodies: Any
-    frames: Any
+    frames: Array
     parameters: Any
 
     @property
-    def all(self) -> tuple[Any, Any, Any, Any]:
+    def all(self) -> tuple[Array, Array, Array, Array]:
         return self.state, self.bodies, self.frames, self.parameters
 
 
-def start_of(system: System, prepared: CompiledMethod, values: Any, frames: Any) -> Start:
+def start_of(system: System, prepared: CompiledMethod, values: Any, frames: Array) -> Start:
     """The start for a system, with the attitudes and angular momenta in the users' frames of a state."""
     y = np.array(values, dtype=float)
     for i, (old, new) in enumerate(zip(frames, system.frames, strict=True)):
@@ -163,7 +164,7 @@ def start_of(system: System, prepared: CompiledMethod, values: Any, frames: Any)
     return Start(whole, system.bodies, np.array(system.frames, dtype=float).ravel(), system.with_memory)
 
 
-def wheels_by_momentum(system: System) -> Any:
+def wheels_by_momentum(system: System) -> Array:
     """Derivatives (S, N, 3) of the states that loads read, where a run starts, by the angular momenta of the bodies in
     their principal frames: wheels start at speeds relative to the body."""
     found = np.zeros((len(system.auxiliary), system.N, 3))
@@ -173,15 +174,15 @@ def wheels_by_momentum(system: System) -> Any:
     return found[system.read_from :]
 
 
-def _conjugate(q: Any) -> tuple[float, ...]:
+def _conjugate(q: Array) -> tuple[float, ...]:
     return (q[0], -q[1], -q[2], -q[3])
 
 
-def _matrix(q: Any) -> Any:
+def _matrix(q: Array) -> Array:
     return np.array(to_matrix(tuple(q)), dtype=float).reshape(3, 3)
 
 
-def _products(a: Any, b: Any) -> Any:
+def _products(a: Array, b: Array) -> Array:
     """Quaternion products of arrays (..., 4)."""
     return np.stack(multiply(tuple(np.moveaxis(a, -1, 0)), tuple(np.moveaxis(b, -1, 0))), axis=-1)
 
@@ -305,7 +306,7 @@ class Columns:
         own = slice(0, L.CONSTANTS * system.N)
 
         @cache  # differences and their checks share places
-        def built(s: float) -> Any:
+        def built(s: float) -> Array:
             changed: Any = at + s
             if where:
                 changed = np.array(value, dtype=float)
@@ -357,7 +358,7 @@ class Columns:
             return split
         raise InvalidInput(f"no derivative by {name}: a system with a value near {at:g} cannot be built ({problem})")
 
-    def read(self, states: Any, derivatives: Any, first: int = 0) -> Any:
+    def read(self, states: Array, derivatives: Array, first: int = 0) -> Array:
         """Derivatives of the minimal coordinates at rows (n, rows, columns)."""
         n, columns = len(states), derivatives.shape[-1]
         found = np.zeros((n, len(self.rows), columns))
@@ -387,7 +388,7 @@ class Columns:
         return found
 
 
-def slope(function: Any, offset: float) -> Any:
+def slope(function: Any, offset: float) -> Array:
     """The derivative of a function at 0, by differences of order 8."""
     total: Any = 0.0
     for k, weight in STENCIL:
@@ -409,7 +410,7 @@ class _Jumps(InvalidInput):
     """What is differentiated is not smooth."""
 
 
-def _smooth_slope(function: Any, offset: float) -> Any:
+def _smooth_slope(function: Any, offset: float) -> Array:
     """``slope`` of a function that is smooth there; of one that is straight by five of its values."""
     here, size = function(0.0), _sizes(function, offset)
     if (straight := _straight_slope(function, size, [k * offset for k in (-4, -1, 1, 4)])) is not None:
@@ -423,7 +424,7 @@ def _smooth_slope(function: Any, offset: float) -> Any:
     return found
 
 
-def _smooth_slope_of_one_side(function: Any, offset: float) -> Any:
+def _smooth_slope_of_one_side(function: Any, offset: float) -> Array:
     """``_slope_of_one_side``, checked in the same way."""
     size = _sizes(function, offset)
     straight = _straight_slope(function, size, [share * offset for share in (0.0, 0.1, 0.4, 1.0)])
@@ -434,7 +435,7 @@ def _smooth_slope_of_one_side(function: Any, offset: float) -> Any:
     return found
 
 
-def _straight_slope(function: Any, size: Any, places: Sequence[float]) -> Any:
+def _straight_slope(function: Any, size: Any, places: Sequence[float]) -> Array | None:
     """The slope of a function that is straight from the first to the last of these places; None if it is not."""
     values = [function(s) for s in places]
     found = (values[-1] - values[0]) / (places[-1] - places[0])
@@ -444,12 +445,12 @@ def _straight_slope(function: Any, size: Any, places: Sequence[float]) -> Any:
     return found
 
 
-def _sizes(function: Any, offset: float) -> Any:
+def _sizes(function: Any, offset: float) -> Array:
     """Sizes of the numbers near."""
     return np.maximum(np.abs(function(0.0)), np.abs(function(offset)))
 
 
-def _check_smooth(gap: Any, size: Any) -> None:
+def _check_smooth(gap: Array, size: Any) -> None:
     """Refuse gaps that are more than rounding."""
     if (np.abs(gap) > SMOOTH * size + ROUNDED).any():
         raise _Jumps("principal axes and what depends on them jump there, as where moments of inertia are equal")

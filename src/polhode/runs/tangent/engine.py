@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
 from polhode.flows import tangent_rules, taylor_plain
 from polhode.flows.polynomial_lanes import taylor_step
@@ -46,7 +47,7 @@ class Schedule:
     """Steps: where each begins, its size, and its end as the next step sees it."""
 
     begins: Any
-    sizes: Any
+    sizes: Array
     ends: Any
 
     @classmethod
@@ -69,7 +70,7 @@ class Constants:
     """
 
     bodies: Any
-    frames: Any
+    frames: Array
     parameters: Any
     varied: tuple[Any, Any, Any] | None = None
 
@@ -85,9 +86,9 @@ class Marched:
     """What a march has found: states (M, rows, width), derivatives (M, rows, width, directions) or, of vectors that
     were scaled, logarithms of their growth (M, rows, vectors); statuses and completed steps (M)."""
 
-    states: Any
-    derivatives: Any
-    status: Any
+    states: Array
+    derivatives: Array
+    status: Indices
     done: Any
 
 
@@ -147,8 +148,8 @@ class TangentEngine:
             self.step_info[slot] = value
 
     def march(
-        self, states: Any, seeds: Any, schedule: Schedule, *, every: int = 0, constants: Constants | None = None,
-        treatment: int = D.RECORDED, weights: Any = None, between: int = 1, growth: Any = None,
+        self, states: Array, seeds: Array, schedule: Schedule, *, every: int = 0, constants: Constants | None = None,
+        treatment: int = D.RECORDED, weights: Array | None = None, between: int = 1, growth: Array | None = None,
         moving: tuple[Any, Any] | None = None,
     ) -> Marched:  # fmt: skip
         """Take members through the steps of a schedule."""
@@ -195,7 +196,7 @@ class TangentEngine:
         found = shown[..., : self.directions] if recorded else shown
         return Marched(record, found, status, done)
 
-    def shown(self, state: Any, change: Any, t: float, constants: Constants) -> tuple[Any, Any]:
+    def shown(self, state: Any, change: Array, t: float, constants: Constants) -> tuple[Any, Any]:
         """A state and its derivatives with what controllers set at its time."""
         if not self.system.sampled:
             return state, change
@@ -203,7 +204,7 @@ class TangentEngine:
         marched = self.march(state[None], change[None], now, constants=constants, treatment=D.COMMANDED)
         return marched.states[0, -1], marched.derivatives[0, -1]
 
-    def padded(self, derivatives: Any) -> Any:
+    def padded(self, derivatives: Array) -> Array:
         """Derivatives as they lie in memory."""
         given = np.zeros((*derivatives.shape[:-1], self.stride))
         given[..., : self.directions] = derivatives

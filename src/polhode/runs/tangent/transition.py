@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.arguments import room_for
+from polhode.arguments import Array, room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
 from polhode.kernel.tangent_drive import COMMANDED
@@ -180,7 +180,7 @@ class Transition:
             else:
                 yield part, *passage.march(engine, times, seeds, part)
 
-    def _march(self, engine: TangentEngine, grid: _Grid, times: Any, seeds: Any, part: range) -> tuple[Any, Any]:
+    def _march(self, engine: TangentEngine, grid: _Grid, times: Array, seeds: Array, part: range) -> tuple[Any, Any]:
         """States and some columns at all rows."""
         columns, constants = self.columns, self.columns.constants_of(part)
         state, change, done = columns.start.state, seeds, 0
@@ -211,7 +211,7 @@ class Transition:
             states[r], changes[r] = engine.shown(shown, slopes, float(t), constants)
         return states, changes
 
-    def _every(self, grid: _Grid, times: Any, most: int) -> int:
+    def _every(self, grid: _Grid, times: Array, most: int) -> int:
         """After how many steps, at most so many, the rows are, where they are so at equal distances; else 0."""
         if len(times) < 2 or grid.n < 1 or times[0] != grid.t0:
             return 0

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import array, number
+from polhode.arguments import Array, array, number
 from polhode.arguments.recorded import each_made
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
@@ -125,7 +125,7 @@ def users_load(force: Force, mass: float, falls: bool) -> Load:
 
 
 # ------------------------------------------------------------------ burning mass
-def burns_of(forces: Sequence[Force], mu: float, mass: Any) -> list[tuple[float, float, float]]:
+def burns_of(forces: Sequence[Force], mu: float, mass: Array) -> list[tuple[float, float, float]]:
     """Begin, end and fraction of the mass used per unit time, of every burn of the one body."""
     if len(mass) > 1 and any(force.flow > 0.0 for force in forces):
         raise InvalidInput(
@@ -152,7 +152,7 @@ def burns_of(forces: Sequence[Force], mu: float, mass: Any) -> list[tuple[float,
     return burns
 
 
-def mass_at(mass: Any, burns: Sequence[tuple[float, float, float]]) -> Callable[[Any], Any] | None:
+def mass_at(mass: Array, burns: Sequence[tuple[float, float, float]]) -> Callable[[Any], Any] | None:
     """Mass at times (n,), of shape (n, 1); None where none is burnt."""
     return partial(_mass_at, float(mass[0]), burns) if burns else None
 
@@ -162,7 +162,7 @@ def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -
 
 
 # ------------------------------------------------------------------ arguments of systems
-def masses_of(mass: Any) -> Any:
+def masses_of(mass: Any) -> Array:
     """One mass or several as an array (N,)."""
     if type(mass) is float:
         return np.array([number(mass, "mass", positive=True)])
