@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import ConvergenceError, NotFinite, PolhodeError, StepFailed, StepTooLarge, UserFunctionError
 from polhode.kernel import drive
 from polhode.kernel import layout as L

@@ -242,13 +242,13 @@ def _rows(variable: xr.DataArray, last: str) -> tuple[Array, dict[str, int]]:
     return values.reshape(rows, -1, values.shape[-1]), {dim: variable.sizes[dim] for dim in dims}
 
 
-def _shaped(values: Any, sizes: dict[str, int], last: str, attributes: dict[str, Any]) -> xr.Variable:
+def _shaped(values: Array, sizes: dict[str, int], last: str, attributes: dict[str, Any]) -> xr.Variable:
     """Inverse of ``_rows``: the values as an xarray Variable."""
     return xr.Variable([*sizes, last], values.reshape(*sizes.values(), 3), attributes)
 
 
 # ------------------------------------------------------------------ between charts and quaternions
-def _attitudes(chart: str, values: Any, sequence: str | None) -> Any:
+def _attitudes(chart: str, values: Array, sequence: str | None) -> Array:
     """Unit quaternions (..., 4) from the triples (..., 3) of a chart."""
     if chart == "euler_angles":
         return rotation.quaternion_from_euler(values, str(sequence))
@@ -271,7 +271,7 @@ def _principal(chart: str, q: Array, sequence: str | None, ds: xr.Dataset) -> Ar
     return _modified_of_vector(v) if chart == "modified_rodrigues" else v
 
 
-def _branch(chart: str, branch: str | None, q: Array, first: Any, sequence: str | None, ds: xr.Dataset) -> Array:
+def _branch(chart: str, branch: str | None, q: Array, first: Array, sequence: str | None, ds: xr.Dataset) -> Array:
     """Triples (n, bodies, 3) of quaternions (n, bodies, 4); tracked and continuous branches start from ``first``."""
     if branch in (None, "principal"):
         return _principal(chart, q, sequence, ds)
@@ -288,19 +288,19 @@ def _branch(chart: str, branch: str | None, q: Array, first: Any, sequence: str 
     return triples
 
 
-def _modified_of_vector(v: Any) -> Any:
+def _modified_of_vector(v: Array) -> Array:
     """Modified Rodrigues vector tan(phi/4) n of the rotation vector phi n."""
     phi = np.linalg.norm(v, axis=-1, keepdims=True)
     return v * np.divide(np.tan(0.25 * phi), phi, out=np.full_like(phi, 0.25), where=phi > 0.0)
 
 
-def _vector_of_modified(m: Any) -> Any:
+def _vector_of_modified(m: Array) -> Array:
     """The inverse of ``_modified_of_vector``, for |v| up to 2 pi."""
     size = np.linalg.norm(m, axis=-1, keepdims=True)
     return m * np.divide(4.0 * np.arctan(size), size, out=np.full_like(size, 4.0), where=size > 0.0)
 
 
-def _within_two_turns(chart: str, first: Any) -> Any:
+def _within_two_turns(chart: str, first: Array) -> Array:
     """The first row, rotation vectors longer than 2 pi replaced by shorter ones with the same quaternion."""
     long = (np.linalg.norm(first, axis=-1, keepdims=True) > 2.0 * pi) & (chart == "rotation_vector")
     return np.where(long, rotation.compose(first, np.zeros(3), branch="tracked"), first)

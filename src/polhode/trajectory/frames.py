@@ -188,7 +188,7 @@ def pointing_error(ds: xr.Dataset, axis: ArrayLike = (0.0, 0.0, 1.0), toward: st
     return _array(ds, angle, leading, "pointing_error", f"angle between a body axis and {words}")
 
 
-def beta_angle(ds: xr.Dataset, sun: Any = None) -> xr.DataArray:
+def beta_angle(ds: xr.Dataset, sun: ArrayLike | None = None) -> xr.DataArray:
     """Angle of the Sun above the plane of the orbit, towards r x v."""
     r, v, leading = _moving(ds)
     there = place_of_sun(ds) if sun is None else vector(sun, "sun")
@@ -341,7 +341,7 @@ def ground_track(ds: xr.Dataset, rotation_rate: float | None = None, radius: flo
     return _dataset(ds, variables, "ground track")
 
 
-def shadow(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Array:
+def shadow(ds: xr.Dataset, sun: ArrayLike | None = None, radius: float | None = None) -> Array:
     """When the first body is in the shadow (penumbra included) of the centre.
 
     Edges are sought between rows on the cubic through positions and velocities of both, so rows may be apart by up to

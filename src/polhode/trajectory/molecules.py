@@ -37,7 +37,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, Array, array, squares, truth
+from polhode.arguments import UNKNOWN, Array, ArrayLike, Indices, array, squares, truth
 from polhode.arguments import path as checked_path
 from polhode.arguments import whole as whole_number
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
@@ -84,7 +84,7 @@ def extended_xyz(
     wrap: bool = False,
     species: str | Sequence[str] = "X",
     sites: Any = None,
-    mass: Any = None,
+    mass: ArrayLike | None = None,
 ) -> Path:
     """Write rows as extended XYZ, which ASE, OVITO and most others read.
 
@@ -175,7 +175,7 @@ def lammps_dump(
     every: int = 1,
     species: str | Sequence[str] = "X",
     sites: Any = None,
-    mass: Any = None,
+    mass: ArrayLike | None = None,
 ) -> Path:
     """Write rows as a text dump of LAMMPS (``dump custom``), which ASE, MDAnalysis, OVITO and ``read_dump`` read.
 
@@ -260,9 +260,9 @@ def gsd(
     every: int = 1,
     species: str | Sequence[str] = "A",
     sites: Any = None,
-    mass: Any = None,
-    inertia: Any = None,
-    box: Any = None,
+    mass: ArrayLike | None = None,
+    inertia: ArrayLike | None = None,
+    box: ArrayLike | None = None,
 ) -> Path:
     """Write rows as a GSD file of the ``hoomd`` schema, which HOOMD-blue, freud and OVITO read.
 
@@ -383,7 +383,7 @@ def _particles(
         for name in ds.data_vars
         if ds[name].dims == ("time",) and ds[name].dtype.kind in "fi" and name not in ("mass", "step")
     }
-    common = {"times": times, "steps": _steps(ds, times), "box": box, "numbers": numbers}
+    common: dict[str, Any] = {"times": times, "steps": _steps(ds, times), "box": box, "numbers": numbers}
     site_data = None if sites is False else _sites(ds, sites)
     if site_data is None:
         if not isinstance(species, str | list | tuple):
@@ -477,7 +477,7 @@ def of_bodies(ds: xr.Dataset, name: str) -> Array:
     return squares(values, name)
 
 
-def body_dipoles(ds: xr.Dataset, dipole: Any = None) -> Any:
+def body_dipoles(ds: xr.Dataset, dipole: ArrayLike | None = None) -> Array:
     """Dipoles of all bodies in the space frame, (time, body, 3)."""
     q = of_bodies(ds, "attitude")
     if dipole is None:
@@ -487,7 +487,7 @@ def body_dipoles(ds: xr.Dataset, dipole: Any = None) -> Any:
     return rotation.rotate(q, _shaped(dipole, "dipole", (q.shape[1], 3)))
 
 
-def _shaped(value: Any, name: str, shape: tuple[int, ...], unit: str = UNKNOWN) -> Any:
+def _shaped(value: ArrayLike, name: str, shape: tuple[int, ...], unit: str = UNKNOWN) -> Array:
     """Finite numbers broadcast to this shape."""
     given = array(value, name, unit)
     try:
@@ -517,14 +517,14 @@ def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Any, Any, Any] | None
     return names, positions, None, None
 
 
-def _name(value: Any) -> str:
+def _name(value: object) -> str:
     """A species name, checked: one word of printable ASCII."""
     if not isinstance(value, str) or not value or not value.isascii() or not value.isprintable() or " " in value:
         raise InvalidInput(f"species must be words of ASCII letters, not {shown(value)}")
     return value
 
 
-def _masses(ds: xr.Dataset, N: int, given: Any) -> Any:
+def _masses(ds: xr.Dataset, N: int, given: ArrayLike | None) -> Array | None:
     """Masses of the bodies (N,), or None unless all are given or can be computed from momenta and velocities."""
     if given is not None:
         return _shaped(given, "mass", (N,))
@@ -537,7 +537,7 @@ def _masses(ds: xr.Dataset, N: int, given: Any) -> Any:
     return np.array([float(f"{m:.15g}") for m in p[fastest, bodies] / v[fastest, bodies]])
 
 
-def _moments(ds: xr.Dataset, N: int, given: Any) -> Any:
+def _moments(ds: xr.Dataset, N: int, given: ArrayLike | None) -> Array:
     """Principal moments of the bodies (N, 3), zero for bodies whose moments the trajectory does not determine."""
     if given is None and "inertia" in ds and set(ds["inertia"].dims) <= {"body", "axis"}:
         given = stated(ds, "inertia", ("body", "axis"), ("axis",))
@@ -553,7 +553,7 @@ def _moments(ds: xr.Dataset, N: int, given: Any) -> Any:
     return np.where(known[:, None], rounded, 0.0)
 
 
-def _steps(ds: xr.Dataset, times: Array) -> Any:
+def _steps(ds: xr.Dataset, times: Array) -> Indices:
     """Step numbers at these times, or row numbers if the times are not multiples of the step."""
     h = ds.attrs.get("step")
     if isinstance(h, int | float | np.number) and h != 0:
@@ -571,7 +571,7 @@ MOST_IMAGES = 2**31
 """Boxes from the first one that file formats can name."""
 
 
-def _wrapped(position: Array, box: Array, low: Array) -> tuple[Any, Any]:
+def _wrapped(position: Array, box: Array, low: Array) -> tuple[Array, Indices]:
     """Positions wrapped into [low, low + box), and their image flags."""
     image = np.floor((position - low) / box)
     if not (np.abs(image) < MOST_IMAGES).all():
@@ -592,7 +592,7 @@ def _wrapped_single(position: Array, edges: Array) -> tuple[Any, Any]:
     return np.where(over, -half, np.maximum(rounded, -half)), (image + over).astype(np.int32)
 
 
-def _edges(particles: Particles, box: Any) -> Array:
+def _edges(particles: Particles, box: ArrayLike | None) -> Array:
     """Edges of the box of a GSD file."""
     if particles.box is not None:
         if box is not None:
@@ -608,7 +608,7 @@ def _edges(particles: Particles, box: Any) -> Array:
 
 
 # ------------------------------------------------------------------ text
-def _of_row(values: Any, k: int) -> Array:
+def _of_row(values: Array, k: int) -> Array:
     """Values of row ``k``; arrays without a time dimension are constant."""
     return values[k] if values.ndim == 3 else values
 

@@ -39,7 +39,7 @@ import numpy as np
 import xarray as xr
 from scipy.fft import irfft, next_fast_len, rfft
 
-from polhode.arguments import Array, Indices, array, number, room_for, squares, whole
+from polhode.arguments import Array, ArrayLike, Indices, array, number, room_for, squares, whole
 from polhode.errors import InvalidInput, shown
 from polhode.lazy import public_names
 from polhode.trajectory.molecules import body_dipoles, box_of, of_bodies, stated, with_rows
@@ -138,7 +138,7 @@ def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
 
 
 def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
-                        dipole: Any = None, blocks: int | None = None) -> xr.Dataset:  # fmt: skip
+                        dipole: ArrayLike | None = None, blocks: int | None = None) -> xr.Dataset:  # fmt: skip
     """Orientational correlation of the dipoles of two bodies at a distance r.
 
     ``h110`` is the average of u_i . u_j and ``h112`` that of 3 (u_i . e)(u_j . e) - u_i . u_j over the pairs of a
@@ -192,7 +192,7 @@ def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
 
 
 def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
-                    dipole: Any = None, blocks: int | None = None) -> xr.Dataset:  # fmt: skip
+                    dipole: ArrayLike | None = None, blocks: int | None = None) -> xr.Dataset:  # fmt: skip
     """Kirkwood factor g_K(r) = 1 + <sum_j u_i . u_j>, the sum over all neighbours of a body within r [kirkwood1939].
 
     Parameters
@@ -232,7 +232,7 @@ def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None,
     return xr.Dataset(variables, {"r": _radii(ds, edges[1:])}, {"rows": len(sums), "bodies": N})
 
 
-def total_dipole(ds: xr.Dataset, *, dipole: Any = None) -> xr.DataArray:
+def total_dipole(ds: xr.Dataset, *, dipole: ArrayLike | None = None) -> xr.DataArray:
     """Total dipole M(t), the sum of all dipoles, space frame.
 
     Parameters
@@ -366,7 +366,7 @@ AGREES = 1e-6
 """Largest relative difference between a given constant and that of the trajectory."""
 
 
-def _constant(ds: xr.Dataset, name: str, given: Any) -> float:
+def _constant(ds: xr.Dataset, name: str, given: float | None) -> float:
     """A physical constant in the units of a trajectory, given or its own."""
     own = float(stated(ds, name, ())) if name in ds else CONSTANTS.get(str(ds.attrs.get("units")), {}).get(name)
     if given is None:
@@ -629,7 +629,7 @@ def _histograms(r: Array, box: Any, edges: Array, u: Any = None) -> Array:
     return found
 
 
-def _units(ds: xr.Dataset, dipole: Any) -> Array:
+def _units(ds: xr.Dataset, dipole: ArrayLike | None) -> Array:
     """Unit vectors along the dipoles, space frame, (time, body, 3)."""
     mu = body_dipoles(ds, dipole)
     size = np.linalg.norm(mu, axis=-1, keepdims=True)
@@ -649,7 +649,7 @@ def _radii(ds: xr.Dataset, r: Array) -> tuple[str, Array, dict[str, str]]:
 
 
 # ------------------------------------------------------------------ lags
-def _plan(times: Array, lags: Any, blocks: Any) -> tuple[Array, Indices]:
+def _plan(times: Array, lags: int | None, blocks: int) -> tuple[Array, Indices]:
     """Lags as times, and the boundaries of the blocks of starting rows."""
     n = len(times)
     if n < 2:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from polhode.arguments import UNKNOWN, Array, array, squares, whole
+from polhode.arguments import UNKNOWN, Array, ArrayLike, array, squares, whole
 from polhode.errors import InvalidInput, shown
 from polhode.trajectory.schema import trajectory
 
@@ -64,7 +64,7 @@ def average(x: Array, blocks: int | None = None) -> Average:
     return Average(mean, error, chosen)
 
 
-def number_of_blocks(blocks: Any, rows: int) -> int:
+def number_of_blocks(blocks: int, rows: int) -> int:
     """Number of blocks, checked against the number of rows."""
     if not 2 <= whole(blocks, "blocks", most=np.inf) <= rows:
         raise InvalidInput(f"blocks is {shown(blocks)}; {rows} rows can be cut into 2 to {rows} blocks")
@@ -86,7 +86,7 @@ def _error_of(x: Array, length: int, count: int) -> Array:
     return np.asarray(last.mean(axis=1).std(axis=0, ddof=1) / np.sqrt(count))
 
 
-def block_error(series: Any, *, blocks: int | None = None) -> xr.Dataset:
+def block_error(series: ArrayLike, *, blocks: int | None = None) -> xr.Dataset:
     """Time average of a correlated series, with its standard error from block averages.
 
     Parameters
@@ -209,14 +209,14 @@ def drift(ds: xr.Dataset, variable: str = "energy", *, blocks: int | None = None
     return xr.Dataset(variables, attrs={"estimator": how, "variable": variable, "rows": n})
 
 
-def _batched(t: Array, y: Any, count: int) -> float:
+def _batched(t: Array, y: Array, count: int) -> float:
     """Standard error of the slope of the line fitted to the averages of ``count`` batches."""
     cuts = np.linspace(0, len(t), count + 1).astype(int)
     sizes = np.diff(cuts)
     return _line(np.add.reduceat(t, cuts[:-1]) / sizes, np.add.reduceat(y, cuts[:-1]) / sizes)[1]
 
 
-def _line(t: Array, y: Any) -> tuple[float, float]:
+def _line(t: Array, y: Array) -> tuple[float, float]:
     """Least-squares slope, and its standard error for independent residuals."""
     x, z = t - t.mean(), y - y.mean()
     square = float(x @ x)

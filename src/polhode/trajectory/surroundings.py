@@ -176,7 +176,7 @@ class Shadow:
         return of_sun + of_body - between
 
 
-def shadow_of(ds: xr.Dataset, sun: Any = None, radius: float | None = None) -> Shadow | None:
+def shadow_of(ds: xr.Dataset, sun: ArrayLike | None = None, radius: float | None = None) -> Shadow | None:
     """The shadow that a run reckoned with, or a cylindrical one behind a body, lit from the direction ``sun``."""
     if sun is not None:
         known = centre(ds)
