@@ -198,7 +198,7 @@ def integrate(
     }  # fmt: skip
     if not STATE_SET.issuperset(at_start):
         method = with_options(method, system, given, "integrate")
-    if step is steps is method is None and t_end is not None and not hasattr(type(start), "isel"):
+    if step is None and steps is None and method is None and t_end is not None and not hasattr(type(start), "isel"):
         given["steps"] = UNSAID
     request = requested(system, method, given)
     return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
