@@ -39,7 +39,7 @@ class Constants(NamedTuple):
     @classmethod
     def alone(cls, *of_system: Array | None) -> Constants:
         """Those of one member, from ``System.for_kernels``."""
-        return cls(*(None if one is None else one[None] for one in of_system))
+        return cls(*[None if one is None else one[None] for one in of_system])
 
     @property
     def bodies(self) -> Array:
