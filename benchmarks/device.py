@@ -24,11 +24,9 @@ import numpy as np
 
 import polhode as ph
 from polhode.algebra.library import LIBRARY
-from polhode.ensembles import cuda
-from polhode.ensembles import device as engines
+from polhode.ensembles import cuda, device as engines
 from polhode.ensembles.engines import Block
-from polhode.kernel import device
-from polhode.kernel import layout as L
+from polhode.kernel import device, layout as L
 from polhode.runs.integrator import Integrator
 
 EARTH = ph.planets.EARTH

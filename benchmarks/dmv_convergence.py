@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polhode.flows.dmv import dmv
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "oracles"))
 from free_motion import angle_between, fastest, moved

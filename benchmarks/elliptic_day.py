@@ -177,8 +177,7 @@ def with_flow(n: int, days: int = 1) -> Run:
     """The exact flow alone in polhode's loop over steps."""
     import polhode as ph
     from polhode.flows.kepler import kepler_drift
-    from polhode.kernel import drive
-    from polhode.kernel import layout as L
+    from polhode.kernel import drive, layout as L
 
     def drift(i, h, p):
         return kepler_drift(i, h, MU, p)

@@ -23,8 +23,7 @@ import numpy as np
 from polhode.algebra.so3 import exp_quaternion
 from polhode.flows import rotors
 from polhode.flows.kick import kick
-from polhode.kernel import drive, jit
-from polhode.kernel import layout as L
+from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.signatures import LOADS
 from polhode.methods import method
 from polhode.systems import free_body, rigid_body

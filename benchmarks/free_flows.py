@@ -34,8 +34,7 @@ from pathlib import Path
 
 import numpy as np
 
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 from polhode.methods import method
 from polhode.methods.free_flows import free_flow
 from polhode.runs.integrator import Integrator

@@ -27,8 +27,7 @@ import numpy as np
 
 from polhode.algebra import series
 from polhode.flows.kepler import kepler_drift
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 
 MU, RADIUS = 3200.9998, 1664.029
 ECCENTRICITIES = (0.0, 0.01, 0.25, 0.7, 0.95, 0.999, 1.0, 1.5)

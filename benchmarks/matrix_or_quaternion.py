@@ -18,8 +18,7 @@ from polhode.algebra.quaternion import compose, from_matrix, multiply, to_matrix
 from polhode.algebra.so3 import Ad, axpy, columns, cross, dot, scale
 from polhode.flows.elliptic_forms import matrix_product
 from polhode.flows.semiexact import semiexact
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.drive import sweep_of
 from polhode.kernel.jit import inlined
 

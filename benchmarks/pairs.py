@@ -25,8 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
-from polhode.kernel import jit, neighbours
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L, neighbours
 from polhode.kernel.signatures import A1, LOADS, i8, types
 from polhode.runs.initial_state import start_state
 from polhode.runs.thread_pool import ThreadPool

@@ -22,8 +22,7 @@ from numba import f8, i8, types
 
 import polhode as ph
 from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.signatures import LOADS
 from polhode.programs import derive
 from polhode.programs.ensemble_text import lanes_of

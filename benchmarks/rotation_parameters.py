@@ -41,8 +41,7 @@ from polhode.algebra.quaternion import conjugate, from_matrix, multiply
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, hole, inlined
-from polhode.methods import method
-from polhode.methods import rotation_parameters as rows
+from polhode.methods import method, rotation_parameters as rows
 from polhode.methods.record import CompiledMethod, MethodSpec
 from polhode.methods.stages import UNKNOWNS, origin, steps_of
 from polhode.runs.initial_state import start_state

@@ -22,8 +22,7 @@ from polhode.algebra.elliptic import Pi_carlson, half_turns
 from polhode.algebra.quaternion import multiply, normalize
 from polhode.flows import elliptic_forms as forms
 from polhode.flows.semiexact import by_gauss, gauss_legendre, hermite, semiexact
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.drive import sweep_of
 
 BODIES, STEPS = 500, 20

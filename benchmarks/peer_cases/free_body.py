@@ -12,8 +12,7 @@ import polhode as ph
 from peer_cases.bodies import ready
 from peer_cases.rivals import with_heyoka
 from peer_cases.runs import Run
-from polhode.kernel import drive
-from polhode.kernel import layout as slots
+from polhode.kernel import drive, layout as slots
 from polhode.methods.free_flows import free_flow
 
 

@@ -5,15 +5,13 @@ from itertools import product
 from math import pi
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.spatial.transform import Rotation
 
 from altered import altered
 from each import each
 from mp_rotations import distance, euler, matrix_of, precise, vector
-from polhode.algebra import euler as kernels
-from polhode.algebra import rotation
+from polhode.algebra import euler as kernels, rotation
 from polhode.kernel import jit
 from samples import attitudes, law, unit_quaternions
 

@@ -9,16 +9,14 @@ from math import pi, sin
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import mp_kepler as oracle
 from each import each
 from kepler_draws import draw, excess, fall, on_conic, pace, turned
 from polhode.algebra import kepler, orbits
 from polhode.flows.kepler import kepler_drift
-from polhode.kernel import drive, jit
-from polhode.kernel import layout as L
+from polhode.kernel import drive, jit, layout as L
 from samples import law
 
 EPS = 2.0**-52

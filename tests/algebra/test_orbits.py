@@ -5,8 +5,7 @@ from math import pi
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import mp_kepler as oracle
 from each import each

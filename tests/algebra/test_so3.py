@@ -4,8 +4,7 @@ from math import pi
 
 import mpmath as mp
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from altered import altered
 from each import each

@@ -14,13 +14,11 @@ from cover import some
 from each import each
 from fake_cuda import FakeCuda
 from polhode.algebra.library import LIBRARY
-from polhode.ensembles import cuda
-from polhode.ensembles import device as engines
+from polhode.ensembles import cuda, device as engines
 from polhode.ensembles.engines import Block
 from polhode.ensembles.threads import ThreadsEngine
 from polhode.errors import InvalidInput, SlowFunctionWarning
-from polhode.kernel import device, jit
-from polhode.kernel import layout as L
+from polhode.kernel import device, jit, layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.methods import method
 from polhode.runs.adaptive_run import AdaptiveRun

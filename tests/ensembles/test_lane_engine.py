@@ -14,8 +14,7 @@ from cover import some
 from each import each
 from polhode.ensembles import lanes
 from polhode.ensembles.engines import Block
-from polhode.kernel import direct, jit
-from polhode.kernel import layout as L
+from polhode.kernel import direct, jit, layout as L
 from polhode.kernel.lane_drive import MARCH_LANES
 from polhode.methods import method
 from polhode.runs.integrator import Integrator, extended

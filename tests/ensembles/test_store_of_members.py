@@ -14,8 +14,7 @@ import xarray as xr
 
 import polhode as ph
 from polhode import durable
-from polhode.ensembles import ensemble as ensembles
-from polhode.ensembles import store_of_members
+from polhode.ensembles import ensemble as ensembles, store_of_members
 from polhode.trajectory import growing
 
 

@@ -14,8 +14,7 @@ from each import each
 from polhode.ensembles import taylor_lanes
 from polhode.errors import InvalidInput
 from polhode.flows.polynomial_lanes import MARCH_TAYLOR
-from polhode.kernel import direct, jit
-from polhode.kernel import layout as L
+from polhode.kernel import direct, jit, layout as L
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 

@@ -9,8 +9,7 @@ import polhode as ph
 from cover import some
 from each import each
 from polhode.errors import EstimationWarning, InvalidInput
-from polhode.estimation import arcs
-from polhode.estimation import solve as solving
+from polhode.estimation import arcs, solve as solving
 from polhode.estimation.batch import full_names, run_words
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of

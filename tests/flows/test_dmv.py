@@ -14,8 +14,7 @@ from each import each
 from free_motion import angle_between, fastest, moved
 from polhode.errors import InvalidInput
 from polhode.flows import dmv, implicit_midpoint
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 
 INERTIA = np.array([0.376, 0.627, 1.0])  # the book of Vilmart's figure 1, with a momentum in general position
 M = np.array([0.3, 0.6, -0.8])

@@ -17,8 +17,7 @@ from each import each
 from polhode.errors import InvalidInput
 from polhode.flows import elliptic_forms as forms
 from polhode.flows.semiexact import by_gauss, gauss_legendre, hermite, semiexact
-from polhode.kernel import jit
-from polhode.kernel import layout as slots
+from polhode.kernel import jit, layout as slots
 from polhode.kernel.drive import sweep_of
 from polhode.methods import method
 

@@ -9,8 +9,7 @@ import polhode as ph
 from cover import some
 from each import each
 from polhode.flows import rotors
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 
 BODY = np.array([0.9144, 1.098, 1.66])
 OMEGA = np.array([0.45549, 0.82623, 0.03476])

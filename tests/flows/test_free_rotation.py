@@ -6,8 +6,7 @@ from math import inf, nan, sqrt
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import free_body_draws as draws
 import mp_free_body as oracle
@@ -15,8 +14,7 @@ from each import each
 from free_body_draws import differences, turned
 from polhode.algebra import rotation
 from polhode.flows import free_rotation
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 from samples import attitudes, law, vectors
 
 EPS = 2.0**-52

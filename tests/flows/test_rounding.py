@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from each import each
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 from polhode.methods.free_flows import free_flow
 
 BODIES = (

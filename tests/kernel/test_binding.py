@@ -13,8 +13,7 @@ import pytest
 
 import polhode as ph
 from polhode.flows import dmv, kick
-from polhode.kernel import cache, drive, jit, reach, work_sharing
-from polhode.kernel import layout as L
+from polhode.kernel import cache, drive, jit, layout as L, reach, work_sharing
 from polhode.kernel.holes import HOLES, Hole
 from polhode.methods import METHODS, MethodSpec, time_transformed
 from polhode.methods.splitting import bathe, compose_step

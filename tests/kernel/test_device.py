@@ -21,8 +21,7 @@ import polhode as ph
 from cover import some
 from polhode.algebra.library import LIBRARY
 from polhode.ensembles.device import loop_of
-from polhode.kernel import device, jit
-from polhode.kernel import layout as L
+from polhode.kernel import device, jit, layout as L
 from polhode.kernel.fusing import fused
 from polhode.kernel.jit import helper
 from polhode.methods import method

@@ -15,8 +15,7 @@ import pytest
 
 import polhode as ph
 from polhode.algebra import so3
-from polhode.kernel import cache, drive, jit, solve
-from polhode.kernel import layout as L
+from polhode.kernel import cache, drive, jit, layout as L, solve
 from polhode.kernel.signatures import A1, f8, i8
 from polhode.methods import METHODS, CompiledMethod, Method, Promises
 

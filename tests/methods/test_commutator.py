@@ -14,8 +14,7 @@ from each import each
 from polhode.algebra import rotation
 from polhode.checks import check_system, exact_state, load_caller, state_distance
 from polhode.errors import InvalidInput
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.runs.initial_state import start_state
 from polhode.systems import PROBLEMS, SYSTEMS, System
 from polhode.systems.registry import provided_by, sample_arguments

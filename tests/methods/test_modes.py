@@ -7,8 +7,7 @@ import pytest
 
 import polhode as ph
 from each import each
-from polhode.kernel import layout as L
-from polhode.kernel import solve
+from polhode.kernel import layout as L, solve
 from polhode.methods import method, tableau, tableau_names
 from polhode.methods.stage_layout import MODES, MODES_AT, modes_of
 from polhode.runs.initial_state import start_state

@@ -10,8 +10,7 @@ from each import each
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.flows.dmv import dmv
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 from polhode.systems.constrained import from_constrained, from_cotangent, to_constrained, to_cotangent
 
 INERTIA = np.array([1.0, 1.5, 2.2])

@@ -16,8 +16,7 @@ from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.checks import check_method, check_system, exact_state, load_caller, measure_order, state_distance, stepper
 from polhode.errors import InvalidInput
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.methods import METHODS, method
 from polhode.runs.initial_state import start_state

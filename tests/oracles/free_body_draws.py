@@ -12,8 +12,7 @@ import numpy as np
 
 from mp_free_body import closed_form
 from polhode.flows import free_rotation
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 
 UNIT = 2.0**-53
 DIGITS = 60

@@ -3,8 +3,7 @@
 from math import pi, sqrt
 
 import numpy as np
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 
 from polhode.algebra import series
 

@@ -13,8 +13,7 @@ from matplotlib.image import imread
 
 import polhode as ph
 from each import each
-from polhode.plots import dashboard as draw
-from polhode.plots import style, work_precision
+from polhode.plots import dashboard as draw, style, work_precision
 from polhode.plots.rows import extremes, opening, scattered
 from polhode.plots.sphere_panels import inverse_inertia, level_curves
 from polhode.trajectory.convergence import momentum_errors

@@ -14,8 +14,7 @@ from numba.core import sigutils
 import polhode as ph
 from each import each
 from polhode.errors import InvalidInput
-from polhode.kernel import direct, jit, reach
-from polhode.kernel import layout as L
+from polhode.kernel import direct, jit, layout as L, reach
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.ensemble_text import device_text, lanes_of, lanes_text

@@ -10,8 +10,7 @@ import numpy as np
 import loads_by_hand as written
 import polhode as ph
 from each import each
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.systems.loads_roles import no_loads
 
 SYSTEMS = {

@@ -8,12 +8,10 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import polhode as ph
-from devious import KINDS as KINDS_AS_TEXT
-from devious import PARAMETERS, REFUSED, Devious, corpus, functions_of
+from devious import KINDS as KINDS_AS_TEXT, PARAMETERS, REFUSED, Devious, corpus, functions_of
 from each import each
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.programs import purity

@@ -9,8 +9,7 @@ import pytest
 
 import polhode as ph
 from each import each
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.motion import equations
 from polhode.systems.user import repeated

@@ -16,8 +16,7 @@ from acting import acting, compiled
 from each import each
 from polhode.algebra import rotation
 from polhode.checks import load_caller
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.programs.parts import PARTS
 from polhode.surroundings.paths import path_of
 from polhode.systems.loads_roles import role_of

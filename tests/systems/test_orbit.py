@@ -15,15 +15,13 @@ from acting import acting
 from each import each
 from polhode import forces, planets
 from polhode.checks import load_caller
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 from polhode.runs.initial_state import start_state
 from polhode.runs.scenario import read_scenario
 from polhode.runs.scenario.signatures import system_table
 from polhode.runs.scenario.values import models_in
 from polhode.systems.event_roles import compiled_events, table_of
-from polhode.systems.forces import FORCES
-from polhode.systems.forces import Force as ForceRecord
+from polhode.systems.forces import FORCES, Force as ForceRecord
 
 MU, R0 = 3200.9998, 1664.029  # km and s, table 1 of Carson (2005)
 R, V = np.array((1.1, -0.7, 0.9)), np.array((0.3, 0.8, -0.2))

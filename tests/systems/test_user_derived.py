@@ -13,8 +13,7 @@ from each import each
 from polhode.algebra import rotation
 from polhode.capabilities import refusal
 from polhode.checks import load_caller
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.runs.initial_state import start_state
 
 compiling = pytest.mark.skipif(jit.disabled(), reason="functions run through the bridge")

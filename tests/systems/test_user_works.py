@@ -14,8 +14,7 @@ from each import each
 from polhode import forces
 from polhode.checks import load_caller
 from polhode.errors import InvalidInput, SlowFunctionWarning
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.programs.parts import REMEMBERED
 from polhode.runs.initial_state import start_state
 from polhode.trajectory.convergence import observed_order

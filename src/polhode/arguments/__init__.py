@@ -25,8 +25,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike as ArrayLike
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike as ArrayLike, NDArray
 
 from polhode.errors import InvalidInput, shown, unknown_name
 

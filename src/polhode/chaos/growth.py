@@ -22,8 +22,7 @@ from polhode.ensembles.members import Kind
 from polhode.ensembles.outcome import code_of
 from polhode.ensembles.plan import Plan, planned
 from polhode.errors import Interrupted, InvalidInput, PolhodeError, unknown_name
-from polhode.kernel import layout as L
-from polhode.kernel import tangent_drive as D
+from polhode.kernel import layout as L, tangent_drive as D
 from polhode.kernel.interrupts import Noticed
 from polhode.methods import Method
 from polhode.runs.integrate import taken

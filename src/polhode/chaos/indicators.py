@@ -10,8 +10,7 @@ import numpy as np
 from polhode.arguments import Array, ArrayLike, whole
 from polhode.chaos.growth import WHY, Growth, grown, plan_of, vectors_of
 from polhode.errors import InvalidInput
-from polhode.kernel import layout as L
-from polhode.kernel import tangent_drive as D
+from polhode.kernel import layout as L, tangent_drive as D
 from polhode.methods import Method
 from polhode.runs.result import release
 from polhode.runs.tangent.columns import state_names

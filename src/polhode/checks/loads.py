@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.energies import write_energies
 from polhode.kernel.signatures import A1, LOADS, f8, i8, types  # type: ignore[attr-defined]
 from polhode.systems import System

@@ -17,8 +17,7 @@ from polhode.algebra import rotation
 from polhode.checks.loads import load_array, load_caller
 from polhode.errors import StepFailed
 from polhode.kernel import layout as L
-from polhode.methods import MethodSpec
-from polhode.methods import method as find_method
+from polhode.methods import MethodSpec, method as find_method
 from polhode.runs.integrator import Integrator
 from polhode.systems import System
 

@@ -16,8 +16,7 @@ import click
 
 from polhode.cli.members import is_ensemble, picture_of_members, summary_of_members, table_of_members
 from polhode.cli.text import complete_method, complete_scenario, laid_out, noted, show_summary
-from polhode.display import Display as AnyDisplay
-from polhode.display import duration
+from polhode.display import Display as AnyDisplay, duration
 from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, UserFunctionError
 from polhode.kernel.interrupts import Noticed
 from polhode.trajectory.lazy_packages import xr

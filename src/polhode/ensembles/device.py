@@ -20,8 +20,7 @@ from polhode.algebra.library import LIBRARY
 from polhode.ensembles import cuda
 from polhode.ensembles.engines import Block
 from polhode.errors import PolhodeError
-from polhode.kernel import device, jit
-from polhode.kernel import layout as L
+from polhode.kernel import device, jit, layout as L
 from polhode.kernel.interrupts import held
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec, method

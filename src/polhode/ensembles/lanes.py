@@ -21,8 +21,7 @@ import numpy as np
 
 from polhode.algebra import elementary
 from polhode.ensembles.engines import Block, Engine
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.lane_drive import MARCH_LANES, march_lanes, memory_of
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec

@@ -20,8 +20,7 @@ import numpy as np
 from polhode.algebra.short_rows import all_of, any_of
 from polhode.arguments import UNKNOWN, Array, array, has, has_quantity, mapping, whole
 from polhode.bodies.inertia import principal_of_many
-from polhode.ensembles.sampling import Distribution, Members
-from polhode.ensembles.sampling import members as drawn_members
+from polhode.ensembles.sampling import Distribution, Members, members as drawn_members
 from polhode.ensembles.tables import MEMBER, is_table
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L

@@ -15,8 +15,7 @@ from polhode.ensembles.of_bodies import by_path, of_all_bodies
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
-from polhode.methods import Method, MethodSpec
-from polhode.methods import method as find_method
+from polhode.methods import Method, MethodSpec, method as find_method
 from polhode.runs.initial_state import rows_by_name
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested, sequence_of, with_options

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import UNKNOWN, Array, array, has, room_for
-from polhode.arguments import path as checked_path
+from polhode.arguments import UNKNOWN, Array, array, has, path as checked_path, room_for
 from polhode.errors import InvalidInput, answering, shown
 
 MEMBER = "member"

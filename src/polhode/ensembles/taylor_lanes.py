@@ -25,9 +25,7 @@ from polhode.ensembles.engines import Block, Engine
 from polhode.ensembles.lanes import IN_LANES, LaneEngine, aligned, decided, flags, lengths_of, shape_of
 from polhode.errors import InvalidInput
 from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor, memory_of, taylor_step
-from polhode.kernel import jit
-from polhode.kernel import lane_drive as D
-from polhode.kernel import layout as L
+from polhode.kernel import jit, lane_drive as D, layout as L
 from polhode.kernel.source import Unsupported
 from polhode.methods.record import CompiledMethod
 from polhode.programs.series_lanes import SeriesOfLanes, series_of_lanes

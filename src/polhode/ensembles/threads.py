@@ -14,8 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from polhode.ensembles.engines import NOT_RUN, RAISED, Block
-from polhode.kernel import jit, many
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L, many
 from polhode.kernel.signatures import LOADS, MARCH, MARCH_ADAPTIVE
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.integrator import aligned

@@ -21,8 +21,7 @@ from polhode.estimation.quantities import at_path, paths_ending, quantities
 from polhode.estimation.result import Fit, covariance_of, residuals_of
 from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords, solve
 from polhode.estimation.suspicions import gaps, poor, suspicious_units
-from polhode.methods import MethodSpec
-from polhode.methods import method as find_method
+from polhode.methods import MethodSpec, method as find_method
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, with_options
 from polhode.runs.settings import Settings

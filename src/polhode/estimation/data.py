@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import Array, has, mapping
-from polhode.arguments import path as checked_path
+from polhode.arguments import Array, has, mapping, path as checked_path
 from polhode.errors import FileProblem, InvalidInput, answering, shown, unknown_name
 from polhode.estimation.measurements import DIRECTIONS, KINDS, Measurement, measurement
 from polhode.trajectory.lazy_packages import xr

@@ -68,8 +68,7 @@ from polhode.algebra.elliptic import F_part, Pi_carlson, Pi_complete_kernel, hal
 from polhode.algebra.quaternion import compose, conjugate, from_matrix, multiply
 from polhode.algebra.so3 import add, axpy, columns, cross, dot, exp_quaternion, matrix_product, scale, times
 from polhode.flows.invariants import apart, restoring
-from polhode.kernel import jit
-from polhode.kernel import layout as slots
+from polhode.kernel import jit, layout as slots
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
 from polhode.kernel.simd import fused

@@ -23,9 +23,7 @@ from polhode.flows.polynomial import (
     added,
     last_terms_of,
 )
-from polhode.kernel import jit
-from polhode.kernel import lane_drive as D
-from polhode.kernel import layout as L
+from polhode.kernel import jit, lane_drive as D, layout as L
 from polhode.kernel.jit import integers_at, numbers_at
 from polhode.kernel.lane_drive import copied, recorded
 from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane, with_known

@@ -28,8 +28,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from polhode.errors import InvalidInput
-from polhode.kernel import drive, jit, translate
-from polhode.kernel import layout as L
+from polhode.kernel import drive, jit, layout as L, translate
 from polhode.kernel.calls import Options
 from polhode.kernel.fusing import fused
 from polhode.kernel.jit import pointer

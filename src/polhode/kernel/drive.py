@@ -9,8 +9,7 @@ from __future__ import annotations
 import functools
 from math import inf, sqrt
 
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.jit import integers_at, numbers_at, pointer
 from polhode.kernel.sampling import held, next_sample, next_sample_or_closing, sample, sample_valves, show_set
 from polhode.kernel.signatures import (

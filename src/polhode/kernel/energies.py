@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.jit import numbers_at, pointer
 from polhode.kernel.signatures import ENERGIES, POTENTIAL
 

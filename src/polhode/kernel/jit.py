@@ -36,9 +36,7 @@ from numba.extending import intrinsic
 
 from polhode.kernel import direct
 from polhode.kernel.cache import ROOMS, WAITING, KernelCache
-from polhode.kernel.holes import check_filled, holes_among
-from polhode.kernel.holes import hole as hole
-from polhode.kernel.holes import replaceable as replaceable
+from polhode.kernel.holes import check_filled, hole as hole, holes_among, replaceable as replaceable
 from polhode.kernel.interrupts import held
 
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}

@@ -12,8 +12,7 @@ import functools
 import numpy as np
 from numba import f8, i8, types
 
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.signatures import A1, A2, I1, MARCH, MARCH_ADAPTIVE
 
 A3 = f8[:, :, ::1]

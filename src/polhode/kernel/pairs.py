@@ -20,8 +20,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from polhode.kernel import layout as L
-from polhode.kernel import work_sharing
+from polhode.kernel import layout as L, work_sharing
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, hole, inlined, integers
 from polhode.kernel.neighbours import (

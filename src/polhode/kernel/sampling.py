@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.random import WORD, normal_pair
 
 EVERY, PHASE, ROLE, NUMBERS = range(4)

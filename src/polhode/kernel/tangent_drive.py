@@ -11,8 +11,7 @@ from math import inf, log, sqrt
 
 from numba import f8, i8
 
-from polhode.kernel import drive, jit
-from polhode.kernel import layout as L
+from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.drive import squared_speed
 from polhode.kernel.jit import integers_at, numbers_at
 from polhode.kernel.signatures import I1, Workspace

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polhode.lazy import public_names
-from polhode.loads.added import LOADS as LOADS
-from polhode.loads.added import add_load
+from polhode.loads.added import LOADS as LOADS, add_load
 from polhode.loads.air import drag
 from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual_gravity, third_body, weight, zonal
 from polhode.loads.harmonics import harmonics

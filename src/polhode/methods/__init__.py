@@ -33,10 +33,10 @@ from polhode.methods import (
     krysl,
     munthe_kaas,
     rotation_parameters,
+    splitting as splittings,
     taylor_series,
     thermostats,
 )
-from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.listing import listings
 from polhode.methods.other_names import INSTEAD, METHOD_OF, OTHER_NAMES, as_here, other_names

@@ -59,11 +59,9 @@ from polhode.flows.kick import DISPLACEMENT, enter, kick, loads_at
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.solve import NEAR as NEAR_ENOUGH
-from polhode.kernel.solve import ROUNDOFF, factor, follow, is_positive, norm3, substitute
+from polhode.kernel.solve import NEAR as NEAR_ENOUGH, ROUNDOFF, factor, follow, is_positive, norm3, substitute
 from polhode.methods.record import UNGUARDED, CompiledMethod, Method, Option, Promises
-from polhode.methods.tableaux import LARGEST_FAMILY_ORDER, Tableau
-from polhode.methods.tableaux import tableau as find_tableau
+from polhode.methods.tableaux import LARGEST_FAMILY_ORDER, Tableau, tableau as find_tableau
 
 MOST_ITERATIONS = 50
 RATES = L.ALL & ~L.ATTRACTION

@@ -30,8 +30,7 @@ from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Method, Option, Promises
 from polhode.methods.stage_layout import MAPS, UNKNOWNS, auxiliary_size, coefficients, embedding, origin, work_size
 from polhode.methods.stages import largest_component, start_values, steps_of
-from polhode.methods.tableaux import is_tableau, tableau_names
-from polhode.methods.tableaux import tableau as find_tableau
+from polhode.methods.tableaux import is_tableau, tableau as find_tableau, tableau_names
 
 FULL_TURN = 4.0 * pi * pi
 """(2 pi)^2: the chart covers |psi| < 2 pi."""

@@ -46,8 +46,7 @@ from polhode.methods.stage_layout import (
     work_size,
 )
 from polhode.methods.stages import start_values, steps_of
-from polhode.methods.tableaux import is_tableau, tableau_names
-from polhode.methods.tableaux import tableau as find_tableau
+from polhode.methods.tableaux import is_tableau, tableau as find_tableau, tableau_names
 
 LARGEST_STAGE = 5.5
 """Rotation (rad) of a stage beyond which a guarded step is refused: T^-1 of the exponential map grows without bound

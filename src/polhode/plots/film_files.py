@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polhode.arguments import Array
-from polhode.arguments import path as checked_path
+from polhode.arguments import Array, path as checked_path
 from polhode.errors import FileProblem, InvalidInput
 from polhode.plots.rows import even
 from polhode.trajectory.files import appearing_whole

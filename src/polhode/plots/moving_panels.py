@@ -12,8 +12,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import Array
-from polhode.errors import InvalidInput
-from polhode.errors import shown as quoted
+from polhode.errors import InvalidInput, shown as quoted
 from polhode.plots import solids, style
 from polhode.plots.film_frames import Frames, attitudes, directions, of_body, positions, row_positions
 from polhode.plots.recorded import Recorded, inverse_inertia

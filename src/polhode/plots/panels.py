@@ -12,12 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from polhode.errors import InvalidInput, unknown_name
-from polhode.errors import shown as quoted
-from polhode.plots import craft_panels as craft
-from polhode.plots import orbit_panels as orbits
-from polhode.plots import sphere_panels as spheres
-from polhode.plots import time_panels as along
+from polhode.errors import InvalidInput, shown as quoted, unknown_name
+from polhode.plots import craft_panels as craft, orbit_panels as orbits, sphere_panels as spheres, time_panels as along
 from polhode.plots.molecules import draw_bodies, draw_distances
 from polhode.plots.shown import Shown
 from polhode.plots.style import Axes

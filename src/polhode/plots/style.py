@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from polhode.arguments import Array, ArrayLike
-from polhode.arguments import path as checked_path
+from polhode.arguments import Array, ArrayLike, path as checked_path
 from polhode.errors import InvalidInput
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.lazy_packages import matplotlib

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from polhode.errors import UserFunctionError
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Bodies, Parameters, State, Values, Written

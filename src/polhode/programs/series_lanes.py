@@ -21,8 +21,7 @@ from polhode.programs.roles import of_flat_memory
 from polhode.programs.series import Series
 from polhode.programs.series_role import HEAD, LARGEST_ORDER, SCALE, series_of_motion
 from polhode.programs.series_text import SeriesWriter
-from polhode.programs.text import HEAD as IMPORTS
-from polhode.programs.text import Lines, literal
+from polhode.programs.text import HEAD as IMPORTS, Lines, literal
 from polhode.programs.written import module_of
 
 HEAD_OF_MEMBERS = f"{IMPORTS}from polhode.kernel.lane_mode import lane_numbers\n"

@@ -11,8 +11,7 @@ import numpy as np
 
 from polhode.arguments import Array
 from polhode.errors import InvalidInput, StepFailed, UserFunctionError
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 from polhode.runs.integrator import Integrator
 from polhode.runs.steps import FixedStep, TimeTransformed
 from polhode.systems.event_roles import compiled_events, table_of

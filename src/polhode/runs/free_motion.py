@@ -19,8 +19,7 @@ from polhode.arguments import array, number, room_for, truth
 from polhode.bodies.inertia import RELATIVE_TOLERANCE, principal
 from polhode.errors import InvalidInput
 from polhode.flows import free_rotation
-from polhode.kernel import drive
-from polhode.kernel import layout as slots
+from polhode.kernel import drive, layout as slots
 from polhode.kernel.jit import disabled
 from polhode.runs.state import FORMS, State, as_kept
 

@@ -12,8 +12,7 @@ from polhode.arguments import Array, Indices
 from polhode.capabilities import in_order, listed, refusal
 from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION
-from polhode.kernel import drive, jit
-from polhode.kernel import layout as L
+from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.signatures import EVENT, LOADS
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
 from polhode.runs.thread_pool import ThreadPool

@@ -27,8 +27,7 @@ import xarray as xr
 from polhode.algebra import rotation
 from polhode.arguments import array, whole
 from polhode.errors import InvalidInput, NotFinite, UserFunctionError, naming, shown
-from polhode.kernel import drive, jit
-from polhode.kernel import layout as L
+from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.signatures import A1, A2, LOADS, types  # type: ignore[attr-defined]
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import rebuild

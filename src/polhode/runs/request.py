@@ -19,8 +19,7 @@ from polhode.arguments import UNKNOWN, Array, choice, has_quantity, in_unit, num
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, OldNameWarning, PolhodeError, unknown_name, warn
 from polhode.kernel import layout as L
-from polhode.methods import MethodSpec
-from polhode.methods import method as find_method
+from polhode.methods import MethodSpec, method as find_method
 from polhode.runs.event_detection import check_span
 from polhode.runs.initial_state import InitialState, check_sums, initial_state, numbers_of, of_one_body, rows_by_name
 from polhode.runs.integrator import check_estimate, extended

@@ -10,8 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from polhode.arguments import path as checked_path
-from polhode.arguments import truth
+from polhode.arguments import path as checked_path, truth
 from polhode.display import Progress
 from polhode.errors import Interrupted, InvalidInput, PolhodeError, answering
 from polhode.runs.integrate import RUNS, carry_out

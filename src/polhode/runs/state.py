@@ -15,8 +15,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, array, has, has_quantity, mapping, number, text, truth, whole
 from polhode.errors import InvalidInput, naming, unknown_name
-from polhode.methods import MethodSpec
-from polhode.methods import method as find_method
+from polhode.methods import MethodSpec, method as find_method
 from polhode.trajectory.schema import COMMANDS, ROLE, renamed, trajectory
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ import numpy as np
 
 from polhode.arguments import Array
 from polhode.errors import ConvergenceError, NotFinite, PolhodeError, StepFailed, StepTooLarge, UserFunctionError
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found
 from polhode.runs.integrator import Integrator
 from polhode.runs.request import WITHOUT_SERIES, Request

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from polhode.arguments import Array, has_quantity, number, numbers
-from polhode.arguments import whole as whole_number
+from polhode.arguments import Array, has_quantity, number, numbers, whole as whole_number
 from polhode.errors import InvalidInput
 
 TIGHTEST = 1e-17

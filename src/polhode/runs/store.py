@@ -36,8 +36,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode import lazy, reading
-from polhode.arguments import number
-from polhode.arguments import path as checked_path
+from polhode.arguments import number, path as checked_path
 from polhode.durable import Unsynced, write_durably
 from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWarning, PolhodeError, shown
 from polhode.kernel.interrupts import held

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import InvalidInput, UserFunctionError
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.signatures import LOADS
 from polhode.loads import Load
 from polhode.programs import memory

@@ -22,9 +22,7 @@ from polhode.bodies.gyros import Gyros
 from polhode.bodies.inertia import principal
 from polhode.bodies.wheels import Wheels, rest_of
 from polhode.errors import InvalidInput, answering
-from polhode.loads import Load
-from polhode.loads import pulsed_thrusters as pulsed_load
-from polhode.loads import torquers as torquers_load
+from polhode.loads import Load, pulsed_thrusters as pulsed_load, torquers as torquers_load
 from polhode.loads.thrust import CLOSES, COMMAND, FIRED, OPEN
 from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.user.forms import Sizes

@@ -42,8 +42,7 @@ from polhode.arguments.words import Function, Length, Position, Positions, Times
 from polhode.errors import InvalidInput, answering, shown
 from polhode.lazy import public_names
 from polhode.loads import Load
-from polhode.loads.load import bodies_of, made
-from polhode.loads.load import of as load_of
+from polhode.loads.load import bodies_of, made, of as load_of
 from polhode.plugins import Registry
 from polhode.programs.purity import findings
 from polhode.surroundings.ephemerides import Ephemerides

@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from polhode.errors import InvalidInput
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.reach import WRITTEN
 from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.potentials import commutator_of, loads_of, moving_inputs, potential_text, text

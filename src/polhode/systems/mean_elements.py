@@ -25,8 +25,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import array, choice, text, whole
-from polhode.arguments import path as checked_path
+from polhode.arguments import array, choice, path as checked_path, text, whole
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.surroundings.earth_axes import days_of_ut, to_j2000

@@ -19,8 +19,7 @@ from numba import types
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array, number, of_each, room_for, vector, whole
 from polhode.errors import InvalidInput
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.neighbours import NOW_AT, VIRIAL_SUM
 from polhode.kernel.signatures import A1, POTENTIAL
 from polhode.systems.record import System

@@ -12,8 +12,7 @@ from functools import lru_cache
 from math import floor
 from typing import TYPE_CHECKING, Any
 
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.sampling import SLACK
 from polhode.kernel.signatures import LOADS
 

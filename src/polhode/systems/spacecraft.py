@@ -47,8 +47,7 @@ from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, MassProperties, inertias_of, mass_of, principal
 from polhode.bodies.wheels import reaction_wheels
 from polhode.errors import InvalidInput, answering
-from polhode.loads import Load
-from polhode.loads import gravity_gradient as of_centre
+from polhode.loads import Load, gravity_gradient as of_centre
 from polhode.loads.gravity import attraction
 from polhode.loads.impulse import nothing
 from polhode.loads.load import made as load_of

@@ -14,8 +14,7 @@ from polhode.arguments.words import File
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput
 from polhode.systems.ephemeris_messages import attitude_message, orbit_message
-from polhode.systems.mean_elements import MeanElements, tle
-from polhode.systems.mean_elements import omm as mean_elements_message
+from polhode.systems.mean_elements import MeanElements, omm as mean_elements_message, tle
 from polhode.systems.recipes import add_recipe
 from polhode.systems.record import System
 

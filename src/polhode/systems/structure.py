@@ -14,8 +14,7 @@ import numpy as np
 
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, UserFunctionError, unknown_name
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.neighbours import FIRST_PARAMETER
 from polhode.loads import Load
 from polhode.programs.decisions import Decisions

@@ -24,8 +24,7 @@ from polhode.arguments.words import NumberOrNumbers
 from polhode.bodies.body import POINT, Body, body
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown, unknown_name
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.neighbours import FIRST_PARAMETER
 from polhode.loads import LOADS, Load
 from polhode.loads.added import makes_loads
@@ -33,8 +32,7 @@ from polhode.loads.load import PAIRS, RETURNS, bodies_of, names_of, of_user
 from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.planets import Ground, ground_of
 from polhode.surroundings.surrounding import OWN, Table
-from polhode.systems.around import places as places_of
-from polhode.systems.around import surrounding_of, surroundings_of
+from polhode.systems.around import places as places_of, surrounding_of, surroundings_of
 from polhode.systems.around_events import edges_of
 from polhode.systems.carried import Spin, carried_by, numbers_of
 from polhode.systems.carried_events import watches_of
@@ -49,8 +47,7 @@ from polhode.systems.pairs import measured, numbers_of_each, within_of_loads
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
-from polhode.systems.sudden import WHEN, changes, events_of_load, gated, settings
-from polhode.systems.sudden import functions_of as functions_at
+from polhode.systems.sudden import WHEN, changes, events_of_load, functions_of as functions_at, gated, settings
 from polhode.systems.summands import OPEN, Structure, Sum, Summand, Within
 from polhode.systems.user.acting import HANDED
 from polhode.systems.user.chosen import Called

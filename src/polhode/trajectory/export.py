@@ -36,8 +36,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.arguments import Array, choice, text, whole
-from polhode.arguments import path as checked_path
+from polhode.arguments import Array, choice, path as checked_path, text, whole
 from polhode.epochs import Epoch, epoch_of, instants, texts
 from polhode.errors import InvalidInput, answering, naming, shown
 from polhode.lazy import public_names

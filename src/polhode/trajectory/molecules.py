@@ -37,9 +37,17 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, Array, ArrayLike, Indices, array, squares, truth
-from polhode.arguments import path as checked_path
-from polhode.arguments import whole as whole_number
+from polhode.arguments import (
+    UNKNOWN,
+    Array,
+    ArrayLike,
+    Indices,
+    array,
+    path as checked_path,
+    squares,
+    truth,
+    whole as whole_number,
+)
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.schema import WIDTHS, trajectory

@@ -16,8 +16,7 @@ from polhode.algebra.quaternion import conjugate, multiply, rotate, rotate_inver
 from polhode.algebra.short_rows import all_of, any_of
 from polhode.algebra.so3 import add, axpy, cross, dot
 from polhode.arguments import Array
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.energies import write_energies
 from polhode.kernel.jit import numbers_at, pointer

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.algebra import orbits
-from polhode.algebra import rotation as rotations
+from polhode.algebra import orbits, rotation as rotations
 from polhode.errors import InvalidInput
 from polhode.trajectory.frames import gravity_parameter
 from polhode.trajectory.lazy_packages import xr

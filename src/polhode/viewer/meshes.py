@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import Array, ArrayLike, Indices, array
-from polhode.arguments import path as checked_path
+from polhode.arguments import Array, ArrayLike, Indices, array, path as checked_path
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, shown
 
 SUFFIXES = (".stl", ".obj", ".ply", ".off", ".glb")

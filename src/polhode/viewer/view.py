@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polhode.arguments import ArrayLike, text, truth, vector, whole
-from polhode.arguments import path as checked_path
+from polhode.arguments import ArrayLike, path as checked_path, text, truth, vector, whole
 from polhode.errors import InvalidInput, answering, shown
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.lazy_packages import xr

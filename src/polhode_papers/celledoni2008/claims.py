@@ -23,8 +23,7 @@ from polhode.checks import (
 )
 from polhode.kernel import layout as L
 from polhode.methods.splitting import splitting
-from polhode.methods.splitting_tables import SCHEMES as SPLITTINGS
-from polhode.methods.splitting_tables import Scheme
+from polhode.methods.splitting_tables import SCHEMES as SPLITTINGS, Scheme
 from polhode.plots.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 from polhode.runs.initial_state import start_state
 from polhode.systems import free_body, heavy_top

@@ -23,8 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra.rotation import matrix_from_quaternion
-from polhode.kernel import drive
-from polhode.kernel import layout as L
+from polhode.kernel import drive, layout as L
 from polhode.methods.free_flows import free_flow
 from polhode.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION
 from polhode_papers.celledoni2008 import theta

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from polhode_papers.krysl2006 import claims as claims
-from polhode_papers.krysl2006 import fig01, fig02, fig03, fig04, fig05
+from polhode_papers.krysl2006 import claims as claims, fig01, fig02, fig03, fig04, fig05
 from polhode_papers.study import Study
 
 STUDY = Study(

@@ -29,8 +29,7 @@ from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most, every, order_is
 from polhode_papers.krysl2006 import tableaux
 from polhode_papers.krysl2006.common import ALL, by_method
-from polhode_papers.krysl2006.fig01 import BODY as BODY_OF_5_1
-from polhode_papers.krysl2006.fig01 import INITIAL
+from polhode_papers.krysl2006.fig01 import BODY as BODY_OF_5_1, INITIAL
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 

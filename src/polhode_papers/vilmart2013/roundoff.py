@@ -26,8 +26,7 @@ from polhode import rotation
 from polhode.algebra.elliptic import F_kernel, jacobi_kernel
 from polhode.algebra.quaternion import compose, multiply
 from polhode.algebra.so3 import matrix_product
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.drive import sweep_of
 from polhode.methods.free_flows import free_flow
 from polhode_papers import criteria, drawing

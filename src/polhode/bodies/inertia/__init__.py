@@ -14,19 +14,16 @@ I_i <= I_j + I_k. Any consistent set of units; quaternions are scalar first (w, 
 
 from __future__ import annotations
 
-from polhode.bodies.inertia.checks import KG_M2 as KG_M2
-from polhode.bodies.inertia.checks import RELATIVE_TOLERANCE as RELATIVE_TOLERANCE
+from polhode.bodies.inertia.checks import KG_M2 as KG_M2, RELATIVE_TOLERANCE as RELATIVE_TOLERANCE
 from polhode.bodies.inertia.mass_properties import MassProperties, mass_of
 from polhode.bodies.inertia.meshes import mesh
 from polhode.bodies.inertia.principal_axes import (
     Principal,
+    inertias_of as inertias_of,
     principal,
     principal_of_many,
     principals,
     turning,
-)
-from polhode.bodies.inertia.principal_axes import (
-    inertias_of as inertias_of,
 )
 from polhode.bodies.inertia.second_moments import (
     d_from_inertia,

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from polhode.arguments import mapping, truth, whole
-from polhode.arguments import path as checked_path
+from polhode.arguments import mapping, path as checked_path, truth, whole
 from polhode.display import SECONDS_BETWEEN_LINES, Display, Progress, duration, teller
 from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.members import Block, kept_of

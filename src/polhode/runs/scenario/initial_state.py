@@ -26,8 +26,10 @@ from polhode.epochs import Epoch
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
 from polhode.runs.state import ANGLES, ATTITUDES, TURNING, as_kept
-from polhode.systems import System
-from polhode.systems import initial as initial  # which adds its recipes
+from polhode.systems import (
+    System,
+    initial as initial,  # which adds its recipes
+)
 from polhode.systems.recipes import RECIPES, keys_of_recipes
 
 AS_GIVEN = ("coordinates", "clock", "thermostat", "compensation")

@@ -19,8 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from polhode import reading
 from polhode.algebra import orbits
-from polhode.arguments import mapping, truth
-from polhode.arguments import path as checked_path
+from polhode.arguments import mapping, path as checked_path, truth
 from polhode.arguments.words import FUNCTIONS, Form, ListOf, arguments_of
 from polhode.bodies import inertia
 from polhode.epochs import Epoch, epoch_of
@@ -44,8 +43,7 @@ from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, problem, start_files
 from polhode.systems.events import Event, event_of, events_of, why_not
 from polhode.systems.forces import force_of
-from polhode.systems.sum import summand
-from polhode.systems.sum import system as sum_system
+from polhode.systems.sum import summand, system as sum_system
 from polhode.trajectory import suffix_of
 
 

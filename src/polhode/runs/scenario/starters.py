@@ -30,8 +30,7 @@ from polhode.errors import InvalidInput
 from polhode.loads import LOADS
 from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
 from polhode.runs.scenario.schema import Output, Run
-from polhode.runs.scenario.signatures import SPELLED as WRITTEN
-from polhode.runs.scenario.signatures import of_one_body
+from polhode.runs.scenario.signatures import SPELLED as WRITTEN, of_one_body
 from polhode.runs.scenario.units import marks_of
 from polhode.surroundings import SURROUNDINGS
 from polhode.systems import SYSTEMS, System, start_files

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import path as checked_path
-from polhode.arguments import text, truth
+from polhode.arguments import path as checked_path, text, truth
 from polhode.arguments.recorded import plain
 from polhode.errors import FileProblem, InvalidInput, answering
 from polhode.methods import Method, MethodSpec

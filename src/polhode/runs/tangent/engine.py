@@ -17,9 +17,7 @@ from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
 from polhode.flows import tangent_rules, taylor_plain
 from polhode.flows.polynomial_lanes import taylor_step
-from polhode.kernel import jit
-from polhode.kernel import layout as L
-from polhode.kernel import tangent_drive as D
+from polhode.kernel import jit, layout as L, tangent_drive as D
 from polhode.kernel.pairs import WITHOUT_THREADS
 from polhode.kernel.sampling import sample
 from polhode.kernel.source import Unsupported

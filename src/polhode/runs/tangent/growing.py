@@ -9,8 +9,7 @@ import numpy as np
 
 from polhode.arguments import Array
 from polhode.errors import StepFailed
-from polhode.kernel import layout as L
-from polhode.kernel import tangent_drive as D
+from polhode.kernel import layout as L, tangent_drive as D
 from polhode.runs.integrate import taken
 from polhode.runs.request import Request
 from polhode.runs.steps import Recording

@@ -20,8 +20,7 @@ from polhode import errors
 from polhode.algebra.quaternion import multiply, rotate
 from polhode.algebra.so3 import dot
 from polhode.errors import InvalidInput, SlowFunctionWarning
-from polhode.kernel import jit
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.jit import bind, hole, inlined, python_of
 from polhode.kernel.signatures import EVENT, LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics

@@ -18,8 +18,7 @@ import numpy as np
 
 from polhode.arguments.frozen import read_only
 from polhode.errors import InvalidInput, UserFunctionError, shown
-from polhode.kernel import jit
-from polhode.kernel import layout as slots
+from polhode.kernel import jit, layout as slots
 from polhode.kernel.jit import python_of
 from polhode.kernel.signatures import EVENT, LOADS, POTENTIAL, REPEATED_EVENTS, REPEATED_LOADS, REPEATED_POTENTIAL
 from polhode.programs.purity import Finding, findings
