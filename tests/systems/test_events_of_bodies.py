@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 import polhode as ph
 from each import each
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, PolhodeError
 
 E = 0.4
 """Eccentricity of the relative orbit; its semi-major axis and gravity parameter are 1."""
@@ -101,6 +101,48 @@ b = "planet"
 """)
     ds = ph.runs.read_scenario(path).integrate()
     assert ds.event_kind.values.tolist() == ["closest_approach"]
+
+
+def test_a_wrong_body_of_an_event_is_told_with_its_line(tmp_path):
+    path = tmp_path / "pair.toml"
+    path.write_text("""
+[system]
+type = "gravitating_bodies"
+mass = [0.75, 0.25]
+names = ["star", "planet"]
+[initial]
+position = [[0, 0, 0], [1.0, 0, 0]]
+velocity = [[0, 0, 0], [0, 0.8, 0]]
+[run]
+step = 0.01
+t_end = 4.0
+[[events]]
+kind = "closest_approach"
+a = "star"
+b = "plant"
+""")
+    with pytest.raises(
+        InvalidInput, match=r"pair\.toml:12: events\[0\]: unknown body .* 'plant'; did you mean 'planet'"
+    ):
+        ph.runs.read_scenario(path)
+
+
+def misspelt(body):
+    return body.positon[0]
+
+
+def three_numbers(body):
+    return [1.0, 2.0, 3.0]
+
+
+@each(("function", "said"), [
+    (misspelt, "event 'misspelt' (test_events_of_bodies.py:{line}) cannot be watched: it reads 'positon' of a body"),
+    (three_numbers, "'three_numbers' (test_events_of_bodies.py:{line}) returns numbers of shape (3,) as its value"),
+])  # fmt: skip
+def test_functions_of_events_are_called_events(function, said):
+    with pytest.raises(PolhodeError) as refused:
+        events(ph.events.of(function).on("star"))
+    assert said.format(line=function.__code__.co_firstlineno) in str(refused.value)
 
 
 def test_what_is_none_is_said():

@@ -440,3 +440,19 @@ def test_pictures_show_the_wheels_of_sums(names):
     assert ph.plots.dashboard(ds).axes
     page = ph.view(ds)._repr_html_()
     assert "at their axes" in page
+
+
+def test_the_wheels_of_the_one_body_that_has_some_start_by_their_words():
+    """Among the other words of a start, of a sum and of a builder; of a system without wheels they are no states."""
+    axes, start = np.eye(3), {"angular_velocity": (0.01, 0.02, 0.0), "wheel_momentum": (0.1, 0.0, -0.2)}
+    craft = ph.system(ph.body("craft", 120.0, (5, 4, 3), wheels=ph.reaction_wheels(axes, 0.01)), ph.body("other", 1.0))
+    built = ph.rigid_body((5, 4, 3), wheels=ph.reaction_wheels(axes, 0.01))
+    named = {"craft": start, "other": {}}
+    flat = start | {"angular_velocity": [start["angular_velocity"], (0, 0, 0)]}
+    one, other = (ph.integrate(craft, step=0.5, steps=20, start=how) for how in (named, flat))
+    assert one.equals(other)
+    alone = ph.integrate(built, step=0.5, steps=20, start=start)
+    np.testing.assert_array_equal(alone.wheel_momentum[0], start["wheel_momentum"])
+    np.testing.assert_allclose(one.sel(body="craft").angular_velocity, alone.angular_velocity, atol=1e-12)
+    with pytest.raises(InvalidInput, match="unknown state of free_body, given in start 'wheel_momentum'"):
+        ph.integrate(ph.free_body((5, 4, 3)), step=0.5, steps=20, start=start)

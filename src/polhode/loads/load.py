@@ -454,12 +454,13 @@ def numbers_of(parameters: Mapping[str, Any], whose: str) -> dict[str, Any]:
     return {key: array(value, f"{key} of {whose}", UNKNOWN) for key, value in parameters.items()}
 
 
-def of_user(act: Any, parameters: Mapping[str, Any], returns: str = "") -> Load:
+def of_user(act: Any, parameters: Mapping[str, Any], returns: str = "", make: type[Load] = Load) -> Load:
     """A load of the user's own."""
-    if not isinstance(function(act, "function of a load"), FunctionType):
-        raise InvalidInput(f"a load is a plain Python function, not {shown(act)}")
-    name = act.__name__ if act.__name__.isidentifier() else "load"
-    return Load(act, name, numbers_of(parameters, f"load {name!r}"), returns=returns).checked()
+    what = make.what
+    if not isinstance(function(act, f"function of a {what}"), FunctionType):
+        raise InvalidInput(f"a {what} is a plain Python function, not {shown(act)}")
+    name = act.__name__ if act.__name__.isidentifier() else what
+    return make(act, name, numbers_of(parameters, f"{what} {name!r}"), returns=returns).checked()
 
 
 @answering

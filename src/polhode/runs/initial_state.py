@@ -183,7 +183,12 @@ OF_ROTORS = (*OF_WHEELS, *OF_GYROS)
 
 
 def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
-    """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is."""
+    """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is, but for the
+    states of rotors, which stand among the states."""
+    if isinstance(start, Mapping) and not {*OF_ROTORS}.isdisjoint(start):
+        own = {word: start[word] for word in OF_ROTORS if start.get(word) is not None}
+        start = {word: one for word, one in start.items() if word not in OF_ROTORS}
+        start["states"] = {**(start.get("states") or {}), **own}
     if not names or not isinstance(start, Mapping) or not any(isinstance(one, Mapping) for one in start.values()):
         return start
     found: dict[str, Any] = {}

@@ -42,7 +42,7 @@ from polhode.arguments.words import Function, Length, Position, Positions, Times
 from polhode.errors import InvalidInput, answering, shown
 from polhode.lazy import public_names
 from polhode.loads import Load
-from polhode.loads.load import bodies_of, made, of as load_of
+from polhode.loads.load import bodies_of, made, of_user
 from polhode.plugins import Registry
 from polhode.programs.purity import findings
 from polhode.surroundings.ephemerides import Ephemerides
@@ -460,6 +460,12 @@ def _made(
     return Event(kind, {"kind": kind, **given}, tuple(watches))
 
 
+class Watched(Load):
+    """The function of an event."""
+
+    what = "event"
+
+
 def watched(load: Load, rising: str, falling: str, terminal: bool = False) -> Watch:
     """What a run watches for the function of a load."""
     return Watch(tuple(places(load.parameters, 0)[1]), rising, falling, terminal, of=load)
@@ -577,7 +583,7 @@ def of(
     >>> of(apart, direction=1, name="closest approach").on("a", "b")
     of(direction=1, terminal=False, name='closest approach', on=['a', 'b'])
     """
-    load = load_of(function, **parameters)
+    load = of_user(function, parameters, make=Watched)
     label = load.name if name is None else text(name, "name of an event")
     load = replace(load, name=label)
     told = findings(load.function)

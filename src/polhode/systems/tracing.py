@@ -410,7 +410,7 @@ class Tracing:
             if load.returns == "states":
                 raise UserFunctionError(f"{load.described} returns no mapping; it must return the rates of states by "
                                         "their names")  # fmt: skip
-            check(load, "potential", result, [(), (1,)])
+            check(load, "value" if is_event(load) else "potential", result, [(), (1,)])
             return [("", [row_of(g, flat(result)[0])])]
         found = []
         for own, value in result.items():
@@ -454,5 +454,11 @@ def check(load: Load | Surrounding, what: str, value: Any, shapes: Sequence[Shap
         raise UserFunctionError(f"{load.described} returns {given} as its {what}; it must be {wanted}")
 
 
+def is_event(load: Load | Surrounding) -> bool:
+    """Whether a function is that of an event."""
+    return getattr(load, "what", "") == "event"
+
+
 def _refused(load: Load | Surrounding, why: str) -> InvalidInput:
-    return InvalidInput(f"{load.described} cannot be a part of a sum: {why}; write it with numbers, arrays and numpy")
+    cannot = "be watched" if is_event(load) else "be a part of a sum"
+    return InvalidInput(f"{load.described} cannot {cannot}: {why}; write it with numbers, arrays and numpy")

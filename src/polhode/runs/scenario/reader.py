@@ -43,6 +43,7 @@ from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, problem, start_files
 from polhode.systems.events import Event, event_of, events_of, why_not
 from polhode.systems.forces import force_of
+from polhode.systems.structure import bodies_of_event
 from polhode.systems.sum import summand, system as sum_system
 from polhode.trajectory import suffix_of
 
@@ -511,6 +512,8 @@ class _Reader:
                 made.append(event_of(given))
                 if system is not None:
                     events_of(made[-1:], lambda one: why_not(one, system))
+                    for load in (watch.of for watch in made[-1].watches if watch.of is not None):
+                        bodies_of_event(load, system)
             except InvalidInput as refused:
                 if isinstance(table, str) or str(refused).startswith("events[0]"):
                     self.wrong(key, str(refused).removeprefix("events[0]: "))
