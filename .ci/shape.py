@@ -57,7 +57,7 @@ SIZES = {
     "loads": (2413, 766),
     "methods": (8143, 3653),
     "plots": (5423, 3451),
-    "polhode": (1792, 868),
+    "polhode": (1816, 880),  # packages that are loaded when used, from trajectory
     "polhode_papers": (16115, 8385),
     "programs": (6137, 3782),
     "runs": (13174, 7887),

@@ -1,26 +1,26 @@
 """Written by .ci/stubs.py from the names of `__init__.py`."""
 
-from polhode import (
-    algebra as algebra,
-    chaos as chaos,
-    checks as checks,
-    display as display,
-    ensembles as ensembles,
-    errors as errors,
-    estimation as estimation,
-    gradients as gradients,
-    loads as loads,
-    methods as methods,
-    plots as plots,
-    references as references,
-    runs as runs,
-    surroundings as surroundings,
-    systems as systems,
-    trajectory as trajectory,
-)
-from polhode.algebra import orbits as kepler, rotation as rotation
+from polhode import algebra as algebra
+from polhode import chaos as chaos
+from polhode import checks as checks
+from polhode import display as display
+from polhode import ensembles as ensembles
+from polhode import errors as errors
+from polhode import estimation as estimation
+from polhode import gradients as gradients
+from polhode import loads as loads
+from polhode import methods as methods
+from polhode import plots as plots
+from polhode import references as references
+from polhode import runs as runs
+from polhode import surroundings as surroundings
+from polhode import systems as systems
+from polhode import trajectory as trajectory
+from polhode.algebra import orbits as kepler
+from polhode.algebra import rotation as rotation
 from polhode.bodies import inertia as inertia
-from polhode.bodies.body import bodies as bodies, body as body
+from polhode.bodies.body import bodies as bodies
+from polhode.bodies.body import body as body
 from polhode.bodies.gyros import control_moment_gyros as control_moment_gyros
 from polhode.bodies.wheels import reaction_wheels as reaction_wheels
 from polhode.ensembles.ensemble import ensemble as ensemble
@@ -32,30 +32,30 @@ from polhode.loads.load import pairs as pairs
 from polhode.programs.tracer import where as where
 from polhode.runs.compare import compare as compare
 from polhode.runs.free_motion import free_motion as free_motion
-from polhode.runs.integrate import integrate as integrate, rerun as rerun
+from polhode.runs.integrate import integrate as integrate
+from polhode.runs.integrate import rerun as rerun
 from polhode.runs.prepared import prepare as prepare
-from polhode.runs.resume import load as load, resume as resume
+from polhode.runs.resume import load as load
+from polhode.runs.resume import resume as resume
 from polhode.runs.settings import Settings as Settings
 from polhode.runs.state import State as State
 from polhode.runs.steps import Tolerance as Tolerance
 from polhode.runs.store import Store as Store
 from polhode.surroundings import planets as planets
-from polhode.systems import (
-    controller as controller,
-    dipoles as dipoles,
-    events as events,
-    forces as forces,
-    free_body as free_body,
-    gravitating_bodies as gravitating_bodies,
-    heavy_top as heavy_top,
-    initial as initial,
-    orbit as orbit,
-    particle as particle,
-    rigid_body as rigid_body,
-    rigid_water as rigid_water,
-    spacecraft as spacecraft,
-    system as system,
-)
+from polhode.systems import controller as controller
+from polhode.systems import dipoles as dipoles
+from polhode.systems import events as events
+from polhode.systems import forces as forces
+from polhode.systems import free_body as free_body
+from polhode.systems import gravitating_bodies as gravitating_bodies
+from polhode.systems import heavy_top as heavy_top
+from polhode.systems import initial as initial
+from polhode.systems import orbit as orbit
+from polhode.systems import particle as particle
+from polhode.systems import rigid_body as rigid_body
+from polhode.systems import rigid_water as rigid_water
+from polhode.systems import spacecraft as spacecraft
+from polhode.systems import system as system
 from polhode.trajectory import save as save
 from polhode.viewer.view import view as view
 

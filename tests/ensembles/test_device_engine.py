@@ -86,7 +86,7 @@ def simulated_adaptive(chosen, **words):
 
 def adaptive_run(chosen, rtol=1e-9, **words):
     given = {"steps": ph.Tolerance(rtol, **words), "t_end": 1.0, "start": {"angular_velocity": (0.1, 0.2, 5.0)}}
-    return AdaptiveRun(requested(top(), chosen, given, {}))
+    return AdaptiveRun(requested(top(), chosen, given))
 
 
 @pytest.mark.parametrize("chosen", some(["mkrk:dp5", "taylor"], 1))

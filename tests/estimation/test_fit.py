@@ -43,8 +43,7 @@ def problem_of(system, data, free, method=None, step=None, noise=None, prior=Non
     measurements = with_noise(read(data), noise)
     names = full_names(system, free)
     guess, t0 = guess_of(system, None, start, names, measurements)
-    last = max(float(one.times.max()) for one in measurements)
-    words = run_words(system, method, step, None, (t0, last), None, {})
+    words = run_words(system, method, step, None, t0, measurements, None, {})
     return Problem(system, measurements, quantities(system, names, guess, measurements), guess, words, prior)
 
 

@@ -57,7 +57,7 @@ def problem_of(system, data, free, start, method="rkn6_14a", step=0.02):
     measurements = with_noise(read(data), None)
     names = full_names(system, free)
     guess, t0 = guess_of(system, start, {}, names, measurements)
-    words = run_words(system, method, step, None, (t0, max(float(one.times.max()) for one in measurements)), None, {})
+    words = run_words(system, method, step, None, t0, measurements, None, {})
     return Problem(system, measurements, quantities(system, names, guess, measurements), guess, words)
 
 

@@ -11,11 +11,11 @@ from polhode.arguments import Array, ArrayLike, whole
 from polhode.chaos.growth import WHY, Growth, grown, plan_of, vectors_of
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L, tangent_drive as D
+from polhode.lazy_packages import xr
 from polhode.methods import Method
 from polhode.runs.result import release
 from polhode.runs.tangent.columns import state_names
 from polhode.systems.record import System
-from polhode.trajectory.lazy_packages import xr
 
 Members = int | Mapping[str, Any] | None
 ROWS = 200

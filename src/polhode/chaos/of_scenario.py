@@ -9,9 +9,9 @@ from polhode.chaos.indicators import fli, gali, lyapunov, megno, sali
 from polhode.display import Progress
 from polhode.ensembles.of_scenario import members_of
 from polhode.errors import InvalidInput, PolhodeError
+from polhode.lazy_packages import xr
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
-from polhode.trajectory.lazy_packages import xr
 
 INDICATORS = {"megno": megno, "lyapunov": lyapunov, "fli": fli, "sali": sali, "gali": gali}
 RECORDED = ("every", "record", "progress")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from polhode.cli.text import complete_method, complete_scenario, laid_out, noted, show_summary
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 REGULAR = 2.5
 """MEGNO at the end up to which members are counted as regular."""

@@ -13,7 +13,7 @@ import click
 from polhode.cli.run import check_folder
 from polhode.cli.text import complete_method, complete_scenario, noted
 from polhode.errors import Interrupted, InvalidInput
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 if TYPE_CHECKING:
     from polhode.systems import System

@@ -7,7 +7,7 @@ from typing import Any
 
 from polhode.cli.text import laid_out
 from polhode.display import duration
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 DRAWN = ("angular_velocity", "position", "energy")
 """Variables whose bands are drawn: the first that there is."""

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from polhode.errors import InvalidInput
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 
 def _listed() -> str:

@@ -11,7 +11,7 @@ import click
 
 from polhode.cli.text import complete_scenario, laid_out, noted, show_summary
 from polhode.errors import FileProblem, InvalidInput
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 if TYPE_CHECKING:
     from polhode.ensembles.sweep import SweepStatus

@@ -1,8 +1,11 @@
 """Written by .ci/stubs.py from the names of `__init__.py`."""
 
-from polhode.ensembles import reductions as reductions, sampling as sampling
+from polhode.ensembles import reductions as reductions
+from polhode.ensembles import sampling as sampling
 from polhode.ensembles.of_scenario import ensemble_of as ensemble_of
-from polhode.ensembles.sweep import open_sweep as open_sweep, sweep_member as sweep_member, sweep_status as sweep_status
+from polhode.ensembles.sweep import open_sweep as open_sweep
+from polhode.ensembles.sweep import sweep_member as sweep_member
+from polhode.ensembles.sweep import sweep_status as sweep_status
 
 __all__ = [
     "ensemble_of",

@@ -20,9 +20,9 @@ from polhode.ensembles.outcome import LANDED, STATUS, attributes_of, code_of, co
 from polhode.ensembles.plan import Plan
 from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
+from polhode.lazy_packages import xr
 from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.stepping import ON_THE_GROUND
-from polhode.trajectory.lazy_packages import xr
 
 
 class Members:

@@ -27,6 +27,7 @@ from polhode.ensembles.threads import ThreadsEngine
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answering, unknown_name, warn
 from polhode.kernel import jit, layout as L
 from polhode.kernel.interrupts import Noticed
+from polhode.lazy_packages import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import RUNS
 from polhode.runs.request import Request
@@ -36,7 +37,6 @@ from polhode.runs.state import State
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
-from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.quantities import Constants
 
 ENGINES = ("auto", "threads", "lanes", "device")

@@ -9,10 +9,10 @@ from polhode.display import Progress
 from polhode.ensembles.ensemble import ensemble
 from polhode.ensembles.sampling import Members, members
 from polhode.errors import InvalidInput, PolhodeError, shown
+from polhode.lazy_packages import xr
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
 from polhode.runs.state import ATTITUDES, TURNING
-from polhode.trajectory.lazy_packages import xr
 
 ALIKE = ((*ATTITUDES, "sequence", "coordinates"), TURNING, ("position",), ("velocity", "momentum"))
 """Words of a start that say the same thing: one that varies takes the place of all of them."""

@@ -28,6 +28,7 @@ from polhode.errors import (
 )
 from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
+from polhode.lazy_packages import xr
 from polhode.runs.energy_guard import LARGE, causes, error_sizes, first_beyond, large_ratio
 from polhode.runs.integrate import carry_out
 from polhode.runs.result import attributes
@@ -36,7 +37,6 @@ from polhode.runs.steps import FixedStep
 from polhode.trajectory import dataset
 from polhode.trajectory.build import Rows, with_bath
 from polhode.trajectory.energies import EnergyBalance, energy_balance
-from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.quantities import Constants, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
 

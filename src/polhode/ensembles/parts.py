@@ -20,7 +20,7 @@ from polhode.ensembles.outcome import warn_of
 from polhode.ensembles.plan import Plan
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.errors import InvalidInput
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 if TYPE_CHECKING:
     from polhode.runs.stepping import Run

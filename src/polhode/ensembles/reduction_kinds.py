@@ -16,7 +16,7 @@ from polhode.arguments import Array, function, text
 from polhode.ensembles import moments, sketch
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError, shown, unknown_name
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 DIRECTIONS = {"any": (True, True), "rising": (True, False), "falling": (False, True)}
 TIME, QUATERNION, OTHER = "time", "quaternion", "other_"

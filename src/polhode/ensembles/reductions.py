@@ -45,7 +45,7 @@ from polhode.ensembles.reduction_kinds import (
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, answering, naming, shown, unknown_name
 from polhode.lazy import public_names
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 __all__ = [
     "Reduction", "Running", "apply", "covariance", "crossings", "events", "extremes", "mean", "quantiles",

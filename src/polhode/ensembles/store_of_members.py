@@ -19,8 +19,8 @@ from polhode.arguments import path as checked_path
 from polhode.durable import write_durably
 from polhode.ensembles.engines import NOT_RUN
 from polhode.errors import FileProblem, InvalidInput, shown
+from polhode.lazy_packages import xr
 from polhode.trajectory.growing import NODE, Growing, group_of, opened
-from polhode.trajectory.lazy_packages import xr
 
 BUFFER = 2**23
 """Bytes of all variables of the members in a chunk; at least one member."""

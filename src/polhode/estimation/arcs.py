@@ -21,7 +21,7 @@ from polhode.estimation.models import left_inverse, right_jacobian
 from polhode.estimation.problem import Linearisation, Point, Problem
 from polhode.estimation.quantities import quantities
 from polhode.estimation.solve import Solution, SolverWords, solve
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 FAILURES = (InvalidInput, StepFailed, np.linalg.LinAlgError)
 """What a solution ends with where numbers are no motion."""

@@ -49,11 +49,11 @@ from polhode.estimation.problem import (
     rows_at,
 )
 from polhode.estimation.quantities import Quantity, quantities
+from polhode.lazy_packages import xr
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
 from polhode.systems import System
 from polhode.systems.record import present_system
-from polhode.trajectory.lazy_packages import xr
 
 USERS = {"rotation": ("attitude",), "angular_momentum": ("angular_velocity", "angular_momentum"),
          "position": ("position",), "momentum": ("velocity", "momentum")}  # fmt: skip

@@ -31,12 +31,12 @@ from polhode.estimation.measurements import Measurement, in_range, inverse_chole
 from polhode.estimation.models import SEEN, Rows, residual_among
 from polhode.estimation.observability import Directions, directions
 from polhode.estimation.quantities import Quantity
+from polhode.lazy_packages import xr
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
 from polhode.runs.steps import Tolerance
 from polhode.runs.tangent.columns import state_names, wheels_by_momentum
 from polhode.systems import System
-from polhode.trajectory.lazy_packages import xr
 
 BEYOND = 1e-9
 """Part of a step by which the last measurement may lie beyond a grid point without another step."""

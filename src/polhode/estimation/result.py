@@ -16,9 +16,9 @@ from polhode.estimation.measurements import KINDS
 from polhode.estimation.observability import Directions, Unobservable, scaled_together
 from polhode.estimation.problem import Problem
 from polhode.html import facts, rows_of
+from polhode.lazy_packages import xr
 from polhode.runs.state import State
 from polhode.systems import System
-from polhode.trajectory.lazy_packages import xr
 
 DIFFERENCE = 1e-5
 """Relative step of the differences in ``Fit.derived``."""

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from polhode.arguments import choice, number, whole
 from polhode.display import Display, Progress, teller
 from polhode.errors import InvalidInput, answering, shown
+from polhode.lazy_packages import matplotlib, xr
 from polhode.plots import film_files, moving_panels, style
 from polhode.plots.film_frames import Frames, frames_of
 from polhode.plots.style import Artist, Axes, Figure
-from polhode.trajectory.lazy_packages import matplotlib, xr
 from polhode.trajectory.schema import trajectory
 
 FPS = 30

@@ -11,12 +11,12 @@ import numpy as np
 
 from polhode.arguments import MOST_SQUARED, choice
 from polhode.errors import InvalidInput, answering
+from polhode.lazy_packages import xr
 from polhode.plots import style
 from polhode.plots.axes import add_note, fit_sides, fit_titles
 from polhode.plots.panels import ALONG, WIDE, Panel, chosen, usual
 from polhode.plots.shown import Shown
 from polhode.plots.style import VERMILION, Figure
-from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import trajectory
 
 SIZES = {"page": 7.0, "column": 3.4}

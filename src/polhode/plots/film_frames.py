@@ -10,8 +10,8 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, Indices, squares
 from polhode.errors import InvalidInput
+from polhode.lazy_packages import xr
 from polhode.trajectory.frames import hermite, relative_motion
-from polhode.trajectory.lazy_packages import xr
 
 SECONDS = 6.0
 """How long a film is that nobody says the length of."""

@@ -6,10 +6,10 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import Array
+from polhode.lazy_packages import matplotlib, xr
 from polhode.plots import style
 from polhode.plots.axes import plain_ticks, title
 from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, VERMILION, Axes, Axes3D
-from polhode.trajectory.lazy_packages import matplotlib, xr
 
 MOST_ROWS = 60
 """Most rows over which distances are averaged."""

@@ -13,13 +13,13 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array
 from polhode.errors import InvalidInput, shown as quoted
+from polhode.lazy_packages import matplotlib, xr
 from polhode.plots import solids, style
 from polhode.plots.film_frames import Frames, attitudes, directions, of_body, positions, row_positions
 from polhode.plots.recorded import Recorded, inverse_inertia
 from polhode.plots.rows import extremes, thinned
 from polhode.plots.sphere_panels import level_curves
 from polhode.plots.style import BLUE, COLOURS, GREY, INK, VERMILION, Axes, Line2D
-from polhode.trajectory.lazy_packages import matplotlib, xr
 from polhode.trajectory.surroundings import Centre
 
 Show = Callable[[int], None]

@@ -8,6 +8,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import Array
+from polhode.lazy_packages import xr
 from polhode.plots import solids, style
 from polhode.plots.axes import plain_ticks, title
 from polhode.plots.between import beside, filled, unresolved
@@ -18,7 +19,6 @@ from polhode.plots.sphere_panels import graticule
 from polhode.plots.style import BLUE, FAINT, GREY, INK, ORANGE, SKY, VERMILION, Axes, Axes3D
 from polhode.plots.time_panels import XYZ, coordinates
 from polhode.trajectory.frames import ground_track, relative_motion
-from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.surroundings import place_of_sun
 
 TURNS = 12.0

@@ -11,9 +11,9 @@ from polhode.algebra import rotation
 from polhode.arguments import Array
 from polhode.bodies.inertia import parallel_axis, principal
 from polhode.errors import PolhodeError
+from polhode.lazy_packages import xr
 from polhode.plots.rows import thinned
 from polhode.trajectory import surroundings
-from polhode.trajectory.lazy_packages import xr
 
 POINT = (np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))
 """Inertia of a body that does not turn."""

@@ -13,11 +13,11 @@ import numpy as np
 
 from polhode.arguments import MOST_SQUARED, Array
 from polhode.errors import InvalidInput
+from polhode.lazy_packages import xr
 from polhode.plots.recorded import Recorded
 from polhode.plots.rows import scattered
 from polhode.trajectory import frames
 from polhode.trajectory.convergence import total_of
-from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.relative import joined, relative
 from polhode.trajectory.schema import MOVING, trajectory
 

@@ -2,7 +2,8 @@
 
 from polhode.runs import poinsot as poinsot
 from polhode.runs.points import point_motion as point_motion
-from polhode.runs.scenario import read_scenario as read_scenario, write_scenario as write_scenario
+from polhode.runs.scenario import read_scenario as read_scenario
+from polhode.runs.scenario import write_scenario as write_scenario
 
 __all__ = [
     "poinsot",

@@ -32,9 +32,9 @@ from polhode.algebra.euler import SEQUENCES
 from polhode.arguments import Array, ArrayLike, choice, truth, whole
 from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, MissingExtra
+from polhode.lazy_packages import xr
 from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
-from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.relative import index_of, relative
 from polhode.trajectory.schema import own_rows
 from polhode.trajectory.tables import table_of

@@ -13,11 +13,11 @@ from polhode.algebra import rotation
 from polhode.arguments import Array, Indices
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import layout as L
+from polhode.lazy_packages import xr
 from polhode.methods.record import Coordinates
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.trajectory.charts import singular_note
 from polhode.trajectory.energies import EnergyBalance, energy_balance, massless_note, work_variables
-from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import (
     ANGLES,

@@ -77,7 +77,7 @@ import numpy as np
 
 from polhode.arguments import UNKNOWN, Array
 from polhode.errors import InvalidInput, shown
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 QUATERNION = ("w", "x", "y", "z")
 AXES = ("x", "y", "z")

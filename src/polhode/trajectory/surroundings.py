@@ -16,8 +16,8 @@ import numpy as np
 
 from polhode.arguments import Array, ArrayLike, number, vector
 from polhode.errors import InvalidInput
+from polhode.lazy_packages import xr
 from polhode.surroundings import paths, planets
-from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.schema import trajectory
 
 ALIKE = 2e-3

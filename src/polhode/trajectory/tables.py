@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InvalidInput, MissingExtra
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 from polhode.trajectory.schema import AXES, QUATERNION
 
 if TYPE_CHECKING:

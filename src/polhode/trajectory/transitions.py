@@ -13,8 +13,8 @@ import numpy as np
 
 from polhode.algebra import orbits, rotation as rotations
 from polhode.errors import InvalidInput
+from polhode.lazy_packages import xr
 from polhode.trajectory.frames import gravity_parameter
-from polhode.trajectory.lazy_packages import xr
 
 ROTATION = ("rotation_x", "rotation_y", "rotation_z")
 QUATERNION = ("attitude_w", "attitude_x", "attitude_y", "attitude_z")

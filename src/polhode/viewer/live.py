@@ -11,8 +11,8 @@ from typing import Any
 
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError
+from polhode.lazy_packages import xr
 from polhode.trajectory.files import is_store
-from polhode.trajectory.lazy_packages import xr
 from polhode.viewer.page import THREE, asset, viewer_scripts
 from polhode.viewer.scene import dumped, scene_of
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import Array, Indices
+from polhode.lazy_packages import xr
 from polhode.plots import recorded
-from polhode.trajectory.lazy_packages import xr
 
 PLAIN = ("", "consistent")
 """Labels of units that are the user's own."""

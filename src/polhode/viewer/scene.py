@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InvalidInput, shown
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 from polhode.trajectory.schema import renamed, trajectory
 from polhode.viewer import equipment, facts, frames, motions, orbits, series, shapes, together
 from polhode.viewer.arrays import Arrays

@@ -8,9 +8,9 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import Array
+from polhode.lazy_packages import xr
 from polhode.trajectory import frames as seen
 from polhode.trajectory.convergence import momentum_errors
-from polhode.trajectory.lazy_packages import xr
 from polhode.viewer import equipment, motions, orbits
 from polhode.viewer.arrays import COARSE, Arrays
 from polhode.viewer.recorded import Recorded

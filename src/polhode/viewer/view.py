@@ -13,8 +13,8 @@ from typing import Any
 
 from polhode.arguments import ArrayLike, path as checked_path, text, truth, vector, whole
 from polhode.errors import InvalidInput, answering, shown
+from polhode.lazy_packages import xr
 from polhode.trajectory.files import appearing_whole
-from polhode.trajectory.lazy_packages import xr
 from polhode.viewer.meshes import mesh_of
 from polhode.viewer.page import page
 from polhode.viewer.scene import members_of, scene_of

@@ -30,8 +30,8 @@ from polhode.errors import (
     warn,
 )
 from polhode.html import facts
+from polhode.lazy_packages import xr
 from polhode.runs.scenario import Scenario
-from polhode.trajectory.lazy_packages import xr
 from polhode.trajectory.outputs import check_within
 
 TASK_SECONDS = 10.0

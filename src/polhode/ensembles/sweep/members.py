@@ -25,7 +25,7 @@ from polhode.errors import (
     UserFunctionError,
     unknown_name,
 )
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 OK, REFUSED, KILLED, OTHER = 0, 1, 7, 8
 STATUS: dict[int, str] = {

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InvalidInput, shown
+from polhode.lazy_packages import xr
 from polhode.plots import style
 from polhode.plots.rows import even
-from polhode.trajectory.lazy_packages import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from polhode.arguments import path as checked_path
 from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.store import SweepStore
 from polhode.errors import FileProblem, answering
-from polhode.trajectory.lazy_packages import xr
+from polhode.lazy_packages import xr
 
 IN_MEMORY = 2**28
 """Bytes up to which a sweep is read into memory; a larger one is read where it is looked at."""
