@@ -223,6 +223,29 @@ def test_what_is_of_no_body_is_refused(data, free, said):
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ({"c": {"position": (1.0, 0.0, 0.0)}}, "unknown body of the system, given in start 'c'; known: a, b"),
+        ({"a": {"posiiton": (1.0, 0.0, 0.0)}}, "unknown word in start.a 'posiiton'; did you mean 'position'"),
+        ({"a": {"wheel_momentum": (0.1, 0.0, 0.0)}}, "start has states of its own"),
+        ({"position": np.zeros((2, 3)), "a": {"position": (1.0, 0.0, 0.0)}}, "start has position of all bodies and of"),
+    ],
+)  # fmt: skip
+def test_a_start_of_no_body_is_refused(start, said):
+    with pytest.raises(InvalidInput) as refused:
+        ph.fit(pair(), {"a.position": ([0.0, 1.0], np.zeros((2, 3)), 1.0)}, ["stiffness"], step=0.02, start=start)
+    assert said in str(refused.value)
+
+
+def test_the_one_body_of_a_builder_is_called_body():
+    rates = ([0.0, 1.0], np.ones((2, 3)), 1.0)
+    free = ph.free_body((1, 2, 2.5))
+    assert "angular_velocity" in ph.fit(free, {"body.gyro": rates}, ["angular_velocity"], step=0.1).values
+    with pytest.raises(InvalidInput, match=r"unknown body that a\.gyro is of 'a'; known: body"):
+        ph.fit(free, {"a.gyro": rates}, ["angular_velocity"], step=0.1)
+
+
 def test_the_velocity_of_a_station_that_is_a_body_is_known():
     with pytest.raises(InvalidInput, match=r"the station of a\.range_rate is body 'b', whose velocity is known"):
         ph.estimation.range_rate([0.0], [1.0], "b", body="a", station_velocity=(0, 0, 0))

@@ -79,9 +79,7 @@ def test_of_one_kind_only_terminal_and_about_the_origin():
     assert np.array_equal(again.event_time.values, ds.event_time.values)
 
 
-def test_in_a_scenario(tmp_path):
-    path = tmp_path / "pair.toml"
-    path.write_text("""
+SCENARIO = """
 method = "rkn6_14a"
 [system]
 type = "gravitating_bodies"
@@ -98,31 +96,21 @@ every = 100
 kind = "closest_approach"
 a = "star"
 b = "planet"
-""")
+"""
+
+
+def test_in_a_scenario(tmp_path):
+    path = tmp_path / "pair.toml"
+    path.write_text(SCENARIO)
     ds = ph.runs.read_scenario(path).integrate()
     assert ds.event_kind.values.tolist() == ["closest_approach"]
 
 
 def test_a_wrong_body_of_an_event_is_told_with_its_line(tmp_path):
     path = tmp_path / "pair.toml"
-    path.write_text("""
-[system]
-type = "gravitating_bodies"
-mass = [0.75, 0.25]
-names = ["star", "planet"]
-[initial]
-position = [[0, 0, 0], [1.0, 0, 0]]
-velocity = [[0, 0, 0], [0, 0.8, 0]]
-[run]
-step = 0.01
-t_end = 4.0
-[[events]]
-kind = "closest_approach"
-a = "star"
-b = "plant"
-""")
+    path.write_text(SCENARIO.replace('b = "planet"', 'b = "plant"'))
     with pytest.raises(
-        InvalidInput, match=r"pair\.toml:12: events\[0\]: unknown body .* 'plant'; did you mean 'planet'"
+        InvalidInput, match=r"pair\.toml:14: events\[0\]: unknown body .*'plant'; did you mean 'planet'"
     ):
         ph.runs.read_scenario(path)
 

@@ -15,11 +15,11 @@ from polhode.algebra import rotation
 from polhode.arguments import Array
 from polhode.errors import InvalidInput, PolhodeError, unknown_name
 from polhode.runs.parameters import system_with, value_at
+from polhode.runs.state import STATE_WORDS
 from polhode.runs.tangent.columns import slope
 from polhode.systems import System
 
-TURNING = ("attitude", "angular_velocity", "angular_momentum")
-MOVING = ("position", "velocity", "momentum")
+TURNING, MOVING = STATE_WORDS[:3], STATE_WORDS[3:]
 LETTERS = ("x", "y", "z")
 STATE = {"position": "position", "momentum": "momentum", "rotation": "attitude", "angular_momentum": "angular_momentum"}
 """Blocks of three rows of a state transition, in the order of each body, and the words for their values."""
@@ -40,8 +40,8 @@ class Block(NamedTuple):
 
 
 def names_of(system: System) -> tuple[str, ...]:
-    """The names of the bodies, or their numbers."""
-    return tuple(system.names) or tuple(map(str, range(system.N)))
+    """The names of the bodies, or their numbers; that of the one body of a builder is "body"."""
+    return tuple(system.names) or (("body",) if system.N == 1 else tuple(map(str, range(system.N))))
 
 
 def key_of(system: System, body: int, word: str) -> str:

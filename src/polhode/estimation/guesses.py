@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array, vector
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput
 from polhode.estimation.bodies import (
     TURNING,
     body_and_word,
@@ -21,7 +21,7 @@ from polhode.estimation.bodies import (
     tensor_of,
 )
 from polhode.estimation.measurements import Measurement
-from polhode.runs.initial_state import OF_BODY
+from polhode.runs.initial_state import OF_BODY, by_name
 from polhode.runs.state import FORMS, STATE_WORDS, State, as_kept, refuse_own_states, state_of
 from polhode.systems import System
 
@@ -63,14 +63,9 @@ EVERY = ("attitude", "angular_velocity", "position", "velocity")
 
 def _said(system: System, start: Any, given: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
     """What is said of the start, by words of all bodies or by names of bodies; and its time."""
-    by_name: dict[str, Any] = {}
-    if isinstance(start, Mapping) and not hasattr(type(start), "isel"):
-        by_name = {name: one for name, one in start.items() if name in system.names and isinstance(one, Mapping)}
-        start = {name: one for name, one in start.items() if name not in by_name}
-        for name, one in by_name.items():
-            for word in one:
-                if word not in OF_BODY:
-                    raise unknown_name(f"word in start.{name}", word, OF_BODY)
+    own: dict[str, Any] = {}
+    if isinstance(start, Mapping) and not hasattr(type(start), "isel") and system.names:
+        start, own = by_name(system.names, start)
     refuse_own_states(system, start, "these runs")
     state = State.of(start) if hasattr(type(start), "isel") else state_of(start)
     said = dict(state.given)
@@ -79,7 +74,7 @@ def _said(system: System, start: Any, given: Mapping[str, Any]) -> tuple[dict[st
             if name in said:
                 raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
             said[name] = value
-    return said | by_name, float(said.pop("time", 0.0))
+    return said | own, float(said.pop("time", 0.0))
 
 
 def _of_body(system: System, said: Mapping[str, Any], i: int) -> tuple[list[str], dict[str, Any], dict[str, Any]]:

@@ -182,17 +182,10 @@ OF_ROTORS = (*OF_WHEELS, *OF_GYROS)
 """States of the rotors in it."""
 
 
-def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
-    """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is, but for the
-    states of rotors, which stand among the states."""
-    if isinstance(start, Mapping) and not {*OF_ROTORS}.isdisjoint(start):
-        own = {word: start[word] for word in OF_ROTORS if start.get(word) is not None}
-        start = {word: one for word, one in start.items() if word not in OF_ROTORS}
-        start["states"] = {**(start.get("states") or {}), **own}
-    if not names or not isinstance(start, Mapping) or not any(isinstance(one, Mapping) for one in start.values()):
-        return start
+def by_name(names: tuple[str, ...], start: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a start says of all bodies, and of each by its name: words of a body, and states of its rotors."""
     found: dict[str, Any] = {}
-    rotors: dict[str, Any] = {}
+    own: dict[str, Any] = {}
     for name, one in start.items():
         if name not in names and (name == "states" or not isinstance(one, Mapping)):
             found[name] = one
@@ -202,8 +195,24 @@ def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
         for word in one:
             if word not in (*OF_BODY, *OF_ROTORS):
                 raise unknown_name(f"word in start.{name}", word, (*OF_BODY, *OF_ROTORS))
-        rotors |= {f"{name}.{word}": one[word] for word in OF_ROTORS if one.get(word) is not None}
-        one = {word: value for word, value in one.items() if word not in OF_ROTORS}
+        own[name] = {word: value for word, value in one.items() if word not in OF_ROTORS}
+        rotors = {f"{name}.{word}": one[word] for word in OF_ROTORS if one.get(word) is not None}
+        if rotors:
+            found["states"] = {**(found.get("states") or {}), **rotors}
+    return found, own
+
+
+def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
+    """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is, but for the
+    states of rotors, which stand among the states."""
+    if isinstance(start, Mapping) and not {*OF_ROTORS}.isdisjoint(start):
+        own = {word: start[word] for word in OF_ROTORS if start.get(word) is not None}
+        start = {word: one for word, one in start.items() if word not in OF_ROTORS}
+        start["states"] = {**(start.get("states") or {}), **own}
+    if not names or not isinstance(start, Mapping) or not any(isinstance(one, Mapping) for one in start.values()):
+        return start
+    found, own = by_name(names, start)
+    for name, one in own.items():
         moving = {word: one[word] for word in STATE_WORDS[3:] if one.get(word) is not None}
         for word, value in (as_kept(one) | moving).items():
             if word in start:
@@ -211,7 +220,7 @@ def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
             width = 4 if word == "attitude" else 3
             rows = found.setdefault(word, np.tile([1.0, 0.0, 0.0, 0.0] if width == 4 else [0.0] * 3, (len(names), 1)))
             rows[names.index(name)] = vector(value, f"{word} of {name}", width, UNITS_OF_STATE[word])
-    return found | ({"states": {**found.get("states", {}), **rotors}} if rotors else {})
+    return found
 
 
 def check_moving(attracted: bool, velocity: Any, momentum: Array | None) -> None:
