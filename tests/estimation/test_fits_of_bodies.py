@@ -5,9 +5,12 @@ import pytest
 
 import polhode as ph
 from polhode.errors import InvalidInput
+from polhode.estimation.arcs import Arc, Joined, nodes_of
 from polhode.estimation.batch import full_names, run_words
+from polhode.estimation.bodies import values_of
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
+from polhode.estimation.kalman import Filter, Row
 from polhode.estimation.problem import Problem
 from polhode.estimation.quantities import quantities
 
@@ -79,6 +82,75 @@ def test_jacobian_of_two_bodies_at_held_rates():
     start = {**START, "b": {**START["b"], "momentum": (0.2, -0.4, 0.4)}}
     del start["b"]["velocity"]
     check_jacobian(problem_of(pair(), data_of(run_of(pair())), FREE, start))
+
+
+def turned(**rotors):
+    """A body beside a point, whose axes are not its principal ones."""
+    inertia = [[3.0, 0.3, -0.2], [0.3, 2.0, 0.4], [-0.2, 0.4, 2.5]]
+    return ph.system(ph.body("a", 1.0), ph.body("b", 2.0, inertia, **rotors),
+                     ph.loads.of(spring, stiffness=5.0).on("a", "b"))  # fmt: skip
+
+
+def test_jacobian_with_wheels_in_a_body_that_is_not_along_its_principal_axes():
+    """Momenta of wheels, which keep their speeds, follow the angular velocity of their body."""
+    system = turned(wheels=ph.reaction_wheels(np.eye(3), (0.2, 0.3, 0.4), speed=(3.0, 2.0, 1.0), command=(0.1, 0, 0)))
+    data = [one for one in data_of(run_of(system)) if one.body == "b"]
+    check_jacobian(problem_of(system, data, ["b.angular_velocity", "b.attitude"], START))
+
+
+def test_jacobian_of_arcs_whose_states_are_turned():
+    """By changes of the state where the second arc begins: of both the data in it and the gap before it."""
+    problem = problem_of(turned(), data_of(run_of(turned())), ["stiffness", "b.angular_velocity"], START)
+    begin, middle, end = nodes_of(problem, 2)
+    pieces = [Arc(problem, begin, middle, False), Arc(problem, middle, end, True)]
+    point, blocks = problem.point(problem.start), problem.blocks
+    states = [point.start, values_of(pieces[0].run(point, point.start), blocks, -1)]
+    joined, h = Joined(problem, pieces, problem.start, states, 1.0), 1e-4
+    at = joined.n + 3 * [one.name for one in blocks].index("rotation")
+    z = np.zeros(joined.total)
+    z[at : at + 3] = (0.3, -0.2, 0.25)
+    J = joined.evaluate(z)[1]
+    for step in h * np.eye(joined.total):
+        far, near = (
+            (joined.evaluate(z + s * step)[0] - joined.evaluate(z - s * step)[0]) / (2 * h * s) for s in (2, 1)
+        )
+        found = J @ step / h
+        np.testing.assert_allclose(found, (4 * near - far) / 3, atol=3e-7 * np.abs(J).max(), rtol=2e-6)
+
+
+def test_an_update_of_the_filter_is_that_of_differences():
+    """Slopes by the errors of state, inertia and mass, and the covariance in the axes of the updated attitude."""
+    system, truth = turned(), run_of(turned())
+    off = ph.rotation.exp_quaternion((0.4, -0.3, 0.2))
+    data = [ph.estimation.attitude([0.0], ph.rotation.multiply(START["b"]["attitude"], off)[None], 0.1, body="b"),
+            *(one.part(np.array([0])).with_noise(0.1) for one in data_of(truth) if one.kind != "attitude")]  # fmt: skip
+    guess, t0 = guess_of(system, START, {}, None, data)
+    free = quantities(system, ["b.inertia", "a.mass"], guess, data)
+    own = Filter(system, data, free, run_words(system, "rkn6_14a", 0.02, None, t0, data, None, {}))
+    names = {"position": 0.3, "velocity": 0.2, "attitude": (0.5, 0.2, 0.1), "angular_velocity": 0.1}
+    prior = {f"b.{name}": s for name, s in names.items()} | {"a.position": 0.1, "a.velocity": 0.2}
+    state, P = own.begin(guess, prior | {"b.inertia": 0.3, "a.mass": 0.1})
+
+    def residuals(e):
+        moved, at = own.moved(state, e), np.array([0])
+        return np.concatenate([own._linear(one, own.rows_at(moved), at, moved)[0].ravel() for one in data])
+
+    h, zero = 1e-4, np.zeros(own.n)
+    slopes = []
+    for e in h * np.eye(own.n):
+        far, near = ((residuals(s * e) - residuals(-s * e)) / (2 * h * s) for s in (2, 1))
+        slopes.append(-(4 * near - far) / 3)
+    H, r, row = np.stack(slopes, axis=1), residuals(zero), Row(0.0, state, P, np.eye(own.n), state, P)
+    gain = P @ H.T @ np.linalg.inv(H @ P @ H.T + np.eye(len(r)))
+    error, left = gain @ r, P - gain @ H @ P
+    here = own.moved(state, error)
+    ahead, behind = (
+        [own.difference(own.moved(state, error + s * e), here) for e in h * np.eye(own.n)] for s in (1, -1)
+    )
+    turn = (np.array(ahead) - behind).T / (2 * h)
+    own.update(row, [(one, np.array([0])) for one in data], None)
+    assert np.linalg.norm(error[:3]) > 0.0 and np.abs(own.difference(row.state, here)).max() < 1e-6
+    np.testing.assert_allclose(row.P, turn @ left @ turn.T, atol=1e-6 * np.abs(P).max())
 
 
 def test_two_bodies_are_found():

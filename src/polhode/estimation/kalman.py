@@ -324,9 +324,7 @@ class Filter:
     def update(self, row: Row, chosen: Sequence[tuple[Measurement, Any]], gate: float | None) -> None:
         """Take the data of one time into a row."""
         state, P = row.predicted, row.before
-        system = self.system_at(state)
-        by_mass, by_inertia = self._heft_by(system)
-        rows = [rows_at(system, i, self._seen(system, state, i), by_mass[i], by_inertia[i]) for i in range(system.N)]
+        rows = self.rows_at(state)
         residuals, slopes = [], []
         for one, index in chosen:
             residual, H = self._linear(one.part(index), rows, np.zeros(len(index), dtype=int), state)
@@ -356,6 +354,12 @@ class Filter:
                 reset[at, at] = right_jacobian(error[at])
         P = reset @ P @ reset.T
         row.state, row.P = self.moved(state, error), 0.5 * (P + P.T)
+
+    def rows_at(self, state: Mapping[str, Any]) -> list[Rows]:
+        """What measurements see of each body in a state: rows of one."""
+        system = self.system_at(state)
+        by_mass, by_inertia = self._heft_by(system)
+        return [rows_at(system, i, self._seen(system, state, i), by_mass[i], by_inertia[i]) for i in range(system.N)]
 
     def _heft_by(self, system: System) -> tuple[Array, Array]:
         """Derivatives of masses (N, n) and inertias (N, n, 3, 3) by the errors of a state."""
