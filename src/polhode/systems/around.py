@@ -85,7 +85,8 @@ class Around:
 
 def places(parameters: Mapping[str, Any], first: int) -> tuple[dict[str, tuple[int, Shape]], list[float]]:
     """Where numbers stand among the parameters that have so many already, and they one after another."""
-    found, numbers = {}, list[float]()
+    found: dict[str, tuple[int, Shape]] = {}
+    numbers: list[float] = []
     for key, value in parameters.items():
         table = isinstance(value, Table)
         found[key] = (first + len(numbers), (len(value),) if table else value.shape)

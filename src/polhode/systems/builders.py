@@ -26,7 +26,17 @@ from polhode.systems.record import System
 from polhode.systems.registry import built, handed_in, key_of
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
-from polhode.systems.sum import NO_PARTS, NO_STATES, ground_about, in_pairs, loads_of, parts_of, roles_of, sum_of
+from polhode.systems.sum import (
+    NO_PARTS,
+    NO_STATES,
+    ground_about,
+    in_pairs,
+    loads_of,
+    parts_of,
+    put_together,
+    roles_of,
+    sum_of,
+)
 from polhode.systems.sum_program import Program
 from polhode.systems.summands import Structure, Sum
 from polhode.systems.user.acting import HANDED, load_of, of_function
@@ -82,7 +92,8 @@ def given_of(
     others = (*of_rotors, *sizes, *held.sizes)
     missed = bool(rated.sizes or (held.sizes and not equipment))
     check_together(functions, parameters, missed, bool(steered))
-    users, (w, x, y, z) = dict[str, UserFunction](), map(float, frame)
+    users: dict[str, UserFunction] = {}
+    w, x, y, z = map(float, frame)
     for name, (function, kind) in functions.items():
         if function is None:
             continue
@@ -103,7 +114,8 @@ def given_of(
 
 def commands_of(given: Given, states: States, frame: Any) -> dict[str, UserFunction]:
     """The functions of controllers, by the names by which they are handed in again, in a body with this frame."""
-    sizes, found = (*given.of_rotors, *states.sizes), dict[str, UserFunction]()
+    sizes = (*given.of_rotors, *states.sizes)
+    found: dict[str, UserFunction] = {}
     for n, one in enumerate(given.steered):
         names = one.sets + one.keeps
         returns = f"the new value of {names[0]}" if len(names) == 1 else f"a tuple of new values: {', '.join(names)}"
@@ -130,8 +142,8 @@ def assembled(
     more = parts_of([*bodies, *given.more], {*users, *dict(given.states.sizes)}) if given.more else NO_PARTS
     further = []
     if more.loads:
-        own = {one.name for one in loads}
-        further = [replace(in_pairs(one), name=f"loads.{one.name}" if one.name in own else one.name)
+        named = {one.name for one in loads}
+        further = [replace(in_pairs(one), name=f"loads.{one.name}" if one.name in named else one.name)
                    for one in more.loads]  # fmt: skip
     states = given.states.and_those(more.states) if given.more else given.states
     books = given.worked and "reported_energy" not in users
@@ -146,30 +158,43 @@ def assembled(
             whole = sharing(whole)
         return whole, structure_of(whole)
 
-    def as_they_are() -> Structure:
-        return made({*every})[1]
+    def as_they_are() -> tuple[Any, Any]:
+        there = made({*every})[1]
+        return there.loads, there.potential
 
     whole, structure, called = _of_programs(made, every)
-    calls = _called_of(commands, as_they_are, called) if commands else {}
-    roles = roles_of(whole, structure, states, bodies, called=calls)
-    attributes = {"ground": ground_about(further, bodies)} | attributes
-    worked = given.worked or "energy" in roles["conserves"]
-    worked = worked or (not loads and (len(users) < 2 or "reported_energy" in users))
-    if users:
-        roles |= _called(roles, whole, structure, given, loads, as_they_are, called)
+    functions = {**more.functions, **every}
+    own: dict[str, Any] = {
+        "arguments": {**arguments, **given.arguments}, "ground": ground_about(further, bodies), **attributes,
+        "functions": functions, "made_again": Anew.of(functions),
+    }  # fmt: skip
+    if further:
+        own["arguments"]["loads"] = {one.name: more.arguments[one.name] for one in given.more}
     if not (users or further):
-        about = ("axial_angular_momentum",) * (axis is not None)
-        roles |= {"axis": axis, "conserves": roles["conserves"] + about, **alone}
-    if quantities is not None:
-        roles["quantities"] = quantities(roles.get("quantities"))
-    record = {one.name: more.arguments[one.name] for one in given.more}
-    return System(
-        name=name, arguments={**arguments, **given.arguments, **({"loads": record} if record else {})},
-        mass=np.array([one.mass for one in bodies]), moments=np.array([one.moments for one in bodies]),
-        frames=np.array([one.frame for one in bodies]), names=whole.names if further else (), records_work=worked,
-        **attributes | roles | {"functions": {**more.functions, **every},
-                                "made_again": Anew.of({**every, **more.functions})},
-    )  # fmt: skip
+        own["axis"] = axis
+    if quantities is not None and not whole.carried:
+        own["quantities"] = quantities(None)
+    if users:
+        bare = not (loads or given.more or whole.carried)
+        at_rest = bare and given.worked and len(users) == 1 and users.keys().isdisjoint(ENERGIES)
+        holes = tuple(one for one in called if one in users)
+        own["called"] = Called(MappingProxyType(users), holes, as_they_are, at_rest)
+
+    def others() -> dict[str, Any]:
+        calls = _called_of(commands, lambda: made({*every})[1], called) if commands else {}
+        roles = roles_of(whole, structure, states, bodies, called=calls)
+        worked = given.worked or "energy" in roles["conserves"]
+        worked = worked or (not loads and (len(users) < 2 or "reported_energy" in users))
+        if users:
+            roles |= _roles_called(roles, whole, structure, given, loads, own["called"])
+        elif not further:
+            roles |= {"conserves": roles["conserves"] + ("axial_angular_momentum",) * (axis is not None), **alone}
+        if quantities is not None and whole.carried:
+            roles["quantities"] = quantities(roles["quantities"])
+        return roles | {"name": name, "names": whole.names if further else (), "records_work": worked}
+
+    kind = (name, *users, *called, given.worked, bool(loads), axis is None, *alone.items())
+    return put_together(whole, structure, bodies, None if further else kind, own, others)
 
 
 def _of_programs(
@@ -202,32 +227,21 @@ def _key_of(users: Mapping[str, UserFunction]) -> Any:
     return (*((name, one.looked, one.form, one.parameters.tobytes()) for name, one in users.items()),)
 
 
-def _called(
-    roles: dict[str, Any], whole: Sum, structure: Structure, given: Given, loads: Sequence[Load],
-    as_they_are: Callable[[], Structure], called: Collection[str],
-) -> dict[str, Any]:  # fmt: skip
-    """What the attributes of a system with functions are otherwise, whose structure with all called ``as_they_are``."""
+def _roles_called(
+    roles: dict[str, Any], whole: Sum, structure: Structure, given: Given, loads: Sequence[Load], called: Called
+) -> dict[str, Any]:
+    """What the attributes of a system with functions are otherwise."""
     users = given.users
-
-    def both() -> tuple[Any, Any]:
-        there = as_they_are()
-        return there.loads, there.potential
-
     steady = not {*users} - {"potential"} and all(one.autonomous for one in users.values())
-    bare = not (loads or given.more or whole.carried)
-    moving = any(one.velocity_dependent for name, one in users.items() if name not in ENERGIES)
-    no_energy = users.keys().isdisjoint(ENERGIES)
-    at_rest = bare and given.worked and len(users) == 1 and no_energy and not moving
     found: dict[str, Any] = {}
-    if not (loads or given.more) and no_energy:
+    if not (loads or given.more) and users.keys().isdisjoint(ENERGIES):
         found["potential"] = None
         found["program"] = (isinstance(structure.program, Program) and structure.program.of_loads) or None
-    if bare and moving:  # some splittings step otherwise
+    if not (loads or given.more or whole.carried) and called.moving:  # some splittings step otherwise
         found["provides"] = roles["provides"] - {"split_loads"}
     return found | {
-        "called": Called(MappingProxyType(users), tuple(one for one in called if one in users), both, at_rest),
         "conserves": tuple(name for name in roles["conserves"] if steady or name != "energy"),
-        "memory": REMEMBERED if at_rest else structure.memory,
+        "memory": REMEMBERED if called.remembers else structure.memory,
     }
 
 

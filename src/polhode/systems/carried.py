@@ -171,7 +171,10 @@ def _kinds(wheels: Wheels | None, gyros: Gyros | None, frame: Any) -> frozenset[
 
 def numbers_of(bodies: Sequence[Body], carried: Sequence[Carried]) -> list[float]:
     """What stands in the parameters, but for the numbers of states, which ``fitted`` writes there."""
-    index, tables = [0.0] * len(bodies), list[float]()
+    if not carried:
+        return []
+    index = [0.0] * len(bodies)
+    tables: list[float] = []
     for one in carried:
         wheels, gyros, frame = bodies[one.body].wheels, bodies[one.body].gyros, bodies[one.body].frame
         index[one.body] = float(one.at)
@@ -179,7 +182,7 @@ def numbers_of(bodies: Sequence[Body], carried: Sequence[Carried]) -> list[float
         tables += [float(x) for x in (one.wheels, 0, one.gyros_at, *axes, 0)]
         tables += [] if wheels is None else wheels.numbers(frame)
         tables += [] if gyros is None else gyros.table(0, 0, frame)
-    return [*(index if carried and len(bodies) > 1 else []), *tables]
+    return [*(index if len(bodies) > 1 else []), *tables]
 
 
 def fitted(parameters: Any, carried: Sequence[Carried], before: int) -> Array:

@@ -320,6 +320,8 @@ def controllers_of(given: Any) -> tuple[Controller, ...]:
 
 def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()) -> tuple[States, States]:
     """The user's states that controllers set, with the registers of their delays, and those with rates."""
+    if not (states.sizes or controllers):
+        return states, states
     own, known = dict(states.sizes), dict((*states.sizes, *others))
     setters: dict[str, Any] = {name: one for one in controllers for name in one.sets + one.keeps}
     for name, noise in states.noises:

@@ -175,7 +175,8 @@ def within_of_loads(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, s
 
 def numbers_of_each(load: Load, N: int, first: int) -> tuple[dict[str, tuple[int, Shape]], list[float]]:
     """Where the numbers of a load stand of which each body has its own, from an index on, and these."""
-    places, numbers = dict[str, tuple[int, Shape]](), list[float]()
+    places: dict[str, tuple[int, Shape]] = {}
+    numbers: list[float] = []
     for name, value in load.own.items():
         if len(value) != N:
             raise InvalidInput(f"load {load.name!r} has {name} for {len(value)} bodies, but there are {N}")

@@ -106,7 +106,8 @@ def particle(
                                  "gravity": plain(gravity, "gravity")}  # fmt: skip
     functions = {"force": (force, "force"), "potential": (potential, "position_potential"),
                  "reported_energy": (reported_energy, "position_potential")}  # fmt: skip
-    acting, alone = list[Load](), dict[str, Any]()
+    acting: list[Load] = []
+    alone: dict[str, Any] = {}
     if force is potential is reported_energy is None:
         if parameters is not None:
             raise InvalidInput("parameters are handed to a force or a potential, but neither is given")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite, isinf
@@ -61,6 +61,9 @@ class Switch:
 FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions", "direct")
 """Attributes of ``System`` that are copied and made read-only."""
 
+
+KEPT = ("_bodies", "_blocks", "_compiled", "_sloping", "_dynamics", "_again", "_told", "alone", "without_thickness")
+"""What a system works out when it is asked."""
 
 DERIVED = frozenset({
     "series", "commutator", "potential", "no_auxiliary", "nothing_read", "nothing_sampled", "wheels", "exact_kicks",
@@ -228,6 +231,29 @@ class System:
     made_again: Callable[[System], System] | None = None
     program: Callable[[int], Dynamics] | None = None
     called: Called | None = None
+
+    @classmethod
+    def like(cls, kind: Mapping[str, Any], own: Mapping[str, Any]) -> System:
+        """A system with the attributes of a kind, as ``of_kind`` has them, and these of its own, whose arrays are
+        nobody else's."""
+        made = object.__new__(cls)
+        found = made.__dict__
+        found.update(kind)
+        found.update(own)
+        found["moments"] = turning(own["moments"])
+        for name in FROZEN:
+            if isinstance(one := own.get(name), np.ndarray):
+                found[name].setflags(write=False)
+            elif one is not None:
+                found[name] = frozen(one)
+        return made
+
+    def of_kind(self, own: Collection[str]) -> dict[str, Any] | None:
+        """Its attributes but those, if these are all that differ in systems of one structure, none of which a run
+        changes."""
+        if self.watches or self.switches or self.impulses or self.sampled or self.read_from < len(self.auxiliary):
+            return None
+        return {name: one for name, one in self.__dict__.items() if name not in own and name not in KEPT}
 
     def __post_init__(self) -> None:
         own = self.__dict__  # the dataclass is frozen from here on

@@ -9,7 +9,7 @@ forces and torques; loads that are potentials act by their derivatives, and a po
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, isfinite
@@ -196,15 +196,17 @@ def composed(
     traced = [in_pairs(one) for one in loads]
     whole = sum_of(bodies, traced, states, around, core, within_of_loads(loads, **within))
     structure = structure_of(whole)
-    roles = roles_of(whole, structure, states, bodies, core) | ({"potential": None, "conserves": ()} if alone else {})
     kept = functions or around or whole.pins_at >= 0
-    made = System(
-        name="system", arguments=arguments, mass=np.array([one.mass for one in bodies]),
-        moments=np.array([one.moments for one in bodies]), frames=np.array([one.frame for one in bodies]),
-        names=() if alone else whole.names, functions=functions,
-        ground=ground_about(loads, bodies),
-        made_again=Again(whole, structure, states, tuple(bodies), core) if kept else None, **roles,
-    )  # fmt: skip
+    own = {
+        "arguments": arguments, "functions": functions, "ground": ground_about(loads, bodies),
+        "made_again": Again(whole, structure, states, tuple(bodies), core) if kept else None,
+    }  # fmt: skip
+
+    def others() -> dict[str, Any]:
+        roles = {"name": "system", "names": whole.names} | roles_of(whole, structure, states, bodies, core)
+        return roles | ({"names": (), "potential": None, "conserves": ()} if alone else {})
+
+    made = put_together(whole, structure, bodies, ("system",) if core is None else None, own, others)
     return measured(made, structure)
 
 
@@ -389,7 +391,8 @@ def sum_of(
     numbers += numbers_of(bodies, carried)
     pins_at = len(numbers) if any(any(one.pin) for one in bodies) else -1
     numbers += [x for one in bodies for x in one.pin] if pins_at >= 0 else []
-    summands, late = list[Summand](), list[tuple[bool, int, int, str, Any]]()
+    summands: list[Summand] = []
+    late: list[tuple[bool, int, int, str, Any]] = []
     known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
     for load in loads:
         central = any(load is one for one in centres)
@@ -411,7 +414,8 @@ def sum_of(
         numbers += list(table)
     mu_at = next((one.parameters["mu"][0] for one, load in zip(summands, loads, strict=True) if is_centre(load)), -1)
     mu_at = 0 if core is not None and "central_gravity" in core.provides else mu_at
-    numbers, quantities = numbers or [0.0], list[Summand]()
+    numbers = numbers or [0.0]
+    quantities: list[Summand] = []
     turned = tuple(one.frame != IDENTITY for one in bodies)
     for one in around:
         flags = {flag for _, flag in one.edges if flag}  # of which each body has its own
@@ -494,6 +498,26 @@ def roles_of(
             velocity_independent=not structure.moving and not reads,
         ),
     }  # fmt: skip
+
+
+def put_together(
+    sum: Sum, structure: Structure, bodies: Sequence[Body], kind: tuple[Any, ...] | None, own: Mapping[str, Any],
+    others: Callable[[], Mapping[str, Any]],
+) -> System:  # fmt: skip
+    """The system of a sum with these attributes of its own, and ``others``. Of a kind they are kept, so that the next
+    system of this structure is its numbers alone; None where they hold numbers."""
+    numbers = {
+        "mass": np.array([one.mass for one in bodies]), "moments": np.array([one.moments for one in bodies]),
+        "frames": np.array([one.frame for one in bodies]), "parameters": sum.numbers(structure), **own,
+    }  # fmt: skip
+    if sum.carried or sum.controllers or sum.around or sum.states or structure.pairs or any(surfaces(sum)):
+        kind = None
+    if kind is not None and (known := structure.kinds.get(kind)) is not None:
+        return System.like(known, numbers)
+    made = System(**{**numbers, **others()})
+    if kind is not None and (attributes := made.of_kind(numbers)) is not None:
+        structure.kinds[kind] = attributes
+    return made
 
 
 @dataclass(frozen=True)

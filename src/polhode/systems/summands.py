@@ -149,6 +149,8 @@ class Structure:
     memory: int = 0  # how many numbers behind the parameters the loads remember
     # of loads on pairs: what threads run that share them, and how many numbers of a body the pass has
     pairs: tuple[Callable[..., Any], int] | None = None
+    # attributes of the systems that have it, by what else these depend on
+    kinds: dict[Any, dict[str, Any]] = field(default_factory=dict, compare=False)
 
     @cached_property
     def conserves(self) -> tuple[str, ...]:

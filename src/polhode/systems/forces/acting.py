@@ -90,7 +90,7 @@ def called(acceleration: Any, potential: Any, change: Any, words: str) -> tuple[
 
 def loads_of(forces: Sequence[Force], mass: float, burns: Sequence[tuple[float, float, float]]) -> list[Load]:
     """Loads of these forces on every body, about a centre, of a body that may burn some of its mass."""
-    found = list[Load]()
+    found: list[Load] = []
     kinds = [force.kind for force in forces]
     for k, force in enumerate(forces):
         label = f"{force.kind} {kinds[:k].count(force.kind) + 1}" if kinds.count(force.kind) > 1 else force.kind

@@ -11,6 +11,7 @@ import functools
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -210,8 +211,18 @@ class Called:
     no_programs: tuple[str, ...]  # names of those that the roles of the system call as they are
     # ``as_they_are() -> loads, potential``, the roles in which all of them are called
     as_they_are: Callable[[], tuple[Any, Any]]
-    remembers: bool = False  # whether there is memory for the result of the one function, which reads no velocities
+    alone: bool = False  # whether there is one function and nothing else
     table: Any = None  # that of events
+
+    @cached_property
+    def moving(self) -> bool:
+        """Whether loads depend on velocities."""
+        return any(one.velocity_dependent for name, one in self.users.items() if name not in ENERGIES)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether there is memory for the result of the one function, which reads no velocities."""
+        return self.alone and not self.moving
 
     @property
     def made(self) -> tuple[Any, ...]:
