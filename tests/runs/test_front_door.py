@@ -230,6 +230,18 @@ def test_settings_with_unknown_names_are_refused():
         ph.integrate(BODY, "v2/mr", **SHORT, settings=3)
 
 
+# ------------------------------------------------------------------ the end of a run
+def test_a_run_ends_with_the_rows_asked_for():
+    """Where nothing says when it ends, with steps of one size and by a tolerance; counted steps say it."""
+    asked = [0.0, 0.1, 0.3]
+    for how in ({"step": 0.1}, {"steps": ph.Tolerance(1e-8), "method": "mkrk:dp5"}, {}):
+        ds = ph.integrate(BODY, t_eval=asked, **how, **SPIN)
+        assert ds.equals(ph.integrate(BODY, t_eval=asked, t_end=0.3, **how, **SPIN)) and ds.time[-1] == 0.3
+    assert ph.integrate(BODY, t_eval=asked, step=0.1, steps=5, **SPIN).time.values.tolist() == asked
+    with pytest.raises(ph.errors.InvalidInput, match="give either t_end or steps"):
+        ph.integrate(BODY, t_eval=[], step=0.1, **SPIN)
+
+
 # ------------------------------------------------------------------ stores
 def test_a_store_says_how_often(tmp_path):
     place = ph.Store(tmp_path / "run.zarr", checkpoint_seconds=0.5)

@@ -98,7 +98,7 @@ def integrate(
         estimate their error (``"mkrk:dp5"``). Without step, steps and method, ``polhode.Tolerance(1e-10)``.
     t_end : float
         End time, a whole number of steps from the start (before it: the run goes backwards). With a tolerance any end
-        time; the last step ends there exactly.
+        time; the last step ends there exactly. By default the last of ``t_eval``, if steps are not counted.
     every : int
         Record every this many steps; the start and the end are always recorded.
     t_eval : array_like, optional
@@ -198,7 +198,8 @@ def integrate(
     }  # fmt: skip
     if not STATE_SET.issuperset(at_start):
         method = with_options(method, system, given, "integrate")
-    if step is None and steps is None and method is None and t_end is not None and not hasattr(type(start), "isel"):
+    ends = t_end is not None or t_eval is not None
+    if ends and step is None and steps is None and method is None and not hasattr(type(start), "isel"):
         given["steps"] = UNSAID
     request = requested(system, method, given)
     return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))

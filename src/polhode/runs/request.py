@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, Array, choice, has_quantity, in_unit, number, truth
+from polhode.arguments import UNKNOWN, Array, choice, has_quantity, in_unit, number, numbers, truth
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, OldNameWarning, PolhodeError, unknown_name, warn
 from polhode.kernel import layout as L
@@ -381,6 +381,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any]) -> Request:
     given |= dict.fromkeys(STATE_WORDS[:3]) | as_kept({name: given.get(name) for name in FORMS})
     if asked is not None:
         given["steps"] = replace(asked, first_step=measured["first_step"], max_step=measured["max_step"])
+    if given.get("t_end") is None and (asked or given.get("steps") is None) and given.get("t_eval") is not None:
+        given["t_end"] = next(iter(numbers(given["t_eval"], "t_eval", "").ravel()[-1:].tolist()), None)
     steps, t0, t_end = planned(given, bool(chosen.prepare().step_density), chosen.method.tolerances)
     if any(system.arguments.get(name) for name in ("forces", "sunlight", "atmosphere")):
         settings = _dated(settings, system, sorted((t0, steps.final(t0, t_end))))
