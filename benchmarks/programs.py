@@ -4,7 +4,7 @@
 
 Each potential is a plain function; its loads, its commutator loads and its Taylor series follow from it. Calls are
 timed in a compiled loop, derived and written ones in turn, the smallest of the repeats. Kernels are compiled in an
-empty cache. Last, the loads of members of an ensemble, one by one and in lanes, nanoseconds a member.
+empty cache.
 """
 
 from __future__ import annotations
@@ -24,13 +24,8 @@ import polhode as ph
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.kernel import jit, layout as L
 from polhode.kernel.signatures import LOADS
-from polhode.programs import derive
-from polhode.programs.ensemble_text import lanes_of
-from polhode.programs.motion import motion
 from polhode.programs.potentials import commutator_of, loads_of, text
-from polhode.programs.series import best_series
-from polhode.programs.series_text import coefficients_text, constants_text, memory
-from polhode.programs.text import places
+from polhode.programs.series_role import HEAD, SCALE, series_of_motion, series_role
 from polhode.programs.trace import trace
 from polhode.programs.written import module_of
 
@@ -38,7 +33,6 @@ CALLS = 20_000
 ORDER = 20
 MU, RADIUS = 398600.4418, 6378.137
 J = (1.08262668e-3, -2.53266e-6, -1.61962e-6, -2.27296e-7, 5.40681e-7)
-coefficients = jit.hole("coefficients(y, t, h, K, c, X, r)", "The Taylor coefficients.")
 
 
 # ------------------------------------------------------------------ potentials as a user writes them
@@ -107,12 +101,6 @@ def calls(role, part, times, y, bodies, parameters, out):
         role(part, 0.0, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
 
 
-def steps(times, K, y, c, X, r):
-    """Taylor coefficients a number of times."""
-    for _ in range(times):
-        coefficients(jit.pointer(y), 0.0, 0.05, K, jit.pointer(c), jit.pointer(X), jit.pointer(r))
-
-
 def fastest(functions, repeats):
     """Seconds of each function, in turn, the smallest of the repeats."""
     best = [np.inf] * len(functions)
@@ -128,7 +116,7 @@ def derived(program, moves, turns):
     """The module of the loads of a potential and of their commutator."""
     g, (potential,) = program.graph, program.outputs
     loads = loads_of(g, potential, moves, turns)
-    return module_of(text(g, {"loads": loads, "commutator": commutator_of(g, loads, moves, turns)}, False))
+    return module_of(text(g, {"loads": loads, "commutator": commutator_of(g, loads, turns)}, False))
 
 
 def main(repeats: int) -> None:
@@ -163,40 +151,24 @@ def main(repeats: int) -> None:
             + " ".join(f"{x:.1e}" for x in differences)
         )
     print(f"\n{'':10}  derive  compile products | Taylor coefficients to order {ORDER}, ns")
-    for name, (function, arguments, (r, q), _, numbers) in CASES.items():
+    for name, (function, arguments, (r, q), make, numbers) in CASES.items():
         begin = time.perf_counter()
         program = trace(function, arguments, ())
-        g = program.graph
-        names, rates = motion(g, *derive.loads(g, program.outputs[0], r, q))
-        series = best_series(g, [g.input(one) for one in names], rates)
-        given = {"p": len(numbers), "I": 3, "j": 3, "mass0": 0, "lightness0": 0}
-        text = coefficients_text(series, wide=True) + "\n\n" + constants_text(series, places(given), ", ".join(given))
-        module = module_of(text)
+        g, (potential,) = program.graph, program.outputs
+        loads = loads_of(g, potential, [bool(r)], [[bool(q)] * 3])
+        given = g, 1, tuple(loads.force), tuple(loads.torque), (), (bool(r),), (bool(q),)
+        role = series_role(*given)
         middle = time.perf_counter()
-        kernel = jit.compile_kernel(
-            jit.bind(steps, coefficients=module.coefficients), types.void(i8, i8, *[f8[::1]] * 4)
-        )
+        kernel = jit.compile_kernel(role.function, LOADS)
         end = time.perf_counter()
-        y, c = np.linspace(0.5, 0.9, len(names)), np.zeros(len(series.fixed) + 1)
-        module.constants(numbers, (5.0, 4.0, 1.5), (0.2, 0.25, 1 / 1.5), 1.0, 1.0, c)
-        X, memories = np.zeros((ORDER + 1) * len(names)), np.zeros(memory(series, ORDER, True))
-        (best,) = fastest([functools.partial(kernel, 1000, ORDER, y, c, X, memories)], repeats)
-        print(f"{name:10} {middle - begin:7.3f} {end - middle:8.2f} {len(series.slots):8} | {1e6 * best:.0f}")
-    print(f"\n{'':10}  compile: 1 4 8 lanes | loads ns a member: 1 4 8 lanes")
-    for name, (_, _, _, make, _) in CASES.items():
-        system, widths = make(), (1, 4, 8)
-        compiling, todo = [], []
-        for width in widths:
-            begin = time.perf_counter()
-            kernel = jit.compile_kernel(lanes_of(system.dynamics, width), LOADS)
-            compiling.append(time.perf_counter() - begin)
-            y = np.zeros(L.BODY)
-            y[:6], y[6:10], y[10:] = (4000.0, -3000.0, 4500.0, 1.0, 2.0, 3.0), (0.5, 0.1, 0.7, 0.5), (0.1, 0.2, 0.3)
-            given = [np.repeat(numbers, width) for numbers in (y, system.bodies, system.parameters)]
-            out = np.zeros(width * (L.LOAD + len(system.auxiliary)))
-            todo.append(functools.partial(loop, kernel, L.ALL, CALLS, *given, out))
-        ns = [1e9 * x / CALLS / width for x, width in zip(fastest(todo, repeats), widths, strict=True)]
-        print(f"{name:10}  {' '.join(f'{x:.2f}' for x in compiling)} | {' '.join(f'{x:5.2f}' for x in ns)}")
+        y, work = np.linspace(0.5, 0.9, L.BODY), np.zeros(role.size)
+        work[SCALE] = 0.05
+        (best,) = fastest(
+            [functools.partial(loop, kernel, ORDER, 1000, y, np.array(make().bodies), np.array(numbers), work)], repeats
+        )
+        assert np.isfinite(work[HEAD:]).all()
+        print(f"{name:10} {middle - begin:7.3f} {end - middle:8.2f} {len(series_of_motion(*given)[1].slots):8} | "
+              f"{1e6 * best:.0f}")  # fmt: skip
 
 
 if __name__ == "__main__":

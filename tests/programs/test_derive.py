@@ -14,8 +14,10 @@ from each import each
 from polhode import forces
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.programs import derive
+from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
-from polhode.programs.motion import motion
+from polhode.programs.motion import equations
+from polhode.programs.potentials import loads_of
 from polhode.programs.trace import spread, trace, where
 
 
@@ -23,6 +25,12 @@ from polhode.programs.trace import spread, trace, where
 def digits():
     with mp.workdps(oracle.DIGITS):
         yield
+
+
+def loads(g, potential, moves=True, turns=True):
+    """Force and torque of one body."""
+    found = loads_of(g, potential, [moves], [[turns] * 3])
+    return found.force, found.torque
 
 
 # ------------------------------------------------------------------ derivatives of rows
@@ -77,7 +85,7 @@ def test_steps_have_no_slope_and_what_is_not_chosen_does_not_count():
     for name in ("sign", "floor"):
         assert derive.forward(g, [g.fun(name, x)], {x: g.const(1.0)}) == [g.const(0.0)]
     program = trace(lambda r: where(r[0] > 0, np.sqrt(np.abs(r[0])), r[0] * r[1]), {"r": 3}, ())
-    force, _ = derive.loads(program.graph, program.outputs[0], "r")
+    force, _ = loads(program.graph, program.outputs[0], turns=False)
     for r in ((0.0, 2.0, 3.0), (-1.0, 2.0, 3.0)):  # the slope of the root is infinite at 0
         assert np.array_equal(program.graph.evaluate(force, spread(r=r)), [-2.0, -r[0], 0.0])
 
@@ -126,7 +134,7 @@ POTENTIALS = {
 }  # fmt: skip
 GIVEN = {
     "t": 0.7, "r": (1.1, -0.6, 0.8), "q": (0.5, -0.1, 0.7, 0.3), "p": (1.3, 0.4, 2.7, 0.2), "I": (2.0, 1.5, 1.0),
-    "mass0": 1.25, "lightness0": 0.8, "j": (0.5, 1 / 1.5, 1.0), "v": (0.3, -0.2, 0.9), "m": (0.4, 1.1, -0.7),
+    "mass0": 1.25, "j": (0.5, 1 / 1.5, 1.0), "v": (0.3, -0.2, 0.9), "m": (0.4, 1.1, -0.7),
 }  # fmt: skip
 ARGUMENTS = {"t": 0, "r": 3, "q": "attitude", "p": 4, "I": 3}
 
@@ -144,24 +152,31 @@ def directions(precise):
         yield lambda e, k=k: oracle.rotated(precise, k, e)
 
 
+def slopes(g, outputs):
+    """Derivatives of rows by displacements along the axes of space, then by turns about the axes of the body."""
+    axes = [[g.const(float(i == k)) for i in range(3)] for k in range(3)]
+    seeds = [{g.input(f"r{k}"): g.const(1.0)} for k in range(3)] + [derive.turned(g, "q", axis) for axis in axes]
+    return [derive.forward(g, outputs, one) for one in seeds]
+
+
 @each("name", POTENTIALS)
 def test_loads_commutator_and_rates_of_ten_potentials(name):
     program = trace(POTENTIALS[name], ARGUMENTS, ())
     g, (U,) = program.graph, program.outputs
     precise, given = oracle.precise(GIVEN), spread(**normal(GIVEN))
-    force, torque = derive.loads(g, U, "r", "q")
-    loads = [*force, *torque]
+    force, torque = loads(g, U)
+    acting_on = [*force, *torque]
 
     # Loads: slopes of the potential.
-    found = g.evaluate(loads, given)
+    found = g.evaluate(acting_on, given)
     level = [-oracle.slope(lambda at: oracle.values(g, [U], at)[0], change) for change in directions(precise)]
     size = max(abs(x) for x in level) + abs(oracle.values(g, [U], precise)[0])
     assert max(abs(a - b) for a, b in zip(found, level, strict=True)) <= 2e-15 * size
 
     # Commutator: slopes of F . F / m + T . J T.
     def square(at):
-        x = oracle.values(g, loads, at)
-        return at["lightness0"] * mp.fsum(a * a for a in x[:3]) + mp.fsum(
+        x = oracle.values(g, acting_on, at)
+        return (1 / at["mass0"]) * mp.fsum(a * a for a in x[:3]) + mp.fsum(
             j * a * a for j, a in zip(at["j"], x[3:], strict=True)
         )
 
@@ -169,7 +184,7 @@ def test_loads_commutator_and_rates_of_ten_potentials(name):
     found = g.evaluate([*pushed, *twisted], given)
     expected = [oracle.slope(square, change) for change in directions(precise)]
     curvature = max(
-        abs(oracle.slope(lambda at, k=k: oracle.values(g, [loads[k]], at)[0], change))
+        abs(oracle.slope(lambda at, k=k: oracle.values(g, [acting_on[k]], at)[0], change))
         for change in directions(precise)
         for k in range(6)
     )
@@ -177,8 +192,8 @@ def test_loads_commutator_and_rates_of_ten_potentials(name):
     assert max(abs(a - b) for a, b in zip(found, expected, strict=True)) <= 1e-15 * size
 
     # Slopes of the loads, the rate in time.
-    for column, change in zip(derive.slopes(g, loads, "r", "q"), directions(precise), strict=True):
-        expected = [oracle.slope(lambda at, k=k: oracle.values(g, [loads[k]], at)[0], change) for k in range(6)]
+    for column, change in zip(slopes(g, acting_on), directions(precise), strict=True):
+        expected = [oracle.slope(lambda at, k=k: oracle.values(g, [acting_on[k]], at)[0], change) for k in range(6)]
         found = g.evaluate(column, given)
         assert max(abs(a - b) for a, b in zip(found, expected, strict=True)) <= 4e-15 * (1 + curvature)
     (rate,) = g.evaluate(derive.rate_in_time(g, [U]), given)
@@ -186,22 +201,18 @@ def test_loads_commutator_and_rates_of_ten_potentials(name):
     assert abs(rate - expected) <= 1e-15 * (1 + abs(expected))
 
 
-def test_power_and_slopes_by_velocities():
+def test_slopes_by_velocities():
     def load(t, r, v, q, omega, p):
         force = -p[0] * np.linalg.norm(v) * v
         return force, -p[1] * omega + np.cross(rotate_inverse(q, v), omega)
 
-    g = Graph()
     program = trace(load, {"t": 0, "r": 3, "v": 3, "q": "attitude", "w": 3, "p": 2}, (2, 3))
     g, rows = program.graph, program.outputs
     given = {**GIVEN, "w": (0.3, 0.7, -0.4)}
-    inputs = spread(**normal(given))
-    power = derive.power(g, rows[:3], rows[3:], g.inputs("v", 3), g.inputs("w", 3))
-    values = g.evaluate(rows, inputs)
-    assert math.isclose(g.evaluate([power], inputs)[0], np.dot(values, [*given["v"], *given["w"]]), rel_tol=4e-15)
-    precise = oracle.precise(given)
+    inputs, precise = spread(**normal(given)), oracle.precise(given)
     for name in "vw":
-        for k, column in enumerate(derive.slopes_by(g, rows, name, 3)):
+        for k, a in enumerate(g.inputs(name, 3)):
+            column = derive.forward(g, rows, {a: g.const(1.0)})
             expected = [oracle.slope_of(g, row, precise, name, k) for row in rows]
             assert np.allclose(g.evaluate(column, inputs), np.array(expected, float), rtol=0, atol=4e-15)
 
@@ -209,14 +220,14 @@ def test_power_and_slopes_by_velocities():
 def test_equations_of_motion():
     program = trace(POTENTIALS["gradient"], ARGUMENTS, ())
     g = program.graph
-    force, torque = derive.loads(g, program.outputs[0], "r", "q")
-    names, rates = motion(g, force, torque)
+    force, torque = loads(g, program.outputs[0])
+    names, rates = equations(Dynamics(g, 1, tuple(force), tuple(torque)), [True], [True])
     inputs = spread(**normal(GIVEN))
     found = dict(zip(names, g.evaluate(rates, inputs), strict=True))
     F, T = np.array(g.evaluate(force, inputs)), np.array(g.evaluate(torque, inputs))
     w = np.array(GIVEN["j"]) * GIVEN["m"]
     assert np.array_equal([found[f"r{k}"] for k in range(3)], GIVEN["v"])
-    assert np.allclose([found[f"v{k}"] for k in range(3)], GIVEN["lightness0"] * F, rtol=1e-15)
+    assert np.allclose([found[f"v{k}"] for k in range(3)], F / GIVEN["mass0"], rtol=1e-15)
     assert np.allclose([found[f"m{k}"] for k in range(3)], np.cross(GIVEN["m"], w) + T, rtol=4e-15)
     a, b, c, d = normal(GIVEN)["q"]
     turn = [-b * w[0] - c * w[1] - d * w[2], a * w[0] + c * w[2] - d * w[1], a * w[1] + d * w[0] - b * w[2],
@@ -229,7 +240,7 @@ def test_equations_of_motion():
 # ------------------------------------------------------------------ forces
 def derived_force(potential, size, **given):
     program = trace(potential, {"t": 0, "r": 3, "p": size}, ())
-    force, _ = derive.loads(program.graph, program.outputs[0], "r")
+    force, _ = loads(program.graph, program.outputs[0], turns=False)
     return np.array(program.graph.evaluate(force, spread(**given)))
 
 
@@ -290,10 +301,10 @@ def test_the_commutator_of_a_spacecraft_has_all_digits():
 
     program = trace(potential, {"r": 3, "q": "attitude", "p": 1, "I": 3, "mass0": 0}, ())
     g, (U,) = program.graph, program.outputs
-    force, torque = derive.loads(g, U, "r", "q")
+    force, torque = loads(g, U)
     given = {
         "r": (4000.0, -3000.0, 4500.0), "q": (0.5, 0.5, -0.5, 0.5), "p": (398600.0,), "I": (90e-6, 70e-6, 60e-6),
-        "mass0": 120.0, "lightness0": 1 / 120.0, "j": (1 / 90e-6, 1 / 70e-6, 1 / 60e-6),
+        "mass0": 120.0, "j": (1 / 90e-6, 1 / 70e-6, 1 / 60e-6),
     }  # fmt: skip
     pushed, twisted, _ = derive.commutator(g, force, torque, [])
     found = g.evaluate([*pushed, *twisted], spread(**given))
@@ -301,7 +312,7 @@ def test_the_commutator_of_a_spacecraft_has_all_digits():
 
     def square(at):
         x = oracle.values(g, [*force, *torque], at)
-        return at["lightness0"] * mp.fsum(a * a for a in x[:3]) + mp.fsum(
+        return 1 / at["mass0"] * mp.fsum(a * a for a in x[:3]) + mp.fsum(
             j * a * a for j, a in zip(at["j"], x[3:], strict=True)
         )
 

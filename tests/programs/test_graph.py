@@ -12,8 +12,9 @@ from polhode.errors import InvalidInput
 from polhode.kernel.access import one_if
 from polhode.programs.factor import depending, expanded, factored, shared_pairs, without_content
 from polhode.programs.graph import FUNCTIONS, Graph
-from polhode.programs.text import Lines, function, literal
+from polhode.programs.text import Lines, literal
 from polhode.programs.trace import trace
+from program_text import function
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from each import each
 from oracles.mp_program import FUNCTIONS as PRECISE
 from polhode.kernel import jit
 from polhode.programs import derive
-from polhode.programs.text import function as text_of
 from polhode.programs.trace import NotTraceable, trace
 from polhode.programs.written import module_of
+from program_text import function as text_of
 
 RNG = np.random.default_rng(7)
 

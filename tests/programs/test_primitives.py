@@ -17,10 +17,10 @@ from polhode.programs import derive
 from polhode.programs.graph import Graph
 from polhode.programs.primitives import FIRST, MEMORY, PRIMITIVES, Primitive
 from polhode.programs.series import Series
-from polhode.programs.text import function
 from polhode.programs.trace import trace
 from polhode.programs.written import module_of
 from polhode.surroundings.paths import path_of, place_at, velocity_at
+from program_text import function
 
 TIMES = np.array([0.0, 1.0, 2.5, 3.0, 4.5])
 PLACES = np.column_stack([np.cos(TIMES), np.sin(TIMES), TIMES**2])

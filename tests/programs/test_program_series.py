@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import mpmath as mp
@@ -11,37 +12,40 @@ from numba import f8, i8, types
 from each import each
 from polhode import programs
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.kernel import jit
-from polhode.programs import derive
+from polhode.kernel import jit, layout as L
+from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import FUNCTIONS
-from polhode.programs.motion import equations, motion, with_quaternions
+from polhode.programs.motion import equations, with_quaternions
+from polhode.programs.potentials import loads_of
 from polhode.programs.series import Series, best_series
-from polhode.programs.series_text import AT_ONCE, LANES, MANY, coefficients_text, constants_text, memory
-from polhode.programs.text import places
+from polhode.programs.series_role import AT_ONCE, HEAD, LANES, MANY, SCALE, series_of_motion, series_role
 from polhode.programs.trace import spread, trace, where
-from polhode.programs.written import module_of
 from polhode.systems import forces, heavy_top, orbit, spacecraft
 
 T, H, ORDER = 0.7, 0.5, 20
-coefficients = jit.hole("coefficients(y, t, h, K, c, X, r)")
+coefficients = jit.hole("coefficients(part, t, N, y, bodies, parameters, out)")
 
 
-def series_of(g, names, rates, arguments, wide):
-    """The module of the series of states, and how many numbers it remembers."""
-    series = best_series(g, [g.input(name) for name in names], rates)
-    text = coefficients_text(series, wide=wide)
-    text += "\n\n" + constants_text(series, places(arguments), ", ".join(arguments) or "none")
-    return module_of(text), series
+def arguments_of(g, force=None, torque=None, rates=()):
+    """Of a body that moves or turns where loads are given, and of auxiliary variables."""
+    loads = (tuple(one or [g.const(0.0)] * 3) for one in (force, torque))
+    return g, 1, *loads, tuple(rates), (force is not None,), (torque is not None,)
 
 
-def taylor(g, names, rates, y, t, h, K, wide=False, **given):
-    """Coefficients of the states in powers of (time - t)/h, K + 1 rows."""
-    arguments = {name: len(value) if np.ndim(value) else 0 for name, value in given.items()}
-    module, series = series_of(g, names, rates, arguments, wide)
-    c, X = np.zeros(len(series.fixed) + 1), np.full((K + 1) * len(names), np.nan)
-    module.constants(*(given.values() or (None,)), c)
-    module.coefficients(np.array(y, float), t, h, K, c, X, np.full(memory(series, K, wide), np.nan))
-    return X.reshape(K + 1, -1)
+def role_of(g, **loads):
+    return series_role(*arguments_of(g, **loads))
+
+
+def taylor(role, y, t, h, K, p=(), run=None):
+    """Coefficients of the states in powers of (time - t)/h, K + 1 rows; the body has mass 1.25, moments 2, 1.5, 1."""
+    bodies, work = np.zeros(L.OF_BODY), np.full(role.size, np.nan)
+    bodies[[L.MASS, L.INVERSE_MASS]] = 1.25, 0.8
+    bodies[L.INERTIA : L.INERTIA + 3] = 2.0, 1.5, 1.0
+    bodies[L.INVERSE_INERTIA : L.INVERSE_INERTIA + 3] = 1.0 / bodies[L.INERTIA : L.INERTIA + 3]
+    work[SCALE] = h
+    given = K, t, 1, np.array(y, float), bodies, np.array(p, float), work
+    (run or role.function)(*given)
+    return work[HEAD : HEAD + role.width * (K + 1)].reshape(K + 1, -1)
 
 
 A, A3 = mp.mpf(0.2), mp.mpf(0.3)
@@ -97,13 +101,13 @@ CASES = {
 }
 
 
-@each("wide", [False, True])
 @each("name", CASES)
-def test_coefficients_of_every_function(name, wide):
+def test_coefficients_of_every_function(name):
     """The integral of a function of time; errors relative to the convergence of its series."""
     function, precise = CASES[name]
     program = trace(function, {"t": 0}, ())
-    (found,) = taylor(program.graph, ["x0"], program.outputs, [1.0], T, H, ORDER, wide).T
+    y = [*np.zeros(L.BODY), 1.0]
+    found = taylor(role_of(program.graph, rates=program.outputs), y, T, H, ORDER)[:, 0]
     with mp.workdps(40):
         known = mp.taylor(precise, mp.mpf(T), ORDER)
         known = [1.0, *(float(c * mp.mpf(H) ** (k + 1) / (k + 1)) for k, c in enumerate(known[:-1]))]
@@ -141,60 +145,70 @@ def damped(t, q, omega, p):
 
 def orbit_of(function, size):
     program = trace(function, {"t": 0, "r": 3, "p": size}, ())
-    force, _ = derive.loads(program.graph, program.outputs[0], "r")
-    return program.graph, *motion(program.graph, force, ())
+    return program.graph, {"force": loads_of(program.graph, program.outputs[0], [True], [[False] * 3]).force}
 
 
 def pushed_orbit():
     program = trace(drag, {"t": 0, "r": 3, "v": 3, "p": 2}, (3,))
-    return program.graph, *motion(program.graph, program.outputs, ())
+    return program.graph, {"force": program.outputs}
 
 
 def spinning_top():
     program = trace(top, {"t": 0, "q": "attitude", "p": 4}, ())
-    _, torque = derive.loads(program.graph, program.outputs[0], "", "q")
-    return program.graph, *motion(program.graph, (), torque)
+    return program.graph, {"torque": loads_of(program.graph, program.outputs[0], [False], [[True] * 3]).torque}
 
 
 def damped_body():
     program = trace(damped, {"t": 0, "q": "attitude", "m": 3, "p": 2}, (3,))
-    return program.graph, *motion(program.graph, (), program.outputs)
+    return program.graph, {"torque": program.outputs}
 
 
-GIVEN = {"lightness0": 0.8, "j": (0.5, 1 / 1.5, 1.0), "p": (1.3, 0.04, 0.3, 0.9)}
+def motion(g, **loads):
+    """Names of the states and rows of their rates."""
+    *given, moves, turns = arguments_of(g, **loads)
+    return equations(Dynamics(*given), moves, turns)
+
+
+P = (1.3, 0.04, 0.3, 0.9)
 START = {"r": (1.1, -0.3, 0.2), "v": (0.2, 0.9, 0.3), "m": (0.4, 1.1, -0.7), "q": (0.5, -0.1, 0.7, 0.5)}
+FLAT = [*START["r"], *(1.25 * x for x in START["v"]), *START["q"], *START["m"]]
 MOTIONS = {
     "J2": lambda: orbit_of(j2, 2), "drag": pushed_orbit, "top": spinning_top, "damped": damped_body,
 }  # fmt: skip
 
 
-@each("wide", [False, True])
 @each("name", MOTIONS)
-def test_the_series_of_a_motion_satisfies_its_equations(name, wide):
-    g, names, rates = MOTIONS[name]()
-    values = spread(**START)
-    y = [values[one] for one in names]
+def test_the_series_of_a_motion_satisfies_its_equations(name):
+    g, loads = MOTIONS[name]()
+    names, rates = motion(g, **loads)
     h = 0.05
-    X = taylor(g, names, rates, y, T, h, ORDER, wide, **GIVEN)
+    X = taylor(role_of(g, **loads), FLAT, T, h, ORDER, P)[:, : len(names)]
+    known = spread(p=P, j=(0.5, 1 / 1.5, 1.0), mass0=1.25)
     for x in (0.0, 0.5, 1.0):
         state = dict(zip(names, x ** np.arange(ORDER + 1) @ X, strict=True))
         slope = np.arange(1, ORDER + 1) * x ** np.arange(ORDER) @ X[1:] / h
-        expected = g.evaluate(rates, spread(**GIVEN) | {"t": T + h * x} | state)
+        expected = g.evaluate(rates, known | {"t": T + h * x} | state)
         assert np.allclose(slope, expected, rtol=0, atol=1e-14)
 
 
 def test_a_circular_orbit_has_the_series_of_sine_and_cosine():
-    g, names, rates = orbit_of(lambda t, r, p: -p[0] / np.linalg.norm(r), 1)
-    X = taylor(g, names, rates, [1.0, 0, 0, 0, 1.0, 0], 0.0, 1.0, ORDER, lightness0=1.0, p=(1.0,))
+    g, loads = orbit_of(lambda t, r, p: -p[0] / np.linalg.norm(r), 1)
+    y = [1.0, 0.0, 0.0, 0.0, 1.25, 0.0, 1.0, *[0.0] * 6]
+    X = taylor(role_of(g, **loads), y, 0.0, 1.0, ORDER, (1.25,))
     for k in range(ORDER + 1):
         cosine, sine = (0.5 * (1j**k + s * (-1j) ** k) / s.real for s in (1 + 0j, -1 + 0j))
         expected = [(cosine / math.factorial(k)).real, (abs(sine) * [0, 1, 0, -1][k % 4]) / math.factorial(k), 0.0]
         assert np.allclose(X[k, :3], expected, rtol=0, atol=1e-15)
 
 
+def best_of(g, **loads):
+    names, rates = motion(g, **loads)
+    return best_series(g, [g.input(name) for name in names], rates)
+
+
 def test_the_fewest_products_are_taken():
-    g, names, rates = orbit_of(j2, 2)
-    assert len(best_series(g, [g.input(name) for name in names], rates).slots) <= 11
+    g, loads = orbit_of(j2, 2)
+    assert len(best_of(g, **loads).slots) <= 11
 
 
 MOON = forces.third_body(0.01, circle={"radius": 60.0, "period": 400.0, "normal": (0.0, -0.4, 0.9)})
@@ -241,42 +255,35 @@ def test_matrices_of_which_much_is_read_are_made_of_quaternions():
 
 
 def test_sums_of_many_products_are_made_in_parts_that_fit_in_registers():
-    dynamics = with_quaternions(spacecraft((3.0, 2.0, 1.0), 1.0, mass=100.0).dynamics)
-    (names, rates), g = equations(dynamics, (True,), (True,)), dynamics.graph
-    series = best_series(g, [g.input(name) for name in names], rates)
-    text = coefficients_text(series, wide=True)
-    loops = -(-len(series.slots) // (LANES * AT_ONCE))
-    assert len(series.slots) >= MANY and text.count("for j in range(1, (k + 1) // 2)") == loops > 1
-    g, names, rates = orbit_of(j2, 2)
-    series = best_series(g, [g.input(name) for name in names], rates)
-    assert coefficients_text(series, wide=True).count("for j in range(2, (k + 1) // 2)") == 1
+    of = spacecraft((3.0, 2.0, 1.0), 1.0, mass=100.0).dynamics
+    given = of.graph, 1, of.force, of.torque, of.rates, (True,), (True,)
+    slots = len(series_of_motion(*given)[1].slots)
+    text = inspect.getsource(series_role(*given).function)
+    loops = -(-slots // (LANES * AT_ONCE))
+    assert slots >= MANY and text.count("for j in range(1, (k + 1) // 2)") == loops > 1
+    g, loads = orbit_of(j2, 2)
+    text = inspect.getsource(role_of(g, **loads).function)
+    assert text.count("for j in range(2, (k + 1) // 2)") == 1
 
 
 def test_no_form_is_tried_twice(monkeypatch):
     """Of a circular orbit there is one form only: nothing can be multiplied out or taken out."""
     made = []
     monkeypatch.setattr(programs.series, "Series", lambda *given: made.append(given[2]) or Series(*given))
-    g, names, rates = orbit_of(lambda t, r, p: -p[0] / np.linalg.norm(r), 1)
-    best_series(g, [g.input(name) for name in names], rates)
+    g, loads = orbit_of(lambda t, r, p: -p[0] / np.linalg.norm(r), 1)
+    best_of(g, **loads)
     assert len(made) == len(set(map(tuple, made))) == 1
 
 
-def call(y, t, h, K, c, X, r):
-    coefficients(jit.pointer(y), t, h, K, jit.pointer(c), jit.pointer(X), jit.pointer(r))
+def call(part, t, N, y, bodies, parameters, out):
+    coefficients(part, t, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
 
 
-@each("wide", [False, True])
-def test_compiled_as_in_python(wide):
-    g, names, rates = orbit_of(j2, 2)
-    y = [*START["r"], *START["v"]]
-    expected = taylor(g, names, rates, y, T, H, ORDER, wide, **GIVEN)
-    arguments = {name: len(value) if np.ndim(value) else 0 for name, value in GIVEN.items()}
-    module, series = series_of(g, names, rates, arguments, wide)
-    kernel = jit.compile_kernel(
-        jit.bind(call, coefficients=module.coefficients), types.void(*[f8[::1], f8, f8, i8, *[f8[::1]] * 3])
-    )
-    c, X = np.zeros(len(series.fixed) + 1), np.zeros(expected.size)
-    module.constants(*GIVEN.values(), c)
-    kernel(np.array(y), T, H, ORDER, c, X, np.zeros(memory(series, ORDER, wide)))
+def test_compiled_as_in_python():
+    g, loads = orbit_of(j2, 2)
+    role = role_of(g, **loads)
+    signature = types.void(i8, f8, i8, *[f8[::1]] * 4)
+    kernel = jit.compile_kernel(jit.bind(call, coefficients=role.function), signature)
+    expected, found = (taylor(role, FLAT, T, H, ORDER, P, run) for run in (None, kernel))
     size = np.abs(expected).max(axis=1, keepdims=True)
-    assert np.all(np.abs(X.reshape(expected.shape) - expected) <= 1e-12 * size)
+    assert np.all(np.abs(found - expected) <= 1e-12 * size)

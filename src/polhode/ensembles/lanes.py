@@ -26,7 +26,7 @@ from polhode.kernel.lane_drive import MARCH_LANES, march_lanes, memory_of
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
-from polhode.programs.ensemble_text import lanes_text
+from polhode.programs.roles import member_text
 from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.runs.integrator import extended
@@ -179,7 +179,7 @@ def engine_for(
 
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, to be compiled over lanes."""
-    text = lanes_text(system.dynamics_of(prepared.part), 1)
+    text = member_text(system.dynamics_of(prepared.part))
     loads = module_of(text, HEAD).loads
     if text.count("\n") <= FEW_LINES:
         loads = jit.inlined(loads)  # type: ignore[no-untyped-call]

@@ -186,30 +186,12 @@ def march_member(
     i, task, first, n, every, due, t0, h, limit, states, bodies, own_bodies, parameters, own_parameters, carried, rows,
     counts, statuses, done,
 ):  # fmt: skip
-    """Take member ``i`` through ``n`` steps of size ``h``, unless it has failed before.
+    """Take member ``i`` through ``n`` steps of size ``h``, unless it has failed before (its status is not OK).
 
-    Parameters
-    ----------
-    i : int
-        Number of the member.
-    task, first, n, every, t0, h, limit
-        As of ``drive.march``.
-    due : int
-        Rows of each member that fall due.
-    states : array (members, WIDTH)
-        States, changed.
-    bodies, parameters : array
-        Those of all members, or of each one where ``own_bodies`` or ``own_parameters``, the distance from one member to
-        the next, is not 0.
-    carried : array (members, 4)
-        See ``CARRIED``.
-    rows, counts : array (members, due, WIDTH), (members, due)
-        Receive the rows, and their iterations.
-    statuses : array (members,)
-        Receives the statuses; a member whose status is not OK is left alone.
-    done : array (members,)
-        Receives the numbers of completed steps, which are added.
-    """
+    ``states`` (members, WIDTH) are changed; ``bodies`` and ``parameters`` are those of all members, or of each where
+    ``own_bodies`` or ``own_parameters``, the distance from one member to the next, is not 0. ``rows`` (members, due,
+    WIDTH) and ``counts`` receive what falls due with its iterations, ``done`` the completed steps, which are added;
+    ``carried`` as of ``CARRIED``, all others as of ``drive.march``."""
     if statuses[i] != L.OK:
         return
     y, stage, load, work = view(y_memory(), WIDTH), stage_memory(), load_memory(), work_memory()
@@ -231,27 +213,10 @@ def adapt_member(
 ):  # fmt: skip
     """Take member ``i`` on by at most ``attempts`` steps of chosen size, unless it has failed or arrived before.
 
-    Parameters
-    ----------
-    i, limit, states, bodies, own_bodies, parameters, own_parameters, carried, statuses
-        As of ``march_member``.
-    attempts, q, longest, shortest, end, samples
-        As of ``drive.march_adaptive``; ``attempts`` of this launch.
-    most : int
-        Most steps a member may try in all.
-    due : int
-        Number of samples.
-    relative, absolute : float
-        The tolerances.
-    controls : array (members, CONTROLLER_STATE)
-        What adaptive loops remember.
-    rows, counts, sizes : array (members, due, WIDTH), (members, due), (members, due)
-        Receive the rows, the iterations before each, and the sizes of their steps.
-    done : array (members,)
-        Receives the numbers of rows written, which are added.
-    left : array (members,)
-        1 for a member that is on its way, and set to 0 where it ends.
-    """
+    It may try ``most`` steps in all, by tolerances ``relative`` and ``absolute``, and has ``due`` samples. ``controls``
+    is what its loop remembers, ``sizes`` receives those of the steps of each row; ``done`` the rows written, which are
+    added; ``left`` is 1 for a member on its way, set to 0 where it ends. Others as of ``march_member``,
+    ``march_adaptive``."""
     if left[i] == 0:
         return
     y, stage, load, work = view(y_memory(), WIDTH), stage_memory(), load_memory(), work_memory()
@@ -368,15 +333,7 @@ class Unit(translate.Unit):
 
 
 class Target(NamedTuple):
-    """What code is written for.
-
-    Attributes
-    ----------
-    name : str
-        For messages.
-    triple, processor, features : str
-        As LLVM calls them; the processor of this machine where it is empty.
-    """
+    """What code is written for, as LLVM calls it; the processor of this machine where that is empty."""
 
     name: str
     triple: str
@@ -389,13 +346,7 @@ class Target(NamedTuple):
         return self.triple == TRIPLE
 
     def machine(self) -> Any:
-        """LLVM's target machine.
-
-        Raises
-        ------
-        InvalidInput
-            LLVM was built without this target.
-        """
+        """LLVM's target machine."""
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
         try:
@@ -418,43 +369,25 @@ HOST = Target("host", llvm.get_process_triple(), "", "")
 
 
 class Loop(NamedTuple):
-    """What a loop of members is made of; arrays as of a run's ``Integrator``.
+    """What a loop of members is made of; arrays as of a run's ``Integrator``."""
 
-    Attributes
-    ----------
-    step, converter
-        As of ``drive.loop_for``.
-    processed : bool
-        Whether the method works on states of its own, which are prepared before the first step.
-    dense, controller
-        As of ``drive.adaptive_loop_for``; without a controller steps are of one size.
-    loads : function
-        The LOADS role, compiled or not.
-    N, blocks, auxiliary, width, load, work
-        Number of bodies, their blocks, numbers of auxiliary variables, of the state, of ``load`` and of ``work``.
-    coefficients, int_coefficients, step_info : array
-        As of ``Workspace``.
-    parameters, memory : int
-        Numbers of parameters, and of memory of the roles behind them.
-    """
-
-    step: Any
-    converter: Any
-    loads: Any
+    step: Callable[..., Any]  # step, converter: as of ``drive.loop_for``
+    converter: tuple[Callable[..., Any], Callable[..., Any]] | None
+    loads: Callable[..., Any]  # the LOADS role, compiled or not
     N: int
-    blocks: Any
-    auxiliary: int
-    width: int
+    blocks: Any  # blocks of bodies, as of ``Workspace``
+    auxiliary: int  # number of auxiliary variables
+    width: int  # lengths of the state, of ``load`` and of ``work``
     load: int
     work: int
-    coefficients: Any
+    coefficients: Any  # coefficients, int_coefficients, step_info: as of ``Workspace``
     int_coefficients: Any
     step_info: Any
-    parameters: int
+    parameters: int  # numbers of parameters, and of memory of the roles behind them
     memory: int
-    processed: bool = False
-    dense: Any = None
-    controller: str | None = None
+    processed: bool = False  # whether the method works on states of its own, prepared before the first step
+    dense: Callable[..., Any] | None = None  # dense, controller: as of ``drive.adaptive_loop_for``
+    controller: str | None = None  # without one steps are of one size
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -516,15 +449,8 @@ ENTRY = "polhode_members"
 
 @global_compiler_lock
 def module_of(loop: Loop, target: Target, library: Library) -> str:
-    """The LLVM module of a loop for a target, as text.
-
-    Its function ``ENTRY`` takes the number of members and then ``Loop.arguments``.
-
-    Raises
-    ------
-    Unsupported
-        Loads, or a step, that the compiler of kernels does not know.
-    """
+    """The LLVM module of a loop for a target, as text; its ENTRY takes the number of members, then ``Loop.arguments``.
+    Raises Unsupported for loads, or a step, that the compiler of kernels does not know."""
     try:
         return _module_of(loop, target, library)
     except NotImplementedError:  # an intrinsic that needs more of numba
@@ -606,13 +532,7 @@ def written(text: str, target: Target) -> str:
 
 
 def ptx_of(loop: Loop, library: Library, architecture: str = ARCHITECTURE) -> str:
-    """The PTX of a loop, with the functions of a library.
-
-    Raises
-    ------
-    Unsupported
-        As ``module_of``.
-    """
+    """The PTX of a loop, with the functions of a library."""
     return written(module_of(loop, ptx(architecture), library), ptx(architecture))
 
 

@@ -161,67 +161,23 @@ def below(ground, y):
     return r1 * r1 + r2 * r2 + r3 * r3 < ground
 
 
-def march(
-    task,
-    first,
-    n,
-    every,
-    t0,
-    h,
-    limit,
-    N,
-    B,
-    y,
-    addresses,
-    rows,
-    iterations,
-    watch,
-    sides,
-    kept,
-):
+def march(task, first, n, every, t0, h, limit, N, B, y, addresses, rows, iterations, watch, sides, kept):
     """Take ``n`` steps of size ``h``; step k starts at ``t0 + k h``, however the run is cut into calls.
 
-    Parameters
-    ----------
-    task : int
-        MARCHING; or PREPARING or PRESENTING, which only convert the state at ``t0``, for steps of size ``h``; or
-        SHOWING, which only sets states in ``y`` at ``t0``, with ``n`` = 0.
-    first : int
-        Number of the first step to take.
-    n : int
-        Number of steps.
-    every : int
-        The state after step k is recorded when k + 1 is a multiple of ``every``.
-    t0, h : float
-        Time of step 0 and step size (negative: backwards).
-    limit : float
-        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
-    rows, iterations : array
-        Receive the recorded states (for a processed method, converted back), and the largest iteration count of a step
-        since the previous row.
-    N, B, y
-        As in ``Workspace``.
-    addresses : array
-        Addresses of the loads function and of the other arrays of the workspace, in its order, as ``jit.addresses_of``
-        returns them.
-    watch : array
-        Addresses of the EVENT function and of its parameters.
-    sides : array (2 E or 2 E + 1)
-        Sides, then values of the E event functions, see ``crossings``; empty without event detection. A last number is
-        that of ``ground_of``.
-    kept : array (2 (13 N + extra))
-        With events: receives the state before the last step; the second half is scratch memory.
+    ``task`` is MARCHING; PREPARING or PRESENTING, which only convert the state at ``t0`` for steps of size ``h``; or
+    SHOWING, which only sets states in ``y`` at ``t0``, with ``n`` = 0. Steps are numbered from ``first``; ``rows``
+    receives the state (of a processed method converted back) after each multiple of ``every``, ``iterations`` the most
+    of a step since the row before. ``limit`` is the largest rotation (rad) of a body in a step, infinite without a
+    guard. N, B, y are as in ``Workspace``, ``addresses`` as of ``jit.addresses_of``; ``watch`` has those of the EVENT
+    function and its parameters. ``sides`` (2 E or 2 E + 1) holds sides, then values of the E event functions, see
+    ``crossings``, and last the number of ``ground_of``; ``kept`` (2 (13 N + extra)) then receives the state before the
+    last step, and scratch.
 
-    The caller must set ``step_info[LOADED]`` to 0 if it changed the state or the loads since the last call.
-
-    Returns
-    -------
-    int
-        Status of the last step; CROSSED after a step in which an event function changed sign, ``sides`` being those
-        before the step. ``step_info[STEPS_DONE]`` is the number of completed steps. After a failure, and with BELOW
-        after a step that led below the ground, ``y`` is a state within or behind the last step: the caller repeats the
-        completed steps from its own copy.
-    """
+    The caller sets ``step_info[LOADED]`` to 0 if it changed the state or the loads since the last call. Returns the
+    status of the last step; CROSSED after a step in which an event function changed sign, ``sides`` being those before
+    it. ``step_info[STEPS_DONE]`` is the number of completed steps. After a failure, and with BELOW after a step that
+    led below the ground, ``y`` is a state within or behind the last step: the caller repeats the completed ones from
+    its own copy."""
     p = workspace_at(N, B, y, addresses)
     step_info = p.step_info
     if task == L.PREPARING or task == L.PRESENTING:
@@ -307,69 +263,23 @@ def write_row(t, controller_state, y, step_info, times, sizes, rows, iterations)
 
 
 def march_adaptive(
-    attempts,
-    every,
-    q,
-    limit,
-    longest,
-    shortest,
-    end,
-    samples,
-    N,
-    B,
-    y,
-    addresses,
-    controller_state,
-    kept,
-    times,
-    sizes,
-    rows,
-    iterations,
-    cuts,
-    watch,
-    sides,
-):
+    attempts, every, q, limit, longest, shortest, end, samples, N, B, y, addresses, controller_state, kept, times,
+    sizes, rows, iterations, cuts, watch, sides,
+):  # fmt: skip
     """Take steps of chosen size whose estimated error is within the tolerance, to ``end`` or up to ``attempts`` trials.
 
-    ``controller_state``, ``y`` and the workspace hold all that the next call needs: results do not depend on how a run
-    is cut into calls.
+    ``controller_state`` (see ``layout``), ``y`` and the workspace hold all that the next call needs: results do not
+    depend on how a run is cut into calls. With -1 ``attempts`` states are set in ``y`` alone. The state is recorded
+    after accepted steps whose number is a multiple of ``every``; with 0, at ``samples``, times in the direction of the
+    run. The error of a step is proportional to h^q; steps are at most ``longest``, and one rejected below ``shortest``
+    ends the run. ``kept`` receives the state before a step; ``times``, ``sizes``, ``rows``, ``iterations`` the recorded
+    states, with the size of the step that contains or ends at each. A step in which one of the first ``cuts`` event
+    functions changes sign is undone. All others are as for ``march``.
 
-    Parameters
-    ----------
-    attempts : int
-        Most steps to try; with -1 states are set in ``y`` alone, at the present time.
-    every : int
-        The state is recorded after accepted steps whose number is a multiple of ``every``; with 0, at the samples.
-    q : int
-        The error of a step is proportional to h^q.
-    limit : float
-        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
-    longest, shortest : float
-        Largest step allowed, and the size below which a rejected step ends the run.
-    end : float
-        Time at which the last step ends exactly.
-    samples : array
-        Times of the recorded rows for ``every`` = 0, in the direction of the run.
-    controller_state : array (CONTROLLER_STATE,)
-        See ``polhode.kernel.layout``.
-    kept : array
-        Receives the state before a step, which is restored when the step is rejected.
-    times, sizes, rows, iterations : array
-        Receive the recorded states with their times, the size of the step that contains or ends at each, and the
-        largest iteration count of a step since the previous row.
-    cuts : int
-        A step in which one of the first ``cuts`` event functions changes sign is undone.
-    N, B, y, addresses, watch, sides
-        As for ``march``.
-
-    Returns
-    -------
-    int
-        OK; status of a failed step that may not be made smaller, or TOO_SMALL where only the tolerance rejected it,
-        with the state before it; status of dense output that failed; CROSSED after a step in which an event function
-        changed sign, ``kept`` being the state before it; CUT where that step was undone, ``step_info[NEXT_TIME]``
-        being its end; BELOW where a step led below the ground.
-    """
+    Returns OK; the status of a failed step that may not be made smaller, or TOO_SMALL where only the tolerance rejected
+    it, with the state before it; the status of dense output that failed; CROSSED after a step in which an event
+    function changed sign, ``kept`` being the state before it; CUT where that step was undone, ``step_info[NEXT_TIME]``
+    being its end; BELOW where a step led below the ground."""
     p = workspace_at(N, B, y, addresses)
     step_info = p.step_info
     before = pointer(kept)
@@ -497,51 +407,14 @@ def march_adaptive(
 
 
 def march_time_transformed(
-    first,
-    n,
-    every,
-    h,
-    end,
-    limit,
-    N,
-    B,
-    y,
-    addresses,
-    kept,
-    extremes,
-    times,
-    sizes,
-    rows,
-    iterations,
-):
-    """Take ``n`` steps of nominal size ``h`` with a time transformation, fewer where a step reaches ``end``.
+    first, n, every, h, end, limit, N, B, y, addresses, kept, extremes, times, sizes, rows, iterations,
+):  # fmt: skip
+    """Take ``n`` steps of nominal size ``h`` (step times step density, negative backwards) with a time transformation.
 
-    Parameters
-    ----------
-    first, n, every
-        As for ``march``.
-    h : float
-        Nominal step (step times step density), negative backwards.
-    end : float
-        The loop returns PASSED after a step that reaches or passes this time; that step is neither counted nor
-        recorded.
-    limit : float
-        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
-    N, B, y, addresses
-        As for ``march``.
-    kept : array
-        Receives the state before the last step: after a failure, the last good state.
-    extremes : array (2,)
-        Smallest and largest step so far, updated.
-    times, sizes, rows, iterations : array
-        Receive the recorded states with their times, the sizes of the steps that end there, and the largest iteration
-        count of a step since the previous row.
-
-    Returns
-    -------
-    int
-        Status of the last step, or PASSED; ``step_info[STEPS_DONE]`` is the number of steps completed before it.
-    """
+    Returns PASSED after a step that reaches or passes ``end``, which is neither counted nor recorded, or the status of
+    the last step; ``step_info[STEPS_DONE]`` is the number of steps completed before it. ``kept`` receives the state
+    before the last step, ``extremes`` (2,) the smallest and largest step so far, ``sizes`` those of the steps that end
+    at the recorded ``times``. All others are as for ``march``."""
     p = workspace_at(N, B, y, addresses)
     step_info = p.step_info
     time_at = int(step_info[L.TIME_AT])
@@ -580,41 +453,16 @@ def march_time_transformed(
 
 
 def sweep(n, h, y, bodies, step_info, status, iterations):
-    """Apply a flow of one body ``n`` times to each of K independent bodies.
+    """Apply a flow of one body ``n`` times to each of K independent bodies, of states y (K, 13) and bodies (K, 8).
 
-    Parameters
-    ----------
-    n : int
-        Number of applications.
-    h : array (K,)
-        Time of one application, for each body.
-    y : array (K, 13)
-        States, changed in place; where the flow fails, the state at the failure.
-    bodies : array (K, 8)
-        Masses and principal moments with their inverses.
-    step_info : array
-        As in ``Workspace``; the caller sets the slots that a step reads, such as GUARDED.
-    status, iterations : int array (K,)
-        Receive the last status and the number of solver iterations of each body.
-    """
+    ``h`` (K,) is the time of one application; ``status`` and ``iterations`` (K,) receive the last status and the number
+    of iterations. The caller sets the slots of ``step_info`` that a step reads. Where the flow fails, y is the state
+    there."""
     for k in range(h.size):
         p = Workspace(
-            1,
-            1,
-            0,
-            pointer(y[k]),
-            pointer(bodies[k]),
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            pointer(step_info),
-            None,
-        )
+            1, 1, 0, pointer(y[k]), pointer(bodies[k]), None, None, None, None, None, None, None, None,
+            pointer(step_info), None,
+        )  # fmt: skip
         step_info[L.ITERATIONS] = 0.0
         status[k] = L.OK
         for _ in range(n):

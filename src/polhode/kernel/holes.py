@@ -23,23 +23,8 @@ SIGNATURE = re.compile(r"(\w+)(?:\(([^()]*)\)(?: -> .+)?)?")
 class Hole:
     """A name of a template that nothing fills.
 
-
-    Attributes
-    ----------
-    signature : str
-        How templates call it, ``name(arguments) -> result``; three dots stand for any number of arguments. The name
-        alone for what is no function.
-    doc : str
-        What it is, one sentence.
-    name : str
-        Its global name.
-    called : bool
-        Whether it is a function.
-    arguments : int or None
-        The number of its arguments; None for any.
-    default : object
-        What it is where nothing is bound; None for nothing.
-    """
+    ``signature`` is how templates call it, ``name(arguments) -> result``, three dots for any number of arguments; the
+    name alone for what is no function. ``doc`` says what it is; ``default`` is what it is where nothing is bound."""
 
     def __init__(self, signature: str, doc: str = "", default: Any = None) -> None:
         parts = SIGNATURE.fullmatch(signature)

@@ -16,16 +16,7 @@ from polhode.errors import Interrupted
 
 
 class Noticed:
-    """Base class: handles Ctrl-C within a block, on the main thread and where SIGINT has a Python handler.
-
-
-    Attributes
-    ----------
-    pressed : bool
-        Whether Ctrl-C was pressed in the block.
-    previous : function or None
-        The handler before; None where this one was not installed.
-    """
+    """Base class: handles Ctrl-C within a block, on the main thread and where SIGINT has a Python handler."""
 
     def __init__(self) -> None:
         self.pressed = False

@@ -67,30 +67,13 @@ def memory_of(bodies: int, lengths: tuple[int, int, int, int]) -> int:
 
 
 def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses):
-    """Take the members of some groups through n steps of size h; those of a group are its lanes.
+    """Take the members of groups, first to last (exclusive), through n steps of size h; those of a group are its lanes.
 
-    Parameters
-    ----------
-    first_group, last_group : int
-        The groups, the last one exclusive.
-    members : int
-        Number of members; lanes of the last group beyond it repeat the last member.
-    n, every : int
-        Number of steps, and steps from row to row. Rows: the start, each multiple of ``every``, the end.
-    t0, h : float
-        Time of the start, and the step; step k starts at ``t0 + k h``.
-    limit : float
-        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
-    sizes, addresses : int arrays
-        See ``SIZES``, and the names of ``addresses`` above; the first two and STEP_INFO are unused. MEMORY is that of
-        ``memory_of``, over lanes.
-
-    Returns
-    -------
-    int
-        0. STATUS and DONE receive the status of each member and the number of its completed steps, ITERATIONS the most
-        iterations of a step since the row before.
-    """
+    Lanes of the last group beyond ``members`` repeat the last member. Rows: the start, each multiple of ``every``, the
+    end; step k starts at ``t0 + k h``; ``limit`` as of ``drive.march``. See ``SIZES`` and the names of ``addresses``
+    above; the first two and STEP_INFO are unused, MEMORY is that of ``memory_of``, over lanes. Returns 0; STATUS and
+    DONE receive the status of each member and the number of its completed steps, ITERATIONS the most of a step since
+    the row before."""
     replaced(IN_LANES)
     bodies_of_system, width, rows = sizes[N], LENGTHS[0], sizes[ROWS]
     own_info = as_lanes(numbers_at(addresses, MEMORY))

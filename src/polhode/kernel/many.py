@@ -55,27 +55,11 @@ def march_members(
 ):  # fmt: skip
     """Take members ``first`` to ``last - 1`` through steps number ``begin`` to ``begin + n``, of ``steps`` in all.
 
-    Parameters
-    ----------
-    loop : array
-        Address of the compiled ``drive.march`` of the method, see ``jit.addresses_of``.
-    first, last : int
-        Which members; where ``begin`` is not 0 one only, the same as in the last call.
-    begin, n, steps : int
-        Number of the first step to take, how many, and of all the steps of a member.
-    every, t0, h, limit, N, B, addresses
-        As for ``march``.
-    processed : int
-        1 where the method works on states of its own.
-    states, bodies, frames, parameters, rows, iterations, status, done : array
-        As in ``ensembles.engines.Block``.
-    told : array
-        ``step_info`` as it is before the first step.
-    y, of_bodies, of_frames, own, stage_state, load, step_info : array
-        The arrays of the run, to which ``addresses`` points; ``own`` has the parameters with their memory.
-    no_events, nothing : array
-        Addresses of no event function, and an empty array.
-    """
+    Where ``begin`` is not 0 it is one member, the same as in the last call. ``loop`` is the address of the compiled
+    ``drive.march``; ``processed`` is 1 where the method works on states of its own. ``told`` is ``step_info`` before
+    the first step; ``y`` to ``step_info`` are the arrays of the run, to which ``addresses`` points (``own``: the
+    parameters with their memory); ``no_events`` holds addresses of no event function. Others as of ``march`` and
+    ``engines.Block``."""
     march = march_at(loop)
     count = parameters.shape[1]
     width = y.size
@@ -132,17 +116,7 @@ def adapt_members(
 ):  # fmt: skip
     """Take members ``first`` to ``last - 1`` to ``end`` by steps of chosen size.
 
-    Parameters
-    ----------
-    loop : array
-        Address of the compiled ``drive.march_adaptive`` of the method.
-    attempts, q, longest, shortest, end, samples, limit, N, B, addresses, controller_state, kept
-        As for ``march_adaptive``.
-    begun : array
-        ``controller_state`` as it is before the first step.
-    sizes : array (M, R)
-        As in ``ensembles.engines.Block``, like all others, which are as for ``march_members``.
-    """
+    ``begun`` is ``controller_state`` before the first step; others as of ``march_adaptive`` and ``march_members``."""
     adaptive = adaptive_at(loop)
     count = parameters.shape[1]
     times = np.empty(samples.size)

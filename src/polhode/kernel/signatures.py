@@ -51,58 +51,24 @@ the parameters of all events, ``parameters`` those of the system."""
 
 
 class Workspace(NamedTuple):
-    """What a step may read and write. ``loads`` is a typed function pointer; each array below is a pointer to its
-    first element (``kernel.jit.pointer``), indexed like an array.
+    """What a step may read and write; each array is a pointer to its first element (``kernel.jit.pointer``)."""
 
-    Attributes
-    ----------
-    N : int
-        Number of bodies.
-    B : int
-        Number of blocks of unknowns.
-    S : int
-        Number of auxiliary variables.
-    y : array (13 N + S + extra)
-        State, changed in place by the step.
-    bodies : array (12 N)
-        Masses and principal moments with their inverses, then the quaternions of the users' frames.
-    parameters : array
-        Parameters of the system, in an order of its own.
-    loads : function
-        The LOADS role.
-    coefficients : array
-        The method's coefficients.
-    int_coefficients : int array
-        The method's integer coefficients (such as the number of stages).
-    blocks : int array (2 B)
-        Pairs (body, kind) of the blocks that move; a pinned body has no TRANSLATION block, a particle no ROTATION.
-    stage_state : array (13 N + S + extra)
-        A second state, for stages.
-    load : array (6 N + S)
-        Receives the loads; behind them are their slopes (6 N times 12 N) where a run has them.
-    work : array
-        Scratch memory of the size the method requested; its content is not kept between steps.
-    step_info : array (26)
-        Flags and counters shared by run, loop and step; slots in ``kernel.layout``.
-    frames : array (4 N)
-        Quaternions from the principal frames to the users' body frames.
-    """
-
-    N: Any
-    B: Any
-    S: Any
-    y: Any
-    bodies: Any
-    parameters: Any
-    loads: Any
-    coefficients: Any
-    int_coefficients: Any
+    N: int  # number of bodies
+    B: int  # number of blocks of unknowns
+    S: int  # number of auxiliary variables
+    y: Any  # (13 N + S + extra): state, changed in place by the step
+    bodies: Any  # (12 N): masses and principal moments with their inverses, then the quaternions of the users' frames
+    parameters: Any  # of the system, in an order of its own
+    loads: Any  # a typed pointer to the LOADS role
+    coefficients: Any  # the method's
+    int_coefficients: Any  # the method's integer coefficients (such as the number of stages)
+    # (2 B): pairs (body, kind) of the blocks that move; a pinned body has no TRANSLATION block, a particle no ROTATION
     blocks: Any
-    stage_state: Any
-    load: Any
-    work: Any
-    step_info: Any
-    frames: Any
+    stage_state: Any  # (13 N + S + extra): a second state, for stages
+    load: Any  # (6 N + S): receives the loads; behind them are their slopes (6 N times 12 N) where a run has them
+    work: Any  # scratch memory of the size the method requested; its content is not kept between steps
+    step_info: Any  # (26): flags and counters shared by run, loop and step; slots in ``kernel.layout``
+    frames: Any  # (4 N): quaternions from the principal frames to the users' body frames
 
 
 MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1, I1, A1, A1)

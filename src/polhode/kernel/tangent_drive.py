@@ -124,28 +124,13 @@ def write_row(y, derivatives, record, record_seeds, width, stride, at):
 
 
 def march_tangents(begin, behind, n, limit, sizes, addresses):
-    """Take members through the steps of a schedule, with derivatives.
+    """Take members, from ``begin`` to ``behind`` (exclusive), through the n steps of a schedule, with derivatives.
 
-    Parameters
-    ----------
-    begin, behind : int
-        Number of the first member, and of the one behind the last.
-    n : int
-        Number of steps.
-    limit : float
-        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
-    sizes, addresses : int arrays
-        See above; the first two addresses are unused. SEEDS are the derivatives of the state at the start, number by
-        number; RECORD and RECORD_SEEDS receive states and derivatives at the rows: the start, each multiple of EVERY,
-        the end. Under ORTHOGONAL and SCALED, RECORD_SEEDS receives in the place of the derivatives the numbers at
-        GROWTH, which go on from those there; and STATES and SEEDS receive where all ended, so that the next call can
-        go on.
-
-    Returns
-    -------
-    int
-        0. STATUS and DONE receive the status of each member and the number of its completed steps.
-    """
+    ``sizes`` and ``addresses`` as above; the first two addresses are unused. SEEDS are the derivatives of the state at
+    the start, number by number; RECORD and RECORD_SEEDS receive states and derivatives at the rows: the start, each
+    multiple of EVERY, the end. Under ORTHOGONAL and SCALED, RECORD_SEEDS receives instead the numbers at GROWTH, which
+    go on from those there; STATES and SEEDS receive where all ended, so that the next call can go on. Returns 0; STATUS
+    and DONE receive the status of each member and the number of its completed steps."""
     derivative_rules(RULES)
     bodies_of_system, width, stride, rows = sizes[N], sizes[WIDTH], sizes[STRIDE], sizes[ROWS]
     every, treatment, vectors = sizes[EVERY], sizes[TREATMENT], sizes[VECTORS]

@@ -14,7 +14,7 @@ from polhode.plots import style
 from polhode.plots.between import beside
 from polhode.plots.rows import FEW, extremes, opening
 from polhode.plots.shown import Shown, in_units
-from polhode.plots.style import GREY, Axes, Axis, Figure, Formatter, RendererBase, Transform
+from polhode.plots.style import GREY, Axes, Axis, Figure, Formatter, RendererBase
 
 NOTE = "note"
 """The mark (gid) of a note that belongs to a title."""
@@ -35,17 +35,13 @@ def add_note(axes: Axes, note: str) -> None:
     if before is not None and note:
         before.set_text(f"{before.get_text()}; {note}")
     elif note:
+        from matplotlib.transforms import ScaledTranslation
+
+        up = ScaledTranslation(0.0, style.points("axes.titlepad") / 72, axes.figure.dpi_scale_trans)
         axes.text(
-            1.0, 1.0, note, transform=_above(axes), ha="right", va="bottom", color="#5a5a5a", gid=NOTE,
+            1.0, 1.0, note, transform=axes.transAxes + up, ha="right", va="bottom", color="#5a5a5a", gid=NOTE,
             fontsize=style.points("font.size") - 0.5,
         )  # fmt: skip
-
-
-def _above(axes: Axes, more: float = 0.0) -> Transform:
-    from matplotlib.transforms import ScaledTranslation
-
-    up = (style.points("axes.titlepad") + more) / 72
-    return axes.transAxes + ScaledTranslation(0.0, up, axes.figure.dpi_scale_trans)
 
 
 def fit_titles(figure: Figure, cells: Sequence[tuple[Axes, tuple[float, float]]]) -> None:

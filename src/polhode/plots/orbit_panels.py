@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from polhode.algebra import rotation
@@ -89,15 +87,11 @@ def _globe(axes: Axes, camera: Array, radius: float) -> None:
         axes.plot(x, y, color=colour, linewidth=width, zorder=4.5)
 
 
-def _nice(length: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that is not longer."""
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(next(k for k in (5.0, 2.0, 1.0) if k * power <= length * (1.0 + 1e-12)) * power)
-
-
 def _scale_bar(axes: Axes, middle: Array, half: tuple[float, float], units: str, reach: float) -> None:
     """A bar of a round length in the lower right corner."""
-    length = _nice(0.5 * half[0])
+    most = 0.5 * half[0]
+    power = 10.0 ** np.floor(np.log10(most))
+    length = float(next(k for k in (5.0, 2.0, 1.0) if k * power <= most * (1.0 + 1e-12)) * power)
     factor, unit = in_units(units, reach)
     size = length * factor
     text = f"{size:,.0f}" if 1.0 <= size < 1e5 else style.scientific(size, 1) if size >= 1e5 else f"{size:g}"
@@ -286,19 +280,14 @@ def draw_system(axes: Axes, shown: Shown) -> None:
     axes.set_ylabel(style.with_units("y" if flat else "y′", unit, exponents[1]))
     if not flat and not notes:
         notes = ["seen along the angular momentum"]
-    _name_bodies(axes, ends, factor * reach)
-    about = "the centre of mass" if central is None else f"{shown.names[central]}, the heaviest"
-    title(axes, f"Orbits about {about}", "; ".join(notes))
-
-
-def _name_bodies(axes: Axes, ends: Sequence[tuple[Array, str, str]], reach: float) -> None:
-    """Numbers beside the bodies that are not close to each other or to the centre."""
-    for k, (at, name, colour) in enumerate(ends):
+    for k, (at, name, colour) in enumerate(ends):  # numbers beside bodies not close to each other or to the centre
         others = [float(np.linalg.norm(at - other)) for j, (other, _, _) in enumerate(ends) if j != k]
-        if min([*others, 2.0 * float(np.linalg.norm(at))]) > 0.1 * reach:
+        if min([*others, 2.0 * float(np.linalg.norm(at))]) > 0.1 * factor * reach:
             axes.annotate(
                 name, (at[0], at[1]), (5, 4), "data", "offset points", color=colour, fontsize=_small(), zorder=7
             )
+    about = "the centre of mass" if central is None else f"{shown.names[central]}, the heaviest"
+    title(axes, f"Orbits about {about}", "; ".join(notes))
 
 
 def _conics(shown: Shown, central: int) -> dict[int, Array]:
@@ -320,11 +309,6 @@ def _conics(shown: Shown, central: int) -> dict[int, Array]:
 
 
 # ------------------------------------------------------------------ point masses
-def draw_path(axes: Axes, shown: Shown) -> None:
-    """Plot the path of a point, in its plane or in space, with equal scales where the ranges allow."""
-    (_draw_space if axes.name == "3d" else _draw_plane)(axes, shown)
-
-
 def _path_of(shown: Shown) -> tuple[Array, Array, bool]:
     """The path through rows, dots for rows beside gaps, whether there are gaps."""
     t, r, v = _moving(shown) if "velocity" in shown else (shown.seconds, shown.values("position"), None)
@@ -334,7 +318,7 @@ def _path_of(shown: Shown) -> tuple[Array, Array, bool]:
     return _curve(shown, r[some], v[some], t[some])
 
 
-def _draw_plane(axes: Axes, shown: Shown) -> None:
+def draw_plane(axes: Axes, shown: Shown) -> None:
     moving = (coordinates(shown) + [k for k in (0, 1, 2) if k not in coordinates(shown)])[:2]
     path, ends, broken = _path_of(shown)
     reach = float(np.nanmax(np.abs(path))) if np.isfinite(path).any() else 1.0
@@ -354,7 +338,7 @@ def _draw_plane(axes: Axes, shown: Shown) -> None:
     title(axes, f"Path{shown.of_body}", APART if broken else "")
 
 
-def _draw_space(axes: Axes3D, shown: Shown) -> None:
+def draw_space(axes: Axes3D, shown: Shown) -> None:
     path, ends, broken = _path_of(shown)
     r = shown.run("position")
     r = r[np.isfinite(r).all(axis=1)]

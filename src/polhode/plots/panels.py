@@ -49,16 +49,6 @@ def _craft(shown: Shown) -> bool:
     return shown.centre is not None and "attitude" in shown and "velocity" in shown
 
 
-def _lit(shown: Shown) -> bool:
-    return _craft(shown) and place_of_sun(shown.ds, [0.0]) is not None
-
-
-def _steered(shown: Shown) -> bool:
-    return _craft(shown) and any(
-        name in shown for name in ("wheel_momentum", "dipole_command", "gimbal_angle", "thruster_fired")
-    )
-
-
 def _orbit(shown: Shown) -> bool:
     return shown.centre is not None and "velocity" in shown
 
@@ -67,25 +57,12 @@ def _elements(shown: Shown) -> bool:
     return _orbit(shown) or shown.dominated
 
 
-def _with_radius(shown: Shown) -> bool:
-    return _orbit(shown) and shown.centre.radius is not None  # type: ignore[union-attr]
-
-
 def _point(shown: Shown) -> bool:
     return "position" in shown and "momentum" in shown and shown.pulling is None and not _molecules(shown)
 
 
-def _free_path(shown: Shown) -> bool:
-    return _point(shown) and shown.centre is None and len(along.coordinates(shown)) > 1
-
-
 def _solid(shown: Shown) -> bool:
     return "attitude" in shown and not _molecules(shown)
-
-
-def _element(name: str) -> Panel:
-    words, draw = f"{craft.NAMED[name].lower()} of the osculating orbit", partial(craft.draw_element, name)
-    return Panel(name, words, "an orbit about a centre or the heaviest body", _elements, draw)
 
 
 def _each(name: str, variable: str, words: str, title: str) -> Panel:
@@ -112,7 +89,8 @@ TABLE = (
           craft.draw_lvlh),
     Panel("pointing", "angle of each body axis to nadir", "attitude and an orbit about a centre", _craft,
           partial(craft.draw_angles, "nadir", "nadir")),
-    Panel("sun", "angle of each body axis to the Sun", "attitude, an orbit, and sunlight", _lit,
+    Panel("sun", "angle of each body axis to the Sun", "attitude, an orbit, and sunlight",
+          lambda shown: _craft(shown) and place_of_sun(shown.ds, [0.0]) is not None,
           partial(craft.draw_angles, "sun", "the Sun")),
     _each("wheels", "wheel_momentum", "angular momentum of each wheel", "Momentum of each wheel"),
     _each("torquers", "dipole_command", "dipole moment of each magnetic torquer",
@@ -124,15 +102,16 @@ TABLE = (
           craft.draw_attitude_energy),
     Panel("spin", "angular momentum about the centre of mass, apart from the orbit's", "attitude", _solid,
           craft.draw_spin),
-    Panel("altitude", "height above the central body", "an orbit, and the radius of its centre", _with_radius,
-          craft.draw_altitude),
+    Panel("altitude", "height above the central body", "an orbit, and the radius of its centre",
+          lambda shown: _orbit(shown) and shown.centre.radius is not None, craft.draw_altitude),  # type: ignore[union-attr]
     Panel("distance", "distance from the centre, the heaviest body or the centre of mass", "position",
           lambda shown: "position" in shown and "velocity" in shown and not _molecules(shown), craft.draw_distance),
     Panel("relative_position", "where one of two bodies is as seen from the other; of several pairs the distances",
           "a load between two bodies", lambda shown: bool(shown.pairs), craft.draw_relative_position),
     Panel("relative_attitude", "angle between the attitudes of two bodies", "a load between two bodies with an inertia",
           lambda shown: bool(shown.turning_pairs), craft.draw_relative_attitude),
-    *(_element(name) for name in craft.NAMED),
+    *(Panel(name, f"{words.lower()} of the osculating orbit", "an orbit about a centre or the heaviest body",
+            _elements, partial(craft.draw_element, name)) for name, words in craft.NAMED.items()),
     Panel("position", "coordinates of the position", "position", _point,
           partial(along.draw_coordinates, "position", "Position in space")),
     Panel("momentum", "components of the momentum", "momentum", _point,
@@ -145,8 +124,10 @@ TABLE = (
     Panel("ground_track", "longitude and latitude below the body", "an orbit, and the rotation of its centre",
           lambda shown: _orbit(shown) and shown.centre.rotation is not None, orbits.draw_ground_track,  # type: ignore[union-attr]
           WIDE),
-    Panel("path", "path of a point, in its plane or in space", "position in two or three dimensions", _free_path,
-          orbits.draw_path, SQUARE, lambda shown: len(along.coordinates(shown)) > 2),
+    Panel("path", "path of a point, in its plane or in space", "position in two or three dimensions",
+          lambda shown: _point(shown) and shown.centre is None and len(along.coordinates(shown)) > 1,
+          lambda axes, shown: (orbits.draw_space if axes.name == "3d" else orbits.draw_plane)(axes, shown), SQUARE,
+          lambda shown: len(along.coordinates(shown)) > 2),
     Panel("phase", "momentum against position", "position and momentum", _point, orbits.draw_phase, SQUARE),
     Panel("polhode", "angular momentum in the body frame, on its sphere", "attitude",
           lambda shown: _solid(shown) and "angular_momentum" in shown, spheres.draw_polhode, SQUARE),
@@ -171,9 +152,11 @@ class Kind:
     panels: tuple[str, ...]  # those that the trajectory does not offer are left out
 
 
+STEERS = ("wheel_momentum", "dipole_command", "gimbal_angle", "thruster_fired")
 KINDS = (
     Kind("molecules", _molecules, ("energy", "momenta", "energies", "temperature", "bodies", "rdf")),
-    Kind("a spacecraft with wheels, gyros, torquers or thrusters in pulses", _steered,
+    Kind("a spacecraft with wheels, gyros, torquers or thrusters in pulses",
+         lambda shown: _craft(shown) and any(name in shown for name in STEERS),
          ("energy", "rates", "sun", "lvlh", "wheels", "gimbals", "torquers", "thrust_time", "altitude",
           "semi_major_axis", "orbit", "ground_track", "polhode")),
     Kind("spacecraft", _craft, ("energy", "rates", "lvlh", "attitude_energy", "spin", "altitude", "semi_major_axis",
@@ -185,7 +168,8 @@ KINDS = (
           "ground_track")),
     Kind("a rigid body that also travels", lambda shown: _solid(shown) and "position" in shown,
          ("energy", "momenta", "attitude", "rates", "polhode", "path")),
-    Kind("a top", lambda shown: _solid(shown) and shown.top is not None and not _charted(shown),
+    Kind("a top",
+         lambda shown: _solid(shown) and shown.top is not None and not any(name in shown for name in along.CHARTS),
          ("energy", "momenta", "tilt", "precession", "polhode", "axis")),
     Kind("a rigid body", _solid, ("energy", "momenta", "rates", "attitude", "polhode", "axis")),
     Kind("a point mass on a line", lambda shown: "position" in shown and len(along.coordinates(shown)) == 1,
@@ -194,10 +178,6 @@ KINDS = (
     Kind("a trajectory", lambda shown: True, ("energy", "momenta")),
 )  # fmt: skip
 """What dashboards show."""
-
-
-def _charted(shown: Shown) -> bool:
-    return any(name in shown for name in along.CHARTS)
 
 
 def kind_of(shown: Shown) -> Kind:

@@ -118,7 +118,8 @@ class Recorded:
             return one if len(given) == 1 else [(row, one[0][1]) for row in self.whole["inertia"].values]
         try:
             given = np.asarray(self.arguments.get("inertia"), dtype=float)
-            if given.shape in ((3,), (3, 3)) and not (given.ndim == 2 and self.bodies == 3 and not _tensor(given)):
+            tensor = given.shape == (3, 3) and (self.bodies != 3 or np.allclose(given, given.T, rtol=1e-9, atol=0.0))
+            if given.shape == (3,) or tensor:
                 return [_pair(self._about_fixed_point(given))]
             if len(given) == self.bodies:
                 return [_pair(one) for one in given]
@@ -164,7 +165,3 @@ def inverse_inertia(momentum: Array, velocity: Array) -> Array | None:
 def _pair(given: Any) -> tuple[Any, Any]:
     found = principal(given, triangle=False)
     return found.moments, found.frame
-
-
-def _tensor(given: Any) -> bool:
-    return bool(np.allclose(given, given.T, rtol=1e-9, atol=0.0))

@@ -270,16 +270,14 @@ def draw_polhode(axes: Axes, shown: Shown) -> None:
         levels = [] if J is None else level_curves(J)
         if levels:
             _draw(axes, camera, strung(levels), "#b5bccb", 0.8, 0.3, 1.8)
-        exact = polhode_loop(J, directions[0]) if J is not None and _free(shown, J, directions) else None
+        exact = None
+        if J is not None and shown.system == "free_body":  # all rows are on one curve of equal energy
+            energy = np.einsum("ij,jk,ik->i", directions, J, directions)
+            if float(np.ptp(energy)) < 1e-4 * float(np.linalg.norm(J)):
+                exact = polhode_loop(J, directions[0])
         note = _curve(axes, camera, times, directions, BLUE, exact)
         note = "; ".join(part for part in ("" if J is None else "grey: equal energy", note) if part)
     title(axes, words, note)
-
-
-def _free(shown: Shown, J: Array, directions: Array) -> bool:
-    """Whether all rows are on one curve of equal energy, as those of a free body."""
-    energy = np.einsum("ij,jk,ik->i", directions, J, directions)
-    return shown.system == "free_body" and float(np.ptp(energy)) < 1e-4 * float(np.linalg.norm(J))
 
 
 def draw_axis_in_space(axes: Axes, shown: Shown) -> None:

@@ -22,6 +22,7 @@ PANELS = (
     ("momentum_error", "Momentum error"),
 )
 """Errors that can be plotted; the first two that are present are."""
+DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)))
 MOST_ORDER = 100
 """Highest order that has a guide."""
 
@@ -116,7 +117,8 @@ def _panel(axes: Axes, table: xr.Dataset, name: str, against: str) -> None:
             drawn = np.isfinite(y) & (y > 0.0) & np.isfinite(x) & (x > 0.0)
         order = np.argsort(table["step"].values[drawn])
         colour, marker = _colour_and_marker(i)
-        axes.plot(x[drawn][order], y[drawn][order], color=colour, linewidth=1.2, linestyle=_dash(i))
+        dash = DASHES[(i // len(COLOURS)) % 3]
+        axes.plot(x[drawn][order], y[drawn][order], color=colour, linewidth=1.2, linestyle=dash)
         for hollow in (False, True):
             at = drawn & (bound == hollow)
             axes.plot(
@@ -127,10 +129,6 @@ def _panel(axes: Axes, table: xr.Dataset, name: str, against: str) -> None:
 
 def _colour_and_marker(i: int) -> tuple[str, str]:
     return COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
-
-
-def _dash(i: int) -> Any:
-    return ("-", (0, (5, 2)), (0, (1.5, 1.5)))[(i // len(COLOURS)) % 3]
 
 
 def _finish(left: Axes, right: Axes, table: xr.Dataset, name: str) -> None:

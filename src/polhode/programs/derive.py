@@ -1,8 +1,7 @@
-"""What follows from a program by rules: derivatives, loads of a potential, commutator loads, rates in time, power.
+"""What follows from a program by rules: derivatives, commutator loads, rates in time.
 
-All of them write into the graph of the program that they derive from, so that they share its parts. Loads are a force
-in the space frame and a torque in the principal body frame, three rows each, or none of either; inputs are named as in
-``roles``.
+All of them write into the graph of the program that they derive from, so that they share its parts. Inputs are named as
+in ``roles``.
 """
 
 from __future__ import annotations
@@ -158,39 +157,6 @@ def turned(g: Graph, q: str, w: Rows, body: int = 0) -> dict[int, int]:
     return rates
 
 
-def _axes(g: Graph) -> list[list[int]]:
-    return [[g.const(float(i == k)) for i in range(3)] for k in range(3)]
-
-
-def _directions(g: Graph, r: str, q: str) -> list[dict[int, int]]:
-    """Displacements along the axes of space, then turns about the axes of the body, as seeds of ``forward``."""
-    seeds = [{g.input(f"{r}{k}"): g.const(1.0)} for k in range(3)] if r else []
-    return seeds + ([turned(g, q, axis) for axis in _axes(g)] if q else [])
-
-
-# ------------------------------------------------------------------ loads
-def loads(g: Graph, potential: int, r: str = "", q: str = "") -> tuple[list[int], list[int]]:
-    """Force (space frame) and torque (body frame) of a potential: less its slopes by position and by turns of the body.
-
-    One backward pass; where the potential chooses between values, forward passes, in which the value that is not
-    chosen may be infinite."""
-    force: list[int] = []
-    torque: list[int] = []
-    if chooses(g, potential):
-        slopes = [g.negative(forward(g, [potential], seeds)[0]) for seeds in _directions(g, r, q)]
-        return (slopes[:3], slopes[3:]) if r else ([], slopes)
-    position = g.inputs(r, 3) if r else []
-    turning = (g.inputs(q, 4) + [a for name in ROWS for a in g.inputs(f"{q}_{name}", 3)]) if q else []
-    slope = dict(zip(position + turning, backward(g, potential, position + turning), strict=True))
-    if r:
-        force = [g.negative(slope[a]) for a in position]
-    if q:
-        for axis in _axes(g):
-            rates = turned(g, q, axis)
-            torque.append(g.sum(*((g.mul(slope[a], rates[a]), -1.0) for a in turning)))
-    return force, torque
-
-
 def commutator(
     g: Graph, force: Rows, torque: Rows, rates: Rows, turns: Sequence[Sequence[bool]] | None = None
 ) -> tuple[list[int], list[int], list[int]]:
@@ -223,25 +189,6 @@ def commutator(
     )
 
 
-def slopes(g: Graph, outputs: Rows, r: str = "", q: str = "") -> list[list[int]]:
-    """Derivatives of rows by displacements along the axes of space, then by turns about the axes of the body.
-
-    Of loads: the columns of the tangent map of a kick, of the Jacobian of an implicit method.
-    """
-    return [forward(g, outputs, seeds) for seeds in _directions(g, r, q)]
-
-
-def slopes_by(g: Graph, outputs: Rows, name: str, size: int) -> list[list[int]]:
-    """Derivatives of rows by the components of an input: a velocity, an angular momentum."""
-    return [forward(g, outputs, {a: g.const(1.0)}) for a in g.inputs(name, size)]
-
-
 def rate_in_time(g: Graph, outputs: Rows) -> list[int]:
     """Partial derivatives in time."""
     return forward(g, outputs, {g.input("t"): g.const(1.0)})
-
-
-def power(g: Graph, force: Rows, torque: Rows, velocity: Rows, rate: Rows) -> int:
-    """Power of loads: F . v + T . w, the torque and the angular velocity w in one frame."""
-    pairs = [*zip(force, velocity, strict=False), *zip(torque, rate, strict=False)]
-    return g.sum(*((g.mul(a, b), 1.0) for a, b in pairs))

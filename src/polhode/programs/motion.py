@@ -3,7 +3,7 @@
     r' = v,   v' = F/m,   l' = l x w + T,   q' = q (0, w)/2,   u' = u x w,     w = J l
 
 for position and velocity (space frame), angular momentum l and rate w (principal body frame), the quaternion, and those
-rows u of its matrix that the loads read. Inputs are named as in ``memory``, the inverse of the mass also lightness{i}.
+rows u of its matrix that the loads read. Inputs are named as in ``memory``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,7 @@ from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
 
 
-def _moving(g: Graph, i: int, force: Sequence[int], lightness: int) -> tuple[list[str], list[int]]:
-    """States and rates of a body that moves."""
-    names = [f"{one}{3 * i + k}" for one in "rv" for k in range(3)]
-    return names, [g.input(name) for name in names[3:]] + [g.mul(lightness, a) for a in force]
-
-
-def _turning(g: Graph, i: int, torque: Sequence[int], read: set[str], quaternion: bool) -> tuple[list[str], list[int]]:
+def _turning(g: Graph, i: int, torque: Sequence[int], read: set[str]) -> tuple[list[str], list[int]]:
     """States and rates of a body that turns; ``read``: names of inputs of all loads."""
     m, j = ([g.input(f"{one}{3 * i + k}") for k in range(3)] for one in "mj")
     w = [g.mul(a, b) for a, b in zip(j, m, strict=True)]
@@ -33,24 +27,11 @@ def _turning(g: Graph, i: int, torque: Sequence[int], read: set[str], quaternion
         names.append(f"m{3 * i + k}")
         rates.append(g.sum((g.mul(m[a], m[b], g.difference(j[b], j[a])), 1.0), (torque[k], 1.0)))
     of_attitude = turned(g, "q", w, i)
-    places = [f"q{4 * i + k}" for k in range(4)]
-    rows = places if quaternion or not read.isdisjoint(places) else []
+    rows = [f"q{4 * i + k}" for k in range(4)]
     for row in ROWS:
         parts = [f"q_{row}{3 * i + k}" for k in range(3)]
         rows = rows + (parts if not read.isdisjoint(parts) else [])
     return names + rows, rates + [of_attitude[g.input(name)] for name in rows]
-
-
-def motion(
-    g: Graph, force: Sequence[int], torque: Sequence[int], quaternion: bool = True
-) -> tuple[list[str], list[int]]:
-    """Names of the states of one body and rows of their rates."""
-    read = set(g.names([*force, *torque]))
-    names, rates = _moving(g, 0, force, g.input("lightness0")) if force else ([], [])
-    if torque:
-        more = _turning(g, 0, torque, read, quaternion)
-        names, rates = names + more[0], rates + more[1]
-    return names, rates
 
 
 MOST_ROWS = 1
@@ -86,9 +67,7 @@ def with_quaternions(dynamics: Dynamics) -> Dynamics:
     return replace(dynamics, force=rows_made[:n], torque=rows_made[n : 2 * n], rates=rows_made[2 * n :], potential=None)
 
 
-def equations(
-    dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[bool], quaternion: bool = True
-) -> tuple[list[str], list[int]]:
+def equations(dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[bool]) -> tuple[list[str], list[int]]:
     """Names of the states of all bodies and rows of their rates; those of auxiliary ones are ``dynamics.rates``."""
     g = dynamics.graph
     read = set(g.names([*dynamics.force, *dynamics.torque, *dynamics.rates]))
@@ -97,9 +76,11 @@ def equations(
     for i in range(dynamics.N):
         if moves[i]:
             lightness = g.power(g.input(f"mass{i}"), -1.0)
-            more = _moving(g, i, dynamics.force[3 * i : 3 * i + 3], lightness)
-            names, rates = names + more[0], rates + more[1]
+            own = [f"{one}{3 * i + k}" for one in "rv" for k in range(3)]
+            names += own
+            rates += [g.input(name) for name in own[3:]]
+            rates += [g.mul(lightness, a) for a in dynamics.force[3 * i : 3 * i + 3]]
         if turns[i]:
-            more = _turning(g, i, dynamics.torque[3 * i : 3 * i + 3], read, quaternion)
+            more = _turning(g, i, dynamics.torque[3 * i : 3 * i + 3], read)
             names, rates = names + more[0], rates + more[1]
     return names, rates

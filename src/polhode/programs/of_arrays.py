@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from polhode.programs.graph import FUNCTIONS, Graph
-from polhode.programs.languages import ARRAY_NAMES
 from polhode.programs.primitives import PRIMITIVES, Numbers
+from polhode.programs.text import ARRAY_NAMES
 
 OWN: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "sign": lambda a: np.copysign(1.0, a), "floor": np.floor, "pow": np.float_power,

@@ -43,11 +43,14 @@ def _axis(g: Graph, k: int) -> list[int]:
 
 
 def loads_of(g: Graph, potential: int, moves: Sequence[bool], turns: Turns) -> Loads:
-    """The loads of a potential."""
+    """The loads of a potential: less its slopes along the axes of space and by turns about those of the bodies.
+
+    One backward pass; where the potential chooses between values, forward passes, in which the value that is not
+    chosen may be infinite."""
     zero, N = g.const(0.0), len(moves)
     directions = [(3 * i + k, {inputs_of(g, i)[0][k]: g.const(1.0)}) for i in range(N) for k in range(3) if moves[i]]
     axes = [(3 * i + k, derive.turned(g, "q", _axis(g, k), i)) for i in range(N) for k in range(3) if turns[i][k]]
-    if derive.chooses(g, potential):  # see ``derive.loads``
+    if derive.chooses(g, potential):
         slope_along = [derive.forward(g, [potential], seeds)[0] for _, seeds in (*directions, *axes)]
     else:
         leaves = [a for i in range(N) for part in inputs_of(g, i) for a in part]

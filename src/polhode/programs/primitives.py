@@ -80,9 +80,6 @@ PRIMITIVES: dict[str, Primitive] = {
 }  # fmt: skip
 """By name: ``segment`` of a table that begins at an index, with a stride, a number of rows and the value that is looked
 up, as the kernel of this name; ``entry``, the number at an index."""
-
-TEXTS = {name: one.text for name, one in PRIMITIVES.items()}
-"""Expressions of all of them in Python."""
 KERNELS: dict[str, Any] = {}
 """Kernels that are called as they are, see ``programs.opaque``: the modules that they are in, or they themselves."""
 
@@ -90,7 +87,7 @@ KERNELS: dict[str, Any] = {}
 def add_primitive(name: str, made: Primitive) -> None:
     """Add a kind of row."""
     assert name not in PRIMITIVES
-    PRIMITIVES[name], TEXTS[name] = made, made.text
+    PRIMITIVES[name] = made
 
 
 def component(k: int) -> str:

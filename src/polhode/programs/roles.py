@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from polhode.kernel import layout as L
 from polhode.programs.attitude import ROWS
-from polhode.programs.languages import PYTHON, Language
-from polhode.programs.text import matrix_rows
+from polhode.programs.dynamics import Dynamics
+from polhode.programs.factor import factored
+from polhode.programs.text import Lines, matrix_rows
 
 
 def plain(array: str, k: int) -> str:
@@ -31,7 +33,7 @@ def behind(names: Iterable[str], N: int, before: int) -> dict[str, str]:
 
 
 def of_flat_memory(
-    names: Iterable[str], N: int = 1, at: Callable[[str, int], str] = plain, language: Language = PYTHON
+    names: Iterable[str], N: int = 1, at: Callable[[str, int], str] = plain
 ) -> tuple[list[str], dict[str, str]]:
     """Lines that read the attitudes of N bodies, and expressions of all inputs that may be among these names.
 
@@ -44,7 +46,7 @@ def of_flat_memory(
     for i in range(N):
         y, b = L.BODY * i, L.CONSTANTS * i
         lightness = at("bodies", b + L.INVERSE_MASS)
-        given |= {f"mass{i}": at("bodies", b + L.MASS), f"lightness{i}": lightness}
+        given[f"mass{i}"] = at("bodies", b + L.MASS)
         for k in range(3):
             c = 3 * i + k
             given |= {
@@ -58,5 +60,18 @@ def of_flat_memory(
         turning |= {f"q{4 * i + k}": part for k, part in enumerate(parts)}
         given |= turning | {f"f{4 * i + k}": at("bodies", L.CONSTANTS * N + 4 * i + k) for k in range(4)}
         if not names.isdisjoint(turning):
-            read += [language.line(part, at("y", y + L.ATTITUDE + k)) for k, part in enumerate(parts)]
+            read += [f"{part} = {at('y', y + L.ATTITUDE + k)}" for k, part in enumerate(parts)]
     return read, given
+
+
+@lru_cache(32)
+def member_text(dynamics: Dynamics) -> str:
+    """The text of the role ``loads`` of a system: force and torque of each body, then rates of auxiliary variables."""
+    rows: list[int] = []
+    for i in range(dynamics.N):
+        rows += [*dynamics.force[3 * i : 3 * i + 3], *dynamics.torque[3 * i : 3 * i + 3]]
+    rows = factored(dynamics.graph, [*rows, *dynamics.rates])
+    read, given = of_flat_memory(dynamics.graph.names(rows), dynamics.N)
+    body = Lines(dynamics.graph, rows, given)
+    lines = [*read, *body.lines, *(f"out[{k}] = {body.names[a]}" for k, a in enumerate(rows))]
+    return "\n    ".join(["def loads(part, t, N, y, bodies, parameters, out):", *lines]) + "\n"

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.roles import of_flat_memory
 from polhode.programs.series import Series
 from polhode.programs.series_role import HEAD, LARGEST_ORDER, SCALE, series_of_motion
 from polhode.programs.series_text import SeriesWriter
-from polhode.programs.text import HEAD as IMPORTS, Lines, literal
+from polhode.programs.text import HEAD as IMPORTS
 from polhode.programs.written import module_of
 
 HEAD_OF_MEMBERS = f"{IMPORTS}from polhode.kernel.lane_mode import lane_numbers\n"
@@ -55,10 +54,6 @@ class _Writer(SeriesWriter):
         self.factors, self.width = factors, len(self.slot_of)
         self.sums = HEAD + self.width * (LARGEST_ORDER + 1)
         self.size = self.sums + states
-
-    def constant(self, row: int) -> str:
-        found = self.S.constant(row)
-        return literal(found) if isinstance(found, float) else f"z{found}"
 
     def kept(self, at: str, row: str) -> list[str]:
         """Coefficients of order ``row`` of all factors but the states."""
@@ -98,19 +93,9 @@ class _Writer(SeriesWriter):
     def text(self, read: Sequence[str], names: Sequence[str], given: dict[str, str]) -> str:
         """Both functions."""
         zero = self.rules(zero=True)
-        g, needed = self.S.g, [self.S.g.input(name) for name in names]
-        stays = factored(g, self.S.fixed)
-        body = Lines(g, [*needed, *stays], given)
-        lines = ["K = part", f"{NOTHING} = float(0 * lane_numbers())", f"h = work[{SCALE}]", *read, *body.lines]
-        lines += [f"z{k} = {body.names[a]}" for k, a in enumerate(stays)]
-        lines += [f"y{i}0 = {body.names[a]}" for i, a in enumerate(needed)]
-        lines += [
-            "t0 = t",
-            *zero,
-            *self.states_kept("0", "0"),
-            *self.next_states("0", "h"),
-            *self.states_kept("k", "1"),
-        ]
+        lines = ["K = part", f"{NOTHING} = float(0 * lane_numbers())", f"h = work[{SCALE}]", *read]
+        lines += [*self.begin(names, given), *zero, *self.states_kept("0", "0")]
+        lines += [*self.next_states("0", "h"), *self.states_kept("k", "1")]
         lines += ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = {NOTHING}" for s in range(len(self.S.slots)))]
         lines += [*self.rules(zero=False), *self.kept("k", "1"), *self.next_states("k", "0.5 * h"), f"tk = {NOTHING}"]
         lines += self.states_kept("k", "2")

@@ -20,16 +20,19 @@ from typing import Any
 
 from polhode.errors import InvalidInput
 from polhode.programs.dynamics import Dynamics
-from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.motion import equations, with_quaternions
 from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.roles import of_flat_memory
 from polhode.programs.series import Rule, Series, best_series
-from polhode.programs.series_text import LANES, SeriesWriter, in_lanes
-from polhode.programs.text import Lines, literal
+from polhode.programs.series_text import SeriesWriter
 from polhode.programs.written import module_of
 
+LANES = 4
+MANY = 32
+"""Products from which on the factors of the last order are loaded, too."""
+AT_ONCE = 4
+"""Lanes whose sums are made in one loop: of more, the two chains do not stay in registers."""
 HEAD = 16
 """Numbers before the coefficients; the first is the scale."""
 SCALE = 0
@@ -57,10 +60,13 @@ def _up(n: int) -> int:
     return -(-n // LANES) * LANES
 
 
+def in_lanes(numbers: Sequence[str]) -> str:
+    """The expression of at most four numbers in lanes."""
+    return f"four({', '.join([*numbers, *['0.0'] * (LANES - len(numbers))])})"
+
+
 class _Writer(SeriesWriter):
     """Lines of the role: all memory is ``work``."""
-
-    of_memory = "work"
 
     def __init__(self, series: Series) -> None:
         super().__init__(series)
@@ -73,10 +79,6 @@ class _Writer(SeriesWriter):
         self.first_at, self.second_at, self.spare_at = f"{records} + ", f"{second} + ", f"{spare}"
         self.inverses_at = spare + self.products
         self.size = self.inverses_at + _up(LARGEST_ORDER + 2)
-
-    def constant(self, row: int) -> str:
-        found = self.S.constant(row)
-        return literal(found) if isinstance(found, float) else f"z{found}"
 
     def inverse(self, k: str) -> str:
         """From a table, which the first call writes: an order would wait for two divisions."""
@@ -125,6 +127,66 @@ class _Writer(SeriesWriter):
             return [f"{rule.name}0 = 1.0 if {rule.operands[1]}0 > 0.0 else -1.0"]
         return super().step_at_zero(rule)
 
+    @property
+    def many(self) -> bool:
+        """Whether there are so many products that the factors of the last order are best loaded, too."""
+        return len(self.S.slots) >= MANY
+
+    def remembered(self, width: int) -> list[str]:
+        """What the wide form remembers of order 1: records, or both that order and the last but one, which in order 2
+        is order 1 itself and would count twice."""
+        lines = self.records(width, "1")
+        if self.many:
+            return lines
+        for n in range(0, width, LANES):
+            lines += [f"{side}{n}1 = {side}{n}o" for side in "AB"]
+            lines += [f"{side}{n}o = spread(0.5) * {side}{n}o" for side in "AB"]
+        return lines
+
+    def records(self, width: int, row: str) -> list[str]:
+        """Both factors of all products of order k into the records, four at a time; they stay as those of the last but
+        one order, too."""
+        lines = []
+        for side, base in (("A", self.first_at), ("B", self.second_at)):
+            for n in range(0, width, LANES):
+                four = in_lanes([pair["AB".index(side)] + "k" for pair in self.S.slots[n : n + LANES]])
+                if not self.many:
+                    lines.append(f"{side}{n}o = {four}")
+                    four = f"{side}{n}o"
+                lines.append(f"store4(work, {base}{width} * {row} + {n}, {four})")
+        return lines
+
+    def wide(self, width: int) -> list[str]:
+        """Order k of all series: the terms 2 <= j <= k - 2 of the sums in lanes, in two chains.
+
+        Those with the coefficients k - 1 are added from the lanes that were just made, as a load of what was just
+        stored would wait; but of many products they are loaded as the others are: enough is made meanwhile.
+        """
+        if not width:
+            return ["fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False)]
+        at, one, two = self.spare_at, self.first_at, self.second_at
+        lines: list[str] = []
+        for begin in range(0, width, LANES * AT_ONCE):
+            groups = range(begin, min(begin + LANES * AT_ONCE, width), LANES)
+            lines += [f"{c}{n} = spread(0.0)" for n in groups for c in "ac"]
+            lines.append(f"for j in range({1 if self.many else 2}, (k + 1) // 2):")
+            for n in groups:
+                for c, i, j in (("a", "j", "(k - j)"), ("c", "(k - j)", "j")):
+                    a, b = (f"load4(work, {base}{width} * {m} + {n})" for base, m in ((one, i), (two, j)))
+                    lines.append(f"    {c}{n} = fused({a}, {b}, {c}{n})")
+            lines += ["if k % 2 == 0:" if self.many else "if k % 2 == 0 and k > 2:", "    j = k // 2"]
+            for n in groups:
+                a, b = (f"load4(work, {base}{width} * j + {n})" for base in (one, two))
+                lines.append(f"    a{n} = fused({a}, {b}, a{n})")
+            for n in groups:
+                within = f"a{n} + c{n}"
+                if not self.many:
+                    within = f"fused(A{n}o, B{n}1, fused(A{n}1, B{n}o, {within}))"
+                lines.append(f"store4(work, {at} + {n}, {within})")
+        lines += ["fk = float(k)", f"ik = {self.inverse('k')}"]
+        lines += [f"q{n} = work[{at} + {n}]" for n in range(len(self.S.slots))]
+        return [*lines, *self.rules(zero=False), *self.records(width, "k")]
+
     def row(self, names: Sequence[str], at: str) -> list[str]:
         """A row of coefficients of the states."""
         return [f"store4(work, {at} + {n}, {in_lanes(names[n : n + LANES])})" for n in range(0, self.width, LANES)]
@@ -138,15 +200,10 @@ class _Writer(SeriesWriter):
         loop = [*self.wide(self.products), *self.condition_lines("k", "k"), f"g = h * {self.inverse('k + 1')}"]
         now, first = [f"y{i}k" for i in range(n)], f"{HEAD} + {self.width} * (k + 1)"
         loop += [*self.next_states("k", "g"), *self.row(now, first)]
-        g, needed = self.S.g, [self.S.g.input(name) for name in names]
-        stays = factored(g, self.S.fixed)
-        body = Lines(g, [*needed, *stays], given)
         table = [f"if {self.inverse('1')} != 1.0:", f"    for k in range(1, {LARGEST_ORDER + 2}):"]
         table.append(f"        {self.inverse('k')} = 1.0 / float(k)")
-        lines = ["K = part", *table, f"h = work[{SCALE}]", *read, *body.lines]
-        lines += [f"z{k} = {body.names[a]}" for k, a in enumerate(stays)]
-        lines += [f"y{i}0 = {body.names[a]}" for i, a in enumerate(needed)]
-        lines += ["t0 = t", *zero, *self.condition_lines("0", "0"), *self.row([f"y{i}0" for i in range(n)], f"{HEAD}")]
+        lines = ["K = part", *table, f"h = work[{SCALE}]", *read, *self.begin(names, given)]
+        lines += [*zero, *self.condition_lines("0", "0"), *self.row([f"y{i}0" for i in range(n)], f"{HEAD}")]
         lines += [*rates, *self.row(now, f"{HEAD + self.width}")]
         lines += [*later, *self.condition_lines("k", "1")]
         lines += self.remembered(self.products)

@@ -8,13 +8,48 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
-from polhode.programs.factor import factored, shared_pairs
+from polhode.errors import InvalidInput
+from polhode.programs.factor import shared_pairs
 from polhode.programs.graph import Graph
-from polhode.programs.languages import ARRAY_NAMES, PYTHON, Given, Language
 from polhode.programs.primitives import PRIMITIVES
 
+Given = Mapping[str, str]
+AS_WRITTEN = {"plus": "{0} + {1}", "minus": "{0} - {1}", "times": "{0} * {1}", "over": "{0} / {1}"}
+
+
+class Language(NamedTuple):
+    """How a language writes what programs need."""
+
+    # expressions of functions of ``graph.FUNCTIONS``, with ``{0}``, ``{1}``, ... for the arguments; of a function that
+    # is not among them, a call by its name
+    functions: Mapping[str, str]
+    looks_up: bool = True  # whether it has rows of PRIMITIVES
+
+    def call(self, name: str, *arguments: str) -> str:
+        """The expression of a function."""
+        if name == "choose" and arguments[1] == "nan" and "nan_if" in self.functions:
+            name = "nan_if"
+        form = self.functions.get(name)
+        return f"{name}({', '.join(arguments)})" if form is None else form.format(*arguments)
+
+
+PYTHON = Language({
+    "choose": "{1} if {0} != 0.0 else {2}", "min": "{0} if {0} < {1} else {1}", "max": "{1} if {0} < {1} else {0}",
+    "less": "one_if({0} < {1})", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}", "nan_if": "nan_if({0}, {2})",
+    "outweighs": "one_if(abs({0}) > abs({1}))", "floordiv": "{0} // {1}", "at_most": "one_if({0} <= {1})", **AS_WRITTEN,
+})  # fmt: skip
+"""Plain Python, for kernels of one body or system; ``numba.cuda`` takes it too."""
+LANES = Language({
+    "choose": "where({0} != 0.0, {1}, {2})", "min": "where({0} < {1}, {0}, {1})", "max": "where({0} < {1}, {1}, {0})",
+    "less": "where({0} < {1}, 1.0, 0.0)", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}",
+    "outweighs": "where(abs({0}) > abs({1}), 1.0, 0.0)", "floordiv": "floor({0} / {1})",
+    "at_most": "where({0} <= {1}, 1.0, 0.0)", **AS_WRITTEN,
+}, looks_up=False)  # fmt: skip
+"""Python whose variables are lanes of ``kernel.simd``, or arrays of numpy: nothing branches."""
+ARRAY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
+"""Numpy's names of functions, where they differ."""
 LARGEST_POWER = 16.0
 """Larger powers are left to ``**``."""
 LONGEST_CHAIN = 4
@@ -37,7 +72,7 @@ HEAD_OF_LANES = f"""from math import nan
 
 from numpy import {", ".join([*_of_arrays, "copysign", "floor", "sqrt", "where"])}
 
-from polhode.kernel.simd import load4, load8, spread, spread8, store4, store8
+from polhode.kernel.simd import load4
 """
 """Imports of a text over lanes."""
 call = PYTHON.call
@@ -119,7 +154,7 @@ class Lines:
         """The variable of an expression, which is assigned once for each key."""
         if key not in self._known:
             self._known[key] = f"x{len(self._known)}"
-            self.lines.append(self.language.line(self._known[key], expression))
+            self.lines.append(f"{self._known[key]} = {expression}")
         return self._known[key]
 
     def _factors(self, powers: Sequence[tuple[int, float]]) -> list[str]:
@@ -183,7 +218,10 @@ class Lines:
             return expression if expression.isidentifier() else self._let(f"in {row[1]}", expression)
         key = f"row {a}"
         if row[0] == "fun" and row[1] in PRIMITIVES:
-            return self._let(key, self.language.primitive(row[1], self.given, *(self.names[b] for b in row[2])))
+            if not self.language.looks_up:
+                raise InvalidInput("the program looks up a table (a path by time), which has no form over lanes; take "
+                                   "one member at a time")  # fmt: skip
+            return self._let(key, PRIMITIVES[row[1]].written(self.given, *(self.names[b] for b in row[2])))
         if row[0] == "fun":
             return self._let(key, self.language.call(row[1], *(self.names[b] for b in row[2])))
         if row[0] == "mul":
@@ -204,28 +242,3 @@ def matrix_rows(q: str, parts: Sequence[str]) -> dict[str, str]:
               f"1.0 - 2.0 * ({x} * {x} + {y} * {y})"),
     }  # fmt: skip
     return {f"{q}_{row}{k}": rows[row][k] for row in rows for k in range(3)}
-
-
-def places(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Expressions of inputs that are arguments of a function: numbers (size 0), tuples, "attitude" a quaternion."""
-    given: dict[str, str] = {}
-    for name, size in arguments.items():
-        if size == "attitude":
-            parts = [f"{name}[{k}]" for k in range(4)]
-            given |= {f"{name}{k}": part for k, part in enumerate(parts)} | matrix_rows(name, parts)
-        else:
-            given |= {name: name} if size == 0 else {f"{name}{k}": f"{name}[{k}]" for k in range(size or 0)}
-    return given
-
-
-def function(
-    g: Graph, outputs: Sequence[int], name: str, arguments: Mapping[str, Any], shared: bool = True,
-    given: Given | None = None,
-) -> str:  # fmt: skip
-    """The text of a helper function that returns rows: one number, or a tuple."""
-    rows = factored(g, outputs) if shared else list(outputs)
-    body = Lines(g, rows, places(arguments) | dict(given or {}))
-    results = [body.names[a] for a in rows]
-    returned = results[0] if len(results) == 1 else f"({', '.join(results)})"
-    lines = [f"def {name}({', '.join(arguments)}):", *(f"    {line}" for line in body.lines), f"    return {returned}"]
-    return "\n".join(lines) + "\n"

@@ -17,12 +17,11 @@ from polhode.programs import derive
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored, of_unit_sums
 from polhode.programs.graph import Graph
-from polhode.programs.languages import LANES
 from polhode.programs.of_two import Each, OfTwo
 from polhode.programs.opaque import called_in
 from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.roles import of_flat_memory
-from polhode.programs.text import HEAD, HEAD_OF_LANES, Lines
+from polhode.programs.text import HEAD, HEAD_OF_LANES, LANES, Lines
 from polhode.programs.written import module_of
 from polhode.systems.conserved import Acting, conserved
 from polhode.systems.loads_roles import roles_of_both

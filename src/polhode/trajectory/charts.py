@@ -174,8 +174,9 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
         last = "angle" if name == "euler_angles" else "axis"
         values, sizes = _rows(variable, last)
         first = values[0]
-        if branch == "tracked":
-            first = _within_two_turns(name, first)
+        if branch == "tracked" and name == "rotation_vector":  # longer than 2 pi: a shorter one, of the same quaternion
+            long = np.linalg.norm(first, axis=-1, keepdims=True) > 2.0 * pi
+            first = np.where(long, rotation.compose(first, np.zeros(3), branch="tracked"), first)
         with naming(v=name, angles=name):
             triples = _branch(name, branch, _attitudes(name, values, sequence), first, sequence, ds)
         changed[name] = _shaped(triples, sizes, last, {**variable.attrs, "branch": branch})
@@ -298,12 +299,6 @@ def _vector_of_modified(m: Array) -> Array:
     """The inverse of ``_modified_of_vector``, for |v| up to 2 pi."""
     size = np.linalg.norm(m, axis=-1, keepdims=True)
     return m * np.divide(4.0 * np.arctan(size), size, out=np.full_like(size, 4.0), where=size > 0.0)
-
-
-def _within_two_turns(chart: str, first: Array) -> Array:
-    """The first row, rotation vectors longer than 2 pi replaced by shorter ones with the same quaternion."""
-    long = (np.linalg.norm(first, axis=-1, keepdims=True) > 2.0 * pi) & (chart == "rotation_vector")
-    return np.where(long, rotation.compose(first, np.zeros(3), branch="tracked"), first)
 
 
 # ------------------------------------------------------------------ rows too far apart

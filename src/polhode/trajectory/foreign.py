@@ -299,7 +299,11 @@ def _check_chunk(path: Path, what: str, file: Path, codecs: list[str], size: int
             raise _refused(path, f"a chunk of {what} does not say that it unpacks to what its shape needs")
     if size is None:
         content = content[:-4] if "crc32c" in codecs else content
-        text = _unpacked(content) if "zstd" in codecs else content
+        text = content
+        if "zstd" in codecs:
+            from numcodecs.zstd import Zstd
+
+            text = bytes(Zstd().decode(content))
         if int.from_bytes(text[:4], "little") > len(text) // 4:
             raise _refused(path, f"a chunk of {what} says that it has more strings than {len(text)} bytes can hold")
 
@@ -315,9 +319,3 @@ def _unpacked_size(frame: bytes) -> int | None:
         return None
     begin = 6 - single + (0, 1, 2, 4)[flags & 3]
     return int.from_bytes(frame[begin : begin + width], "little") + (256 if width == 2 else 0)
-
-
-def _unpacked(frame: bytes) -> bytes:
-    from numcodecs.zstd import Zstd
-
-    return bytes(Zstd().decode(frame))

@@ -359,7 +359,9 @@ def shadow(ds: xr.Dataset, sun: ArrayLike | None = None, radius: float | None = 
     times, r, v = times[usable], r[usable], v[usable]
     if len(times) < 2:
         return np.empty((0, 2))
-    turn = _turn_between(times, r, v)
+    square = np.einsum("ij,ij->i", r, r)
+    rate = np.linalg.norm(np.cross(r, v), axis=1) / np.where(square > 0.0, square, np.inf)
+    turn = float((0.5 * (rate[1:] + rate[:-1]) * np.diff(times)).max())
     if turn > FARTHEST:
         raise InvalidInput(
             f"rows are up to {turn / (2.0 * pi):.2g} of a revolution apart, between which shadows cannot be told; "
@@ -373,13 +375,6 @@ def shadow(ds: xr.Dataset, sun: ArrayLike | None = None, radius: float | None = 
     crossing = t[edges] - depth[edges] * (t[edges + 1] - t[edges]) / np.where(step == 0.0, 1.0, step)
     found = [*([t[0]] if inside[0] else []), *crossing.tolist(), *([t[-1]] if inside[-1] else [])]
     return np.array(found).reshape(-1, 2)
-
-
-def _turn_between(times: Array, r: Array, v: Array) -> float:
-    """Largest angle (rad) about the centre from one row to the next, by the rates at both."""
-    square = np.einsum("ij,ij->i", r, r)
-    rate = np.linalg.norm(np.cross(r, v), axis=1) / np.where(square > 0.0, square, np.inf)
-    return float((0.5 * (rate[1:] + rate[:-1]) * np.diff(times)).max())
 
 
 FARTHEST = 1.02 * pi / 2

@@ -8,12 +8,11 @@ the group sees whole rows only. Attributes, and variables without that dimension
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import shutil
 from collections.abc import Mapping
-from functools import cache
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -146,10 +145,8 @@ class Growing:
 
     def _write_chunk(self, number: int, buffers: Mapping[str, Any]) -> None:
         for name, buffer in buffers.items():
-            self.disk.write(self._chunk_file(name, number, buffer.ndim), encoded(buffer))
-
-    def _chunk_file(self, name: str, number: int, dimensions: int) -> Path:
-        return self.folder.joinpath(name, "c", str(number), *["0"] * (dimensions - 1))
+            file = self.folder.joinpath(name, "c", str(number), *["0"] * (buffer.ndim - 1))
+            self.disk.write(file, encoded(buffer))
 
     def _remove_beyond(self, name: str) -> None:
         """Remove chunks of another run of the same, which had more rows when it ended."""
@@ -198,19 +195,13 @@ class Growing:
 
 
 # ------------------------------------------------------------------ reading
-@cache
-def _without_indexes() -> dict[str, Any]:
-    """The argument of ``xarray.open_zarr``, where it has one, that reads no coordinate when a Dataset is opened."""
-    known = inspect.signature(xr.open_zarr).parameters
-    return {"create_default_indexes": False} if "create_default_indexes" in known else {}
-
-
 def opened(folder: Path, dimension: str = "time") -> xr.Dataset:
     """Open a Dataset on disk: its variables are read when they are used, the parts of them that are used."""
     from polhode.trajectory.on_disk import OnDisk
 
+    plain = {"create_default_indexes": False} if "create_default_indexes" in signature(xr.open_zarr).parameters else {}
     ds: xr.Dataset = xr.open_zarr(
-        folder, chunks=None, decode_times=False, consolidated=True, zarr_format=3, **_without_indexes()
+        folder, chunks=None, decode_times=False, consolidated=True, zarr_format=3, **plain
     ).drop_encoding()
     few = ds.sizes[dimension] <= INDEXED
     for name in [name for name, v in ds.variables.items() if _text(v) and (few or dimension not in v.dims)]:

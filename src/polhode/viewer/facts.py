@@ -54,7 +54,8 @@ def of_run(run: Recorded, found: list[tuple[str, str]]) -> list[list[str]]:
     notes = run.whole["energy_error"].attrs.get("note") if "energy_error" in run.whole else None
     lines += [("note", notes), ("conventions", attrs.get("conventions", CONVENTIONS)),
               ("made by", attrs.get("polhode_version") and f"polhode {attrs['polhode_version']}")]  # fmt: skip
-    return [[name, _short(str(text))] for name, text in lines if text]
+    told = [(name, str(text)) for name, text in lines if text]
+    return [[name, text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."] for name, text in told]
 
 
 def _with(name: object, described: object) -> str:
@@ -63,10 +64,6 @@ def _with(name: object, described: object) -> str:
 
 def _in(value: str, unit: str) -> str:
     return f"{value} {unit}".strip()
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
 
 
 def _rows(run: Recorded) -> str:

@@ -143,13 +143,6 @@ def tilt(run: Recorded) -> Curve:
     return "axis", np.degrees(np.arctan2(np.hypot(up[:, 0], up[:, 1]), up[:, 2]))
 
 
-def unwound(angles: Array) -> Array:
-    """Angles (deg) with NaN where they jump by a turn, so that no line is drawn across."""
-    found = np.array(angles, dtype=float)
-    found[1:][np.abs(np.diff(angles)) > 180.0] = np.nan
-    return found
-
-
 def _of_orbit(run: Recorded, add: Any) -> None:
     r, q = run.first("position"), run.first("attitude")
     distance = np.linalg.norm(r, axis=1)
@@ -157,8 +150,9 @@ def _of_orbit(run: Recorded, add: Any) -> None:
     frame = orbits.lvlh(run)
     if q is not None and frame is not None:
         angles = np.degrees(seen.yaw_pitch_roll(rotation.multiply(rotation.conjugate(frame), q)))
+        angles = np.where(np.abs(np.diff(angles, axis=0, prepend=angles[:1])) > 180.0, np.nan, angles)  # no line across
         add("Attitude to the local vertical (LVLH)", "deg",
-            [(word, unwound(angles[:, k])) for k, word in enumerate(("yaw", "pitch", "roll"))])  # fmt: skip
+            [(word, angles[:, k]) for k, word in enumerate(("yaw", "pitch", "roll"))])  # fmt: skip
         down = rotation.rotate_inverse(q, -r / distance[:, None])
         add("Body z to the centre", "deg",
             [("angle", np.degrees(np.arctan2(np.hypot(down[:, 0], down[:, 1]), down[:, 2])))])  # fmt: skip

@@ -25,7 +25,7 @@ from polhode.kernel.tangent_mode import padded
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
 from polhode.methods.taylor_series import taylor_step as turned_by_taylor
-from polhode.programs.ensemble_text import lanes_text
+from polhode.programs.roles import member_text
 from polhode.programs.series_lanes import series_of_lanes
 from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
@@ -289,7 +289,7 @@ def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Call
     """The loads as a plain function, for steps that call them."""
     dynamics, loads = system.dynamics_of(prepared.part), system.loads
     if dynamics.traced:
-        text = lanes_text(dynamics, 1)
+        text = member_text(dynamics)
         loads = _loads_of(text)
     elif system.called:
         raise InvalidInput(f"the loads of {system.name!r} have no derivatives, because they are no program: "

@@ -1,10 +1,6 @@
-"""Loads of many members: over lanes and in C, against those of one member at a time."""
+"""Loads of many members over lanes, against those of one member at a time."""
 
 from __future__ import annotations
-
-import ctypes
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -15,11 +11,13 @@ import polhode as ph
 from each import each
 from polhode.errors import InvalidInput
 from polhode.kernel import direct, jit, layout as L, reach
-from polhode.kernel.signatures import LOADS, POTENTIAL
+from polhode.kernel.signatures import LOADS
 from polhode.programs.dynamics import Dynamics
-from polhode.programs.ensemble_text import device_text, lanes_of, lanes_text
 from polhode.programs.graph import FUNCTIONS, Graph
+from polhode.programs.roles import member_text
+from polhode.programs.written import module_of
 from polhode.systems.user import repeated
+from program_text import over_lanes
 
 F, EARTH, T = ph.forces, ph.planets.EARTH, 0.3
 TABLE = {"times": np.linspace(-9.0, 9.0, 12), "positions": np.linspace((4e8, 1e8, 2e7), (3e8, 3e8, 1e7), 12)}
@@ -96,7 +94,7 @@ def state_of(system):
 
 def called(dynamics, width, y, bodies, parameters, compiled=True):
     """Loads of ``width`` members at a time, a row of each member."""
-    role = lanes_of(dynamics, width)
+    role = module_of(member_text(dynamics)).loads if width == 1 else over_lanes(dynamics, width)
     out = np.zeros((len(y), L.LOAD * dynamics.N + len(dynamics.rates)))
     for k in range(0, len(y), width):
         flat = [np.ascontiguousarray(rows[k : k + width].T).ravel() for rows in (y, bodies, parameters)]
@@ -147,7 +145,7 @@ def test_every_function_over_lanes(width, compiled):
 @each("width", [4, 8])
 def test_lanes_are_instructions_on_vectors(width):
     arguments, result = sigutils.normalize_signature(LOADS)
-    role = lanes_of(SYSTEMS["forces"]().dynamics, width)
+    role = over_lanes(SYSTEMS["forces"]().dynamics, width)
     text = direct.compiled(njit(**jit.OPTIONS)(role), arguments, result).library.get_llvm_str()
     vector = f"<{width} x double>"
     assert (
@@ -156,76 +154,11 @@ def test_lanes_are_instructions_on_vectors(width):
 
 
 def test_a_compiled_role_of_lanes_is_kept_on_disk():
-    assert reach.digest_of(lanes_of(every_function(), 4), {})
+    assert reach.digest_of(over_lanes(every_function(), 4), {})
 
 
 def test_what_has_no_form_over_lanes_is_said():
     system = ph.orbit(EARTH.mu, forces=[F.third_body(4.9e12, **TABLE)])
-    assert "segment(parameters" in lanes_text(system.dynamics, 1)
+    assert "segment(parameters" in member_text(system.dynamics)
     with pytest.raises(InvalidInput, match=r"looks up a table .* take one member at a time"):
-        lanes_text(system.dynamics, 4)
-    with pytest.raises(InvalidInput, match="width is 2; it must be 4, 8, or 1"):
-        lanes_text(system.dynamics, 2)
-    with pytest.raises(InvalidInput, match="ask for the loads without energy"):
-        lanes_text(every_function(), 4, energy=True)
-    with pytest.raises(InvalidInput, match=r"no program \(it counts\)"):
-        lanes_text(Dynamics(Graph(), 1, reason="it counts"), 4)
-
-
-# ------------------------------------------------------------------ C
-def in_c(dynamics, folder, y, bodies, parameters):
-    """Loads of all members by the text in C, a row of each."""
-    (folder / "loads.c").write_text(device_text(dynamics))
-    flags = ["-O2", "-std=c99", "-Wall", "-Werror", "-pedantic", "-ffp-contract=off", "-shared", "-fPIC"]
-    subprocess.run(["gcc", *flags, "loads.c", "-o", "loads.so", "-lm"], cwd=folder, check=True)
-    function = ctypes.CDLL(str(folder / "loads.so")).loads_of_all
-    pointer = ctypes.POINTER(ctypes.c_double)
-    function.argtypes, function.restype = [ctypes.c_long, ctypes.c_double, *[pointer] * 4], None
-    out = np.full((L.LOAD * dynamics.N + len(dynamics.rates), len(y)), np.nan)
-    flat = [np.ascontiguousarray(rows.T) for rows in (y, bodies, parameters)]
-    function(len(y), T, *(a.ctypes.data_as(pointer) for a in (*flat, out)))
-    return out.T
-
-
-needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
-
-
-@needs_gcc
-@each("name", [*SYSTEMS, "table"])
-def test_the_text_in_c_has_the_same_loads(name, tmp_path):
-    make = SYSTEMS.get(name, lambda: ph.orbit(EARTH.mu, forces=[F.third_body(4.9e12, **TABLE)]))
-    system = make()
-    given = members(system, 3)
-    assert close(in_c(system.dynamics, tmp_path, *given), called(system.dynamics, 1, *given), 8)
-
-
-@needs_gcc
-def test_every_function_in_c(tmp_path):
-    rng = np.random.default_rng(5)
-    y = rng.uniform(0.05, 0.95, (6, L.BODY))
-    given = y, np.ones((6, L.OF_BODY)), np.zeros((6, 1))
-    one, other = in_c(every_function(), tmp_path, *given), called(every_function(), 1, *given, compiled=False)
-    assert np.all(np.abs(one - other) <= 1e-15 * np.abs(other))
-
-
-@each("name", ["top", "spacecraft", "forces"])
-def test_the_energy_comes_last(name):
-    system = SYSTEMS[name]()
-    y, bodies, parameters = members(system, 4)
-    out = np.zeros((L.LOAD + len(system.auxiliary) + 1, 4))
-    flat = [np.ascontiguousarray(rows.T).ravel() for rows in (y, bodies, parameters)]
-    lanes_of(system.dynamics, 4, energy=True)(L.ALL, T, 1, *flat, out.ravel())
-    level = np.zeros(1)
-    repeated(POTENTIAL)(system.compiled_potential(T, y[0]), 1, T, y[0], system.bodies, system.with_memory, level)
-    assert np.isclose(out[-1, 0], level[0], rtol=1e-14, atol=0.0)
-    assert f"out[{len(out) - 1} * stride] = " in device_text(system.dynamics, energy=True)
-
-
-@pytest.mark.full
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
-def test_the_text_is_cuda(tmp_path):
-    """It compiles to a kernel; that nothing is run needs no device."""
-    (tmp_path / "loads.cu").write_text(device_text(SYSTEMS["forces"]().dynamics))
-    subprocess.run(["nvcc", "-ptx", "loads.cu", "-o", "loads.ptx"], cwd=tmp_path, check=True)
-    text = (tmp_path / "loads.ptx").read_text()
-    assert ".entry loads_of_all" in text and "fma.rn.f64" in text and "sqrt.rn.f64" in text
+        over_lanes(system.dynamics, 4)
