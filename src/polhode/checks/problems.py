@@ -117,6 +117,25 @@ PULL = 0.25
 """mu of the centre where there is one: both bodies would move about it on bound orbits."""
 
 
+@cache
+def _trial_system(
+    loads: tuple[str, ...], turns: bool, moves: bool, bodies: int, frame: tuple[float, ...], attracted: bool
+) -> System:
+    """The system of the trial problem, once: what follows from its loads is derived once."""
+    turned = np.array([np.abs(rotation.rotate_inverse(frame, moments)) for moments in INERTIA[:bodies]])
+    return System(
+        name="trial",
+        arguments={"loads": list(loads)},
+        mass=np.array(MASSES[:bodies]) if moves else np.full(bodies, np.inf),
+        moments=turned if turns else np.full((bodies, 3), np.inf),
+        frames=np.tile(np.asarray(frame, dtype=float), (bodies, 1)),
+        loads=trial_loads,
+        series=trial_series if bodies == 1 and set(loads) <= {VERTICAL} else None,
+        parameters=np.array([PULL * attracted, *frame, *(float(name in loads) for name in (*SWITCHES, VERTICAL))]),
+        provides=stated(velocity_independent="rate" not in loads, central_gravity=attracted),
+    )
+
+
 def trial_problem(
     *loads: str, turns: bool = True, moves: bool = False, bodies: int = 1, frame: Any = (1.0, 0.0, 0.0, 0.0),
     attracted: bool = False,
@@ -146,18 +165,7 @@ def trial_problem(
     >>> system.N, y.shape
     (2, (26,))
     """
-    turned = np.array([np.abs(rotation.rotate_inverse(frame, moments)) for moments in INERTIA[:bodies]])
-    system = System(
-        name="trial",
-        arguments={"loads": list(loads)},
-        mass=np.array(MASSES[:bodies]) if moves else np.full(bodies, np.inf),
-        moments=turned if turns else np.full((bodies, 3), np.inf),
-        frames=np.tile(np.asarray(frame, dtype=float), (bodies, 1)),
-        loads=trial_loads,
-        series=trial_series if bodies == 1 and set(loads) <= {VERTICAL} else None,
-        parameters=np.array([PULL * attracted, *frame, *(float(name in loads) for name in (*SWITCHES, VERTICAL))]),
-        provides=stated(velocity_independent="rate" not in loads, central_gravity=attracted),
-    )
+    system = _trial_system(loads, turns, moves, bodies, tuple(frame), attracted)
     given = [name for name in START if (moves if name in ("position", "momentum") else turns)]
     start: dict[str, Any] = {name: START[name][0] if bodies == 1 else START[name][:bodies] for name in given}
     if turns:
