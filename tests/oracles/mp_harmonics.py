@@ -15,11 +15,17 @@ def coefficients(n, m):
     return [(-1) ** k * comb(n, k) * comb(2 * n - 2 * k, n) * perm(n - 2 * k, m) for k in range((n - m) // 2 + 1)]
 
 
+@functools.cache
+def normalisation(n, m, scale, digits):
+    """The root of scale (n - m)! / (n + m)!, over 2^n, in mpmath's precision, which is that of ``digits``."""
+    share = Fraction(scale * factorial(n - m), factorial(n + m) * 4**n)
+    return mp.sqrt(mp.mpf(share.numerator) / share.denominator)
+
+
 def legendre(n, m, u, root, scale):
     """The associated Legendre function without the sign of Condon and Shortley, times sqrt(scale (n - m)! / (n + m)!),
     of u and the root of 1 - u^2."""
-    total = mp.mpf(0)
+    total, square = mp.mpf(0), u * u
     for c in coefficients(n, m):
-        total = total * u**2 + c
-    share = Fraction(scale * factorial(n - m), factorial(n + m) * 4**n)
-    return mp.sqrt(mp.mpf(share.numerator) / share.denominator) * root**m * total * u ** ((n - m) % 2)
+        total = total * square + c
+    return normalisation(n, m, scale, mp.mp.dps) * root**m * total * u ** ((n - m) % 2)
