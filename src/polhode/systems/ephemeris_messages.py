@@ -13,22 +13,28 @@ positions and velocities apart; ``HERMITE`` through (d + 1) / 2 rows and their s
 it is HERMITE of degree 7. Rows are those around the instant, of one segment, all of them where it has fewer. An
 attitude follows the shortest arc between two rows (slerp), its angular velocity a straight line. At a row there are the
 numbers of the row; where two segments meet, those of the later one.
+
+Kept packages read such files, too, ``oem`` orbits only, ``ccsds-ndm`` both; but the latter takes a torn file, the 41st
+of March, and a message without time system as they come.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, array, number
+from polhode import reading
+from polhode.algebra.quaternion import multiply
+from polhode.arguments import Array, array, number, path as checked_path
 from polhode.arguments.frozen import frozen
-from polhode.epochs import Epoch
-from polhode.errors import InvalidInput, answering, shown
-from polhode.systems.message_text import Message, Part, asked, interpolation, read, scale_of, usable
+from polhode.epochs import SCALES, Epoch, epoch_of, instants
+from polhode.errors import InvalidInput, answering, shown, unknown_name
 
 KM = 1e3
 ATTITUDE_TYPES = {"QUATERNION": 4, "QUATERNION/RATE": 8, "QUATERNION/DERIVATIVE": 8}
@@ -40,6 +46,20 @@ UNIT_NORM = 1e-3
 """Largest difference of the norm of a quaternion from 1; fewer digits than that are a mistake."""
 ROUNDED = 1e-12
 """Quaternions whose norm is nearer to 1 stay as they are written."""
+GPS_TO_TAI = Decimal(19)
+TIME_SYSTEMS = (*SCALES, "GPS")
+"""GPS, which is TAI - 19 s, is read as TAI."""
+USUAL = ("HERMITE", 7)
+"""Interpolation of an orbit whose file states none."""
+MOST_DEGREE = 49
+INTERPOLATIONS = ("HERMITE", "LAGRANGE", "LINEAR")
+VERSIONS = {"OEM": ("1.0", "2.0", "3.0"), "AEM": ("1.0", "2.0")}
+NEEDED = {"OEM": ("OBJECT_NAME", "CENTER_NAME", "REF_FRAME", "TIME_SYSTEM"),
+          "AEM": ("OBJECT_NAME", "REF_FRAME_A", "REF_FRAME_B", "TIME_SYSTEM", "ATTITUDE_TYPE")}  # fmt: skip
+"""Keys of META without which the numbers mean nothing; all segments share them, but for the type of attitudes."""
+KEY = re.compile(r"([A-Z][A-Z0-9_]*)\s*=\s*(.*)")
+LARGEST = 1e100
+"""No number of a message is as large; in metres, and squared, it would overflow."""
 
 
 # ------------------------------------------------------------------ the records
@@ -69,22 +89,26 @@ class _Ephemeris:
     segments: tuple[Segment, ...] = field(repr=False)
     source: str
 
-    def _parts(self, t: Array) -> Iterator[tuple[Segment, Any, Any]]:
-        """Every segment that times lie in, which of them, and these times; a later segment before an earlier one."""
-        where = np.full(t.shape, -1)
+    def _at(self, t: Any, size: int) -> list[Any]:
+        """Numbers at times: the first so many, and those behind; where two segments meet, those of the later one."""
+        when = array(t, "t", "s")
+        flat = when.ravel()
+        where, found = np.full(flat.shape, -1), np.empty((flat.size, size + 3))
         for k, segment in enumerate(self.segments):
             near = 1e-9 * max(1.0, abs(segment.start), abs(segment.stop))  # sums of steps are rounded
-            where[(t >= segment.start - near) & (t <= segment.stop + near)] = k
+            where[(flat >= segment.start - near) & (flat <= segment.stop + near)] = k
         if (where < 0).any():
             spans = ", ".join(f"{one.start:.9g} to {one.stop:.9g}" for one in self.segments[:3])
             more = " and so on" * (len(self.segments) > 3)
             raise InvalidInput(
-                f"t is {t[where < 0][0]:.9g} s after {self.epoch}, but {self.source} may be used from {spans}{more}; "
+                f"t is {flat[where < 0][0]:.9g} s after {self.epoch}, but {self.source} may be used from {spans}{more}; "
                 "give a time within"
             )
         for k in np.unique(where).tolist():
-            chosen = np.flatnonzero(where == k)
-            yield self.segments[k], chosen, np.clip(t[chosen], self.segments[k].start, self.segments[k].stop)
+            one = self.segments[k]
+            times = np.clip(flat[where == k], one.start, one.stop)
+            found[where == k] = self._within(slice(one.first, one.last), one, times)
+        return [part.reshape(*when.shape, part.shape[1]) for part in np.split(found, [size], axis=1)]
 
     def __repr__(self) -> str:
         kind = type(self).__name__
@@ -118,16 +142,11 @@ class OrbitEphemeris(_Ephemeris):
 
     def at(self, t: Any = 0.0) -> tuple[Any, Any]:
         """Position (m) and velocity (m / s)."""
-        when = array(t, "t", "s")
-        flat = when.ravel()
-        found = np.empty((flat.size, 6))
-        for segment, chosen, times in self._parts(flat):
-            found[chosen] = self._within(segment, times)
-        return found[:, :3].reshape(*when.shape, 3), found[:, 3:].reshape(*when.shape, 3)
+        r, v = self._at(t, 3)
+        return r, v
 
-    def _within(self, segment: Segment, t: Array) -> Array:
+    def _within(self, rows: slice, segment: Segment, t: Array) -> Array:
         """Positions and velocities at times in a segment, (n, 6)."""
-        rows = slice(segment.first, segment.last)
         times, r, v = self.times[rows], self.positions[rows], self.velocities[rows]
         a = None if self.accelerations is None else self.accelerations[rows]
         hermite = segment.interpolation == "HERMITE"
@@ -196,22 +215,18 @@ class AttitudeEphemeris(_Ephemeris):
 
     def at(self, t: Any = 0.0) -> tuple[Any, Any]:
         """Quaternion (scalar first, body to space) and angular velocity (body frame, rad / s)."""
-        when = array(t, "t", "s")
-        flat = when.ravel()
-        q, omega = np.empty((flat.size, 4)), np.empty((flat.size, 3))
-        for segment, chosen, times in self._parts(flat):
-            rows = slice(segment.first, segment.last)
-            known = self.times[rows]
-            k = np.clip(np.searchsorted(known, times, "right") - 1, 0, max(0, len(known) - 2))
-            after = np.minimum(k + 1, len(known) - 1)
-            x = (times - known[k]) / np.where(after > k, known[after] - known[k], 1.0)
-            q[chosen] = _slerp(self.attitudes[rows][k], self.attitudes[rows][after], x)
-            if self.angular_velocities is not None:
-                before, behind = self.angular_velocities[rows][k], self.angular_velocities[rows][after]
-                inner = before + x[:, None] * (behind - before)
-                omega[chosen] = np.where(x[:, None] == 1.0, behind, inner)
-        w = None if self.angular_velocities is None else omega.reshape(*when.shape, 3)
-        return q.reshape(*when.shape, 4), w
+        q, omega = self._at(t, 4)
+        return q, None if self.angular_velocities is None else omega
+
+    def _within(self, rows: slice, segment: Segment, t: Array) -> Array:
+        """Quaternions and angular velocities at times in a segment, (n, 7)."""
+        known, q = self.times[rows], self.attitudes[rows]
+        omega = np.zeros((len(q), 3)) if self.angular_velocities is None else self.angular_velocities[rows]
+        k = np.clip(np.searchsorted(known, t, "right") - 1, 0, max(0, len(known) - 2))
+        after = np.minimum(k + 1, len(known) - 1)
+        x = ((t - known[k]) / np.where(after > k, known[after] - known[k], 1.0))[:, None]
+        inner = np.where(x == 1.0, omega[after], omega[k] + x * (omega[after] - omega[k]))
+        return np.hstack([_slerp(q[k], q[after], x), inner])
 
     def start(self, t: float = 0.0) -> dict[str, Any]:
         """Attitude, and angular velocity where the file has rates, as arguments of ``integrate``.
@@ -432,12 +447,7 @@ def _quaternions(message: Message, part: Part, width: int) -> tuple[Any, Any]:
     if width == 4:
         return q, None
     w, x, y, z = q.T
-    dw, dx, dy, dz = rows[:, 1].T
-    return q, 2.0 * np.column_stack([  # the vector part of conj(q) dq/dt
-        w * dx - x * dw - y * dz + z * dy,
-        w * dy - y * dw - z * dx + x * dz,
-        w * dz - z * dw - x * dy + y * dx,
-    ])  # fmt: skip
+    return q, 2.0 * np.column_stack(multiply((w, -x, -y, -z), tuple(rows[:, 1].T))[1:])
 
 
 # ------------------------------------------------------------------ between rows
@@ -455,8 +465,7 @@ def _polynomial(nodes: Array, values: Any, slopes: Any, t: Array) -> tuple[Array
 
 
 def _slerp(p: Array, q: Array, x: Array) -> Array:
-    """Quaternions (n, 4) a part x of the shortest way from p to q; at the ends these themselves."""
-    x = x[:, None]
+    """Quaternions (n, 4) a part x (n, 1) of the shortest way from p to q; at the ends these themselves."""
     cosine = np.sum(p * q, axis=1, keepdims=True)
     near = np.where(cosine < 0.0, -q, q)
     angle = 2.0 * np.arctan2(np.linalg.norm(near - p, axis=1), np.linalg.norm(near + p, axis=1))[:, None]
@@ -466,6 +475,174 @@ def _slerp(p: Array, q: Array, x: Array) -> Array:
     mixed = np.where(small, 1.0 - x, a) * p + np.where(small, x, b) * near
     mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
     return np.where(x == 0.0, p, np.where(x == 1.0, q, mixed))
+
+
+# ------------------------------------------------------------------ the text
+@dataclass
+class Part:
+    """A segment as text: the line of its META_START, its keys, and its rows (line, s since 2000, numbers)."""
+
+    line: int
+    meta: dict[str, str]
+    rows: list[tuple[int, Decimal, list[float]]]
+
+
+@dataclass
+class Message:
+    """A message as text."""
+
+    name: str
+    kind: str
+    version: str
+    segments: list[Part]
+
+    def wrong(self, line: int, problem: str) -> InvalidInput:
+        return InvalidInput(f"{self.name}, line {line}, {problem}")
+
+
+def read(given: Any, kind: str) -> Message:
+    """The segments of a file, with all times read."""
+    file = Path(checked_path(given))
+    lines = [(k, line.strip()) for k, line in enumerate(reading.text(file, kind).splitlines(), 1)]
+    lines = [(k, line) for k, line in lines if line and line.split()[0] != "COMMENT"]
+    head = KEY.fullmatch(lines[0][1]) if lines else None
+    if head is None or head[1] != f"CCSDS_{kind}_VERS":
+        xml = " of the KVN form, not XML" * bool(lines and lines[0][1].startswith("<"))
+        raise InvalidInput(f"{file.name} does not begin with CCSDS_{kind}_VERS = ...; give an {kind} file{xml}")
+    message = Message(file.name, kind, head[2].strip(), [])
+    if message.version not in VERSIONS[kind]:
+        raise message.wrong(lines[0][0], f"has version {shown(message.version)}; {kind} files of version "
+                                         f"{', '.join(VERSIONS[kind])} are read")  # fmt: skip
+    inside, parts = "the header", message.segments
+    for line, words in lines[1:]:
+        match = KEY.fullmatch(words)
+        if inside == "covariances":  # which are skipped
+            inside = "data" if words == "COVARIANCE_STOP" else inside
+        elif words == "META_START":
+            if inside == "META":
+                raise message.wrong(line, "begins META within META; write META_STOP before it")
+            parts.append(Part(line, {}, []))
+            inside = "META"
+        elif inside == "META":
+            if words == "META_STOP":
+                inside = "data"
+            elif match is None:
+                raise message.wrong(
+                    line, f"is {shown(words)} within META; write KEY = value there, and META_STOP before data"
+                )
+            else:
+                parts[-1].meta[match[1]] = match[2].strip()
+        elif inside == "data":
+            if words == "COVARIANCE_START":
+                inside = "covariances"
+            elif words not in ("DATA_START", "DATA_STOP"):
+                parts[-1].rows.append(_row(message, parts[-1], line, words))
+        elif match is None:
+            raise message.wrong(line, f"is {shown(words)} before any META; write META_START ... META_STOP before data")
+    if not parts:
+        raise InvalidInput(f"{file.name} has no META_START; give an {kind} file with a segment of data")
+    if inside == "META":
+        raise message.wrong(
+            parts[-1].line, "begins META, which no META_STOP ends; the file may be torn: fetch it again"
+        )
+    for part in parts:
+        _check(message, part, parts[0].meta)
+    return message
+
+
+def _row(message: Message, part: Part, line: int, words: str) -> tuple[int, Decimal, list[float]]:
+    """A line of data: its number, its time, its numbers."""
+    stamp, *rest = words.split()
+    values = []
+    for word in rest:
+        try:
+            value = float(word)
+        except ValueError:
+            value = np.nan
+        if not abs(value) < LARGEST or "_" in word:
+            raise message.wrong(line, f"has {shown(word)}, which is no finite number, or too large; correct it")
+        values.append(value)
+    return line, _since(message, part, line, stamp), values
+
+
+def _since(message: Message, part: Part, line: int, stamp: str) -> Decimal:
+    """Seconds since 2000-01-01T00:00:00 of a time, in the scale that the segment's times are read in."""
+    named = part.meta.get("TIME_SYSTEM", "").upper()
+    if not named:
+        raise message.wrong(part.line, "begins META without TIME_SYSTEM; add it")
+    if named not in TIME_SYSTEMS:
+        problem = unknown_name("TIME_SYSTEM", part.meta["TIME_SYSTEM"], TIME_SYSTEMS)
+        raise message.wrong(part.line, f"begins META with an {problem}")
+    scale = scale_of(named)
+    try:
+        instant = epoch_of(stamp.removesuffix("Z"), scale, "the time")
+    except InvalidInput as problem:
+        raise message.wrong(line, f"cannot be read: {problem}") from None
+    if instant.scale != scale:
+        raise message.wrong(line, f"has the time {shown(stamp)}, but TIME_SYSTEM is {named}; leave the scale out")
+    return instant.since + (GPS_TO_TAI if named == "GPS" else 0)
+
+
+def scale_of(named: str) -> str:
+    return "TAI" if named == "GPS" else named
+
+
+def _check(message: Message, part: Part, first: dict[str, str]) -> None:
+    """Refuse a segment without what its numbers mean, or with times that do not increase."""
+    for key in NEEDED[message.kind]:
+        if not part.meta.get(key):
+            raise message.wrong(part.line, f"begins META without {key}; add it")
+    for key in NEEDED[message.kind]:
+        if part.meta[key].upper() != first[key].upper() and key != "ATTITUDE_TYPE":
+            raise message.wrong(part.line, f"begins a segment with {key} {shown(part.meta[key])}, but the first has "
+                                           f"{shown(first[key])}; split the file")  # fmt: skip
+    if not part.rows:
+        raise message.wrong(part.line, "begins a segment without data; add rows or leave the segment out")
+    for (_, before, _), (line, since, _) in zip(part.rows, part.rows[1:], strict=False):
+        if since <= before:
+            raise message.wrong(line, "has a time that is not after that of the row before it; sort the rows, and "
+                                      "begin a segment where a time occurs twice")  # fmt: skip
+
+
+def interpolation(message: Message, part: Part) -> tuple[str, int]:
+    """Method and degree that a segment states."""
+    stated, degree = part.meta.get("INTERPOLATION"), part.meta.get("INTERPOLATION_DEGREE")
+    if not stated:
+        return USUAL
+    method = stated.upper()
+    if method not in INTERPOLATIONS:
+        problem = unknown_name("INTERPOLATION", stated, INTERPOLATIONS)
+        raise message.wrong(part.line, f"begins META with an {problem}")
+    if method == "LINEAR":
+        return "LINEAR", 1
+    if degree is None:
+        raise message.wrong(part.line, f"begins META with INTERPOLATION {method} without INTERPOLATION_DEGREE; add it")
+    if not degree.isdecimal() or not 1 <= int(degree[:9]) <= MOST_DEGREE:
+        raise message.wrong(part.line, f"begins META with INTERPOLATION_DEGREE {shown(degree)}; give a whole number "
+                                       f"of 1 to {MOST_DEGREE}")  # fmt: skip
+    return method, int(degree)
+
+
+def asked(at: Any, system: str, name: str) -> Decimal:
+    """Seconds since 2000-01-01T00:00:00 of an instant, in the scale that times of this system are read in."""
+    scale = scale_of(system)
+    instant = epoch_of(at, scale, name)
+    if system == "GPS" and epoch_of(at, "TT", name).scale != instant.scale:  # it names no scale
+        instant = Epoch(scale, instant.since + GPS_TO_TAI)
+    return instants(instant, [0.0], scale)[0]
+
+
+def usable(message: Message, part: Part) -> tuple[Decimal, Decimal]:
+    """From when to when a segment may be used."""
+    start, stop = part.rows[0][1], part.rows[-1][1]
+    if "USEABLE_START_TIME" in part.meta:
+        start = max(start, _since(message, part, part.line, part.meta["USEABLE_START_TIME"]))
+    if "USEABLE_STOP_TIME" in part.meta:
+        stop = min(stop, _since(message, part, part.line, part.meta["USEABLE_STOP_TIME"]))
+    if start > stop:
+        raise message.wrong(part.line, "begins a segment whose rows are all outside of USEABLE_START_TIME and "
+                                       "USEABLE_STOP_TIME; correct them")  # fmt: skip
+    return start, stop
 
 
 __all__ = ["AttitudeEphemeris", "OrbitEphemeris", "Segment", "aem", "oem"]
