@@ -24,7 +24,7 @@ from polhode.runs.scenario.sums import of_whole
 from polhode.runs.scenario.values import models_in
 from polhode.systems import SYSTEMS
 from polhode.systems.initial import on_lattice
-from polhode.systems.kinds import SUMMANDS
+from polhode.systems.listing import SUMMANDS
 from polhode.systems.recipes import RECIPES
 
 ROOT = Path(__file__).parents[2]

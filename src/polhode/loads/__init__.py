@@ -9,16 +9,21 @@ from collections.abc import Callable
 
 from polhode.lazy import public_names
 from polhode.loads.added import LOADS as LOADS, add_load
-from polhode.loads.air import drag
-from polhode.loads.gravity import central, gravitation, gravity_gradient, mutual_gravity, third_body, weight, zonal
-from polhode.loads.harmonics import harmonics
+from polhode.loads.gravity import (
+    central,
+    gravitation,
+    gravity_gradient,
+    harmonics,
+    mutual_gravity,
+    third_body,
+    weight,
+    zonal,
+)
 from polhode.loads.impulse import impulse
-from polhode.loads.light import radiation
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
-from polhode.loads.plates import plates_in_air, plates_in_light
-from polhode.loads.sites import sites
-from polhode.loads.springs import tether
+from polhode.loads.sites import sites, tether
+from polhode.loads.surfaces import drag, plates_in_air, plates_in_light, radiation
 from polhode.loads.thrust import pulsed_thrusters, thrust
 
 __all__ = [

@@ -28,7 +28,7 @@ from polhode.epochs import CENTURY, J2000, Epoch, epoch_of, tdb_less_tt
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.programs.tracer import Tracer, array_of, holds_tracers
 from polhode.surroundings import planets
-from polhode.surroundings.as_made import AsMade
+from polhode.surroundings.surrounding import AsMade
 
 BODIES: Mapping[str, float] = {
     "sun": planets.SUN.mu, "moon": planets.MOON.mu, "mercury": 2.2031868551e13, "venus": 3.24858592e14,

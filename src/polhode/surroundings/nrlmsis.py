@@ -28,8 +28,8 @@ from polhode.arguments.words import TableOf, Time
 from polhode.epochs import epoch_of, instants, texts, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.access import segment
-from polhode.surroundings.as_made import AsMade
 from polhode.surroundings.planets import earth_rotation_angle
+from polhode.surroundings.surrounding import AsMade
 
 SPIN, ANGLE, RATE, SCALE, BELOW, ABOVE, TOP, COUNT, ROWS = 0, 3, 4, 5, 6, 7, 8, 9, 10
 """Numbers of drag in this air: rotation; direction of the mean Sun at time 0 and its rate; half the coefficient; rates

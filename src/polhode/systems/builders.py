@@ -37,8 +37,8 @@ from polhode.systems.sum import (
     roles_of,
     sum_of,
 )
-from polhode.systems.sum_program import Program
 from polhode.systems.summands import Structure, Sum
+from polhode.systems.tracing import Program
 from polhode.systems.user.acting import HANDED, load_of, of_function
 from polhode.systems.user.chosen import Called
 from polhode.systems.user.forms import ACTS, ENERGIES, FORMS, Form, Sizes, sizes_read

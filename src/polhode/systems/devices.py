@@ -20,7 +20,7 @@ from polhode.kernel import jit
 from polhode.loads import Load
 from polhode.loads.load import around
 from polhode.loads.magnetism import of_moment
-from polhode.loads.plates import lit, struck
+from polhode.loads.surfaces import lit, struck
 from polhode.loads.thrust import pushed_by, times_of
 from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.nrlmsis import AirByModel

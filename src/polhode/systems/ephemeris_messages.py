@@ -101,8 +101,8 @@ class _Ephemeris:
             spans = ", ".join(f"{one.start:.9g} to {one.stop:.9g}" for one in self.segments[:3])
             more = " and so on" * (len(self.segments) > 3)
             raise InvalidInput(
-                f"t is {flat[where < 0][0]:.9g} s after {self.epoch}, but {self.source} may be used from {spans}{more}; "
-                "give a time within"
+                f"t is {flat[where < 0][0]:.9g} s after {self.epoch}, but {self.source} may be used from "
+                f"{spans}{more}; give a time within"
             )
         for k in np.unique(where).tolist():
             one = self.segments[k]

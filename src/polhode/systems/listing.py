@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from polhode.arguments.words import arguments_of, summary
+from polhode.bodies.body import body
 from polhode.capabilities import CAPABILITIES, in_order
 from polhode.html import Table, Tables
+from polhode.loads import LOADS
+from polhode.surroundings import SURROUNDINGS
+from polhode.systems.controllers import controller
 from polhode.systems.forces import FORCES
-from polhode.systems.kinds import SUMMANDS
 from polhode.systems.problems import PROBLEMS
 from polhode.systems.registry import SYSTEMS, provided_by
+
+SUMMANDS: dict[str, Mapping[str, Callable[..., Any]]] = {
+    "bodies": {"body": body}, "loads": LOADS, "controllers": {"controller": controller}, "surroundings": SURROUNDINGS,
+}  # fmt: skip
+"""By the name of their list, or table, in a scenario, the functions that make summands, by kind."""
 
 
 def system_facts() -> dict[str, Any]:

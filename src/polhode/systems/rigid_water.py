@@ -28,22 +28,65 @@ Conserved: energy, total momentum; in free space the total angular momentum abou
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import inf
-from typing import Literal
+from functools import cache, lru_cache
+from math import cos, inf, radians, sin
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from polhode.arguments import choice, in_unit, number
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Loads, NumberOrNumbers, Permittivity
-from polhode.bodies.water import BOLTZMANN, COULOMB, DALTON, MASSES, MODELS, Model, geometry
 from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, sites
 from polhode.loads.load import PAIRS
 from polhode.systems.liquids import Molecules, liquid, reaction
 from polhode.systems.molecules import count, edges_of, within_of
 from polhode.systems.record import System
+
+COULOMB = 138.935457644
+"""1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
+BOLTZMANN = 0.00831446261815324
+"""Boltzmann's constant in kJ / (mol K)."""
+DALTON = 1.66053906660
+"""kg / m^3 per u / nm^3: 1 u is 1.66053906660e-27 kg."""
+MASSES = np.array([15.9994, 1.008, 1.008, 0.0])
+"""Masses of oxygen, both hydrogens and a charge beside them, u."""
+
+
+class Model(NamedTuple):
+    """A row of the table: lengths in nm, angle in degrees, charge of a hydrogen in e, energy in kJ / mol, distance of
+    the negative charge from the oxygen, key of the source."""
+
+    bond: float
+    angle: float
+    charge: float
+    sigma: float
+    epsilon: float
+    apart: float
+    cite: str
+
+
+MODELS = {
+    "spc/e": Model(0.1, 109.4712206, 0.4238, 0.3166, 0.650, 0.0, "berendsen1987"),
+    "tip3p": Model(0.09572, 104.52, 0.417, 0.315061, 0.636386, 0.0, "jorgensen1983"),
+    "tip4p/2005": Model(0.09572, 104.52, 0.5564, 0.31589, 0.774907, 0.01546, "abascal2005"),
+}
+
+
+@cache
+def geometry(model: Model) -> tuple[list[str], Any, Any, Any]:
+    """Names of the sites, their positions in the body frame, nm, and charges, e; principal moments, u nm^2."""
+    half = radians(0.5 * model.angle)
+    x, z = model.bond * sin(half), model.bond * cos(half)
+    places = np.array([(0.0, 0.0, 0.0), (x, 0.0, z), (-x, 0.0, z), (0.0, 0.0, model.apart)])
+    places[:, 2] -= MASSES @ places[:, 2] / MASSES.sum()
+    about = MASSES @ places**2
+    moments = np.array([about[2], about[0] + about[2], about[0]])
+    if model.apart:
+        return ["O", "H1", "H2", "X"], places, model.charge * np.array([0.0, 1.0, 1.0, -2.0]), moments
+    return ["O", "H1", "H2"], places[:3], model.charge * np.array([-2.0, 1.0, 1.0]), moments
+
 
 CUTOFF, SHORTEST = 0.9, 0.5
 """The default cut-off, and the shortest one chosen for a small box; nm."""

@@ -20,7 +20,7 @@ from polhode.runs.scenario.values import models_in, tags_of
 from polhode.systems import SYSTEMS
 from polhode.systems.events import EVENTS
 from polhode.systems.forces import FORCES
-from polhode.systems.kinds import SUMMANDS
+from polhode.systems.listing import SUMMANDS
 
 
 def plain_key(loc: tuple[str | int, ...]) -> Key:

@@ -27,7 +27,7 @@ from polhode.runs.scenario.signatures import (
 from polhode.runs.scenario.toml_lines import Key
 from polhode.runs.scenario.values import Table, tags_of
 from polhode.surroundings.surrounding import OWN
-from polhode.systems.kinds import SUMMANDS
+from polhode.systems.listing import SUMMANDS
 from polhode.systems.sum import system
 
 TYPE = "system"

@@ -24,7 +24,7 @@ from polhode.surroundings.surrounding import OWN
 from polhode.systems import SYSTEMS, System
 from polhode.systems.controllers import SAMPLING
 from polhode.systems.events import EVENTS
-from polhode.systems.kinds import SUMMANDS
+from polhode.systems.listing import SUMMANDS
 from polhode.systems.registry import AT_EVENTS, handed_in, key_of
 
 WIDTH = {"attitude": 4}

@@ -19,8 +19,7 @@ from polhode.arguments.words import (
     Vector,
 )
 from polhode.errors import InvalidInput, answering
-from polhode.loads.gravity import oblate, tide_along, uniform_pull
-from polhode.loads.harmonics import of_harmonics
+from polhode.loads.gravity import oblate, of_harmonics, tide_along, uniform_pull
 from polhode.loads.load import made
 from polhode.surroundings.earth_axes import Orientation
 from polhode.surroundings.ephemerides import Ephemerides, ephemeris_of

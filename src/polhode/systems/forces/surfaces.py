@@ -10,9 +10,8 @@ from polhode.arguments import number, unit_vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Acceleration, Length, Position, Positions, Rate, Rows, Times, Unit, Vector
 from polhode.errors import InvalidInput, answering
-from polhode.loads.air import in_layers, in_model
-from polhode.loads.light import in_light, in_shade
 from polhode.loads.load import made
+from polhode.loads.surfaces import in_layers, in_light, in_model, in_shade
 from polhode.surroundings.air import layers_of
 from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.light import sizes_of

@@ -1,4 +1,4 @@
-"""Flat plates fixed in bodies, in air and in sunlight; they read both from the surroundings."""
+"""What air and sunlight do to surfaces of bodies, balls and flat plates; they read both from the surroundings."""
 
 from __future__ import annotations
 
@@ -11,6 +11,163 @@ from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Positions, Rate, Unit, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
+from polhode.loads.thrust import lightened
+from polhode.surroundings.air import between_rows
+from polhode.surroundings.light import beam, visible
+from polhode.surroundings.nrlmsis import ANGLE, log_density
+from polhode.surroundings.paths import place_at, velocity_at
+
+Area = Annotated[float, Unit("m2")]
+
+
+def against(body, air_density, Cd, area, rotation, axis):
+    """-rho Cd A |u| u / 2, u = v - rotation axis x r."""
+    return slowed(through_air(body, rotation * axis), 0.5 * air_density * Cd * area)
+
+
+def through_air(body, spin):
+    """The velocity u = v - spin x r against the air."""
+    return body.velocity - np.cross(spin, body.position)
+
+
+def slowed(u, k):
+    """-k |u| u."""
+    return {"force": -k * (u @ u) ** 0.5 * u}
+
+
+def in_layers(body, t, air, spin, burns=None):
+    """Drag with m k between the rows of a table."""
+    u = through_air(body, spin)
+    return slowed(u, lightened(body, t, burns) * between_rows(body, air))
+
+
+def in_model(body, t, air, half, spin, burns=None):
+    """Drag with m k = m C rho / 2 by NRLMSIS."""
+    u, density = through_air(body, spin), np.exp(log_density(air.p, air.at - ANGLE, t, tuple(body.position)))
+    return slowed(u, lightened(body, t, burns) * half * density)
+
+
+@answering
+def drag(Cd: float, area: Area, *, rotation: Rate = 0.0, axis: Vector = (0.0, 0.0, 1.0)) -> Load:
+    """Drag of the air, ``-(1/2) rho Cd A |u| u`` with the velocity u against the air.
+
+    It acts on the centre of mass, and reads ``air_density`` (kg/m3) from the surroundings.
+
+    Parameters
+    ----------
+    Cd : float
+        Drag coefficient.
+    area : float
+        Area (m2) that it belongs to.
+    rotation : float
+        Rate (rad/s) at which the air turns about ``axis`` through the origin.
+    axis : array_like (3,)
+        Axis of this rotation, in space; any length.
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        A number that is not positive where it must be, or no direction.
+
+    See Also
+    --------
+    plates_in_air : with the attitude of flat faces, and torques.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> craft = ph.system(ph.body("craft", 4.0), ph.loads.central(3.986004415e14),
+    ...                   ph.loads.drag(2.2, 0.02, rotation=7.292115e-5),
+    ...                   surroundings={"air_density": ph.surroundings.exponential_air(1e-12, 6.878e6, 60e3)})
+    >>> ds = ph.integrate(craft, step=60.0, steps=90, position=(6.878e6, 0, 0), velocity=(0, 4.8e3, 5.9e3))
+    >>> round(float(ds.energy_change[-1]))
+    -60
+    """
+    numbers = {"Cd": number(Cd, "Cd", positive=True), "area": number(area, "area", "m**2", positive=True),
+               "rotation": number(rotation, "rotation", "rad / s")}  # fmt: skip
+    about = unit_vector(axis, "axis")
+    return made(against, "drag", {**numbers, "axis": plain(axis)}, **numbers, axis=about)
+
+
+def on_ball(body, sunlight, Cr, area):
+    """Cr A times the pressure."""
+    return {"force": Cr * area * sunlight}
+
+
+def in_light(body, t, sun, acceleration, far, distance=None, burns=None):
+    """m times an acceleration away from the Sun, which is a direction if far; without shadow it has a potential, zero
+    at the origin: m A n . r, m A D^2 / |d| or -m A |d|, and its rate in time, all without cancellation."""
+    r, s = body.position, np.array(place_at(sun.p, sun.at + 1, t))
+    d = s if far == 1.0 else s - r
+    force = lightened(body, t, burns) * beam(d, acceleration, distance)
+    if burns is not None:
+        return {"force": force}
+    if far == 1.0:
+        return {"potential": -(force @ r), "force": force}
+    near, away = (d @ d) ** 0.5, (s @ s) ** 0.5
+    change = (r @ (r - 2.0 * s)) / (away + near)  # |d| - |s|
+    ds = np.array(velocity_at(sun.p, sun.at + 1, t))
+    if distance is None:
+        level, rate = -change, ((r @ ds) + (s @ ds) * change / away) / near
+    else:
+        square = distance * distance
+        level = -square * change / (away * near)
+        cubes = change * (near * near + near * away + away * away) / (near * away) ** 3
+        rate = square * ((r @ ds) / near**3 + (s @ ds) * cubes)
+    strength = body.mass * acceleration
+    return {"potential": strength * level, "potential_rate": strength * rate, "force": force}
+
+
+def in_shade(body, t, sun, acceleration, far, distance=None, radius=None, sun_radius=None, burns=None):
+    """The same, on or off behind a cylinder, or of the part of the disc that is visible."""
+    r, s = body.position, np.array(place_at(sun.p, sun.at + 1, t))
+    d = s if far == 1.0 else s - r
+    share = sun.p[sun.at] if radius is None else visible(radius, sun_radius, tuple(r), tuple(d))
+    return {"force": lightened(body, t, burns) * share * beam(d, acceleration, distance)}
+
+
+@answering
+def radiation(Cr: float, area: Area) -> Load:
+    """Pressure of sunlight on a ball, ``Cr A P`` away from the Sun.
+
+    It acts on the centre of mass, and reads ``sunlight`` (N/m2, space) from the surroundings.
+
+    Parameters
+    ----------
+    Cr : float
+        Coefficient of radiation pressure: 1 of a black ball, up to 2.
+    area : float
+        Cross-section (m2).
+
+    Returns
+    -------
+    Load
+
+    Raises
+    ------
+    InvalidInput
+        No positive number.
+
+    See Also
+    --------
+    plates_in_light : with the attitude of flat faces, and torques.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> sun = ph.surroundings.sunlight(4.56e-6, direction=(1, 0, 0))
+    >>> craft = ph.system(ph.body("craft", 10.0), ph.loads.radiation(1.3, 4.0), surroundings={"sunlight": sun})
+    >>> ds = ph.integrate(craft, step=60.0, steps=60)
+    >>> round(float(ds.velocity[-1, 0]), 6)
+    -0.008536
+    """
+    return made(on_ball, "radiation", Cr=number(Cr, "Cr", positive=True),
+                area=number(area, "area", "m**2", positive=True))  # fmt: skip
+
 
 Areas = Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("m2")]
 Shares = Annotated[Any, Form.NUMBER_OR_NUMBERS]
@@ -49,7 +206,7 @@ def lit(body, light, along, mirrored, scattered, normal, position):
     return together(body, (along * c)[:, None] * beam - back[:, None] * normal, position)
 
 
-def in_light(body, sunlight, area, normal, position, specular, diffuse):
+def on_faces(body, sunlight, area, normal, position, specular, diffuse):
     """A cos ((1 - s) P - (2 s cos + 2 d / 3) |P| e), e the normal."""
     shares = (area * (1.0 - specular), 2.0 * area * specular, 2.0 / 3.0 * area * diffuse)
     return lit(body, sunlight, *shares, normal, position)
@@ -182,7 +339,7 @@ def plates_in_light(
     if not ((s >= 0.0) & (d >= 0.0) & (s + d <= 1.0)).all():
         raise InvalidInput("specular and diffuse are shares of the light; give numbers from 0 on, of a sum up to 1")
     recorded = _recorded(panels, normals, specular=s, diffuse=d)
-    return made(in_light, "plates_in_light", recorded, **panels, specular=s, diffuse=d)
+    return made(on_faces, "plates_in_light", recorded, **panels, specular=s, diffuse=d)
 
 
 def _recorded(panels: dict[str, Any], normals: Any, **more: Any) -> dict[str, Any]:
