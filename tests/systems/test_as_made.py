@@ -8,8 +8,8 @@ import pytest
 
 import polhode as ph
 from polhode.errors import InvalidInput
+from polhode.surroundings.air import Air
 from polhode.surroundings.magnetic import field_of
-from polhode.surroundings.nrlmsis import Air
 
 EARTH = ph.planets.EARTH
 EPOCH = "2026-03-20T12:00:00 UTC"

@@ -7,7 +7,7 @@ import polhode as ph
 from each import each
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput
-from polhode.surroundings.ephemerides import OBLIQUITY, SERIES, _centuries, _positions
+from polhode.surroundings.paths import OBLIQUITY, SERIES, _centuries, _positions
 
 EARTH = ph.planets.EARTH
 EPOCH = "2026-03-20T12:00:00 UTC"

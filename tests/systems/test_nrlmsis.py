@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import polhode as ph
 from each import each
 from polhode.errors import InvalidInput
-from polhode.surroundings.nrlmsis import log_density
+from polhode.surroundings.air import log_density
 
 pymsis = pytest.importorskip("pymsis")
 EPOCH = "2026-06-21T05:30:00 UTC"

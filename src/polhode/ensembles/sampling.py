@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array, mapping, number, room_for, truth, whole
 from polhode.bodies.inertia import RELATIVE_TOLERANCE, principal, second_moments_from_inertia
-from polhode.bodies.inertia.checks import KG_M2
+from polhode.bodies.inertia.second_moments import KG_M2
 from polhode.ensembles.designs import Design
 from polhode.ensembles.tables import is_table, member_array, read_table
 from polhode.errors import InvalidInput, answering, naming, shown, unknown_name

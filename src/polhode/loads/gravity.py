@@ -16,7 +16,6 @@ from polhode.loads.load import Load, made
 from polhode.programs.memory import MOST_TERMS
 from polhode.programs.opaque import Opaque
 from polhode.surroundings.earth_axes import Orientation
-from polhode.surroundings.ephemerides import BODIES
 from polhode.surroundings.gravity_fields import (
     DEGREE,
     POLE,
@@ -27,7 +26,7 @@ from polhode.surroundings.gravity_fields import (
     pulled,
     slopes_of_harmonics,
 )
-from polhode.surroundings.paths import place_at, receding_at, square_at, velocity_at
+from polhode.surroundings.paths import BODIES, place_at, receding_at, square_at, velocity_at
 from polhode.surroundings.surrounding import Table
 
 

@@ -12,9 +12,8 @@ from polhode.arguments.words import Form, Positions, Rate, Unit, Vector
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
 from polhode.loads.thrust import lightened
-from polhode.surroundings.air import between_rows
+from polhode.surroundings.air import ANGLE, between_rows, log_density
 from polhode.surroundings.light import beam, visible
-from polhode.surroundings.nrlmsis import ANGLE, log_density
 from polhode.surroundings.paths import place_at, velocity_at
 
 Area = Annotated[float, Unit("m2")]

@@ -13,13 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polhode.lazy import public_names
-from polhode.surroundings.air import exponential_air, layered_air, nrlmsis_air
-from polhode.surroundings.ephemerides import ephemeris
+from polhode.surroundings.air import exponential_air, layered_air, nrlmsis, nrlmsis_air
 from polhode.surroundings.gravity_fields import gravity_field
 from polhode.surroundings.light import sunlight
 from polhode.surroundings.magnetic import dipole_field, igrf_field, magnetic_field
-from polhode.surroundings.nrlmsis import nrlmsis
-from polhode.surroundings.paths import path
+from polhode.surroundings.paths import ephemeris, path
 from polhode.surroundings.surrounding import Surrounding, of
 
 __all__ = [

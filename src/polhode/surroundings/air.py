@@ -1,20 +1,266 @@
-"""Densities of the air around a body."""
+"""Densities of the air around a body: in layers, and by NRLMSIS 2.1 [emmert2022], sampled by the package pymsis.
+
+The logarithm of its density is a sum of spherical harmonics to degree ``DEGREE``, in axes whose x points at the mean
+Sun, with coefficients that are cubic splines of the radius:
+
+    log rho(r, t) = sum c_nm(|r|) V_nm + s_nm(|r|) W_nm,      V_nm + i W_nm = P_nm(sin latitude) exp(i m psi),
+
+psi the angle of the mean Sun, that is the local solar time less twelve hours. The sums are fitted at the radii of the
+rows to means over a day, so that what depends on the longitude alone is averaged. Latitude and radius are geocentric;
+the ellipsoid is that of WGS84. Beyond the first and the last row the logarithm goes on in straight lines.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import pi, tau
 from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, number
-from polhode.arguments.words import Length, Rows, Time, Unit
-from polhode.errors import InvalidInput, answering
+from polhode.algebra.so3 import dot
+from polhode.arguments import UNKNOWN, Array, array, number
+from polhode.arguments.words import Length, Rows, TableOf, Time, Unit
+from polhode.epochs import epoch_of, instants, texts, without_tdb
+from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.access import segment
 from polhode.kernel.jit import helper
 from polhode.programs.opaque import Opaque
-from polhode.surroundings.nrlmsis import ANGLE, log_density, nrlmsis
 from polhode.surroundings.paths import table_of_rows
-from polhode.surroundings.surrounding import Surrounding, Table, made
+from polhode.surroundings.planets import earth_rotation_angle
+from polhode.surroundings.surrounding import AsMade, Surrounding, Table, made
+
+SPIN, ANGLE, RATE, SCALE, BELOW, ABOVE, TOP, COUNT, ROWS = 0, 3, 4, 5, 6, 7, 8, 9, 10
+"""Numbers of drag in this air: rotation; direction of the mean Sun at time 0 and its rate; half the coefficient; rates
+of log rho by radius below the first row and above the last; the last radius; number of rows."""
+DEGREE = 6
+TERM = 8
+"""Of a term in a row, behind the radius: four coefficients of the cubic in the distance from it, of c and of s."""
+ROW = 1 + TERM * (DEGREE + 1) * (DEGREE + 2) // 2
+SURFACE, FLATTENING = 6378137.0, 1.0 / 298.257223563
+"""Of the ellipsoid WGS84."""
+ROTATION = 7.2921150e-5
+"""Mean rotation rate of the Earth, rad / s."""
+SUN_RATE = ROTATION - tau / 86400.0
+"""Rate of the mean Sun against the axes of space, rad / s."""
+ALTITUDES = 1e3 * np.r_[100:200:10, 200:500:25, 500:1001:50]
+"""Altitudes of the rows over the equator, m."""
+LATITUDES, HOURS, DAYTIMES = 16, 24, 8
+"""Samples for a row: latitudes, local solar times, and times of the day over which it is averaged."""
+MOST_ACTIVE, LONGEST = 1e4, 1e12
+"""Indices beyond any, and times (s) beyond any date."""
+CHECKS = 2000
+"""Random places and times at which the error is taken."""
+
+
+# ------------------------------------------------------------------ in the loads
+def log_density(p, at, t, r):
+    """Logarithm of the density at a position, in the axes of space."""
+    size = np.sqrt(dot(r, r))
+    angle = p[at + ANGLE] + p[at + RATE] * t
+    c, s = np.cos(angle), np.sin(angle)
+    x, y, z = (c * r[0] + s * r[1]) / size, (c * r[1] - s * r[0]) / size, r[2] / size
+    i = at + ROWS + ROW * segment(p, at + ROWS, ROW, int(p[at + COUNT]), size)
+    first, last = p[at + ROWS], p[at + TOP]
+    inside = min(max(size, first), last)
+    d = inside - p[i]
+    total = p[at + BELOW] * min(size - first, 0.0) + p[at + ABOVE] * max(size - last, 0.0)
+    k = i + 1
+    V, W = 1.0 + 0.0 * x, 0.0 * x
+    for m in range(DEGREE + 1):
+        if m > 0:
+            V, W = x * V - y * W, x * W + y * V
+        v1, w1, v2, w2 = V, W, 0.0 * V, 0.0 * V
+        for n in range(m, DEGREE + 1):
+            if n > m:
+                f1, f2 = (2 * n - 1) / (n - m), (n + m - 1) / (n - m)
+                v1, v2 = f1 * z * v1 - f2 * v2, v1
+                w1, w2 = f1 * z * w1 - f2 * w2, w1
+            total += v1 * (p[k] + d * (p[k + 1] + d * (p[k + 2] + d * p[k + 3])))
+            total += w1 * (p[k + 4] + d * (p[k + 5] + d * (p[k + 6] + d * p[k + 7])))
+            k += TERM
+    return total
+
+
+# ------------------------------------------------------------------ the samples
+@dataclass(frozen=True, eq=False, repr=False)
+class Air(AsMade):
+    """Air by NRLMSIS; ``polhode.surroundings.nrlmsis`` makes it."""
+
+    maker = "nrlmsis"
+    arguments: Mapping[str, Any]  # the arguments of ``nrlmsis``, in JSON types
+    numbers: tuple[float, ...]  # what drag reads, from ANGLE on, but for the coefficient
+    # root mean square of the relative difference from NRLMSIS itself, over places from the first to the last altitude
+    # and times of the run
+    error: float
+    largest: float  # the largest of these differences
+
+    def density(self, t: float, position: Any) -> float:
+        """The density (kg / m^3) at a time of the run (s) and a position (m), in the axes of space."""
+        r = array(position, "position", "m")
+        if r.shape != (3,) or not r.any():
+            raise InvalidInput(f"position must be 3 numbers, not all zero, but is {shown(position)}")
+        p = (0.0, 0.0, 0.0, *self.numbers)
+        return float(np.exp(log_density(p, 0, number(t, "t", "s"), tuple(r))))
+
+
+@answering
+def nrlmsis(
+    epoch: str | None = None, stop: Time = 86400.0, *, f107: float = 150.0, f107a: float | None = None, ap: float = 4.0
+) -> Air:
+    """Air of the Earth by the empirical model NRLMSIS 2.1 (``polhode[msis]``), for ``forces.drag`` and plates.
+
+    The model is sampled when this is called, in about a second: density by height, latitude and local solar time, from
+    100 to 1000 km; beyond, its logarithm is continued in straight lines. What depends on the longitude alone is
+    averaged. The difference from the model is measured at random places and times, see ``error``; the model itself is
+    within some 15 % of the real air where the activity of the Sun is known. SI units, axes of the Earth's equator.
+
+    Parameters
+    ----------
+    epoch : str
+        Instant of time 0 of the run, such as "2026-03-20T12:00:00 UTC". A scenario may leave it out and have it under
+        [run].
+    stop : float
+        Time at which the run ends, s: the season is that of the middle.
+    f107 : float
+        Flux of the Sun at 10.7 cm on the day before, 1e-22 W / (m^2 Hz): 70 of a quiet Sun, 150 mean, 250 active.
+    f107a : float, optional
+        Its mean over 81 days; by default ``f107``.
+    ap : float
+        Daily geomagnetic index Ap: 4 quiet, 15 mean, 100 in a storm.
+
+    Returns
+    -------
+    Air
+
+    Raises
+    ------
+    InvalidInput
+        Names the argument that is wrong.
+    MissingExtra
+        Without pymsis.
+
+    See Also
+    --------
+    nrlmsis_air : the same for loads.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> air = ph.surroundings.nrlmsis("2026-03-20T12:00:00 UTC", f107=200.0)
+    >>> craft = ph.orbit(ph.planets.EARTH.mu, forces=[ph.forces.drag(coefficient=0.02, air=air)])
+    >>> ds = ph.integrate(craft, step=60.0, steps=60, position=(6778e3, 0, 0), velocity=(0, 4.8e3, 6.0e3))
+    >>> bool(ds.energy[-1] < ds.energy[0])
+    True
+    """
+    if epoch is None:
+        raise InvalidInput("epoch is missing; give the instant of time 0, such as '2026-03-20T12:00:00 UTC'")
+    instant, end = str(epoch_of(epoch)), number(stop, "stop", "s", positive=True)
+    flux = number(f107, "f107", positive=True)
+    mean = flux if f107a is None else number(f107a, "f107a", positive=True)
+    index = number(ap, "ap")
+    if index < 0.0:
+        raise InvalidInput(f"ap is {index:g}; the index is 0 or more")
+    if not (max(flux, mean, index) < MOST_ACTIVE and min(flux, mean) > 1.0 and end < LONGEST):
+        raise InvalidInput(
+            f"NRLMSIS has no density for f107 = {flux:g}, f107a = {mean:g}, ap = {index:g} until {end:g} s; give "
+            "values that have been observed, such as 150, 150, 4, and times in seconds"
+        )
+    numbers, error, largest = _sampled(instant, end, flux, mean, index)
+    arguments = {"epoch": instant, "stop": end, "f107": flux, "f107a": mean, "ap": index}
+    return Air(arguments, numbers, error, largest).sealed()
+
+
+AirByModel = Annotated[Mapping[str, Any], TableOf(nrlmsis)]
+
+
+def air_of(given: Any) -> Air:
+    """Air from its arguments, or as it is."""
+    return Air.unchanged(nrlmsis, given, "air", "make it anew with other arguments")
+
+
+@lru_cache(8)
+def _sampled(epoch: str, stop: float, f107: float, f107a: float, ap: float) -> tuple[tuple[float, ...], float, float]:
+    """Numbers of the air from the direction of the Sun on, with half the coefficient 1; and the errors."""
+    from scipy.interpolate import CubicSpline
+
+    text = texts("UTC", instants(without_tdb(epoch_of(epoch)), [0.0], "UTC"), 3)[0]
+    begin = np.datetime64(text.replace(":60.", ":59.").removesuffix("Z"), "ms")
+    since_midnight = float((begin - begin.astype("datetime64[D]")) / np.timedelta64(1, "ms")) / 1000.0
+    sun = earth_rotation_angle(epoch) - tau * since_midnight / 86400.0 + pi
+
+    def logarithm(t: Array, psi: Array, latitude: Array, radius: Array) -> Array:
+        height, angle = _geodetic(radius, latitude)
+        hours = (since_midnight + t) / 3600.0
+        longitude = np.degrees(psi) + 180.0 - 15.0 * hours
+        return np.log(_model(begin, t, longitude, angle, height, (f107, f107a, ap)))
+
+    latitudes = np.arcsin(np.polynomial.legendre.leggauss(LATITUDES)[0])
+    grid = [latitudes, tau * np.arange(HOURS) / HOURS, 0.5 * stop + 86400.0 * (np.arange(DAYTIMES) / DAYTIMES - 0.5)]
+    L, P, T = (one.ravel() for one in np.meshgrid(*grid, indexing="ij"))
+    basis = _basis(L[::DAYTIMES], P[::DAYTIMES])
+    radii = SURFACE + ALTITUDES
+    means = [logarithm(T, P, L, np.full(L.shape, r)).reshape(-1, DAYTIMES).mean(axis=1) for r in radii]
+    if not np.isfinite(means).all():
+        raise InvalidInput(f"NRLMSIS has no density for f107 = {f107:g}, f107a = {f107a:g}, ap = {ap:g}; give values "
+                           "that have been observed, such as 150, 150, 4")  # fmt: skip
+    found = np.linalg.lstsq(basis, np.array(means).T, rcond=None)[0].T
+    spline = CubicSpline(radii, found)
+    terms = spline.c[::-1].transpose(1, 2, 0).reshape(len(radii) - 1, -1)  # rows: c and s of each term, rising powers
+    at_ends = (spline(radii[[0, -1]], 1)[:, :1]).ravel()
+    rows = np.concatenate([radii[:-1, None], terms], axis=1)
+    numbers = (sun % tau, SUN_RATE, 1.0, *at_ends, radii[-1], len(rows), *rows.ravel())
+    rng = np.random.default_rng(1)
+    t, r = stop * rng.random(CHECKS), rng.uniform(radii[0], radii[-1], CHECKS)
+    latitude, psi = np.arcsin(rng.uniform(-1.0, 1.0, CHECKS)), tau * rng.random(CHECKS)
+    ours = np.einsum("kj,kj->k", _basis(latitude, psi), spline(r))
+    off = np.expm1(ours - logarithm(t, psi, latitude, r))
+    return tuple(map(float, numbers)), float(np.sqrt(np.mean(off**2))), float(np.abs(off).max())
+
+
+def _basis(latitude: Array, psi: Array) -> Array:
+    """Values of V and W of each term (n, 2 terms), in the order of a row."""
+    x, y, z = np.cos(latitude) * np.cos(psi), np.cos(latitude) * np.sin(psi), np.sin(latitude)
+    columns = []
+    V, W = np.ones_like(x), np.zeros_like(x)
+    for m in range(DEGREE + 1):
+        if m > 0:
+            V, W = x * V - y * W, x * W + y * V
+        before, now = np.zeros((2, len(x))), np.stack([V, W])
+        for n in range(m, DEGREE + 1):
+            if n > m:
+                before, now = now, ((2 * n - 1) * z * now - (n + m - 1) * before) / (n - m)
+            columns += [now[0], now[1]]
+    return np.stack(columns, axis=-1)
+
+
+def _geodetic(radius: Array, latitude: Array) -> tuple[Array, Array]:
+    """Height (m) over the ellipsoid and geodetic latitude (rad) from geocentric ones."""
+    e2 = FLATTENING * (2.0 - FLATTENING)
+    z, flat = radius * np.sin(latitude), radius * np.cos(latitude)
+    angle = latitude
+    for _ in range(6):
+        N = SURFACE / np.sqrt(1.0 - e2 * np.sin(angle) ** 2)
+        angle = np.arctan2(z + e2 * N * np.sin(angle), flat)
+    N = SURFACE / np.sqrt(1.0 - e2 * np.sin(angle) ** 2)
+    return flat * np.cos(angle) + z * np.sin(angle) - N * (1.0 - e2 * np.sin(angle) ** 2), angle
+
+
+def _model(
+    begin: Any, t: Array, longitude: Array, latitude: Array, height: Array, activity: tuple[float, float, float]
+) -> Array:
+    """Densities (kg / m^3) by pymsis: times after ``begin`` (s), degrees east, rad north, m."""
+    try:
+        import pymsis
+    except ImportError:
+        raise MissingExtra("air by NRLMSIS needs pymsis: pip install 'polhode[msis]'") from None
+    dates = begin + (1e3 * np.asarray(t)).astype("timedelta64[ms]")
+    f107, f107a, ap = (np.full(len(dates), x) for x in activity)
+    found = pymsis.calculate(dates, longitude % 360.0, np.degrees(latitude), height / 1e3, f107, f107a,
+                             np.repeat(ap[:, None], 7, axis=1), version=2.1)  # fmt: skip
+    return np.asarray(found[:, 0], dtype=float)
 
 
 def falling(body, density, radius, scale):
@@ -26,7 +272,7 @@ def between_rows(body, numbers):
     """Its logarithm is linear in r between rows of radius, density and rate of the logarithm."""
     p, at = numbers.p, numbers.at
     size = (body.position @ body.position) ** 0.5
-    i = at + 1 + ROW * segment(p, at + 1, ROW, int(p[at]), size)
+    i = at + 1 + LAYER * segment(p, at + 1, LAYER, int(p[at]), size)
     return p[i + 1] * np.exp(-(size - p[i]) * p[i + 2])
 
 
@@ -47,7 +293,7 @@ def of_model(body, t, numbers):
     return MODEL(numbers, t, body.position)
 
 
-ROW = 3
+LAYER = 3
 """Numbers of a row of layered air."""
 STANDARD = (
     (0, 1.225, 7.249), (25, 3.899e-2, 6.349), (30, 1.774e-2, 6.682), (40, 3.972e-3, 7.554), (50, 1.057e-3, 8.382),

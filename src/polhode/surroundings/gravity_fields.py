@@ -16,7 +16,6 @@ import numpy as np
 from polhode import reading
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.arguments import Array, number, path, text, whole
-from polhode.arguments.frozen import frozen
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, answering, naming, shown
 from polhode.kernel.access import get3, in_kernels
@@ -48,10 +47,6 @@ class GravityField(AsMade):
     tide: str = "unknown"  # tide system, as the file says; nothing is converted
     source: str = ""  # name or path by which it is found again
     digest: str = ""  # SHA-256 of its file; empty of a field that comes with polhode
-
-    def __post_init__(self) -> None:
-        for name in ("C", "S"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
 
     @property
     def recorded(self) -> str:

@@ -24,8 +24,7 @@ import numpy as np
 
 from polhode import reading
 from polhode.arguments import array, choice, number, path, text, whole
-from polhode.arguments.frozen import frozen
-from polhode.arguments.recorded import made_by, plain
+from polhode.arguments.recorded import plain
 from polhode.arguments.words import Angle, Form, Length, Numbers, Rate, Vector
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.jit import helper
@@ -103,16 +102,14 @@ def _terms(gauss: Mapping[tuple[int, int], tuple[float, float]], degree: int) ->
     return [float(x) for m in range(degree + 2) for n in range(m, degree + 2) for x in made[m, n]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MagneticField(AsMade):
     """A magnetic field that rotates with its body; ``polhode.surroundings.magnetic_field`` makes it."""
 
+    maker = "magnetic_field"
     arguments: Mapping[str, Any]  # the arguments of ``magnetic_field``, in JSON types
     gauss: Mapping[tuple[int, int], tuple[float, float]]  # Gauss coefficients (g, h) in nT, by (n, m)
     numbers: tuple[float, ...]  # what the compiled field reads
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "arguments", frozen(self.arguments))
 
     def at(self, t: Any, position: Any) -> Any:
         """The field (T) in the axes of space. The user's functions may ask for it, and are compiled with it."""
@@ -128,9 +125,6 @@ class MagneticField(AsMade):
         with np.errstate(divide="ignore", invalid="ignore"):
             found = field_at(self.numbers, 0, time, tuple(where[..., i] for i in range(3)))
         return np.stack(np.broadcast_arrays(*found), axis=-1)
-
-    def __repr__(self) -> str:
-        return f"magnetic_field({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
 
 
 @answering
@@ -240,8 +234,8 @@ def magnetic_field(
 
 def field_of(given: Any) -> MagneticField:
     """A field from its arguments, or as it is."""
-    made: MagneticField = made_by(magnetic_field, MagneticField, given, "magnetic_field", "surroundings.magnetic_field")
-    return made.unchanged("surroundings.magnetic_field", "make it anew with other arguments, such as coefficients")
+    remedy = "make it anew with other arguments, such as coefficients"
+    return MagneticField.unchanged(magnetic_field, given, "magnetic_field", remedy)
 
 
 # ------------------------------------------------------------------ coefficients

@@ -20,7 +20,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from polhode.arguments import UNKNOWN, array, function, identifier
-from polhode.arguments.recorded import plain
+from polhode.arguments.frozen import frozen
+from polhode.arguments.recorded import made_by, plain
 from polhode.errors import InvalidInput, answering, shown
 
 RESERVED = ("t", "kind", "function", "name")
@@ -187,6 +188,12 @@ class AsMade:
     """What records repeat from the arguments, or the file, that it was made of: it knows whether it is still that."""
 
     _seal: str = field(default="", init=False, repr=False, compare=False)
+    maker: ClassVar[str] = ""  # the function of ``polhode.surroundings`` that makes it
+
+    def __post_init__(self) -> None:
+        for name, value in [*vars(self).items()]:
+            if name == "arguments" or isinstance(value, np.ndarray):
+                object.__setattr__(self, name, frozen(value))
 
     def contents(self) -> str:
         """SHA-256 of all that it holds."""
@@ -207,9 +214,15 @@ class AsMade:
         """Whether its maker would make it again."""
         return self._seal == self.contents()
 
-    def unchanged(self, maker: str, remedy: str) -> Self:
-        """Itself, if it is as it was made."""
-        if not self.as_made:
-            raise InvalidInput(f"what polhode.{maker} made was changed since, so that a run with it could not be "
-                               f"repeated; {remedy}")  # fmt: skip
-        return self
+    @classmethod
+    def unchanged(cls, make: Callable[..., Self], given: Any, name: str, remedy: str) -> Self:
+        """One from the arguments of its maker, or as it is, if it is as it was made."""
+        found: Self = made_by(make, cls, given, name, f"surroundings.{cls.maker}")
+        if not found.as_made:
+            raise InvalidInput(f"what polhode.surroundings.{cls.maker} made was changed since, so that a run with it "
+                               f"could not be repeated; {remedy}")  # fmt: skip
+        return found
+
+    def __repr__(self) -> str:
+        given: Any = getattr(self, "arguments", {})
+        return f"{self.maker}({', '.join(f'{name}={value!r}' for name, value in given.items())})"

@@ -12,8 +12,7 @@ from polhode.programs.graph import Graph
 from polhode.programs.trace import flat, shape_of
 from polhode.programs.tracer import Tracer, array_of, row_of
 from polhode.surroundings import SURROUNDINGS, Surrounding
-from polhode.surroundings.ephemerides import Ephemeris
-from polhode.surroundings.paths import path
+from polhode.surroundings.paths import Ephemeris, path
 from polhode.surroundings.surrounding import OWN, Table, of
 from polhode.systems.summands import Shape, Summand
 

@@ -22,9 +22,8 @@ from polhode.loads.load import around
 from polhode.loads.magnetism import of_moment
 from polhode.loads.surfaces import lit, struck
 from polhode.loads.thrust import pushed_by, times_of
-from polhode.surroundings.ephemerides import Ephemerides
-from polhode.surroundings.nrlmsis import AirByModel
-from polhode.surroundings.paths import Circle
+from polhode.surroundings.air import AirByModel
+from polhode.surroundings.paths import Circle, Ephemerides
 from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.record import Switch
 

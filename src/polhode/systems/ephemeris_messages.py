@@ -48,7 +48,8 @@ ROUNDED = 1e-12
 """Quaternions whose norm is nearer to 1 stay as they are written."""
 GPS_TO_TAI = Decimal(19)
 TIME_SYSTEMS = (*SCALES, "GPS")
-"""GPS, which is TAI - 19 s, is read as TAI."""
+SCALE_OF = {"GPS": "TAI"}
+"""In which scale times are read: GPS, which is TAI - 19 s, as TAI."""
 USUAL = ("HERMITE", 7)
 """Interpolation of an orbit whose file states none."""
 MOST_DEGREE = 49
@@ -79,15 +80,15 @@ class Segment:
 class _Ephemeris:
     """What both kinds of messages have."""
 
-    object_name: str
+    object_name: str  # object_name to time_system: as the file has them; the centre is empty where an AEM names none
     object_id: str
     centre: str
     frame: str
     time_system: str
-    epoch: str
-    times: Any
-    segments: tuple[Segment, ...] = field(repr=False)
-    source: str
+    epoch: str  # time 0, as ``settings={"epoch": ...}`` of a run takes it
+    times: Any  # (n,): of all rows, s from the epoch
+    segments: tuple[Segment, ...] = field(repr=False)  # between them nothing is known
+    source: str  # name of the file
 
     def _at(self, t: Any, size: int) -> list[Any]:
         """Numbers at times: the first so many, and those behind; where two segments meet, those of the later one."""
@@ -117,22 +118,7 @@ class _Ephemeris:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrbitEphemeris(_Ephemeris):
-    """The orbit of an orbit ephemeris message; ``polhode.initial.oem`` makes it.
-
-
-    Attributes
-    ----------
-    object_name, object_id, centre, frame, time_system : str
-        As the file has them: OBJECT_NAME, OBJECT_ID, CENTER_NAME, REF_FRAME, TIME_SYSTEM.
-    epoch : str
-        Time 0, as ``settings={"epoch": ...}`` of a run takes it.
-    times : array (n,)
-        Of all rows, s from the epoch.
-    segments : tuple of Segment
-        Its segments; between them nothing is known.
-    source : str
-        Name of the file.
-    """
+    """The orbit of an orbit ephemeris message; ``polhode.initial.oem`` makes it."""
 
     positions: Array  # positions, velocities: (n, 3): of all rows, m and m / s
     velocities: Array
@@ -189,22 +175,7 @@ class OrbitEphemeris(_Ephemeris):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttitudeEphemeris(_Ephemeris):
-    """The attitude of an attitude ephemeris message; ``polhode.initial.aem`` makes it.
-
-
-    Attributes
-    ----------
-    object_name, object_id, centre, time_system : str
-        As the file has them; ``centre`` is empty where it names none.
-    epoch : str
-        Time 0, as ``settings={"epoch": ...}`` of a run takes it.
-    times : array (n,)
-        Of all rows, s from the epoch.
-    segments : tuple of Segment
-        Its segments; between them nothing is known.
-    source : str
-        Name of the file.
-    """
+    """The attitude of an attitude ephemeris message; ``polhode.initial.aem`` makes it."""
 
     body_frame: str  # frame, body_frame: names of the axes of space and of the body
     attitudes: Array  # (n, 4): of all rows, as ``attitude``
@@ -376,7 +347,7 @@ def _common(message: Message, at: Any, name: str, degrees: list[tuple[str, int]]
         if after[0] < before[1]:
             raise message.wrong(part.line, "begins a segment that may be used before the one before it ends; give both "
                                            "USEABLE_START_TIME and USEABLE_STOP_TIME")  # fmt: skip
-    scale = scale_of(system)
+    scale = SCALE_OF.get(system, system)
     zero = spans[0][0]
     if at is not None:
         zero = asked(at, system, name)
@@ -573,7 +544,7 @@ def _since(message: Message, part: Part, line: int, stamp: str) -> Decimal:
     if named not in TIME_SYSTEMS:
         problem = unknown_name("TIME_SYSTEM", part.meta["TIME_SYSTEM"], TIME_SYSTEMS)
         raise message.wrong(part.line, f"begins META with an {problem}")
-    scale = scale_of(named)
+    scale = SCALE_OF.get(named, named)
     try:
         instant = epoch_of(stamp.removesuffix("Z"), scale, "the time")
     except InvalidInput as problem:
@@ -581,10 +552,6 @@ def _since(message: Message, part: Part, line: int, stamp: str) -> Decimal:
     if instant.scale != scale:
         raise message.wrong(line, f"has the time {shown(stamp)}, but TIME_SYSTEM is {named}; leave the scale out")
     return instant.since + (GPS_TO_TAI if named == "GPS" else 0)
-
-
-def scale_of(named: str) -> str:
-    return "TAI" if named == "GPS" else named
 
 
 def _check(message: Message, part: Part, first: dict[str, str]) -> None:
@@ -625,7 +592,7 @@ def interpolation(message: Message, part: Part) -> tuple[str, int]:
 
 def asked(at: Any, system: str, name: str) -> Decimal:
     """Seconds since 2000-01-01T00:00:00 of an instant, in the scale that times of this system are read in."""
-    scale = scale_of(system)
+    scale = SCALE_OF.get(system, system)
     instant = epoch_of(at, scale, name)
     if system == "GPS" and epoch_of(at, "TT", name).scale != instant.scale:  # it names no scale
         instant = Epoch(scale, instant.since + GPS_TO_TAI)

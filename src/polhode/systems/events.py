@@ -45,9 +45,8 @@ from polhode.loads import Load
 from polhode.loads.load import bodies_of, made, of_user
 from polhode.plugins import Registry
 from polhode.programs.purity import findings
-from polhode.surroundings.ephemerides import Ephemerides
 from polhode.surroundings.light import between_discs, covered, out_of_cylinder, touching
-from polhode.surroundings.paths import Circle, Path, path_to_sun, place_at
+from polhode.surroundings.paths import Circle, Ephemerides, Path, path_to_sun, place_at
 from polhode.surroundings.surrounding import Table
 from polhode.systems.around import places
 from polhode.systems.event_record import Event, Watch

@@ -83,6 +83,20 @@ def get_row(a, k, width):
 
 
 @inlined
+def get_lanes(a, k, width):
+    """The vectors of eight bodies in three rows, in lanes."""
+    return load8(a, k), load8(a, k + width), load8(a, k + 2 * width)
+
+
+@inlined
+def put_lanes(a, k, width, x, y, z):
+    """Write the vectors of eight bodies to three rows."""
+    store8(a, k, x)
+    store8(a, k + width, y)
+    store8(a, k + 2 * width, z)
+
+
+@inlined
 def inverse_cubes(square):
     """The power -3/2, in lanes."""
     return 1.0 / (square * roots(square))
@@ -128,23 +142,15 @@ def between_orbits(N, y, bodies, parameters, out):
         put_row(p, at + APART * width, width, e)
         R, e = axpy(share, c, R), axpy(share, c, e)
     for b in range(0, width, LANES):
-        at = memory + FROM_CENTRE * width + b
-        x, y1, z = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
-        at = memory + APART * width + b
-        u, v, w = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
+        x, y1, z = get_lanes(p, memory + FROM_CENTRE * width + b, width)
+        u, v, w = get_lanes(p, memory + APART * width + b, width)
         square = greater(x * x + y1 * y1 + z * z, 0.0 * x + NOWHERE)
         k = inverse_cubes(square)
         q = (u * (2.0 * x + u) + v * (2.0 * y1 + v) + w * (2.0 * z + w)) / square
         cube = (1.0 + q) * roots(greater(1.0 + q, 0.0 * q))
         f, g = q * (3.0 + q * (3.0 + q)) / (cube + 1.0), k / cube
-        at = memory + PULL * width + b
-        store8(p, at, k * x)
-        store8(p, at + width, k * y1)
-        store8(p, at + 2 * width, k * z)
-        at = memory + FROM_FIRST * width + b
-        store8(p, at, g * (f * x - u))
-        store8(p, at + width, g * (f * y1 - v))
-        store8(p, at + 2 * width, g * (f * z - w))
+        put_lanes(p, memory + PULL * width + b, width, k * x, k * y1, k * z)
+        put_lanes(p, memory + FROM_FIRST * width + b, width, g * (f * x - u), g * (f * y1 - v), g * (f * z - w))
         if below(greater(q, 0.0 - q), NEAR) != 255:
             for i in range(b + 1, min(b + LANES + 1, N)):
                 at = memory + i - 1
@@ -165,10 +171,7 @@ def between_orbits(N, y, bodies, parameters, out):
             dx, dy, dz = p[at + j] - x, p[at + width + j] - y1, p[at + 2 * width + j] - z
             k = p[j + 1] * inverse_cubes(dx * dx + dy * dy + dz * dz + load8(p, own + LANES * lane))
             u, v, w = u + k * dx, v + k * dy, w + k * dz
-        at = memory + SUM * width + b
-        store8(p, at, u)
-        store8(p, at + width, v)
-        store8(p, at + 2 * width, w)
+        put_lanes(p, memory + SUM * width + b, width, u, v, w)
     collect(N, 1.0, memory, width, bodies, p, out)
 
 
@@ -192,17 +195,13 @@ def commutator_between_orbits(N, y, bodies, parameters, out):
         put_row(p, at + APART * width, width, e)
         R, A = axpy(share, c, R), axpy(share, e, A)
     for b in range(0, width, LANES):
-        at = memory + FROM_CENTRE * width + b
-        x, y1, z = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
-        at = memory + APART * width + b
-        u, v, w = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
+        x, y1, z = get_lanes(p, memory + FROM_CENTRE * width + b, width)
+        u, v, w = get_lanes(p, memory + APART * width + b, width)
         square = greater(x * x + y1 * y1 + z * z, 0.0 * x + NOWHERE)
         k, q = inverse_cubes(square), -3.0 * (x * u + y1 * v + z * w) / square
         px, py, pz = k * (u + q * x), k * (v + q * y1), k * (w + q * z)
-        at = memory + PLACE * width + b
-        x, y1, z = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
-        at = memory + SPEED * width + b
-        u, v, w = load8(p, at), load8(p, at + width), load8(p, at + 2 * width)
+        x, y1, z = get_lanes(p, memory + PLACE * width + b, width)
+        u, v, w = get_lanes(p, memory + SPEED * width + b, width)
         dx, dy, dz, ex, ey, ez = first[0] - x, first[1] - y1, first[2] - z, moved[0] - u, moved[1] - v, moved[2] - w
         square = greater(dx * dx + dy * dy + dz * dz, 0.0 * x + NOWHERE)
         k, q = inverse_cubes(square), -3.0 * (dx * ex + dy * ey + dz * ez) / square
@@ -219,18 +218,9 @@ def commutator_between_orbits(N, y, bodies, parameters, out):
             square = dx * dx + dy * dy + dz * dz + load8(p, own + LANES * lane)
             k, q = p[j + 1] * inverse_cubes(square), -3.0 * (dx * ex + dy * ey + dz * ez) / square
             sx, sy, sz = sx + k * (ex + q * dx), sy + k * (ey + q * dy), sz + k * (ez + q * dz)
-        at = memory + PULL * width + b
-        store8(p, at, px)
-        store8(p, at + width, py)
-        store8(p, at + 2 * width, pz)
-        at = memory + FROM_FIRST * width + b
-        store8(p, at, fx)
-        store8(p, at + width, fy)
-        store8(p, at + 2 * width, fz)
-        at = memory + SUM * width + b
-        store8(p, at, sx)
-        store8(p, at + width, sy)
-        store8(p, at + 2 * width, sz)
+        put_lanes(p, memory + PULL * width + b, width, px, py, pz)
+        put_lanes(p, memory + FROM_FIRST * width + b, width, fx, fy, fz)
+        put_lanes(p, memory + SUM * width + b, width, sx, sy, sz)
     collect(N, 2.0, memory, width, bodies, p, out)
 
 

@@ -14,9 +14,7 @@ I_i <= I_j + I_k. Any consistent set of units; quaternions are scalar first (w, 
 
 from __future__ import annotations
 
-from polhode.bodies.inertia.checks import KG_M2 as KG_M2, RELATIVE_TOLERANCE as RELATIVE_TOLERANCE
 from polhode.bodies.inertia.mass_properties import MassProperties, mass_of
-from polhode.bodies.inertia.meshes import mesh
 from polhode.bodies.inertia.principal_axes import (
     Principal,
     inertias_of as inertias_of,
@@ -26,6 +24,8 @@ from polhode.bodies.inertia.principal_axes import (
     turning,
 )
 from polhode.bodies.inertia.second_moments import (
+    KG_M2 as KG_M2,
+    RELATIVE_TOLERANCE as RELATIVE_TOLERANCE,
     d_from_inertia,
     inertia_from_d,
     inertia_from_second_moments,
@@ -33,7 +33,7 @@ from polhode.bodies.inertia.second_moments import (
     parallel_axis_inverse,
     second_moments_from_inertia,
 )
-from polhode.bodies.inertia.shapes import box, cylinder, disk, ellipsoid, point_masses, sphere, thin_rod
+from polhode.bodies.inertia.shapes import box, cylinder, disk, ellipsoid, mesh, point_masses, sphere, thin_rod
 from polhode.lazy import public_names
 
 __all__ = [

@@ -9,10 +9,9 @@ import numpy as np
 
 from polhode.arguments import Array, choice, in_unit, number, vector
 from polhode.arguments.recorded import plain
-from polhode.bodies.inertia.checks import KG_M2
 from polhode.bodies.inertia.mass_properties import MassProperties, mass_of
 from polhode.bodies.inertia.principal_axes import principal
-from polhode.bodies.inertia.second_moments import parallel_axis, parallel_axis_inverse
+from polhode.bodies.inertia.second_moments import KG_M2, parallel_axis, parallel_axis_inverse
 from polhode.errors import InvalidInput
 
 STANDARD_GRAVITY = 9.81

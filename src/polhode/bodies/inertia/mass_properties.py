@@ -10,16 +10,18 @@ from numpy.typing import ArrayLike
 
 from polhode.algebra.quaternion import to_matrix
 from polhode.arguments import array
-from polhode.bodies.inertia.checks import (
+from polhode.bodies.inertia.second_moments import (
     LARGEST,
     RELATIVE_TOLERANCE,
     Array,
     bounded,
     mass_from,
+    parallel_axis,
+    point_inertia,
     position_from,
+    second_moments_from_inertia,
     tensor_from,
 )
-from polhode.bodies.inertia.second_moments import parallel_axis, point_inertia, second_moments_from_inertia
 from polhode.errors import InvalidInput
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from polhode.algebra.short_rows import all_of, folded, largest
 from polhode.arguments import LONGEST_WORD, array, room_for, text, truth, whole
-from polhode.bodies.inertia.checks import EPSILON, KG_M2, RELATIVE_TOLERANCE, Array, check_triangle, tensor_from
+from polhode.bodies.inertia.second_moments import EPSILON, KG_M2, RELATIVE_TOLERANCE, Array, check_triangle, tensor_from
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.access import put4
 from polhode.kernel.jit import compile_kernel, inlined, pointer

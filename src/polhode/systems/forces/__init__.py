@@ -52,10 +52,17 @@ from polhode.lazy import public_names
 from polhode.loads.impulse import Impulse
 from polhode.plugins import Registry
 from polhode.surroundings.air import standard_air
-from polhode.systems.forces.firing import impulse, thrust
-from polhode.systems.forces.gravity import gravity_field, third_body, uniform, zonal
+from polhode.systems.forces.kinds import (
+    drag,
+    gravity_field,
+    impulse,
+    radiation_pressure,
+    third_body,
+    thrust,
+    uniform,
+    zonal,
+)
 from polhode.systems.forces.record import Force
-from polhode.systems.forces.surfaces import drag, radiation_pressure
 
 __all__ = [
     "Force",
