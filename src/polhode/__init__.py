@@ -24,7 +24,7 @@ from polhode.in_xarray import whenever_imported as _whenever_imported
 
 _HOMES = {
     "system": "systems", "body": "bodies.body", "bodies": "bodies.body", "pairs": "loads.load", "controller": "systems",
-    "reaction_wheels": "bodies.wheels", "control_moment_gyros": "bodies.gyros", "where": "programs.tracer",
+    "reaction_wheels": "bodies.wheels", "control_moment_gyros": "bodies.wheels", "where": "programs.tracer",
     "particle": "systems", "free_body": "systems", "rigid_body": "systems", "heavy_top": "systems", "orbit": "systems",
     "spacecraft": "systems", "gravitating_bodies": "systems", "dipoles": "systems", "rigid_water": "systems",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",

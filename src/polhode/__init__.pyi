@@ -21,7 +21,7 @@ from polhode.algebra import rotation as rotation
 from polhode.bodies import inertia as inertia
 from polhode.bodies.body import bodies as bodies
 from polhode.bodies.body import body as body
-from polhode.bodies.gyros import control_moment_gyros as control_moment_gyros
+from polhode.bodies.wheels import control_moment_gyros as control_moment_gyros
 from polhode.bodies.wheels import reaction_wheels as reaction_wheels
 from polhode.ensembles.ensemble import ensemble as ensemble
 from polhode.ensembles.sweep import sweep as sweep

@@ -10,7 +10,7 @@ import polhode as ph
 from each import each
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.runs.scenario import read_scenario
-from polhode.surroundings.earth_axes import equator
+from polhode.surroundings.planets import equator
 
 EPOCH = "2026-03-20T12:00:00 UTC"
 EARTH = ph.planets.EARTH

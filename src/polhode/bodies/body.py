@@ -12,9 +12,8 @@ import numpy as np
 from polhode.arguments import identifier, in_unit, number, truth, vector, whole
 from polhode.arguments.recorded import made_by, plain
 from polhode.arguments.words import Inertia, Mass, Position, TableOf
-from polhode.bodies.gyros import Gyros, control_moment_gyros
 from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal
-from polhode.bodies.wheels import Wheels, reaction_wheels, rest_of
+from polhode.bodies.wheels import Gyros, Wheels, control_moment_gyros, reaction_wheels, rest_of
 from polhode.errors import InvalidInput, answering
 
 POINT = (inf, inf, inf)

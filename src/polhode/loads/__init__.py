@@ -19,12 +19,11 @@ from polhode.loads.gravity import (
     weight,
     zonal,
 )
-from polhode.loads.impulse import impulse
 from polhode.loads.load import Load, acceleration, of
 from polhode.loads.magnetism import magnet, torquers
 from polhode.loads.sites import sites, tether
 from polhode.loads.surfaces import drag, plates_in_air, plates_in_light, radiation
-from polhode.loads.thrust import pulsed_thrusters, thrust
+from polhode.loads.thrust import impulse, pulsed_thrusters, thrust
 
 __all__ = [
     "Load",

@@ -15,7 +15,6 @@ from polhode.kernel.access import get3
 from polhode.loads.load import Load, made
 from polhode.programs.memory import MOST_TERMS
 from polhode.programs.opaque import Opaque
-from polhode.surroundings.earth_axes import Orientation
 from polhode.surroundings.gravity_fields import (
     DEGREE,
     POLE,
@@ -27,6 +26,7 @@ from polhode.surroundings.gravity_fields import (
     slopes_of_harmonics,
 )
 from polhode.surroundings.paths import BODIES, place_at, receding_at, square_at, velocity_at
+from polhode.surroundings.planets import Orientation
 from polhode.surroundings.surrounding import Table
 
 

@@ -21,7 +21,7 @@ from polhode.errors import InvalidInput, answering, naming, shown
 from polhode.kernel.access import get3, in_kernels
 from polhode.kernel.jit import helper, inlined
 from polhode.surroundings import planets
-from polhode.surroundings.earth_axes import equator, oriented
+from polhode.surroundings.planets import equator, oriented
 from polhode.surroundings.surrounding import AsMade
 
 FOLDER = Path(__file__).with_name("fields")

@@ -30,7 +30,7 @@ from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, s
 from polhode.kernel.jit import helper
 from polhode.programs.opaque import Opaque
 from polhode.programs.tracer import array_of, holds_tracers
-from polhode.surroundings.earth_axes import Orientation, equator, oriented
+from polhode.surroundings.planets import Orientation, equator, oriented
 from polhode.surroundings.surrounding import AsMade, Surrounding, Table, made
 
 FRAME, RATE, ANGLE, RADIUS, DEGREE, TERMS, TERM = 0, 9, 10, 11, 12, 13, 6

@@ -19,8 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from polhode import surroundings
-from polhode.bodies.gyros import control_moment_gyros
-from polhode.bodies.wheels import reaction_wheels
+from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
 from polhode.errors import OldNameWarning, warn
 from polhode.html import Tables
 from polhode.systems import constrained

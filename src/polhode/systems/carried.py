@@ -21,9 +21,8 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array
 from polhode.bodies.body import Body
-from polhode.bodies.gyros import Gyros
 from polhode.bodies.inertia import turning
-from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE, Wheels
+from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE, Gyros, Wheels
 from polhode.flows import gimbals
 from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, GYROS, OF_WHEEL, tables_in
 from polhode.kernel import layout as L

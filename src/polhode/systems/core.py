@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InvalidInput
-from polhode.systems.from_potential import is_derived
-from polhode.systems.loads_roles import no_loads, roles_of_both
+from polhode.systems.loads_roles import is_derived, no_loads, roles_of_both
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.summands import Structure
 

@@ -18,9 +18,8 @@ import numpy as np
 from polhode.arguments import in_unit
 from polhode.arguments.recorded import made_by, plain
 from polhode.bodies.body import rotors
-from polhode.bodies.gyros import Gyros
 from polhode.bodies.inertia import principal
-from polhode.bodies.wheels import Wheels, rest_of
+from polhode.bodies.wheels import Gyros, Wheels, rest_of
 from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, pulsed_thrusters as pulsed_load, torquers as torquers_load
 from polhode.loads.thrust import CLOSES, COMMAND, FIRED, OPEN

@@ -28,7 +28,7 @@ from polhode import reading
 from polhode.arguments import array, choice, path as checked_path, text, whole
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
-from polhode.surroundings.earth_axes import days_of_ut, to_j2000
+from polhode.surroundings.planets import days_of_ut, to_j2000
 
 FRAMES = ("J2000", "TEME")
 DAY = 86400.0

@@ -25,8 +25,17 @@ from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
 from polhode.surroundings.planets import Ground
 from polhode.systems.event_record import Watch
-from polhode.systems.from_potential import Derived, from_potential, is_derived
-from polhode.systems.loads_roles import kernel_of, no_loads, no_series, parted_loads, parts_of, role_of
+from polhode.systems.loads_roles import (
+    Derived,
+    from_potential,
+    is_derived,
+    kernel_of,
+    no_loads,
+    no_series,
+    parted_loads,
+    parts_of,
+    role_of,
+)
 from polhode.systems.registry import builder, built, handed_in
 from polhode.systems.sampling import Sampled, bridged_with_commands, compiled_with_commands
 from polhode.systems.shown import system_html, system_text

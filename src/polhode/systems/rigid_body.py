@@ -18,9 +18,8 @@ from polhode.arguments import in_unit, number, truth
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Function, Inertia, Loads, Mass, Numbers, States, TableOf
 from polhode.bodies.body import Body
-from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, mass_of, principal
-from polhode.bodies.wheels import reaction_wheels
+from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
 from polhode.errors import InvalidInput, answering
 from polhode.systems.builders import assembled, given_of
 from polhode.systems.controllers import Controllers

@@ -12,8 +12,7 @@ import numpy as np
 
 from polhode.arguments.recorded import called
 from polhode.arguments.words import summary
-from polhode.bodies.gyros import control_moment_gyros
-from polhode.bodies.wheels import reaction_wheels
+from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
 from polhode.errors import InvalidInput
 from polhode.html import facts
 from polhode.loads import LOADS

@@ -43,14 +43,13 @@ from polhode.arguments.words import (
     Unit,
 )
 from polhode.bodies.body import Body
-from polhode.bodies.gyros import control_moment_gyros
 from polhode.bodies.inertia import KG_M2, MassProperties, inertias_of, mass_of, principal
-from polhode.bodies.wheels import reaction_wheels
+from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
 from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, gravity_gradient as of_centre
 from polhode.loads.gravity import attraction
-from polhode.loads.impulse import nothing
 from polhode.loads.load import made as load_of
+from polhode.loads.thrust import nothing
 from polhode.surroundings.magnetic import field_of, magnetic_field, quantity
 from polhode.surroundings.planets import ground_of
 from polhode.systems import devices

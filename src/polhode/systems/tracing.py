@@ -37,7 +37,7 @@ from polhode.surroundings.surrounding import Table
 from polhode.systems.around import Around
 from polhode.systems.carried_loads import Rotors, add_rotors
 from polhode.systems.conserved import Acting, apart, conserved
-from polhode.systems.from_potential import derived
+from polhode.systems.loads_roles import derived
 from polhode.systems.seen import Seen
 from polhode.systems.summands import Shape, Structure, Sum, Summand
 from polhode.systems.user.traced import jumps

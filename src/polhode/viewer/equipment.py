@@ -10,7 +10,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, unit_vectors
 from polhode.arguments.recorded import called
-from polhode.bodies.gyros import control_moment_gyros
+from polhode.bodies.wheels import control_moment_gyros
 from polhode.errors import PolhodeError
 from polhode.surroundings.magnetic import field_of
 from polhode.trajectory.frames import pointing_error

@@ -49,7 +49,7 @@ from polhode.arguments import choice
 from polhode.arguments.recorded import called
 from polhode.errors import InvalidInput, shown
 from polhode.lazy import public_names
-from polhode.loads.impulse import Impulse
+from polhode.loads.thrust import Impulse
 from polhode.plugins import Registry
 from polhode.surroundings.air import standard_air
 from polhode.systems.forces.kinds import (

@@ -27,9 +27,8 @@ from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.jit import helper, hole
 from polhode.loads import Load
-from polhode.loads.impulse import nothing
 from polhode.loads.load import around
-from polhode.loads.thrust import left, lightened
+from polhode.loads.thrust import left, lightened, nothing
 from polhode.programs.attitude import matrix_of
 from polhode.programs.opaque import CALLED, Opaque
 from polhode.surroundings.planets import ALIKE

@@ -29,15 +29,14 @@ from polhode.arguments.words import (
 )
 from polhode.errors import InvalidInput, answering
 from polhode.loads.gravity import oblate, of_harmonics, tide_along, uniform_pull
-from polhode.loads.impulse import FRAMES, changed_by
 from polhode.loads.load import made
 from polhode.loads.surfaces import in_layers, in_light, in_model, in_shade
-from polhode.loads.thrust import pushed_along, pushed_forwards, pushed_outwards, times_of
+from polhode.loads.thrust import FRAMES, changed_by, pushed_along, pushed_forwards, pushed_outwards, times_of
 from polhode.surroundings.air import ROTATION, Air, AirByModel, air_of, layers_of
-from polhode.surroundings.earth_axes import Orientation
 from polhode.surroundings.gravity_fields import harmonics_of
 from polhode.surroundings.light import sizes_of
 from polhode.surroundings.paths import Circle, Ephemerides, ephemeris_of, path_of, path_to_sun
+from polhode.surroundings.planets import Orientation
 from polhode.surroundings.surrounding import Table
 from polhode.systems.events import edges_of_shadow
 from polhode.systems.forces.record import Force

@@ -15,7 +15,7 @@ from polhode.errors import InvalidInput, shown
 from polhode.kernel import jit
 from polhode.kernel.jit import python_of
 from polhode.loads import Load
-from polhode.loads.impulse import Impulse
+from polhode.loads.thrust import Impulse
 from polhode.programs.purity import findings
 from polhode.programs.rewire import user_line
 from polhode.programs.trace import Program
