@@ -87,8 +87,7 @@ def has_quantity(value: Any) -> bool:
 
 
 def in_unit(value: Any, unit: str, name: str) -> Any:
-    """Convert a quantity, or a list that contains quantities, to plain numbers in a unit; anything else is
-    unchanged."""
+    """Quantities, also in lists, converted to plain numbers in a unit; anything else is unchanged."""
     kind = type(value)
     if kind in NUMBERS or (kind is np.ndarray and value.dtype != object):
         return value

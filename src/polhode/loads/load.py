@@ -337,12 +337,7 @@ class Load:
         return replace(self, switches={**self.switches, name: (start, stop)})
 
     def checked(self) -> Self:
-        """Itself, if its names agree with the arguments of its function.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """Itself, if its names agree with the arguments of its function; else InvalidInput."""
         for name in (*self.parameters, *self.starts, *self.own):
             if name in self.reserved:
                 raise InvalidInput(
@@ -373,8 +368,7 @@ class Load:
 
     @property
     def takes(self) -> list[str]:
-        """The names of the arguments of its function that nothing is known of yet: bodies first, then what the system
-        gives by name."""
+        """Arguments of its function of which nothing is known yet: bodies, then what the system gives by name."""
         known = {"t", *self.parameters, *self.starts, *self.reads}
         return [name for name in names_of(self.function) if name not in known]
 

@@ -74,8 +74,7 @@ class Impulse:
         return [*range(momentum, momentum + 3), L.BODY * N + self.auxiliary]
 
     def apply(self, t: float, y: Any, bodies: Any, parameters: Any, direction: float = 1.0) -> float:
-        """Change a state, in place, or undo the change; the work, NaN where the frame has no axes or nothing leads
-        there."""
+        """Change a state in place, or undo it; the work, NaN where the frame has no axes or nothing leads there."""
         *momentum, work = self.places(len(bodies) // L.OF_BODY)
         mass, own = bodies[L.CONSTANTS * self.body + L.MASS], L.BODY * self.body
         r, v = y[own + L.POSITION : own + L.POSITION + 3], y[momentum] / mass
@@ -94,11 +93,7 @@ class Impulse:
             return v + (_axes(r, v) @ d if self.frame == "rtn" else d)
 
     def before(self, r: Any, v: Any) -> Any:
-        """Velocity before the impulse, from v after it, for a run backwards in time: the inverse of ``after``.
-
-        If ``delta_v`` is opposite to the velocity and larger, two velocities lead to the same v; the result is the one
-        whose direction the impulse does not reverse.
-        """
+        """The inverse of ``after``, for runs backwards; of two velocities the one that is not reversed."""
         r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.frame == "velocity":

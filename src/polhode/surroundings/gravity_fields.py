@@ -198,10 +198,8 @@ class _Rows:
         self.name, self.epoch = name, epoch
         self.C, self.S = (np.zeros((degree + 1, degree + 1)) for _ in range(2))
         self.highest = -1
-        self.since: dict[tuple[int, int], float] = {}
-        """Reference times of coefficients that change, in years."""
-        self.elsewhen: dict[tuple[int, int], int] = {}
-        """Lines of coefficients that were given for other times."""
+        self.since: dict[tuple[int, int], float] = {}  # reference times of coefficients that change, in years
+        self.elsewhen: dict[tuple[int, int], int] = {}  # lines of coefficients that were given for other times
         self.last: tuple[str, int] = ("", 0)
 
     def enter(self, words: list[str], line: int) -> None:

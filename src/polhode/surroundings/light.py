@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import pi
 from typing import Annotated, Any, Literal
 
@@ -186,4 +187,4 @@ def sunlight(
     numbers |= {"lit": 1.0} if shadow == "cylinder" else {}
     act = dimmed if shadow == "cone" else from_sun if far is None else along
     edges = ((out_of_beam, "lit"),) if shadow == "cylinder" and far is not None else SHADOWS[shadow]
-    return made(act, "sunlight", recorded, **numbers).with_edges(*edges)
+    return replace(made(act, "sunlight", recorded, **numbers), edges=edges)

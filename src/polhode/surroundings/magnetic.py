@@ -13,6 +13,7 @@ which knows no longitude and is regular at the poles. The coefficients rotate wi
 from __future__ import annotations
 
 import datetime
+import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -205,7 +206,12 @@ def magnetic_field(
         g10, g11, h11 = own.tolist() if own is not None else _between(tuple(table), list(table.values()), year, "IGRF")
         gauss, top = {(1, 0): (g10, 0.0), (1, 1): (g11, h11)}, 1
     else:
-        where = str(_own_file()) if file is None else path(file, "file")
+        try:
+            where = str(importlib.import_module("ppigrf.ppigrf").shc_fn) if file is None else path(file, "file")
+        except ImportError:
+            raise MissingExtra(
+                "kind='igrf' needs the coefficients of ppigrf: pip install 'polhode[magnetic]', or give file="
+            ) from None
         known = reading.same(where, "magnetic field", known)
         years, by_order, called_so = _read(where, known)
         every = dict(zip(by_order, _between(years, list(zip(*by_order.values(), strict=True)), year, called_so),
@@ -260,17 +266,6 @@ def _between(years: Any, rows: list[Any], year: float, called_so: str) -> list[f
         raise InvalidInput(f"epoch is {year:g}, but the coefficients of {called_so} are those of {years[0]:g} to "
                            f"{years[-1]:g}; give an epoch between them")  # fmt: skip
     return [float(np.interp(year, years, column)) for column in zip(*rows, strict=True)]
-
-
-def _own_file() -> Path:
-    """The coefficients that ppigrf has."""
-    try:
-        from ppigrf import ppigrf
-    except ImportError:
-        raise MissingExtra(
-            "kind='igrf' needs the coefficients of ppigrf: pip install 'polhode[magnetic]', or give file="
-        ) from None
-    return Path(ppigrf.shc_fn)
 
 
 @lru_cache(8)

@@ -423,10 +423,10 @@ Circle = Annotated[Mapping[str, Any], TableOf(circle)]
 
 
 def path_of(
-    position: Any, times: Any, positions: Any, circle: Any, ephemeris: Any = None, what: str = "the other body: "
+    position: Any, times: Any, positions: Any, ring: Any, ephemeris: Any = None, what: str = "the other body: "
 ) -> Path:
     """The path of a body from the one of its descriptions that is given: position, table, circle, or ephemeris."""
-    ways = {"position": position, "times and positions": times if positions is None else positions, "circle": circle,
+    ways = {"position": position, "times and positions": times if positions is None else positions, "circle": ring,
             "ephemeris": ephemeris}  # fmt: skip
     given = [name for name, value in ways.items() if value is not None]
     if not given:
@@ -437,8 +437,15 @@ def path_of(
     if position is not None:
         at = vector(position, "position", unit="m").tolist()
         return Path({"position": at}, (float(AT_REST), *at), "at rest")
-    if circle is not None:
-        return _circle_of(circle)
+    if ring is not None:
+        if not isinstance(ring, Mapping):
+            raise InvalidInput(f"circle must be a mapping with radius and period, not {shown(ring)}")
+        for name in ring:
+            choice(name, "key of circle", ("radius", "period", "phase", "normal"))
+        for name in ("radius", "period"):
+            if ring.get(name) is None:
+                raise InvalidInput(f"circle has no {name}; give radius and period")
+        return called(circle, ring)  # type: ignore[no-any-return]
     if ephemeris is not None:
         seen = ephemeris_of(ephemeris)
         return Path({"ephemeris": dict(seen.arguments)}, _table(seen.times, seen.positions).numbers,
@@ -460,19 +467,6 @@ def path_to_sun(
     return Path(
         {"direction": plain(direction, "direction")}, (float(AT_REST), *unit_vector(direction, "direction")), "at rest"
     )
-
-
-def _circle_of(given: Any) -> Path:
-    """A circle from the mapping of its arguments."""
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"circle must be a mapping with radius and period, not {shown(given)}")
-    for name in given:
-        choice(name, "key of circle", ("radius", "period", "phase", "normal"))
-    for name in ("radius", "period"):
-        if given.get(name) is None:
-            raise InvalidInput(f"circle has no {name}; give radius and period")
-    made: Path = called(circle, given)
-    return made
 
 
 def _table(times: Any, positions: Any) -> Path:

@@ -150,30 +150,24 @@ def _astropy_axes(epoch: Epoch, lead: float | None) -> tuple[Any, Any]:
     except ImportError:
         raise MissingExtra("source='astropy' needs astropy: pip install 'polhode[astropy]'") from None
     if lead is None:
-        lead = _ut1_utc(days_of_ut(epoch))
+        from astropy.utils import iers
+
+        table = iers.IERS_A.open(iers.IERS_A_FILE)  # read once; the one of astropy by default would ask the network
+        told, status = table.ut1_utc(JD_2000, days_of_ut(epoch), return_status=True)
+        if status not in (iers.FROM_IERS_B, iers.FROM_IERS_A, iers.FROM_IERS_A_PREDICTION):
+            raise InvalidInput(
+                "epoch is beyond the tables of the IERS that come with astropy; give ut1_utc, or install "
+                "a newer astropy-iers-data"
+            )
+        lead = float(told.value)
     terrestrial = float(instants(without_tdb(epoch), [0.0], "TT")[0]) / DAY - 0.5
     x, y, s = erfa.xys06a(JD_2000, terrestrial)
     R = erfa.c2tcio(erfa.c2ixys(x, y, s), erfa.era00(JD_2000, days_of_ut(epoch, lead)), np.eye(3))
     return R[2], R[0]
 
 
-def _ut1_utc(days: float) -> float:
-    """UT1 - UTC (s) by the tables that come with astropy, days of UTC after 2000-01-01T12:00:00."""
-    from astropy.utils import iers
-
-    table = iers.IERS_A.open(iers.IERS_A_FILE)  # read once; the one of astropy by default would ask the network
-    lead, status = table.ut1_utc(JD_2000, days, return_status=True)
-    if status not in (iers.FROM_IERS_B, iers.FROM_IERS_A, iers.FROM_IERS_A_PREDICTION):
-        raise InvalidInput(
-            "epoch is beyond the tables of the IERS that come with astropy; give ut1_utc, or install "
-            "a newer astropy-iers-data"
-        )
-    return float(lead.value)
-
-
 def equator(k: Array) -> tuple[Array, Array, Array]:
-    """Axes of a body with the unit vector k towards its pole: where its equator rises through the plane z = 0 (x for a
-    pole along z), the direction a quarter turn ahead, and k."""
+    """Axes of a body with the pole k: where its equator rises through z = 0, or x; a quarter turn ahead; and k."""
     node = np.array((-k[1], k[0], 0.0)) if k[0] or k[1] else np.array((1.0, 0.0, 0.0))
     node /= np.abs(node).max()  # so that squares of the smallest numbers are some
     node /= np.linalg.norm(node)
@@ -325,8 +319,7 @@ SUN = Planet(
 
 @dataclass(frozen=True)
 class Ground:
-    """The surface of the central body, at which a run ends; ``assumed`` where nobody gave it. A motion may then start
-    below it, and is not watched."""
+    """The surface at which a run ends; where it is ``assumed``, a motion that starts below it is not watched."""
 
     radius: float
     assumed: bool = False
@@ -343,8 +336,7 @@ def name_of(mu: float, alike: float = ALIKE) -> str:
 
 
 def ground_of(surface: float | None, mu: float, bodies: int) -> Ground | None:
-    """Where runs about a centre end: at the surface given, 0 for none; else at the mean radius of the body of this
-    module whose ``mu`` it is, in metres or kilometres. Several points have no ground that nobody gave."""
+    """Where runs about a centre end: at the surface given, or for one body at that of the planet with this ``mu``."""
     if surface is not None:
         radius = number(surface, "surface", "m", positive=True, zero=True)
         if radius and bodies > 1:

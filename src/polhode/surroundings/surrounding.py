@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, array, function, identifier
+from polhode.arguments import UNKNOWN, array, function as callable_of, identifier
 from polhode.arguments.frozen import frozen
 from polhode.arguments.recorded import made_by, plain
 from polhode.errors import InvalidInput, answering, shown
@@ -72,12 +72,7 @@ class Surrounding:
     when: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def named(self, name: str) -> Surrounding:
-        """The same under the name that functions ask for.
-
-        Raises
-        ------
-        InvalidInput
-        """
+        """The same under the name that functions ask for, which must not be taken."""
         if name in RESERVED:
             raise InvalidInput(f"surroundings have a quantity {name!r}, a name that is taken; call it otherwise")
         return replace(self, name=identifier(name, "name of a quantity of the surroundings"))
@@ -85,10 +80,6 @@ class Surrounding:
     def name_of_edge(self, k: int) -> str:
         """The name under which function k of its edges stands among the quantities; no user's is called so."""
         return f"{self.name} edge {k}"
-
-    def with_edges(self, *edges: tuple[Callable[..., Any], str]) -> Surrounding:
-        """The same with functions at whose zeros it jumps or kinks."""
-        return replace(self, edges=edges)
 
     @property
     def shipped(self) -> bool:
@@ -164,7 +155,7 @@ def of(function: Callable[..., Any], **parameters: Any) -> Surrounding:
     >>> round(float(ph.integrate(ball, step=0.05, t_end=10.0, position=(0, 0, 1000)).velocity[-1, 2]), 2)
     -23.25
     """
-    if not isinstance(_function(function), FunctionType):
+    if not isinstance(callable_of(function, "function of surroundings"), FunctionType):
         raise InvalidInput(f"a quantity of the surroundings is a plain Python function, not {shown(function)}")
     named = f"surroundings {function.__name__!r}"
     known = list(inspect.signature(function).parameters)
@@ -177,10 +168,6 @@ def of(function: Callable[..., Any], **parameters: Any) -> Surrounding:
             raise InvalidInput(f"{named} has no argument {name!r}; its arguments are {', '.join(known)}")
     numbers = {key: array(value, f"{key} of {named}", UNKNOWN) for key, value in parameters.items()}
     return Surrounding(function, "", numbers)
-
-
-def _function(given: Any) -> Any:
-    return function(given, "function of surroundings")
 
 
 @dataclass(frozen=True)

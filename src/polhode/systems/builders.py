@@ -300,8 +300,7 @@ def acting_of(users: Mapping[str, UserFunction], books: bool, called: Collection
 
 
 def steered_by(given: Given, commands: Mapping[str, UserFunction], called: Collection[str], body: str) -> list[Steered]:
-    """Controllers as those of a sum, on this body, some of whose functions are called as they are; the numbers are
-    those of the first function that there is."""
+    """Controllers on this body, some called as they are; the numbers are those of the first function that there is."""
     found = []
     for n, (one, (name, user)) in enumerate(zip(given.steered, commands.items(), strict=True)):
         as_it_is, values = name in called, () if n or given.users else user.parameters.tolist()

@@ -306,7 +306,7 @@ def thermal(
     >>> round(float(2.0 * energy / ((3 * 64 - 3) * water.boltzmann)), 6)
     300.0
     """
-    _system(system)
+    present_system(system, "system", "polhode.dipoles(...)")
     unit = "K" if system.units == "molecular" else UNKNOWN
     heat = system.boltzmann * number(temperature, "temperature", unit)
     exact, zero_total_momentum = truth(exact, "exact"), truth(zero_total_momentum, "zero_total_momentum")
@@ -383,7 +383,7 @@ def at_energy(
     >>> round(float(ds.energy[0]), 6)
     20.0
     """
-    _system(system)
+    present_system(system, "system", "polhode.dipoles(...)")
     target = number(energy, "energy", UNKNOWN if system.units else "J")
     if not isinstance(state, Mapping):
         raise InvalidInput(
@@ -592,10 +592,6 @@ def _stream(seed: Any, stream: int | None = None) -> np.random.Generator:
     if isinstance(seed, NO_WHOLE) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidInput(f"seed must be a whole number, zero or positive, or a numpy Generator, not {shown(seed)}")
     return np.random.default_rng(int(seed) if stream is None else [int(seed), stream])
-
-
-def _system(system: Any) -> None:
-    present_system(system, "system", "polhode.dipoles(...)")
 
 
 def _unit(rows: Array) -> Array:

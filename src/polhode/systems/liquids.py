@@ -44,8 +44,7 @@ def liquid(
     name: str, arguments: Mapping[str, Any], load: Load, within: Within, sigma: float, molecules: Molecules, loads: Any,
     units_of: tuple[float, float] = (1.0, 1.0), constants: Mapping[str, Any] = MappingProxyType({}), **attributes: Any,
 ) -> System:  # fmt: skip
-    """The system of molecules of this diameter under a load on pairs, and what acts besides; ``units_of`` are
-    Boltzmann's and Coulomb's constants."""
+    """Molecules of this diameter under a load on pairs and others, with Boltzmann's and Coulomb's constants."""
     mass, moments, frames, dipole = molecules
     alone = System(
         name=name, arguments=arguments, mass=mass, moments=moments, frames=frames, boltzmann=units_of[0],

@@ -41,30 +41,17 @@ def system_facts() -> dict[str, Any]:
         for name, ready in PROBLEMS.items()
     ]
     capabilities = {
-        name: {
-            "meaning": capability.meaning,
-            "systems": [system for system, names in provided.items() if name in names],
-        }
-        for name, capability in CAPABILITIES.items()
+        name: {"meaning": one.meaning, "systems": [system for system, names in provided.items() if name in names]}
+        for name, one in CAPABILITIES.items()
     }
     return {"systems": systems, **of_sums, "forces": forces, "problems": problems, "capabilities": capabilities}
 
 
 def listed(name: str, build: Callable[..., Any]) -> dict[str, Any]:
     """Name, description and arguments of a function that builds a system or a force."""
-    return {
-        "name": name,
-        "description": summary(build),
-        "arguments": {
-            argument.name: {
-                "required": argument.required,
-                "default": argument.default,
-                "unit": argument.unit,
-                "description": argument.description,
-            }
-            for argument in arguments_of(build).values()
-        },
-    }
+    told = ("required", "default", "unit", "description")
+    arguments = {one.name: {key: getattr(one, key) for key in told} for one in arguments_of(build).values()}
+    return {"name": name, "description": summary(build), "arguments": arguments}
 
 
 def system_tables() -> Tables:

@@ -132,8 +132,7 @@ def loads_between(part, t, N, y, bodies, parameters, out):
 
 @lru_cache(jit.KEPT_KERNELS)
 def kernel_of(role: Any, commutator: Any, series: Any, thin: bool, loads: bool) -> Callable[..., Any]:
-    """The compiled role of all systems of one kind: of loads, with commutator and series where these are not None, and
-    without torques about axes that a body does not turn about where one is ``thin``; or of a potential."""
+    """The compiled role of all systems of one kind: of loads, perhaps with others and ``thin``, or of a potential."""
     if series or thin or commutator not in (None, role):
         role = jit.bind(parted_loads, plain_loads=role, commutator_loads=commutator or role, series=series or no_series,
                         thin=thin)  # fmt: skip
@@ -162,10 +161,7 @@ def parts_of(loads: Any, turns: Any, auxiliary: int, parameters: Any, changing: 
 def role_of(
     kind: str, loads: Any, turns: Sequence[Any], auxiliary: int, parameters: Any, changing: frozenset[int]
 ) -> Callable[..., Any] | None:
-    """A role of loads that honour parts, of one body or of several that do not act on each other, from their program:
-    the "loads", or the "commutator" of such that all have a potential, of all under COMMUTATOR, of those without the
-    attraction under COMMUTATOR_OF_REST. None where they cannot be traced, or the program would compute much that loads
-    leave out."""
+    """The "loads" in parts, or their "commutator", of each body, from its program; None where that is no gain."""
     made = parts_of(loads, turns, auxiliary, parameters, changing)
     key = (kind, len(turns) > 1, auxiliary, *(id(one.graph) for one in made))
     if key not in _kept:

@@ -70,8 +70,7 @@ class Loop:
 
 
 def loops_of(sum: Sum) -> list[Loop]:
-    """The loops of a sum, and what is written out as the last of them; none if all is written out, as where rotors are
-    in bodies."""
+    """The loops of a sum, the last of them what is written out; none if all is, as where rotors are in bodies."""
     if sum.carried:
         return []
     kinds, states = list(zip(sum.moves, sum.turns, sum.turned, strict=True)), {name for name, _ in sum.states}
@@ -102,18 +101,7 @@ def loops_of(sum: Sum) -> list[Loop]:
 
 
 class Written:
-    """A loop with the program of its first row, as far as it is that of the others.
-
-
-    Attributes
-    ----------
-    loop : Loop
-        The rows that it is the program of.
-    others : list of Loop
-        The rows for which functions decide otherwise, or read the names of bodies.
-    fixed : dict of str to float
-        The parameters by which functions decide.
-    """
+    """A loop with the program of its first row, as far as it is that of the others."""
 
     def __init__(self, sum: Sum, loop: Loop) -> None:
         at = {body: n for n, body in enumerate(loop.on[0])}
@@ -125,8 +113,8 @@ class Written:
             same &= np.asarray(sum.parameters)[loop.places(int(name[1:]))] == value
         if tracing.named:
             same[1:] = False
-        self.loop = loop.among(np.flatnonzero(same))
-        left = loop.among(np.flatnonzero(~same))
+        self.loop = loop.among(np.flatnonzero(same))  # the rows that it is the program of
+        left = loop.among(np.flatnonzero(~same))  # where functions decide otherwise, or read the names of bodies
         self.others = [left.among([r]) for r in range(len(left.on))] if tracing.named else [left] if left.on else []
         self.fixed = {f"p{k}": value for name, value in asked.items() for k in self.loop.places(int(name[1:])).tolist()}
 

@@ -284,18 +284,14 @@ def _chosen(where: str, found: list[dict[str, Any]], satellite: Any) -> dict[str
     """The keys of the one that is meant."""
     if satellite is not None:
         wanted = satellite.strip().casefold() if isinstance(satellite, str) else str(whole(satellite, "satellite"))
-        named = [one for one in found if wanted in (str(one.get("OBJECT_NAME")).strip().casefold(), _catalogued(one))]
+        named = [one for one in found if wanted in (str(one.get("OBJECT_NAME")).strip().casefold(),
+                                                    str(one.get("NORAD_CAT_ID", "")).strip().lstrip("0"))]  # fmt: skip
         if not named:
             raise InvalidInput(f"{where} has no satellite {shown(satellite)}; it has {_names(found)}")
         found = named
     if len(found) > 1:
         raise InvalidInput(f"{where} has {len(found)} satellites, {_names(found)}; name one by satellite")
     return found[0]
-
-
-def _catalogued(keys: Mapping[str, Any]) -> str:
-    """The number of a satellite, without zeros before it."""
-    return str(keys.get("NORAD_CAT_ID", "")).strip().lstrip("0")
 
 
 def _names(found: list[dict[str, Any]]) -> str:

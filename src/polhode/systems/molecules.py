@@ -145,8 +145,7 @@ def constants_of(
 
 
 def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -> Callable[[Any], Mapping[str, Any]]:
-    """The ``quantities`` of the system that a function returns: temperatures, pressure in a box, and the sum of these
-    dipoles (N, 3; user's body frames)."""
+    """The ``quantities`` of the system that a function returns, with the sum of these dipoles (N, 3; user's frames)."""
 
     def quantities(body: Array) -> Mapping[str, Any]:
         own = system()

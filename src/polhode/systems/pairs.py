@@ -60,8 +60,7 @@ class Pairs(NamedTuple):
 
 
 def _outputs(two: OfTwo) -> tuple[list[int], list[int], bool]:
-    """Rows of what a pair comes to, in the order of ``kernel.pairs``; the data that turn; whether their slopes are
-    summed in place of torques."""
+    """Rows of a pair in the order of ``kernel.pairs``; the data that turn; whether their slopes are summed."""
     h, V = two.graph, two.potential
     S, slope, d = h.input("S"), h.input("slope"), h.inputs("r", 3)
     turning = two.turning
@@ -226,8 +225,7 @@ def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float]]:
 
 
 def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
-    """What loads on pairs come to in the pass: their roles; the same on a ring of bodies, to find what is conserved;
-    the parameters that they decide by."""
+    """Roles of loads on pairs; the loads on a ring of bodies; the parameters that they decide by."""
     whole, fixed = of_two(sum)
     g = whole.g
     (level,) = g.rebuilt([whole.level], inputs={g.input(f"r{k}"): g.const(0.0) for k in (3, 4, 5)})

@@ -615,15 +615,13 @@ class System:
 
     def bridged_loads(self) -> Callable[..., Any] | None:
         """The LOADS role with the user's function run as plain Python; None without a user function."""
-        bridge = self._bridged(LOADS)
+        bridge = self.called.bridge(LOADS) if self.called and self.called.among(LOADS) else None
         return bridged_with_commands(bridge, self.sampled) if bridge and self.sampled else bridge
 
     def bridged_potential(self) -> Callable[..., Any] | None:
         """The POTENTIAL role with the user's function run as plain Python; None without a user function."""
-        return self._bridged(POTENTIAL) if self.potential is not None else None
-
-    def _bridged(self, signature: Any) -> Callable[..., Any] | None:
-        return self.called.bridge(signature) if self.called and self.called.among(signature) else None
+        asked = self.potential is not None and self.called and self.called.among(POTENTIAL)
+        return self.called.bridge(POTENTIAL) if self.called and asked else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by name, arguments and functions."""

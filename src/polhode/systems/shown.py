@@ -135,16 +135,11 @@ def summands(system: System) -> list[tuple[str, str]]:
         what = (own or kind) + ", an acceleration" * (kind == "acceleration")
         what = f"controller{f' by {own}' * bool(own)}" if kind == "controller" else what
         found.append((name, f"{what}{' on ' * bool(on)}{on}{': ' * bool(inside)}{inside}{brings}{reads}"))
-    return _shortened(found)
-
-
-def _shortened(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The same with only the first and the last of many in a row that are of one kind."""
-    groups = [list(some) for _, some in groupby(found, lambda one: re.split(" on |,|:", one[1])[0])]
-    short: list[list[tuple[str, str]]] = [
-        some if len(some) <= MOST_ALIKE else [some[0], ("...", f"{len(some) - 2} more"), some[-1]] for some in groups
-    ]
-    return [one for some in short for one in some]
+    short = list[tuple[str, str]]()  # only the first and the last of many in a row that are of one kind
+    for _, alike in groupby(found, lambda one: re.split(" on |,|:", one[1])[0]):
+        some = list(alike)
+        short += some if len(some) <= MOST_ALIKE else [some[0], ("...", f"{len(some) - 2} more"), some[-1]]
+    return short
 
 
 LAWS = (("energy", "momentum", "angular_momentum_space"), ("energy", "total_momentum", "total_angular_momentum"))

@@ -224,7 +224,8 @@ def spacecraft(
         acts += loads_on_points(found, pulls, inside[:2], None if of_whole is None else of_whole.moments)
     acts += [GRADIENT] if gravity_gradient else []
     acts += devices.loads_of_devices(burning, panels, beside, moment, turned)
-    acts += [*(idle(name) for name in carried), *(one.load(turned) for one in moved.values())]
+    acts += [Load(nothing, name, kind="idle") for name in carried]  # which say where works stand among the others
+    acts += [one.load(turned) for one in moved.values()]
     spun: dict[str, Any] = {} if rotors is None else {"wheels": rotors.wheels, "gyros": rotors.gyros}
     rows = zip(masses.tolist(), moments.tolist(), frames.tolist(), strict=True)
     bodies = [Body(f"body{i}" if N > 1 else "body", m, tuple(I), tuple(frame), **spun)
@@ -251,8 +252,3 @@ def spacecraft(
         ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
         alone={"recommended": "" if reads else "rkn6_14a/kepler"},
     )  # fmt: skip
-
-
-def idle(name: str) -> Load:
-    """A load that does nothing, which says where a work stands among the others."""
-    return Load(nothing, name, kind="idle")

@@ -170,13 +170,14 @@ class Tracing:
         """The roles."""
         g, sum, fixed = self.g, self.sum, self.traced()
         acting = self.acting
-        if sum.carried:
-            acting[L.MOVING] = self._with_rotors(self.loads[L.MOVING])
         coupling = Loads((self.zero,) * (3 * self.N), tuple(self.coupling), self.loads[L.RESTING].rates)
-        conditions = {f"part & {part} != 0": one for part, one in acting.items()}
-        if sum.carried:
-            coupled = f"part & {L.MOVING} != 0 and part & {L.WITHOUT_COUPLING} == 0"
-            conditions[coupled] = coupling
+        coupled = dict[str, Loads]()
+        if sum.carried:  # torques of motors and gimbals on their bodies
+            pairs = zip(self.loads[L.MOVING].torque, self.inside, strict=True)
+            torque = tuple(g.sum((a, 1.0), (b, 1.0)) for a, b in pairs)
+            acting[L.MOVING] = self.loads[L.MOVING]._replace(torque=torque)
+            coupled[f"part & {L.MOVING} != 0 and part & {L.WITHOUT_COUPLING} == 0"] = coupling
+        conditions = {f"part & {part} != 0": one for part, one in acting.items()} | coupled
         written = text(
             g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N,
             before=(sum.beside or 0) + len(self.work), beside=sum.beside, memory_at=self._memory_at(acting),
@@ -196,13 +197,10 @@ class Tracing:
             module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
             self.conservative, self.all_potential, self.N == 1 and not self.each, self.each, sum.centred,
             {*acting} == {L.ATTRACTION}, fixed, partial(self._conserves, fixed), frozenset(self.timed),
-            calls=calls, program=self._program(acting, coupling, fixed) if plain else None,
+            calls=calls, program=Program(g, frozen(acting), coupling, self._energy, len(self.work), frozen(fixed),
+                                         sum.turns) if plain else None,
             memory=REMEMBERED if f"parameters[{len(sum.parameters)}] = " in written else 0,
         )  # fmt: skip
-
-    def _program(self, acting: Mapping[int, Loads], coupling: Loads, fixed: Mapping[str, float]) -> Program:
-        return Program(self.g, frozen(acting), coupling, self._energy, len(self.work), frozen(fixed),
-                       self.sum.turns)  # fmt: skip
 
     @property
     def _energy(self) -> int:
@@ -217,11 +215,6 @@ class Tracing:
         rows = [a for part, one in acting.items() if part != L.MOVING for a in one.rows]
         steady = not any(one.flags for one in sum.summands) and not called_in(g, rows)
         return len(sum.parameters) if alone and steady and L.RESTING in acting and L.MOVING in acting else -1
-
-    def _with_rotors(self, moving: Loads) -> Loads:
-        """The loads that depend on velocities with the torques of motors and gimbals on their bodies."""
-        pairs = zip(moving.torque, self.inside, strict=True)
-        return moving._replace(torque=tuple(self.g.sum((a, 1.0), (b, 1.0)) for a, b in pairs))
 
     def _conserves(self, fixed: Mapping[str, float]) -> tuple[str, ...]:
         """What is conserved beside the energy, by each body in a loop; rotors exchange momentum with their bodies."""

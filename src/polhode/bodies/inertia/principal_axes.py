@@ -207,8 +207,7 @@ def principal_of_many(tensors: ArrayLike, *, triangle: bool = True, name: str = 
 
 
 def _of_many(given: Array, triangle: bool, whose: Callable[[int], str]) -> tuple[Array, Array]:
-    """Moments and frames of finite inertias (M, 3) or (M, 3, 3). Those that are ordinary beyond doubt are treated
-    together, the others (without thickness, on the border, or wrong) by ``principal``."""
+    """Moments and frames of finite inertias (M, 3) or (M, 3, 3): the ordinary ones together, others singly."""
     M = len(given)
     moments, frames = np.empty((M, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (M, 1))
     if given.ndim == 2:

@@ -39,8 +39,7 @@ from polhode.systems.forces.record import ARGUMENTS, Force
 
 @lru_cache(jit.KEPT_KERNELS)
 def by_functions(acceleration: Any, potential: Any, rate: Any, moving: bool, still: bool) -> Callable[..., Any]:
-    """The function of a load with these functions of a force, some of them called as they are; at rest, unless it is
-    ``moving``, and at time 0, if it is ``still``."""
+    """The function of a load with these of a force, at rest unless ``moving``, and at time 0 if ``still``."""
 
     def acting(body, t, numbers, mu, burns=None):
         def value(one, *given):
@@ -181,8 +180,7 @@ def forces_of(forces: Any) -> list[Force]:
 
 
 def _tried(given: Any) -> Force:
-    """A force whose functions are tried out, none of one's own under the name of another kind, as which a file of a run
-    would be read."""
+    """A force that was tried out; none of one's own has the name of another kind, as which a file would be read."""
     force = force_of(given)
     force.tried()
     if force.load is None and force.kind in FORCES and force_of(force.arguments).made != force.made:

@@ -32,7 +32,7 @@ from polhode.loads.gravity import oblate, of_harmonics, tide_along, uniform_pull
 from polhode.loads.load import made
 from polhode.loads.surfaces import in_layers, in_light, in_model, in_shade
 from polhode.loads.thrust import FRAMES, changed_by, pushed_along, pushed_forwards, pushed_outwards, times_of
-from polhode.surroundings.air import ROTATION, Air, AirByModel, air_of, layers_of
+from polhode.surroundings.air import ROTATION, AirByModel, air_of, layers_of
 from polhode.surroundings.gravity_fields import harmonics_of
 from polhode.surroundings.light import sizes_of
 from polhode.surroundings.paths import Circle, Ephemerides, ephemeris_of, path_of, path_to_sun
@@ -352,7 +352,13 @@ def drag(
         name: number(given[name], name, UNITS[name], positive=True) for name in way if name in UNITS
     }
     if air is not None:
-        return _in_air(air_of(air), values["coefficient"], rotation, axis)
+        made_air, C = air_of(air), values["coefficient"]
+        if unit_vector(axis, "axis") != (0.0, 0.0, 1.0):
+            raise InvalidInput(f"axis is {plain(axis)}, but air by NRLMSIS turns about z; leave it out")
+        turning = ROTATION if rotation is None else number(rotation, "rotation", "rad / s")
+        told = {"coefficient": C, "air": dict(made_air.arguments), "rotation": turning, "axis": [0.0, 0.0, 1.0]}
+        load = made(in_model, "drag", air=Table(made_air.numbers), half=0.5 * C, spin=(0.0, 0.0, turning))
+        return Force("drag", "drag in air by NRLMSIS", told, load=load, surface=True, velocity_dependent=True)
     if table is None:
         k = values["kd"] if kd is not None else 0.5 * values["coefficient"] * values["density"]
         numbers = Table((1.0, values["radius"], k, 1.0 / values["scale"]))
@@ -366,16 +372,6 @@ def drag(
         load=made(in_layers, "drag", air=numbers, spin=turning * np.array(k_axis)),
         surface=True, velocity_dependent=True,
     )  # fmt: skip
-
-
-def _in_air(air: Air, coefficient: float, rotation: Any, axis: Any) -> Force:
-    """Drag in air by NRLMSIS."""
-    if unit_vector(axis, "axis") != (0.0, 0.0, 1.0):
-        raise InvalidInput(f"axis is {plain(axis)}, but air by NRLMSIS turns about z; leave it out")
-    turning = ROTATION if rotation is None else number(rotation, "rotation", "rad / s")
-    arguments = {"coefficient": coefficient, "air": dict(air.arguments), "rotation": turning, "axis": [0.0, 0.0, 1.0]}
-    load = made(in_model, "drag", air=Table(air.numbers), half=0.5 * coefficient, spin=(0.0, 0.0, turning))
-    return Force("drag", "drag in air by NRLMSIS", arguments, load=load, surface=True, velocity_dependent=True)
 
 
 @answering
