@@ -248,10 +248,22 @@ def inverse_cube(square):
 
 
 @inlined
-def add_pair(i, j, on_i, on_j, w, out):
-    """Add on_i w to the force on body i and -on_j w to that on body j."""
-    put3(out, L.LOAD * i, axpy(on_i, w, get3(out, L.LOAD * i)))
-    put3(out, L.LOAD * j, axpy(-on_j, w, get3(out, L.LOAD * j)))
+def add_pairs(N, y, bodies, parameters, out, changing):
+    """Add the forces of all pairs; where they are ``changing``, twice their change by the accelerations in the slots of
+    the torques."""
+    for i in range(N):
+        for j in range(i):
+            if both_test(i, j, N, parameters):
+                continue
+            on_i, on_j = pulls(i, j, N, bodies, parameters)
+            d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
+            square = dot(d, d)
+            k, w = inverse_cube(square), d
+            if changing:
+                a = axpy(-1.0, get3(out, L.LOAD * i + 3), get3(out, L.LOAD * j + 3))
+                k, w = 2.0 * k, axpy(-3.0 * dot(d, a) / square, d, a)
+            put3(out, L.LOAD * i, axpy(k * on_i, w, get3(out, L.LOAD * i)))
+            put3(out, L.LOAD * j, axpy(-(k * on_j), w, get3(out, L.LOAD * j)))
 
 
 def gravity_loads(part, t, N, y, bodies, parameters, out):
@@ -270,29 +282,12 @@ def gravity_loads(part, t, N, y, bodies, parameters, out):
     for i in range(N):
         put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
         put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
-    for i in range(N):
-        for j in range(i):
-            if both_test(i, j, N, parameters):
-                continue
-            on_i, on_j = pulls(i, j, N, bodies, parameters)
-            d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
-            k = inverse_cube(dot(d, d))
-            add_pair(i, j, k * on_i, k * on_j, d, out)
+    add_pairs(N, y, bodies, parameters, out, False)
     if part == L.COMMUTATOR:
-        # The slots of the torques hold the accelerations until the pairs are done.
         for i in range(N):
             put3(out, L.LOAD * i + 3, scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(out, L.LOAD * i)))
             put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
-        for i in range(N):
-            for j in range(i):
-                if both_test(i, j, N, parameters):
-                    continue
-                on_i, on_j = pulls(i, j, N, bodies, parameters)
-                d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
-                w = axpy(-1.0, get3(out, L.LOAD * i + 3), get3(out, L.LOAD * j + 3))
-                square = dot(d, d)
-                k = 2.0 * inverse_cube(square)
-                add_pair(i, j, k * on_i, k * on_j, axpy(-3.0 * dot(d, w) / square, d, w), out)
+        add_pairs(N, y, bodies, parameters, out, True)
         for i in range(N):
             put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
 
