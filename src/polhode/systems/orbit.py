@@ -29,16 +29,7 @@ from dataclasses import replace
 
 from polhode.arguments import in_unit, number
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import (
-    Forces,
-    Function,
-    GravitationalParameter,
-    Length,
-    Loads,
-    Masses,
-    Numbers,
-    States,
-)
+from polhode.arguments.words import Forces, Function, GravitationalParameter, Length, Loads, Masses, Numbers, States
 from polhode.bodies.body import POINT, Body
 from polhode.errors import answering
 from polhode.loads import central

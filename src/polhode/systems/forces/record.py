@@ -33,11 +33,8 @@ ARGUMENTS = {
 of the centre, time, position, velocity."""
 TIME, VELOCITY = 3, 5
 """Index of the time and of the velocity among these."""
-
-
 PLACE = tuple(np.array((0.8, 0.5, 0.3))), tuple(np.array((0.2, 0.7, -0.4)))
 """Position and velocity at which functions are tried."""
-
 
 reads = lru_cache(1024)(may_read)
 
@@ -129,28 +126,32 @@ class Force:
     conservative: bool = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arguments", {"kind": self.kind, **self.arguments})
+        own = self.__dict__  # the dataclass is frozen from here on
+        own["arguments"] = {"kind": self.kind, **self.arguments}
         if self.load is not None:
             for name, default in (("velocity_dependent", False), ("autonomous", True), ("conservative", False)):
-                object.__setattr__(self, name, default if getattr(self, name) is None else getattr(self, name))
+                own[name] = default if own[name] is None else own[name]
             return
-        object.__setattr__(self, "conservative", self.potential is not None)
-        object.__setattr__(self, "numbers", self._checked_numbers())
+        own["conservative"], given = self.potential is not None, self.numbers
+        try:
+            own["numbers"] = tuple(map(float, self.numbers))
+        except (TypeError, ValueError):
+            own["numbers"] = (math.nan,)
+        if not all(map(math.isfinite, own["numbers"])):
+            raise self._wrong(f"has the numbers {shown(given)}; they must be finite numbers, in a tuple")
         if self.impulse is None and self.acceleration is None and self.potential is None:
             raise self._wrong(f"has no acceleration; give acceleration({', '.join(ARGUMENTS['acceleration'])}), or the "
                               f"potential({', '.join(ARGUMENTS['potential'])}) from which it follows")  # fmt: skip
         if self.impulse is not None and (self.acceleration is not None or self.potential is not None):
             raise self._wrong("is an impulse; leave out acceleration and potential")
-        for name in ARGUMENTS:
-            object.__setattr__(self, name, self._checked_function(name))
+        own |= {name: self._checked_function(name) for name in ARGUMENTS}
         if self.potential is not None:
             self._check_derived()
         if self.velocity_dependent is None:
-            moving = self.acceleration is not None and reads(self.acceleration, VELOCITY)
-            object.__setattr__(self, "velocity_dependent", moving)
+            own["velocity_dependent"] = self.acceleration is not None and reads(self.acceleration, VELOCITY)
         if self.autonomous is None:
             functions = [one for one in (self.acceleration, self.potential) if one is not None]
-            object.__setattr__(self, "autonomous", not any(reads(one, TIME) for one in functions))
+            own["autonomous"] = not any(reads(one, TIME) for one in functions)
         if self.flow > 0.0 and not (self.numbers and any(math.isfinite(one.stop - one.start) for one in self.switches)):
             raise self._wrong("uses up mass, but no switch says from when to when; give one with both times")
         if self.potential is not None and self.velocity_dependent:
@@ -201,15 +202,6 @@ class Force:
 
     def _wrong(self, problem: str) -> InvalidInput:
         return InvalidInput(f"force {self.kind!r} {problem}")
-
-    def _checked_numbers(self) -> tuple[float, ...]:
-        try:
-            made = tuple(map(float, self.numbers))
-        except (TypeError, ValueError):
-            made = (math.nan,)
-        if not all(map(math.isfinite, made)):
-            raise self._wrong(f"has the numbers {shown(self.numbers)}; they must be finite numbers, in a tuple")
-        return made
 
     def _checked_function(self, name: str) -> Any:
         """The plain function of this name, or None."""
