@@ -225,12 +225,8 @@ def magnetic_field(
     size, turning = number(radius, "radius", "m", positive=True), number(rotation, "rotation", "rad / s")
     frame = equator(k)
     numbers = (*(float(x) for row in frame for x in row), turning, start, size, float(top), *_terms(gauss, top))
-    given = {
-        "degree": degree,
-        "file": file,
-        "digest": known or None,
-        "coefficients": None if own is None else own.tolist(),
-    }
+    told = None if own is None else own.tolist()
+    given = {"degree": degree, "file": file, "digest": known or None, "coefficients": told}
     arguments = {
         "kind": kind, "epoch": year, **{name: value for name, value in given.items() if value is not None},
         "radius": size, "rotation": turning, "angle": start, "axis": plain(axis) if orientation is None else plain(k),

@@ -412,11 +412,8 @@ def circle(radius: Length, period: Time, phase: Angle = 0.0, normal: Vector = (0
     node /= np.linalg.norm(node)
     ahead = np.cross(n, node)
     arguments = {"radius": size, "period": turn, "phase": angle, "normal": plain(normal)}
-    return Path(
-        {"circle": arguments},
-        (float(ON_CIRCLE), rate, angle, *(size * node).tolist(), *(size * ahead).tolist()),
-        "on a circle",
-    )
+    placed = (float(ON_CIRCLE), rate, angle, *(size * node).tolist(), *(size * ahead).tolist())
+    return Path({"circle": arguments}, placed, "on a circle")
 
 
 Circle = Annotated[Mapping[str, Any], TableOf(circle)]
@@ -464,9 +461,8 @@ def path_to_sun(
         return path_of(position, times, positions, circle, ephemeris, "the Sun: direction, ")
     if any(value is not None for value in (position, times, positions, circle, ephemeris)):
         raise InvalidInput("direction is given beside a place of the Sun; leave one of them out")
-    return Path(
-        {"direction": plain(direction, "direction")}, (float(AT_REST), *unit_vector(direction, "direction")), "at rest"
-    )
+    told, placed = plain(direction, "direction"), (float(AT_REST), *unit_vector(direction, "direction"))
+    return Path({"direction": told}, placed, "at rest")
 
 
 def _table(times: Any, positions: Any) -> Path:
@@ -484,11 +480,8 @@ def _table(times: Any, positions: Any) -> Path:
     if slopes is None or not np.isfinite(slopes).all():
         raise InvalidInput("positions change faster than numbers tell; check the units of times and positions")
     rows = np.column_stack([epochs, points, slopes])
-    return Path(
-        {"times": epochs.tolist(), "positions": points.tolist()},
-        (float(TABLE), float(len(rows)), *rows.ravel().tolist()),
-        "along a table",
-    )
+    placed = (float(TABLE), float(len(rows)), *rows.ravel().tolist())
+    return Path({"times": epochs.tolist(), "positions": points.tolist()}, placed, "along a table")
 
 
 # ------------------------------------------------------------------ arguments

@@ -32,16 +32,6 @@ def symmetry_axis(inertia: Any, center: Array) -> Array | None:
     return axis if max(map(abs, beside)) <= 1e-14 * max(abs(entry) for row in t for entry in row) else None
 
 
-def center_from(inertia: Any) -> Any:
-    """The centre of mass of a body that has one, other than the fixed point."""
-    if not isinstance(inertia, MassProperties):
-        raise InvalidInput("center_of_mass is missing; give its position relative to the fixed point")
-    if not inertia.center_of_mass.any():
-        raise InvalidInput("the centre of mass of inertia is the origin of its axes, which is the fixed point; move "
-                           "the body with translated, or give center_of_mass")  # fmt: skip
-    return inertia.center_of_mass
-
-
 def about_fixed_point(inertia: Any, center: Array, mass: float, about: str, physical: bool) -> Array:
     """The inertia about the fixed point of a body with this mass; refused if physically impossible."""
     principal(inertia, triangle=physical)  # checks it as given
@@ -78,7 +68,14 @@ def held_at_a_point(
 ) -> Held:
     """A body with a fixed point from the arguments of ``heavy_top``."""
     inertia = in_unit(inertia, KG_M2, "inertia")
-    center = vector(center_from(inertia) if center_of_mass is None else center_of_mass, "center_of_mass", unit="m")
+    if center_of_mass is None:
+        if not isinstance(inertia, MassProperties):
+            raise InvalidInput("center_of_mass is missing; give its position relative to the fixed point")
+        if not inertia.center_of_mass.any():
+            raise InvalidInput("the centre of mass of inertia is the origin of its axes, which is the fixed point; "
+                               "move the body with translated, or give center_of_mass")  # fmt: skip
+        center_of_mass = inertia.center_of_mass
+    center = vector(center_of_mass, "center_of_mass", unit="m")
     if isinstance(inertia, MassProperties):  # its inertia is about its centre of mass, its mass known
         own = mass_of(inertia, mass)
         mass = own if weight is None else mass
@@ -104,11 +101,5 @@ def held_at_a_point(
         tensor = about_fixed_point(inertia, center, mass, inertia_about, physical)
         recorded = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
     moments, frame = principal(tensor, triangle=physical)
-    return Held(
-        tensor,
-        moments,
-        frame,
-        center,
-        weight,
-        {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded},
-    )
+    recorded = {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded}
+    return Held(tensor, moments, frame, center, weight, recorded)

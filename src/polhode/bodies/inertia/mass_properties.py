@@ -106,11 +106,8 @@ class MassProperties:
         total = self.mass + other.mass
         between = other.center_of_mass - self.center_of_mass
         reduced = self.mass * (other.mass / total)
-        return MassProperties(
-            total,
-            self.center_of_mass + (other.mass / total) * between,
-            self.inertia + other.inertia + point_inertia(reduced, between),
-        )
+        center = self.center_of_mass + (other.mass / total) * between
+        return MassProperties(total, center, self.inertia + other.inertia + point_inertia(reduced, between))
 
     def __radd__(self, other: object) -> MassProperties:
         """``0 + body``, the first addition of ``sum``."""
