@@ -13,7 +13,7 @@ are the parameters given to ``of``, and the states of the system. What a body of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from inspect import CO_VARARGS, CO_VARKEYWORDS, Parameter, Signature, signature
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Self
@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 from polhode.arguments import UNKNOWN, array, function, identifier, number
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, answering, shown
-from polhode.surroundings.surrounding import as_numbers
+from polhode.surroundings.surrounding import Acting, as_numbers
 
 pairs = PAIRS = "pairs"
 """What a load is on that is on every two bodies, ``polhode.pairs``."""
@@ -33,7 +33,7 @@ RETURNS = ("", "acceleration", "states")
 
 
 @dataclass(frozen=True)
-class Load:
+class Load(Acting):
     """What acts on bodies; made by ``polhode.loads.of`` and its like.
 
     Attributes
@@ -78,25 +78,6 @@ class Load:
         How thrusters among its states fire in pulses.
     """
 
-    function: Callable[..., Any]
-    name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    bodies: tuple[str, ...] = ()
-    kind: str = ""
-    returns: str = ""
-    starts: Mapping[str, Any] = field(default_factory=dict)
-    recorded: Mapping[str, Any] | None = None
-    own: Mapping[str, Any] = field(default_factory=dict)
-    reads: Mapping[str, str] = field(default_factory=dict)
-    switches: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    flagged: tuple[Any, ...] = ()
-    watches: tuple[Any, ...] = ()
-    impulse: Any = None
-    when: Mapping[str, Any] = field(default_factory=dict)
-    gate: str = ""
-    books: bool = True
-    made: Any = None
-    valves: Any = None
     what: ClassVar[str] = "load"
     reserved: ClassVar[tuple[str, ...]] = RESERVED
 
@@ -373,13 +354,6 @@ class Load:
         return [name for name in names_of(self.function) if name not in known]
 
     @property
-    def described(self) -> str:
-        """The load for messages."""
-        code = self.function.__code__
-        where = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})"
-        return f"{self.what} {self.name!r}" + (where if not self.shipped else "")
-
-    @property
     def form(self) -> Any:
         """What else than function, names and shapes its program depends on."""
         return self.returns, tuple(self.reads.items()), self.books, self.gate
@@ -395,11 +369,6 @@ class Load:
         found |= {"renamed": dict(self.reads)} if self.reads else {}
         found |= {"on": list(self.bodies)} if self.bodies else {}
         return found | ({"states": {name: plain(one) for name, one in self.starts.items()}} if self.starts else {})
-
-    @property
-    def shipped(self) -> bool:
-        """Whether its function is one of polhode's, which no user changes."""
-        return bool(self.kind) and str(self.function.__module__).startswith("polhode.")
 
     def __repr__(self) -> str:
         inside = [f"{name}={shown(value)}" for name, value in {**self.arguments, **self.when}.items()

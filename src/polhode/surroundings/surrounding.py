@@ -14,7 +14,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from types import FunctionType, MappingProxyType
+from types import FunctionType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,7 +33,45 @@ class Table(tuple[float, ...]):
 
 
 @dataclass(frozen=True)
-class Surrounding:
+class Acting:
+    """A function of bodies that is a part of a system, with all that may be said of it; see ``polhode.loads.Load``."""
+
+    function: Callable[..., Any]
+    name: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = ""
+    recorded: Mapping[str, Any] | None = None
+    bodies: tuple[str, ...] = ()
+    returns: str = ""
+    starts: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
+    reads: Mapping[str, str] = field(default_factory=dict)
+    switches: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    flagged: tuple[Any, ...] = ()
+    watches: tuple[Any, ...] = ()
+    impulse: Any = None
+    when: Mapping[str, Any] = field(default_factory=dict)
+    gate: str = ""
+    books: bool = True
+    made: Any = None
+    valves: Any = None
+    what: ClassVar[str] = "surroundings"
+
+    @property
+    def shipped(self) -> bool:
+        """Whether its function is one of polhode's, which no user changes."""
+        return bool(self.kind) and str(self.function.__module__).startswith("polhode.")
+
+    @property
+    def described(self) -> str:
+        """It for messages."""
+        code = self.function.__code__
+        where = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})"
+        return f"{self.what} {self.name!r}" + (where if not self.shipped else "")
+
+
+@dataclass(frozen=True)
+class Surrounding(Acting):
     """A quantity of the surroundings of a body; made by ``polhode.surroundings.of`` and its like.
 
     Attributes
@@ -53,23 +91,8 @@ class Surrounding:
         each body, that is 1 where it is positive and else 0, or "".
     """
 
-    function: Callable[..., Any]
-    name: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    kind: str = ""
-    recorded: Mapping[str, Any] | None = None
     edges: tuple[tuple[Callable[..., Any], str], ...] = ()
-    returns: ClassVar[str] = ""
-    flagged: ClassVar[tuple[Any, ...]] = ()
-    watches: ClassVar[tuple[Any, ...]] = ()
-    impulse: ClassVar[None] = None
-    gate: ClassVar[str] = ""
     form: ClassVar[str] = ""
-    bodies: ClassVar[tuple[str, ...]] = ()
-    starts: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    reads: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    switches: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType({})
-    when: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def named(self, name: str) -> Surrounding:
         """The same under the name that functions ask for, which must not be taken."""
@@ -80,18 +103,6 @@ class Surrounding:
     def name_of_edge(self, k: int) -> str:
         """The name under which function k of its edges stands among the quantities; no user's is called so."""
         return f"{self.name} edge {k}"
-
-    @property
-    def shipped(self) -> bool:
-        """Whether its function is one of polhode's."""
-        return bool(self.kind)
-
-    @property
-    def described(self) -> str:
-        """It for messages."""
-        code = self.function.__code__
-        where = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})"
-        return f"surroundings {self.name!r}" + (where if not self.kind else "")
 
     @property
     def arguments(self) -> dict[str, Any]:
