@@ -37,7 +37,7 @@ FRONT_DOORS = {
     "gradients/derivative.py: gradient", "bodies/wheels.py: reaction_wheels", "systems/rigid_body.py: rigid_body",
     "surroundings/magnetic.py: magnetic_field",
     "systems/controllers.py: controller", "systems/devices.py: sunlight", "systems/events.py: eclipse",
-    "systems/forces/surfaces.py: radiation_pressure",
+    "systems/forces/kinds.py: radiation_pressure",
 }  # fmt: skip
 """What users call, with an argument for everything they may say."""
 

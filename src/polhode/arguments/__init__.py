@@ -264,16 +264,6 @@ def of_each(
     return np.broadcast_to(a, (count,)).copy()
 
 
-def rows_of_each(value: object, name: str, count: int, what: str, unit: str) -> Array:
-    """3 numbers for each of so many things, as an array (count, 3)."""
-    rows = np.atleast_2d(array(value, name, unit))
-    if rows.shape != (count, 3):
-        raise InvalidInput(
-            f"{name} must be one row of 3 numbers for each of {count} {what}, but has shape {rows.shape}"
-        )
-    return rows
-
-
 def whole(value: object, name: str, least: int = 0, most: float = 2**53) -> int:
     """An integer of Python or NumPy (no float) from ``least`` to ``most``."""
     if isinstance(value, NO_WHOLE) or not isinstance(value, int | np.integer):

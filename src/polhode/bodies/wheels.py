@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.arguments import Array, array, choice, of_each, rows_of_each, unit_vectors
+from polhode.arguments import Array, array, choice, of_each, unit_vectors
 from polhode.arguments.frozen import frozen, read_only
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, NumberOrNumbers, Unit
@@ -233,7 +233,10 @@ def reaction_wheels(
                            "or leave them out")  # fmt: skip
     x = None if off is None else np.zeros((n, 3))
     if positions is not None:
-        x = rows_of_each(positions, "positions", n, "wheels", "m")
+        x = np.atleast_2d(array(positions, "positions", "m"))
+        if x.shape != (n, 3):
+            raise InvalidInput(f"positions must be one row of 3 numbers for each of {n} wheels, but has shape "
+                               f"{x.shape}")  # fmt: skip
         given["positions"] = plain(x)
     over = np.abs(momentum) > most
     if over.any():

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import Array, array, choice, number, of_each, rows_of_each, truth, unit_vectors, vector
+from polhode.arguments import Array, array, choice, number, of_each, truth, unit_vectors, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Position, Time, Unit
 from polhode.errors import InvalidInput, answering
@@ -382,7 +382,10 @@ def pulsed_thrusters(
     given["every"] = period = number(every, "every", "s", positive=True)
     x = np.zeros((n, 3))
     if positions is not None:
-        x = rows_of_each(positions, "positions", n, "thrusters", "m")
+        x = np.atleast_2d(array(positions, "positions", "m"))
+        if x.shape != (n, 3):
+            raise InvalidInput(f"positions must be one row of 3 numbers for each of {n} thrusters, but has shape "
+                               f"{x.shape}")  # fmt: skip
         given["positions"] = plain(x)
     times_given = {}
     for name, value in (("min_on_time", min_on_time), ("resolution", resolution)):

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -55,14 +54,6 @@ NEAR = 0.5
 def width_of(N):
     """Length of a row: the number of bodies behind the first in whole lanes."""
     return (N + (LANES - 2)) // LANES * LANES
-
-
-def tables(mu: Any) -> Any:
-    """The two tables behind the parameters."""
-    N = len(mu)
-    between = np.zeros(width_of(N))
-    between[1 : N - 1] = np.cumsum(mu[1 : N - 1])
-    return np.concatenate([between, (FAR * np.eye(LANES + 1, LANES)).ravel()])
 
 
 def memory_of(N: int) -> int:
@@ -229,22 +220,9 @@ def commutator_between_orbits(N, y, bodies, parameters, out):
 
 
 @inlined
-def pulls(i, j, N, bodies, parameters):
-    """What the pair attracts body i with and what body j, as forces times the square of their distance."""
-    masses = bodies[L.CONSTANTS * i + L.MASS] * bodies[L.CONSTANTS * j + L.MASS]
-    return parameters[3 * N + j] * masses, parameters[3 * N + i] * masses
-
-
-@inlined
 def both_test(i, j, N, parameters):
     """Whether both are test particles. A program traced from the loads is that of these, for any masses."""
     return parameters[3 * N + i] == 0.0 and parameters[3 * N + j] == 0.0
-
-
-@inlined
-def inverse_cube(square):
-    """The power -3/2."""
-    return 1.0 / (square * sqrt(square))
 
 
 @inlined
@@ -255,10 +233,11 @@ def add_pairs(N, y, bodies, parameters, out, changing):
         for j in range(i):
             if both_test(i, j, N, parameters):
                 continue
-            on_i, on_j = pulls(i, j, N, bodies, parameters)
+            masses = bodies[L.CONSTANTS * i + L.MASS] * bodies[L.CONSTANTS * j + L.MASS]
+            on_i, on_j = parameters[3 * N + j] * masses, parameters[3 * N + i] * masses
             d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
             square = dot(d, d)
-            k, w = inverse_cube(square), d
+            k, w = 1.0 / (square * sqrt(square)), d
             if changing:
                 a = axpy(-1.0, get3(out, L.LOAD * i + 3), get3(out, L.LOAD * j + 3))
                 k, w = 2.0 * k, axpy(-3.0 * dot(d, a) / square, d, a)
@@ -309,8 +288,10 @@ CONSERVES = ("energy", "total_momentum", "total_angular_momentum")
 
 def numbers_of(mu: Array, G: Array) -> Array:
     """The parameters of these gravity parameters and constants of gravitation, 0 of a test particle."""
-    together = np.cumsum(mu)
-    return np.concatenate([mu, together, mu / together, G, tables(mu)])
+    N, together = len(mu), np.cumsum(mu)
+    between = np.zeros(width_of(N))
+    between[1 : N - 1] = np.cumsum(mu[1 : N - 1])
+    return np.concatenate([mu, together, mu / together, G, between, (FAR * np.eye(LANES + 1, LANES)).ravel()])
 
 
 def gravitation(bodies: Sequence[Body], load: Load) -> Core:
