@@ -188,7 +188,6 @@ REFUSED = {
     ("reversible", "with a state"): "does not carry",
     ("Kepler splitting", "with a controller"): "a centre", ("Krysl", "with a controller"): "does not carry",
     ("backwards", "with a controller"): "cannot be undone", ("reversible", "with a controller"): "does not take",
-    ("lanes", "with a controller"): "not done over lanes",
 }  # fmt: skip
 
 

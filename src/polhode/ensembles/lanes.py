@@ -22,7 +22,7 @@ import numpy as np
 from polhode.algebra import elementary
 from polhode.ensembles.engines import Block, Engine
 from polhode.kernel import jit, layout as L
-from polhode.kernel.lane_drive import MARCH_LANES, march_lanes, memory_of
+from polhode.kernel.lane_drive import MARCH_LANES, march_lanes, memory_of, set_in_lanes
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
@@ -32,6 +32,7 @@ from polhode.programs.written import module_of
 from polhode.runs.integrator import extended
 from polhode.systems import System
 from polhode.systems.loads_roles import parted_loads
+from polhode.systems.sampling import loads_for_programs, untraced
 
 IN_LANES = tuple(
     (function, helper)
@@ -103,8 +104,9 @@ class LaneEngine:
                 f"members have {given[0]} numbers and {given[1]} parameters, not {lengths[0]} and {lengths[1]}"
             )
         memory = aligned(memory_of(system.N, lengths) * self.width)
+        coefficients = np.concatenate([self.prepared.coefficients, system.parameters if system.sampled else []])
         arrays = (
-            block.states, *constants, np.ascontiguousarray(self.prepared.coefficients, dtype=float),
+            block.states, *constants, coefficients,
             np.asarray(self.prepared.int_coefficients, dtype=np.int64), blocks, memory, memory, block.rows,
             block.status, block.done, block.iterations,
         )  # fmt: skip
@@ -153,6 +155,8 @@ def flags(system: System, guarded: bool, commutes: bool = False) -> tuple[tuple[
         (L.AUXILIARY, float(len(system.auxiliary))),
         (L.READ_FROM, float(system.read_from)),
         (L.WHEELS_AT, float(max(system.wheels_at, 0))),
+        (L.SAMPLES_AT, float(max(system.samples_at, 0))),
+        (L.COMMANDED, math.inf),
         (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
     )
 
@@ -183,9 +187,10 @@ def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[
     loads = module_of(text, HEAD).loads
     if text.count("\n") <= FEW_LINES:
         loads = jit.inlined(loads)  # type: ignore[no-untyped-call]
-    converting = {}
+    loads = loads_for_programs(loads, system.sampled)
+    converting = set_in_lanes(len(prepared.coefficients)) if system.sampled else {}
     if prepared.processed and prepared.converter is not None:
-        converting = {"convert": prepared.converter[1], "PROCESSED": True}
+        converting |= {"convert": prepared.converter[1], "PROCESSED": True}
     commutes = prepared.modified and system.commutator is not None
     if commutes:
         loads = jit.bind(  # type: ignore[no-untyped-call]
@@ -228,8 +233,10 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
         return f"{label} takes commutator loads, which {system.name!r} does not state in a form for lanes"
     if "mutual_gravity" in prepared.needs:
         return f"{label} follows orbits of several bodies about each other, which is not done over lanes"
-    if system.sampled:
-        return f"controllers of {system.name!r} set states between steps, which is not done over lanes"
+    if any(one.pulses for one in system.sampled):
+        return f"valves of {system.name!r} close within steps, each member's at times of its own"
+    if told := untraced(system.sampled):
+        return f"its {told}, which is not done over lanes"
     if system.switches or system.watched or system.impulses:
         return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
     dynamics = system.dynamics_of(prepared.part)

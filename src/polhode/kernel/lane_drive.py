@@ -7,6 +7,7 @@ stays in the fastest memory. Arrays lie by members; a group's numbers are copied
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 from numba import f8, i8
 
@@ -23,11 +24,15 @@ from polhode.kernel.lane_mode import (
     some_lane,
     with_known,
 )
+from polhode.kernel.sampling import sample
 from polhode.kernel.signatures import I1, Workspace
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
 convert = jit.hole("convert(task, t, h, p) -> status", "The converter of a processed method.", default=drive.convert)
 PROCESSED = jit.hole("PROCESSED", "Whether the method is processed.", default=False)
+set_states = jit.hole("set_states(t, p) -> status", "Sets states whose sampling time it is.", default=drive.set_states)
+SAMPLES = jit.hole("SAMPLES", "Whether controllers set states.", default=False)
+COMMON = jit.hole("COMMON", "How many coefficients a method has before the parameters that all lanes share.")
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a function over lanes.")
 SHAPE = jit.hole("SHAPE", "Pairs (field, value): what is known of the workspace, such as the number of bodies.")
@@ -61,6 +66,25 @@ def recorded(numbers, at, y, length):
         numbers[at + j] = y[j]
 
 
+@jit.inlined
+def commanded(numbers, at, p):
+    """Copy what has been set to the row of each lane that was recorded at its time."""
+    for j in range(L.BODY * p.N, L.BODY * p.N + p.S):
+        numbers[at + j] = p.y[j]
+
+
+@jit.inlined
+def rows_in_common(p):
+    """The table of samples of the first member, behind the coefficients of the method."""
+    return shifted(p.coefficients, COMMON)
+
+
+def set_in_lanes(coefficients: int) -> dict[str, Any]:
+    """What controllers bring to the loop, with a method of so many coefficients."""
+    rows = jit.bind(rows_in_common, COMMON=coefficients)  # type: ignore[no-untyped-call]
+    return {"set_states": jit.bind(sample, rows_of=rows), "SAMPLES": True}  # type: ignore[no-untyped-call]
+
+
 def memory_of(bodies: int, lengths: tuple[int, int, int, int]) -> int:
     """How many numbers a lane needs: iterations, three states, bodies, frames, parameters, loads, scratch memory."""
     return 1 + 2 * lengths[0] + sum(lengths) + (L.OF_BODY + 4) * bodies
@@ -88,6 +112,7 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
     iterations = integers_at(addresses, ITERATIONS)
     states, record = numbers_at(addresses, STATES), numbers_at(addresses, RECORD)
     info = local_numbers(L.STEP_INFO)
+    info[L.SAMPLED_FROM] = abs(t0)
     step_info = shared_info(info, own_info, KNOWN)
     p = with_known(Workspace(
         bodies_of_system, sizes[B], sizes[S], y, bodies, parameters, loads, numbers_at(addresses, COEFFICIENTS),
@@ -118,6 +143,12 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
             if not some_lane(status == L.OK):
                 break
             info[L.NEXT_TIME] = t0 + (k + 1) * h
+            if SAMPLES:
+                found = set_states(t0 + k * h, p)
+                if status == L.OK:
+                    status = found
+                if k % every == 0:
+                    commanded(record, width * (rows * own + row - 1), p)
             step_info[L.ITERATIONS] = 0.0
             found = step(t0 + k * h, h, p)
             speed = squared_speed(bodies_of_system, sizes[S], y, bodies)
@@ -146,6 +177,11 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
                 iterations[rows * own + row] = int(most)
                 most = 0.0 * most
                 row += 1
+        if SAMPLES:
+            found = set_states(t0 + n * h, p)
+            if status == L.OK:
+                status = found
+            commanded(record, width * (rows * own + rows - 1), p)
         integers_at(addresses, STATUS)[own] = status
         integers_at(addresses, DONE)[own] = done
     return 0

@@ -46,14 +46,21 @@ step = jit.hole("step(t, h, p) -> status", "The step of the method.")
 set_states = jit.hole("set_states(t, p) -> status", "Sets states whose sampling time it is.")
 
 
+@jit.replaceable
+@jit.inlined
+def rows_of(p):
+    """Where times, functions and places of the table are read, which of many members are the same."""
+    return p.parameters
+
+
 @jit.helper
 def draw(q, row, count, sample, p):
     """Draw the numbers of a row of noise for this sample."""
-    own = L.BODY * p.N
+    own, common = L.BODY * p.N, rows_of(p)
     for k in range(count):
         number = row + OF_ROW + OF_NUMBER * k
-        at, seed = own + int(q[number + TARGET]), int(q[number + SEED])
-        n, _ = normal_pair(sample & WORD, (sample >> 32) & WORD, int(q[number + STREAM]), 3, seed & WORD, seed >> 32)
+        at, seed, stream = own + int(common[number + TARGET]), int(q[number + SEED]), int(common[number + STREAM])
+        n, _ = normal_pair(sample & WORD, (sample >> 32) & WORD, stream, 3, seed & WORD, seed >> 32)
         p.y[at] = q[number + KEPT] * p.y[at] + q[number + FRESH] * n
 
 
@@ -140,20 +147,20 @@ def sample(t, p):
     """Set the states whose sampling time it is; the status is not OK where a value is not finite."""
     if t == p.step_info[L.COMMANDED]:
         return L.OK
-    q = p.parameters
+    q, common = p.parameters, rows_of(p)
     at = int(p.step_info[L.SAMPLES_AT])
     own, load = L.BODY * p.N, L.LOAD * p.N
     row = at + 1
-    for _ in range(int(q[at])):
-        every, phase, count = q[row + EVERY], q[row + PHASE], int(q[row + NUMBERS])
+    for _ in range(int(common[at])):
+        every, phase, count = common[row + EVERY], common[row + PHASE], int(common[row + NUMBERS])
         time = phase + every * floor((t - phase) / every + 0.5)
         size = max(max(abs(t), abs(phase)), max(every, p.step_info[L.SAMPLED_FROM]))
         if abs(t - time) <= SLACK * size:
-            role = int(q[row + ROLE])
+            role = int(common[row + ROLE])
             if role >= 0:
                 p.loads(L.SAMPLE + role, time, p.N, p.y, p.bodies, p.parameters, p.load)
                 for k in range(count):
-                    if not abs(p.load[load + int(q[row + OF_ROW + OF_NUMBER * k + INDEX])]) < inf:
+                    if not abs(p.load[load + int(common[row + OF_ROW + OF_NUMBER * k + INDEX])]) < inf:
                         return L.NOT_FINITE
             if role == NOISE:
                 draw(q, row, count, int(np.floor((t - phase) / every + 0.5)), p)
@@ -163,7 +170,7 @@ def sample(t, p):
                 count = 0
             for k in range(count):
                 number = row + OF_ROW + OF_NUMBER * k
-                index, delay = int(q[number + INDEX]), int(q[number + DELAY])
+                index, delay = int(common[number + INDEX]), int(common[number + DELAY])
                 x = p.y[own + index]
                 if role >= 0:
                     x = p.load[load + index]
@@ -173,15 +180,15 @@ def sample(t, p):
                     limit = q[number + LIMIT]
                     x = min(max(x, -limit), limit)
                     if delay > 0:
-                        register = own + int(q[number + REGISTER])
+                        register = own + int(common[number + REGISTER])
                         fresh = x
                         x = p.y[register]
                         for j in range(delay - 1):
                             p.y[register + j] = p.y[register + j + 1]
                         p.y[register + delay - 1] = fresh
-                p.y[own + int(q[number + TARGET])] = x
+                p.y[own + int(common[number + TARGET])] = x
             p.step_info[L.LOADED] = 0.0
-        row += OF_ROW + OF_NUMBER * int(q[row + NUMBERS])
+        row += OF_ROW + OF_NUMBER * int(common[row + NUMBERS])
     return L.OK
 
 
@@ -232,6 +239,48 @@ def pulsed_step(t, h, p):
         at = next_closing(t, end, p)
     p.step_info[L.NEXT_TIME] = end
     return step(t, end - t, p)
+
+
+@jit.inlined
+def first_to_close(end, p):
+    """The valve that closes first, before the end of its period and of a step, and the variable that says when; -1 for
+    none."""
+    q = p.parameters
+    at, own = int(p.step_info[L.SAMPLES_AT]), L.BODY * p.N
+    row, valve, closes = at + 1, -1, -1
+    for _ in range(int(q[at])):
+        if q[row + ROLE] == PULSE:
+            every, phase = q[row + EVERY], q[row + PHASE]
+            slack = SLACK * max(max(max(abs(end), abs(phase)), every), p.step_info[L.SAMPLED_FROM])
+            for k in range(int(q[row + NUMBERS])):
+                number = row + OF_ROW + OF_NUMBER * k
+                i, j = own + int(q[number + TARGET]), own + int(q[number + CLOSES])
+                period = phase + every * floor((p.y[j] - phase) / every + 0.5)
+                if p.y[i] != 0.0 and p.y[j] <= end + slack and abs(p.y[j] - period) > slack:
+                    if closes < 0 or p.y[j] < p.y[closes]:
+                        valve, closes = i, j
+        row += OF_ROW + OF_NUMBER * int(q[row + NUMBERS])
+    return valve, closes
+
+
+def step_between_moving_closings(t, h, p):
+    """The step of the method for kernels with derivatives, where the times at which valves close have some: in parts,
+    those of no length too, as between two valves that close at once, or behind one that closes at the end."""
+    end = p.step_info[L.NEXT_TIME]
+    begin = t + 0.0 * p.y[0]
+    valve, closes = first_to_close(end, p)
+    while valve >= 0:
+        at = p.y[closes]
+        p.step_info[L.NEXT_TIME] = at
+        status = step(begin, at - begin, p)
+        p.step_info[L.NEXT_TIME] = end
+        if status != L.OK:
+            return status
+        p.y[valve] = 0.0
+        p.step_info[L.LOADED] = 0.0
+        begin = at
+        valve, closes = first_to_close(end, p)
+    return step(begin, end - begin, p)
 
 
 @cache

@@ -55,12 +55,10 @@ class CommandProgram:
         """The role with a function of a builder's as plain Python."""
         return self.called.bridge(LOADS) if self.called else self.role
 
-    def for_derivatives(self, name: str) -> Any:
-        """The role for kernels with derivatives; InvalidInput where the system ``name`` has none."""
-        if self.called and self.called.no_programs:
-            (user,) = self.called.users.values()
-            raise InvalidInput(f"runs of {name!r} have no derivatives, because its {user.untraced}")
-        return self.role
+    @property
+    def untraced(self) -> str:
+        """What is no program, and why; empty where all is one."""
+        return next((one.untraced for one in self.called.users.values()), "") if self.called else ""
 
     def check(self, t: float, y: Any, system: System, bodies: Any) -> None:
         """Say by a UserFunctionError what is wrong with what it sets at this time and state."""

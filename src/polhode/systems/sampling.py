@@ -94,9 +94,14 @@ def bridged_with_commands(loads: Any, sampled: Sequence[Sampled]) -> Any:
     return _compiled(loads, tuple(one.bridge() for one in commands_of(sampled)), False)
 
 
-def loads_for_derivatives(loads: Any, sampled: Sequence[Sampled], name: str) -> Any:
-    """The same for kernels with derivatives: a template; InvalidInput where the system ``name`` has none."""
-    return with_commands(loads, [one.for_derivatives(name) for one in commands_of(sampled)])
+def untraced(sampled: Sequence[Sampled]) -> str:
+    """Which function is no program, and why; empty where all are programs."""
+    return next((one.untraced for one in commands_of(sampled) if one.untraced), "")
+
+
+def loads_for_programs(loads: Any, sampled: Sequence[Sampled]) -> Any:
+    """The same of functions that are programs, as a template, for kernels with derivatives or over lanes."""
+    return with_commands(loads, [one.role for one in commands_of(sampled)])
 
 
 def check_commands(system: System, t: float, y: Any, bodies: Any) -> None:
