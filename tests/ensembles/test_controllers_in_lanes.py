@@ -90,9 +90,9 @@ def test_a_command_that_is_not_finite_ends_its_member_only():
 
 
 def test_what_is_no_program_is_refused():
-    with pytest.warns(ph.errors.SlowFunctionWarning):
-        with pytest.raises(InvalidInput, match="'opaque' .*not done over lanes"):
-            ph.ensemble(one_body(opaque), members=3, step=0.25, steps=2, engine="lanes")
+    refused = pytest.raises(InvalidInput, match=r"'opaque' .*not done over lanes")
+    with pytest.warns(ph.errors.SlowFunctionWarning), refused:
+        ph.ensemble(one_body(opaque), members=3, step=0.25, steps=2, engine="lanes")
 
 
 @each("engine", ["auto", "threads"])

@@ -106,11 +106,6 @@ def test_a_controller_commands_pulses():
     assert_allclose(final(on), final(ds), atol=1e-12)
 
 
-def test_runs_with_pulses_have_no_derivatives():
-    with pytest.raises(InvalidInput, match="valves"):
-        ph.integrate(pulsed(), "s6_10", step=1.0, t_end=4.0, tangent=True, **START)
-
-
 def test_a_scenario_has_them(tmp_path):
     (tmp_path / "jets.toml").write_text("""
 method = "s6_10"

@@ -357,15 +357,14 @@ def kepler_motion(mu, m, r, p, t):
     speed = (speed[0], speed[1] + 2.0 * dot(v, dv))
     if not (square[0] > 0.0 and square[0] + speed[0] + abs(t) < inf and mu > 0.0):
         return L.NOT_FINITE, r, p
-    if t == 0.0:
-        return L.OK, r, p
     r0, dr0, b, db = energy_constant(mu, square, speed)
     if b > 0.0 and abs(t) * sqrt(b) * (b / mu) > pi:
         t = within_period(mu, b, db, t)
         if not abs(t) < inf:
             return L.NOT_CONVERGED, r, p
-        if t == 0.0:
-            return L.OK, r, p
+    if t == 0.0:  # no motion, whose derivatives are those of a short one
+        pull = -mu * m * t / (square[0] * sqrt(square[0]))
+        return L.OK, joined(r, scale(t, v)), joined(p, (pull * r[0], pull * r[1], pull * r[2]))
     direction = copysign(1.0, t)
     t = abs(t)
     x, dx = two_dot(r, v)

@@ -256,9 +256,9 @@ def first_to_close(end, p):
                 number = row + OF_ROW + OF_NUMBER * k
                 i, j = own + int(q[number + TARGET]), own + int(q[number + CLOSES])
                 period = phase + every * floor((p.y[j] - phase) / every + 0.5)
-                if p.y[i] != 0.0 and p.y[j] <= end + slack and abs(p.y[j] - period) > slack:
-                    if closes < 0 or p.y[j] < p.y[closes]:
-                        valve, closes = i, j
+                moves = p.y[i] != 0.0 and p.y[j] <= end + slack and abs(p.y[j] - period) > slack
+                if moves and (closes < 0 or p.y[j] < p.y[closes]):
+                    valve, closes = i, j
         row += OF_ROW + OF_NUMBER * int(q[row + NUMBERS])
     return valve, closes
 

@@ -19,7 +19,7 @@ from polhode.flows import tangent_rules, taylor_plain
 from polhode.flows.polynomial_lanes import taylor_step
 from polhode.kernel import jit, layout as L, tangent_drive as D
 from polhode.kernel.pairs import WITHOUT_THREADS
-from polhode.kernel.sampling import sample
+from polhode.kernel.sampling import sample, sample_valves, step_between_moving_closings
 from polhode.kernel.source import Unsupported
 from polhode.kernel.tangent_mode import padded
 from polhode.methods import MethodSpec
@@ -32,7 +32,7 @@ from polhode.programs.written import module_of
 from polhode.runs.integrator import extended
 from polhode.systems import System
 from polhode.systems.loads_roles import loads_between, no_loads, parted_loads
-from polhode.systems.sampling import loads_for_derivatives
+from polhode.systems.sampling import loads_for_programs, untraced
 
 MOST_STEPS = 10**10
 """Most steps of indicators and gradients, which take hours."""
@@ -239,16 +239,13 @@ def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tupl
     if prepared.step_density:
         raise InvalidInput(f"{label} chooses its steps along the motion; derivatives are for steps of one size or a "
                            "tolerance")  # fmt: skip
-    if any(one.pulses for one in system.sampled):
-        raise InvalidInput(f"valves of {system.name!r} close at times that depend on commands, so that its runs have "
-                           "no derivatives here; give thrusters with known times")  # fmt: skip
     if prepared.made_for is None:
         loads = _loads(system, method, prepared)
     else:
         prepared, loads = _taylor(system, method, prepared, adaptive)
-    if system.sampled:
-        return prepared, loads_for_derivatives(loads, system.sampled, system.name)
-    return prepared, loads
+    if told := untraced(system.sampled):
+        raise InvalidInput(f"runs of {system.name!r} have no derivatives, because its {told}")
+    return prepared, loads_for_programs(loads, system.sampled)
 
 
 def _compiled(
@@ -258,12 +255,17 @@ def _compiled(
     prepared, loads = method_and_loads(system, method, engine.adaptive)
     if engine.breaks:
         loads = _between(loads, len(system.with_memory))
-    converting: dict[str, Any] = {"set_states": sample, "SAMPLES": True} if system.sampled else {}
+    step, valves = prepared.step, any(one.pulses for one in system.sampled)
+    if valves:
+        step = jit.bind(step_between_moving_closings, step=step)  # type: ignore[no-untyped-call]
+    converting: dict[str, Any] = {}
+    if system.sampled:
+        converting = {"set_states": sample_valves if valves else sample, "SAMPLES": True}
     if prepared.processed and prepared.converter is not None:
         converting |= {"convert": prepared.converter[1], "PROCESSED": True}
     template = jit.bind(  # type: ignore[no-untyped-call]
         D.march_tangents,
-        step=prepared.step,
+        step=step,
         loads=loads,
         RULES=tangent_rules.RULES,
         VARIED=varied,

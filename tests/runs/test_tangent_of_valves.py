@@ -1,0 +1,177 @@
+"""Derivatives of runs with valves, which close at times that move with their commands: against differences, DOP853."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import solve_ivp
+
+import polhode as ph
+from each import each
+from polhode.kernel import jit
+
+pytestmark = pytest.mark.skipif(jit.disabled(), reason="derivatives need compiled kernels")
+
+MOMENTS = np.array([30.0, 35.0, 40.0])
+FORCES, PLACES = [(1, 0, 0), (-1, 0, 0), (0, 1, 0)], [(0, -0.8, 0), (0, -0.8, 0), (0, 0, 0.6)]
+TORQUES = np.cross(PLACES, FORCES) * 0.2
+START = {"angular_velocity": np.array([0.01, 0.02, 0.15]), "attitude": (np.cos(0.02), 0.0, 0.0, np.sin(0.02))}
+LOW = {"position": (7e6, 0, 0), "velocity": (0, 5300, 5300)}
+STEPS = {"steps": ph.Tolerance(1e-12)}
+END = 7.25
+
+
+def shares(q, omega, gains):
+    wanted = -gains[0] * q[3] * np.sign(q[0]) - gains[1] * omega[2]
+    return max(wanted, 0.0), max(-wanted, 0.0), 0.3 + gains[2] * omega[0]
+
+
+def law(t, position, velocity, q, omega, parameters, states):
+    return shares(q, omega, parameters)
+
+
+def craft(gains=(12.0, 5.0, 2.0), controller=law, **words):
+    jets = ph.systems.pulsed_thrusters(0.2, FORCES, every=0.5, positions=PLACES, min_on_time=0.02, **words)
+    return ph.spacecraft(MOMENTS, ph.planets.EARTH.mu, 100.0, pulsed_thrusters=jets, parameters=list(gains),
+                         controllers=[ph.controller(controller, every=0.5, sets="thruster_command")])  # fmt: skip
+
+
+def run(method, step=0.25, gains=(12.0, 5.0, 2.0), **words):
+    steps = {"step": step} if step else STEPS
+    return ph.integrate(craft(gains), method, t_end=END, **{**LOW, **START, **steps, **words})
+
+
+def read(ds):
+    names = ("position", "momentum", "angular_momentum_body", "thruster_command", "thruster_closes", "thruster_fired")
+    body = ds.assign(angular_momentum_body=ds.angular_velocity * MOMENTS)
+    return np.concatenate([body[name].values[-1] for name in names])
+
+
+ROWS = [f"{word}_{axis}" for word in ("position", "momentum", "angular_momentum") for axis in "xyz"]
+SPINS = ROWS[6:]
+ROWS += [f"thruster_{word}.{k}" for word in ("command", "closes", "fired") for k in range(3)]
+
+
+@each(("method", "step"), [
+    ("v2", 0.25), ("s4_6", 0.29), ("rkn6_14a/kepler", 0.125), ("mkrk:gauss4", 0.25), ("mkrk:cv8", 0.725),
+    ("mkrk:dp8", 0), ("taylor", 0),
+])  # fmt: skip
+def test_the_matrix_is_that_of_differences(method, step):
+    """By the spin at the start and by gains; steps that end where samples are, shorter ones, others, chosen ones."""
+    names = [f"parameters.{k}" for k in range(3)]
+    columns = [*SPINS, *names]
+    ds = run(method, step, tangent=names)
+    matrix = ds.state_transition.sel(row=ROWS, column=columns).values[-1]
+    for j, name in enumerate(columns):
+        k = j % 3
+        if name in names:
+            d = 1e-4
+            moved = [run(method, step, tuple(np.array((12.0, 5.0, 2.0)) + s * d * np.eye(3)[k])) for s in (1, -1)]
+        else:
+            d = 1e-4 * MOMENTS[k]
+            spins = [START["angular_velocity"] + s * 1e-4 * np.eye(3)[k] for s in (1, -1)]
+            moved = [run(method, step, angular_velocity=spin) for spin in spins]
+        found = (read(moved[0]) - read(moved[1])) / (2.0 * d)
+        if name.startswith(("parameters.1", "parameters.2", "angular")):
+            assert abs(matrix[12:, j]).max() > 1e-3
+        assert_allclose(matrix[3:6, j], found[3:6], rtol=1e-6, atol=2e-10 * 7e5 / d)  # round-off of momenta
+        assert_allclose(matrix[6:, j], found[6:], rtol=1e-6, atol=1e-7 * abs(matrix[6:, j]).max())
+
+
+def dop853(spin, gains):
+    """Spin at the end by equations of motion written here, from one time at which a valve moves to the next."""
+
+    def rate(t, x, on):
+        q, w = x[:4], x[4:7]
+        turned = 0.5 * np.array([-q[1:] @ w, *(q[0] * w + np.cross(q[1:], w))])
+        return np.concatenate([turned, (on @ TORQUES - np.cross(w, MOMENTS * w)) / MOMENTS, on])
+
+    x = np.concatenate([START["attitude"], spin, np.zeros(3)])
+    t = 0.0
+    while t < END:
+        cmd = np.clip(shares(x[:4], x[4:7], gains), 0.0, 1.0)
+        pulses = np.where(0.5 * cmd < 0.02, 0.0, 0.5 * cmd)
+        stop = min(t + 0.5, END)
+        times = sorted({t, stop, *(min(t + one, stop) for one in pulses)})
+        for a, b in pairwise(times):
+            on = (t + pulses > a).astype(float)
+            x = solve_ivp(rate, (a, b), x, "DOP853", rtol=1e-13, atol=1e-14, args=(on,)).y[:, -1]
+        t = stop
+    return x[4:]
+
+
+@each("method", ["mkrk:cv8", "taylor"])
+def test_the_derivative_is_that_of_the_motion(method):
+    """Equations by hand, without the gravity gradient, whose difference is below what is compared."""
+    free = ph.system(ph.body("bus", 100.0, MOMENTS), ph.loads.pulsed_thrusters(
+        0.2, FORCES, every=0.5, positions=PLACES, min_on_time=0.02), ph.controller(
+            of_sum, every=0.5, parameters={"gains": [12.0, 5.0, 2.0]}))  # fmt: skip
+    steps = {"step": 0.25} if method != "taylor" else STEPS
+    ds = ph.integrate(free, method, t_end=END, tangent=["of_sum.gains"], **START, **steps)
+    rows = [*SPINS, *(f"thruster_fired.{k}" for k in range(3))]
+    columns = [*SPINS, *(name for name in map(str, ds.column.values) if "gains" in name)]
+    matrix = ds.state_transition.sel(row=rows, column=columns).values[-1]
+    gains, spin, size = np.array([12.0, 5.0, 2.0]), START["angular_velocity"], np.array([*MOMENTS, 1.0, 1.0, 1.0])
+    for j, name in enumerate(columns):
+        along = np.eye(3)[j % 3]
+
+        def moved(s, along=along, name=name):
+            if name.startswith("angular"):
+                return size * dop853(spin + s * along / MOMENTS, gains)
+            return size * dop853(spin, gains + s * along)
+
+        d = 4e-3
+        found = (8.0 * (moved(d) - moved(-d)) - moved(2 * d) + moved(-2 * d)) / (12.0 * d)
+        assert_allclose(matrix[:, j], found, rtol=1e-6, atol=1e-8 * abs(found).max())
+
+
+def of_sum(bus, gains):
+    return {"thruster_command": np.array(shares(bus.attitude, bus.angular_velocity, gains))}
+
+
+def given(t, position, velocity, q, omega, parameters, states):
+    return parameters[0], parameters[1], parameters[2]
+
+
+@each("method", ["v2", "v2/kepler", "mkrk:cv8", "mkrk:gauss4", "taylor"])
+def test_valves_that_close_at_once_have_their_own_derivatives(method):
+    """Two of them at the same time, a third that is open to the end of its period. Numbers of a method have other
+    slopes, by its error, where the first closes before the second and where it does so behind it."""
+    steps = STEPS if method == "taylor" else {"step": 0.5}
+    words = {"t_end": 1.0, **LOW, **START, **steps}
+    ds = ph.integrate(craft((0.4, 0.4, 1.0), given), method, tangent=["parameters"], **words)
+    by = ds.state_transition.sel(column=[f"parameters.{k}" for k in range(3)])
+    fired = by.sel(row=[f"thruster_fired.{k}" for k in range(3)]).values[-1]
+    assert_allclose(fired, np.diag([1.0, 1.0, 0.0]), atol=1e-12)
+    matrix = by.sel(row=ROWS[:9]).values[-1]
+    for k in range(2):
+        d = (-1e-3, 1e-3)[k]
+        here, one, two = (read(ph.integrate(craft(tuple(np.array((0.4, 0.4, 1.0)) + s * d * np.eye(3)[k]), given),
+                                            method, **words)) for s in (0, 1, 2))  # fmt: skip
+        found = (4.0 * one - two - 3.0 * here) / (2.0 * d)
+        assert_allclose(matrix[3:6, k], found[3:6], atol=2e-6)  # round-off of momenta of 7e5
+        assert_allclose(matrix[6:, k], found[6:9], rtol=1e-6, atol=1e-9)
+
+
+def test_resolved_pulses_are_constant():
+    ds = ph.integrate(craft(resolution=0.05), "v2", step=0.25, t_end=END, tangent=["parameters"], **LOW, **START)
+    fired = ds.state_transition.sel(row=["thruster_fired.0", "thruster_fired.1"])
+    assert not fired.sel(column=[f"parameters.{k}" for k in range(3)]).values.any()
+    assert float(ds.thruster_fired[-1].max()) > 1.0
+
+
+def test_gradients_and_growth_know_them():
+    def spin(rows):
+        return rows.angular_velocity[2]
+
+    words = {"step": 0.25, "t_end": END, **LOW, **START}
+    found = ph.gradient(spin, craft(), "mkrk:cv8", wrt=["parameters"], **words)
+    for k, by in enumerate(found.flat()):
+        ends = [run("mkrk:cv8", gains=tuple(np.array((12.0, 5.0, 2.0)) + s * 1e-4 * np.eye(3)[k])) for s in (1, -1)]
+        differences = float(ends[0].angular_velocity[-1, 2] - ends[1].angular_velocity[-1, 2]) / 2e-4
+        assert by == pytest.approx(differences, rel=1e-6, abs=1e-10)
+    grown = ph.chaos.lyapunov(craft(), "mkrk:cv8", step=0.25, steps=29, vectors=2, every=29, **LOW, **START)
+    assert np.isfinite(grown.exponent.values).all()
