@@ -88,18 +88,9 @@ from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.plugins import load_plugins
 
 __all__ = [
-    "LARGEST_FAMILY_ORDER",
-    "LARGEST_TREE_ORDER",
-    "TABLEAUX",
-    "Assumptions",
-    "Tableau",
-    "add_tableau",
-    "order_residuals",
-    "rooted_trees",
-    "simplifying_assumptions",
-    "tableau",
-    "tableau_names",
-]
+    "LARGEST_FAMILY_ORDER", "LARGEST_TREE_ORDER", "TABLEAUX", "Assumptions", "Tableau", "add_tableau",
+    "order_residuals", "rooted_trees", "simplifying_assumptions", "tableau", "tableau_names",
+]  # fmt: skip
 
 # Tolerance of identities between coefficients, relative to the sum of the absolute values of the terms: far above the
 # error of rounding to doubles (1e-15), far below that of a misprinted digit (1e-10).
@@ -648,16 +639,6 @@ def nodes_and_weights(stages: int, below: int) -> tuple[list[Decimal], list[Deci
     return nodes, [_integral(p, Decimal(1)) for p in _lagrange_basis(nodes)]
 
 
-def gauss_numbers(stages: int) -> Numbers:
-    """A, b, c of Gauss collocation, in decimals."""
-    return _collocation(_nodes(stages, 0))
-
-
-def _radau_iia(stages: int) -> Numbers:
-    """A, b, c of Radau IIA collocation, in decimals."""
-    return _collocation(_nodes(stages, 1))
-
-
 def lobatto_numbers(stages: int) -> Numbers:
     """A, b, c of Lobatto collocation (IIIA), in decimals."""
     return _collocation(_nodes(stages, 2))
@@ -692,37 +673,27 @@ class _Family(NamedTuple):
         return self.first <= order <= LARGEST_FAMILY_ORDER and (order - self.first) % 2 == 0
 
 
-_FAMILIES: Mapping[str, _Family] = MappingProxyType(
-    {
-        "gauss": _Family(
-            2,
-            lambda p: p // 2,
-            gauss_numbers,
-            "butcher1964",
-            "Gauss collocation: implicit, symmetric, symplectic, A-stable",
-        ),
-        "radau_iia": _Family(
-            1, lambda p: (p + 1) // 2, _radau_iia, "axelsson1969", "Radau IIA collocation: implicit, L-stable"
-        ),
-        "lobatto_iiia": _Family(
-            2,
-            lambda p: p // 2 + 1,
-            lobatto_numbers,
-            "ehle1969",
-            "Lobatto IIIA collocation: implicit with explicit first stage, symmetric, A-stable",
-        ),
-        "lobatto_iiib": _Family(
-            2,
-            lambda p: p // 2 + 1,
-            _lobatto_iiib,
-            "ehle1969",
-            "Lobatto IIIB: implicit, symmetric, A-stable, symplectic partner of Lobatto IIIA",
-        ),
-        "lobatto_iiic": _Family(
-            2, lambda p: p // 2 + 1, _lobatto_iiic, "chipman1971", "Lobatto IIIC: implicit, L-stable"
-        ),
-    }
-)
+_FAMILIES: Mapping[str, _Family] = MappingProxyType({
+    "gauss": _Family(
+        2, lambda p: p // 2, lambda stages: _collocation(_nodes(stages, 0)), "butcher1964",
+        "Gauss collocation: implicit, symmetric, symplectic, A-stable",
+    ),
+    "radau_iia": _Family(
+        1, lambda p: (p + 1) // 2, lambda stages: _collocation(_nodes(stages, 1)), "axelsson1969",
+        "Radau IIA collocation: implicit, L-stable",
+    ),
+    "lobatto_iiia": _Family(
+        2, lambda p: p // 2 + 1, lobatto_numbers, "ehle1969",
+        "Lobatto IIIA collocation: implicit with explicit first stage, symmetric, A-stable",
+    ),
+    "lobatto_iiib": _Family(
+        2, lambda p: p // 2 + 1, _lobatto_iiib, "ehle1969",
+        "Lobatto IIIB: implicit, symmetric, A-stable, symplectic partner of Lobatto IIIA",
+    ),
+    "lobatto_iiic": _Family(
+        2, lambda p: p // 2 + 1, _lobatto_iiic, "chipman1971", "Lobatto IIIC: implicit, L-stable"
+    ),
+})  # fmt: skip
 
 
 def _rounded(x: Decimal) -> float:
@@ -887,50 +858,29 @@ def add_tableau(
 # --- rows: explicit ---------------------------------------------------------------------------------------------------
 
 add_tableau("forward_euler", [[]], [1], cite="hairer1993", description="Euler, explicit")
-
 add_tableau(
-    "explicit_midpoint",
-    [[], [1 / 2]],
-    [0, 1],
-    cite="runge1895",
+    "explicit_midpoint", [[], [1 / 2]], [0, 1], cite="runge1895",
     description="midpoint rule with an Euler predictor, explicit",
-)
-
+)  # fmt: skip
 add_tableau(
     "heun", [[], [1]], [1 / 2, 1 / 2], cite="heun1900", description="trapezoidal rule with an Euler predictor, explicit"
 )
-
 add_tableau(
-    "heun3",
-    [[], [1 / 3], [0, 2 / 3]],
-    [1 / 4, 0, 3 / 4],
-    cite="heun1900",
+    "heun3", [[], [1 / 3], [0, 2 / 3]], [1 / 4, 0, 3 / 4], cite="heun1900",
     description="Heun's method of order 3, explicit",
-)
-
+)  # fmt: skip
 add_tableau(
-    "kutta3",
-    [[], [1 / 2], [-1, 2]],
-    [1 / 6, 2 / 3, 1 / 6],
-    cite="kutta1901",
+    "kutta3", [[], [1 / 2], [-1, 2]], [1 / 6, 2 / 3, 1 / 6], cite="kutta1901",
     description="Kutta's method of order 3 with Simpson weights, explicit",
-)
-
+)  # fmt: skip
 add_tableau(
-    "rk4",
-    [[], [1 / 2], [0, 1 / 2], [0, 0, 1]],
-    [1 / 6, 1 / 3, 1 / 3, 1 / 6],
-    cite="kutta1901",
+    "rk4", [[], [1 / 2], [0, 1 / 2], [0, 0, 1]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], cite="kutta1901",
     description="the classical Runge-Kutta method, explicit",
-)
-
+)  # fmt: skip
 add_tableau(
-    "rk4_38",
-    [[], [1 / 3], [-1 / 3, 1], [1, -1, 1]],
-    [1 / 8, 3 / 8, 3 / 8, 1 / 8],
-    cite="kutta1901",
+    "rk4_38", [[], [1 / 3], [-1 / 3, 1], [1, -1, 1]], [1 / 8, 3 / 8, 3 / 8, 1 / 8], cite="kutta1901",
     description="Kutta's 3/8 rule, explicit",
-)
+)  # fmt: skip
 
 
 def _interpolation(b: Sequence[Any], further: Sequence[Sequence[Any]] = ()) -> list[list[float]]:
@@ -957,47 +907,26 @@ def _interpolation(b: Sequence[Any], further: Sequence[Sequence[Any]] = ()) -> l
 
 
 _BOGACKI_SHAMPINE_B = [Fraction(2, 9), Fraction(1, 3), Fraction(4, 9)]
-
 add_tableau(
-    "bs3",
-    [[], [1 / 2], [0, 3 / 4]],
-    _BOGACKI_SHAMPINE_B,
-    c=[0, 1 / 2, 3 / 4],
-    cite="bogacki1989",
-    description="Bogacki-Shampine 3(2), explicit, embedded",
-    errors=[[-5 / 72, 1 / 12, 1 / 9, -1 / 8]],
-    dense=([], _interpolation(_BOGACKI_SHAMPINE_B)),
-)
+    "bs3", [[], [1 / 2], [0, 3 / 4]], _BOGACKI_SHAMPINE_B, c=[0, 1 / 2, 3 / 4], cite="bogacki1989",
+    description="Bogacki-Shampine 3(2), explicit, embedded", errors=[[-5 / 72, 1 / 12, 1 / 9, -1 / 8]], dense=([],
+    _interpolation(_BOGACKI_SHAMPINE_B)),
+)  # fmt: skip
 
 _DORMAND_PRINCE_B = [Fraction(*x) for x in ((35, 384), (0, 1), (500, 1113), (125, 192), (-2187, 6784), (11, 84))]
 _DORMAND_PRINCE_DENSE = [
-    Fraction(-12715105075, 11282082432),
-    Fraction(0),
-    Fraction(87487479700, 32700410799),
-    Fraction(-10690763975, 1880347072),
-    Fraction(701980252875, 199316789632),
-    Fraction(-1453857185, 822651844),
-    Fraction(69997945, 29380423),
-]
+    Fraction(-12715105075, 11282082432), Fraction(0), Fraction(87487479700, 32700410799), Fraction(-10690763975,
+    1880347072), Fraction(701980252875, 199316789632), Fraction(-1453857185, 822651844), Fraction(69997945, 29380423),
+]  # fmt: skip
 """Weights of F_3 in the dense output of order 4 of the code DOPRI5 [hairer1993, II.6]."""
-
 add_tableau(
-    "dp5",
-    [
-        [],
-        [1 / 5],
-        [3 / 40, 9 / 40],
-        [44 / 45, -56 / 15, 32 / 9],
-        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
-        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
-    ],
-    _DORMAND_PRINCE_B,
-    c=[0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1],
-    cite="dormand1980",
+    "dp5", [[], [1 / 5], [3 / 40, 9 / 40], [44 / 45, -56 / 15, 32 / 9], [19372 / 6561, -25360 / 2187, 64448 / 6561,
+    -212 / 729], [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656]], _DORMAND_PRINCE_B, c=[0, 1 / 5,
+    3 / 10, 4 / 5, 8 / 9, 1], cite="dormand1980",
     description="Dormand-Prince RK5(4)7M, its seventh stage for the error alone, explicit, embedded",
-    errors=[[71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]],
-    dense=([], _interpolation(_DORMAND_PRINCE_B, [_DORMAND_PRINCE_DENSE])),
-)
+    errors=[[71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]], dense=([],
+    _interpolation(_DORMAND_PRINCE_B, [_DORMAND_PRINCE_DENSE])),
+)  # fmt: skip
 
 # The 12 stages of order 8 by Dormand and Prince, in the manner of [prince1981], with the estimates of orders 5 and 3
 # and the dense output of order 7 of the code DOP853 [hairer1993, II.5, II.6 and II.10]. Entries that are not 0, by
@@ -1127,20 +1056,13 @@ def _full(length: int, entries: Mapping[int, str]) -> list[Decimal]:
 
 
 _DOP853_ROWS = [_full(i, row) for i, row in enumerate(_DOP853_A)]
-
 add_tableau(
-    "dp8",
-    _DOP853_ROWS,
-    _full(12, _DOP853_B),
-    c=[sum(row, Decimal(0)) for row in _DOP853_ROWS],
-    cite="hairer1993",
-    description="Dormand-Prince of order 8 with the estimates of DOP853, explicit, embedded",
-    errors=[_full(13, _DOP853_E5), [x - y for x, y in zip(_full(13, _DOP853_B), _full(13, _DOP853_B3), strict=True)]],
-    dense=(
-        [_full(13 + k, row) for k, row in enumerate(_DOP853_EXTRA)],
-        _interpolation(_full(12, _DOP853_B), [_full(16, row) for row in _DOP853_DENSE]),
-    ),
-)
+    "dp8", _DOP853_ROWS, _full(12, _DOP853_B), c=[sum(row, Decimal(0)) for row in _DOP853_ROWS], cite="hairer1993",
+    description="Dormand-Prince of order 8 with the estimates of DOP853, explicit, embedded", errors=[_full(13,
+    _DOP853_E5), [x - y for x, y in zip(_full(13, _DOP853_B), _full(13, _DOP853_B3), strict=True)]],
+    dense=([_full(13 + k, row) for k, row in enumerate(_DOP853_EXTRA)], _interpolation(_full(12, _DOP853_B), [_full(16,
+    row) for row in _DOP853_DENSE])),
+)  # fmt: skip
 
 
 def _surds(root: int, entries: Sequence[tuple[int, int, int]]) -> list[float]:
@@ -1153,18 +1075,9 @@ _ZERO = (0, 0, 1)
 
 # Entries (p, q, r) stand for (p + q sqrt(21)) / r.
 _COOPER_VERNER_C = (
-    _ZERO,
-    (1, 0, 2),
-    (1, 0, 2),
-    (7, 1, 14),
-    (7, 1, 14),
-    (1, 0, 2),
-    (7, -1, 14),
-    (7, -1, 14),
-    (1, 0, 2),
-    (7, 1, 14),
-    (1, 0, 1),
-)
+    _ZERO, (1, 0, 2), (1, 0, 2), (7, 1, 14), (7, 1, 14), (1, 0, 2), (7, -1, 14), (7, -1, 14), (1, 0, 2), (7, 1, 14), (1,
+    0, 1),
+)  # fmt: skip
 _COOPER_VERNER_A: tuple[tuple[tuple[int, int, int], ...], ...] = (
     (),
     ((1, 0, 2),),
@@ -1176,59 +1089,29 @@ _COOPER_VERNER_A: tuple[tuple[tuple[int, int, int], ...], ...] = (
     ((1, 0, 14), _ZERO, _ZERO, _ZERO, (14, -3, 126), (13, -3, 63), (1, 0, 9)),
     ((1, 0, 32), _ZERO, _ZERO, _ZERO, (91, -21, 576), (11, 0, 72), (-385, -75, 1152), (63, 13, 128)),
     ((1, 0, 14), _ZERO, _ZERO, _ZERO, (1, 0, 9), (-733, -147, 2205), (515, 111, 504), (-51, -11, 56), (132, 28, 245)),
-    (
-        _ZERO,
-        _ZERO,
-        _ZERO,
-        _ZERO,
-        (-42, 7, 18),
-        (-18, 28, 45),
-        (-273, -53, 72),
-        (301, 53, 72),
-        (28, -28, 45),
-        (49, -7, 18),
-    ),
+    (*[_ZERO] * 4, (-42, 7, 18), (-18, 28, 45), (-273, -53, 72), (301, 53, 72), (28, -28, 45), (49, -7, 18)),
 )
 _COOPER_VERNER_B = ((1, 0, 20), *[_ZERO] * 6, (49, 0, 180), (16, 0, 45), (49, 0, 180), (1, 0, 20))
-
 add_tableau(
-    "cv8",
-    [_surds(21, row) for row in _COOPER_VERNER_A],
-    _surds(21, _COOPER_VERNER_B),
-    c=_surds(21, _COOPER_VERNER_C),
-    cite="cooper1972",
-    description="Cooper-Verner method of order 8 with 11 stages, explicit",
-)
+    "cv8", [_surds(21, row) for row in _COOPER_VERNER_A], _surds(21, _COOPER_VERNER_B), c=_surds(21, _COOPER_VERNER_C),
+    cite="cooper1972", description="Cooper-Verner method of order 8 with 11 stages, explicit",
+)  # fmt: skip
 
 # --- rows: implicit ---------------------------------------------------------------------------------------------------
 
 add_tableau("backward_euler", [[1]], [1], cite="hairer1996", description="Euler, implicit, L-stable")
-
 add_tableau(
     "midpoint", [[1 / 2]], [1], cite="hairer2006", description="implicit midpoint rule: symmetric, symplectic, A-stable"
 )
-
 add_tableau(
-    "trapezoid",
-    [[0, 0], [1 / 2, 1 / 2]],
-    [1 / 2, 1 / 2],
-    cite="hairer2006",
+    "trapezoid", [[0, 0], [1 / 2, 1 / 2]], [1 / 2, 1 / 2], cite="hairer2006",
     description="implicit trapezoidal rule: symmetric, A-stable",
-)
-
+)  # fmt: skip
 add_tableau(
-    "sdirk2",
-    [_surds(2, [(2, -1, 2), _ZERO]), _surds(2, [(0, 1, 2), (2, -1, 2)])],
-    _surds(2, [(0, 1, 2), (2, -1, 2)]),
-    cite="alexander1977",
-    description="diagonally implicit of order 2, L-stable",
-)
-
+    "sdirk2", [_surds(2, [(2, -1, 2), _ZERO]), _surds(2, [(0, 1, 2), (2, -1, 2)])], _surds(2, [(0, 1, 2), (2, -1, 2)]),
+    cite="alexander1977", description="diagonally implicit of order 2, L-stable",
+)  # fmt: skip
 add_tableau(
-    "sdirk3",
-    [_surds(3, [(3, 1, 6), _ZERO]), _surds(3, [(0, -1, 3), (3, 1, 6)])],
-    [1 / 2, 1 / 2],
-    c=_surds(3, [(3, 1, 6), (3, -1, 6)]),
-    cite="crouzeix1975",
-    description="diagonally implicit of order 3, A-stable",
-)
+    "sdirk3", [_surds(3, [(3, 1, 6), _ZERO]), _surds(3, [(0, -1, 3), (3, 1, 6)])], [1 / 2, 1 / 2], c=_surds(3, [(3, 1,
+    6), (3, -1, 6)]), cite="crouzeix1975", description="diagonally implicit of order 3, A-stable",
+)  # fmt: skip
