@@ -170,11 +170,7 @@ def short_orbits(mu, x, y, z, u, v, w, t, all_lanes):
     q, dq = times(p, dp, i1, di1)
     fdot, dfdot = times(q, dq, G1, dG1)
     return (
-        solved,
-        f * x + (g * u + (df * x + dg * u)),
-        f * y + (g * v + (df * y + dg * v)),
-        f * z + (g * w + (df * z + dg * w)),
-        fdot * x + (gdot * u + (dfdot * x + dgdot * u)),
-        fdot * y + (gdot * v + (dfdot * y + dgdot * v)),
-        fdot * z + (gdot * w + (dfdot * z + dgdot * w)),
-    )
+        solved, f * x + (g * u + (df * x + dg * u)), f * y + (g * v + (df * y + dg * v)),
+        f * z + (g * w + (df * z + dg * w)), fdot * x + (gdot * u + (dfdot * x + dgdot * u)),
+        fdot * y + (gdot * v + (dfdot * y + dgdot * v)), fdot * z + (gdot * w + (dfdot * z + dgdot * w)),
+    )  # fmt: skip

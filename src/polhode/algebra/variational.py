@@ -34,15 +34,9 @@ from polhode.errors import InvalidInput, UserFunctionError, shown
 from polhode.lazy import public_names
 
 __all__ = [
-    "discrete_euler_lagrange",
-    "discrete_forces",
-    "discrete_lagrangian",
-    "legendre_minus",
-    "legendre_plus",
-    "midpoint_energy_offset",
-    "midpoint_shifted_velocity",
-    "slot_derivatives",
-]
+    "discrete_euler_lagrange", "discrete_forces", "discrete_lagrangian", "legendre_minus", "legendre_plus",
+    "midpoint_energy_offset", "midpoint_shifted_velocity", "slot_derivatives",
+]  # fmt: skip
 __dir__ = public_names(__all__)
 
 Lagrangian = Callable[[Any, Any], Any]

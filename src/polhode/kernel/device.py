@@ -304,10 +304,7 @@ class Writer(translate.Writer):
         )
         half = b.or_(b.and_(bits, Constant(I, -(0x7FF << 52) - 1)), Constant(I, 1022 << 52))
         lost = b.select(small, Constant(I, 1022 + 54), Constant(I, 1022))
-        return (
-            b.select(plain, b.bitcast(half, F), x),
-            b.select(plain, b.sub(exponent_of(bits), lost), zero),
-        )
+        return (b.select(plain, b.bitcast(half, F), x), b.select(plain, b.sub(exponent_of(bits), lost), zero))
 
     def scaled(self, x: Any, n: Any) -> Any:
         """x times 2 to the power n, rounded once, as ``math.ldexp`` for what does not overflow."""

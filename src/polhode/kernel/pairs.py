@@ -203,14 +203,9 @@ def part_by_address(s, address):
     )
     s = int(c[SLICES]) - 1 - s  # the last slices have the most bodies: taken first, so that threads end together
     part(
-        work_sharing.read_slot(address, 0),
-        s,
-        n,
-        work_sharing.read_slot(address, 4),
-        y,
-        c,
+        work_sharing.read_slot(address, 0), s, n, work_sharing.read_slot(address, 4), y, c,
         work_sharing.numbers_behind(work_sharing.read_slot(address, 7)),
-    )
+    )  # fmt: skip
 
 
 def whole(job, n, N, y, c, out):
@@ -292,8 +287,4 @@ def bound(pack: Any, pair: Any, turned: Any) -> tuple[Any, Any, Any]:
     alone = helper(bind(in_turn, part=part))
     loads = bind(pair_loads, passed=passed, all_of=all_of)
     WITHOUT_THREADS[loads] = bind(pair_loads, passed=helper(bind(pass_of, pack=pack, all_of=alone)), all_of=alone)
-    return (
-        loads,
-        bind(pair_potential, passed=passed),
-        bind(work_sharing.serve, carry_out=by_address),
-    )
+    return (loads, bind(pair_potential, passed=passed), bind(work_sharing.serve, carry_out=by_address))

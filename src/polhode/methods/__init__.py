@@ -48,26 +48,10 @@ from polhode.methods.time_transformed import TIME_TRANSFORMATIONS
 from polhode.plugins import Registry
 
 __all__ = [
-    "FLOW_NAMES",
-    "METHODS",
-    "OTHER_NAMES",
-    "MethodSpec",
-    "Method",
-    "Option",
-    "CompiledMethod",
-    "Promises",
-    "Scheme",
-    "add_method",
-    "add_tableau",
-    "as_here",
-    "each_default",
-    "method",
-    "method_table",
-    "other_names",
-    "splitting",
-    "tableau",
-    "tableau_names",
-]
+    "FLOW_NAMES", "METHODS", "OTHER_NAMES", "MethodSpec", "Method", "Option", "CompiledMethod", "Promises", "Scheme",
+    "add_method", "add_tableau", "as_here", "each_default", "method", "method_table", "other_names", "splitting",
+    "tableau", "tableau_names",
+]  # fmt: skip
 
 LONGEST = 400
 """Most characters of a method string with all its options."""

@@ -273,13 +273,9 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         return tables(corrected(rule) if corrector else rule, nodes)
 
     def compiled(
-        options: Mapping[str, str],
-        corrector: str,
-        motion: str,
-        compensation: bool,
-        reads: bool = False,
+        options: Mapping[str, str], corrector: str, motion: str, compensation: bool, reads: bool = False,
         wheels: bool = False,
-    ) -> CompiledMethod:
+    ) -> CompiledMethod:  # fmt: skip
         carried = wheels and plain
         turning = rotation.compensated if compensation else None
         rotating = turning or rotation.build(**options)
@@ -352,16 +348,11 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     description = "; ".join([rule.title, *flow_titles])
     label = name or "/".join([rule.name, *["+".join(flows)] * bool(flows)])
     return Method(
-        label,
-        "splitting",
-        rotation.description if known_by_flow else description,
-        rotation.cite if known_by_flow else rule.cite,
-        prepare,
-        promised,
-        {**rotation.options, **({"corrector": CORRECTOR} if correctable else {})},
-        range=rotation.range / longest,
+        label, "splitting", rotation.description if known_by_flow else description,
+        rotation.cite if known_by_flow else rule.cite, prepare, promised,
+        {**rotation.options, **({"corrector": CORRECTOR} if correctable else {})}, range=rotation.range / longest,
         with_flow=None if known_by_flow else lambda other: splitting(rule, other),
-    )
+    )  # fmt: skip
 
 
 ROWS = (

@@ -688,14 +688,10 @@ def _laskar_robutel(first: str, kicks: int, corrected: bool) -> Scheme:
     family = {"A": "SABA", "B": "SBAB"}[first] + "C" * corrected
     orders = (2 * kicks, 4 if corrected else 2)
     return Scheme(
-        f"{family.lower()}{kicks}",
-        f"Laskar-Robutel {family}{kicks}, ({orders[0]},{orders[1]})",
-        "laskar2001",
-        min(orders),
-        _quadrature(first, kicks, corrected),
-        requires="gradient" if corrected else "near",
+        f"{family.lower()}{kicks}", f"Laskar-Robutel {family}{kicks}, ({orders[0]},{orders[1]})", "laskar2001",
+        min(orders), _quadrature(first, kicks, corrected), requires="gradient" if corrected else "near",
         generalised=orders,
-    )
+    )  # fmt: skip
 
 
 _ROWS += [

@@ -301,13 +301,9 @@ def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> Meth
     def prepare(**chosen: str) -> CompiledMethod:
         step = transformed(rotation.build(**chosen))
         return CompiledMethod(
-            step,
-            lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies,
-            coefficients,
-            int_coefficients,
-            step_density="distance",
-            auxiliary_work=2 + nodes,
-        )
+            step, lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies, coefficients, int_coefficients,
+            step_density="distance", auxiliary_work=2 + nodes,
+        )  # fmt: skip
 
     def promised(**chosen: str) -> Promises:
         base = plain.promises(**chosen)

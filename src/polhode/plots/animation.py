@@ -81,18 +81,10 @@ class Film:
 
 @answering
 def animate(
-    ds: xr.Dataset,
-    path: str | os.PathLike[str],
-    *,
-    seconds: float | None = None,
-    fps: int = FPS,
-    size: tuple[int, int] | None = None,
-    panels: str | Iterable[str] | None = None,
-    speed: float | None = None,
-    frame: str = "space",
-    shape: str = "solid",
-    progress: Callable[[Progress], None] | bool | None = None,
-) -> Film:
+    ds: xr.Dataset, path: str | os.PathLike[str], *, seconds: float | None = None, fps: int = FPS,
+    size: tuple[int, int] | None = None, panels: str | Iterable[str] | None = None, speed: float | None = None,
+    frame: str = "space", shape: str = "solid", progress: Callable[[Progress], None] | bool | None = None,
+) -> Film:  # fmt: skip
     """Write a film of a run: GIF, animated PNG, MP4 or WebM.
 
     A body is drawn as a cuboid of uniform density with its moments of inertia (a heavy top as a cone on its tip), with

@@ -122,13 +122,8 @@ def _triad(axes: Axes, shown: Shown, camera: Array, middle: Array, half: tuple[f
             continue
         tip = (1.25 if name == "Sun" else 1.0) * size * way
         arrow = {
-            "arrowstyle": "-|>",
-            "color": colour,
-            "linewidth": 0.9,
-            "mutation_scale": 6,
-            "shrinkA": 0,
-            "shrinkB": 0,
-        }
+            "arrowstyle": "-|>", "color": colour, "linewidth": 0.9, "mutation_scale": 6, "shrinkA": 0, "shrinkB": 0,
+        }  # fmt: skip
         axes.annotate("", at + tip, at, arrowprops=arrow, zorder=8)
         position = at + tip + 0.34 * size * way / long
         while any(float(np.linalg.norm(position - other)) < 0.75 * size for other in placed):

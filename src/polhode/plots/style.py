@@ -79,14 +79,9 @@ EMBEDDED: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "po
 """Settings with which files are written: fonts in them, and names within them that do not change."""
 
 PAPER: Any = RC | {
-    "font.size": 8.0,
-    "axes.titlesize": 8.5,
-    "axes.titlepad": 4.0,
-    "axes.labelsize": 8.0,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "lines.linewidth": 1.0,
-}
+    "font.size": 8.0, "axes.titlesize": 8.5, "axes.titlepad": 4.0, "axes.labelsize": 8.0, "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5, "lines.linewidth": 1.0,
+}  # fmt: skip
 """Settings of figures for papers, of the widths of a column or a page."""
 
 _POWER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -191,13 +186,9 @@ def picture_path(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def drawing(
-    path: Any,
-    size: tuple[float, float],
-    how: Any = RC,
-    written: float = DPI,
-    into: Figure | None = None,
+    path: Any, size: tuple[float, float], how: Any = RC, written: float = DPI, into: Figure | None = None,
     **options: Any,
-) -> Iterator[Figure]:
+) -> Iterator[Figure]:  # fmt: skip
     """A new picture of a size (inches), or one that is there, drawn in a style; then written where there is a path."""
     if path is not None:
         picture_path(path)

@@ -68,14 +68,9 @@ _kept: OrderedDict[Any, list[Dynamics]] = OrderedDict()
 
 
 def of_roles(
-    loads: Role,
-    potential: Role | None,
-    turns: Sequence[Sequence[bool]],
-    auxiliary: int,
-    parameters: Sequence[float],
-    changing: frozenset[int] = frozenset(),
-    part: int = L.ALL,
-) -> Dynamics:
+    loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Sequence[float],
+    changing: frozenset[int] = frozenset(), part: int = L.ALL,
+) -> Dynamics:  # fmt: skip
     """The dynamics of a system from its roles; systems whose programs are the same share one."""
     key = (loads, potential, turns, auxiliary, len(parameters), changing, part)
     for made in _kept.setdefault(key, []):

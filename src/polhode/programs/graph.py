@@ -308,13 +308,9 @@ class Graph:
         return [new[a] for a in outputs]
 
     def rebuilt(
-        self,
-        outputs: Iterable[int],
-        sums: Any = None,
-        products: Any = None,
-        functions: Any = None,
+        self, outputs: Iterable[int], sums: Any = None, products: Any = None, functions: Any = None,
         inputs: Mapping[int, int] | None = None,
-    ) -> list[int]:
+    ) -> list[int]:  # fmt: skip
         """The outputs written anew from the inputs on."""
         outputs, new = list(outputs), {}  # type: ignore[var-annotated]
         inputs = {} if inputs is None else inputs

@@ -75,12 +75,9 @@ def spread(**given: Any) -> dict[str, float]:
 
 
 def trace(
-    function: Callable[..., Any],
-    arguments: Mapping[str, Size],
-    shape: tuple[int, ...] | None = None,
-    what: str = "function",
-    numbers: Mapping[str, Any] | None = None,
-) -> Program:
+    function: Callable[..., Any], arguments: Mapping[str, Size], shape: tuple[int, ...] | None = None,
+    what: str = "function", numbers: Mapping[str, Any] | None = None,
+) -> Program:  # fmt: skip
     """The program of a function."""
     copy = rewired(function)
     values = {} if numbers is None else spread(**numbers)

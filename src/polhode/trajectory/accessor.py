@@ -85,14 +85,9 @@ class TrajectoryAccessor:
 
     # ------------------------------------------------------------------ attitude
     def euler(
-        self,
-        sequence: str = "ZYX",
-        *,
-        degrees: bool = False,
-        unwrap: bool = False,
-        body: int | str | None = None,
+        self, sequence: str = "ZYX", *, degrees: bool = False, unwrap: bool = False, body: int | str | None = None,
         member: int | None = None,
-    ) -> xr.DataArray:
+    ) -> xr.DataArray:  # fmt: skip
         """Euler angles of the attitude, body to space.
 
         Parameters
@@ -155,14 +150,9 @@ class TrajectoryAccessor:
 
     # ------------------------------------------------------------------ two bodies
     def relative(
-        self,
-        origin: int | str = 0,
-        other: int | str = 1,
-        *,
-        frame: str = "space",
-        degrees: bool = False,
+        self, origin: int | str = 0, other: int | str = 1, *, frame: str = "space", degrees: bool = False,
         member: int | str | None = None,
-    ) -> xr.Dataset:
+    ) -> xr.Dataset:  # fmt: skip
         """One body as seen from another.
 
         Parameters
@@ -230,14 +220,9 @@ class TrajectoryAccessor:
         return _in_degrees(angles, degrees)
 
     def elements(
-        self,
-        *,
-        mu: float | None = None,
-        about: int | str | None = None,
-        degrees: bool = False,
-        body: int | str | None = None,
-        member: int | None = None,
-    ) -> xr.Dataset:
+        self, *, mu: float | None = None, about: int | str | None = None, degrees: bool = False,
+        body: int | str | None = None, member: int | None = None,
+    ) -> xr.Dataset:  # fmt: skip
         """Osculating orbital elements of every row.
 
         Parameters
@@ -297,14 +282,9 @@ class TrajectoryAccessor:
         return transitions.in_elements(ds, mu) if to == "elements" else transitions.matrix_of(ds)
 
     def ground_track(
-        self,
-        *,
-        rotation_rate: float | None = None,
-        radius: float | None = None,
-        degrees: bool = False,
-        body: int | str | None = None,
-        member: int | None = None,
-    ) -> xr.Dataset:
+        self, *, rotation_rate: float | None = None, radius: float | None = None, degrees: bool = False,
+        body: int | str | None = None, member: int | None = None,
+    ) -> xr.Dataset:  # fmt: skip
         """Longitude and latitude below each row on the rotating central body.
 
         Parameters
@@ -357,14 +337,9 @@ class TrajectoryAccessor:
         return frames.altitude(self._chosen("altitude", "position", body=body, member=member), radius)
 
     def pointing_error(
-        self,
-        axis: ArrayLike = (0.0, 0.0, 1.0),
-        toward: str = "nadir",
-        *,
-        degrees: bool = False,
-        body: int | str | None = None,
-        member: int | None = None,
-    ) -> xr.DataArray:
+        self, axis: ArrayLike = (0.0, 0.0, 1.0), toward: str = "nadir", *, degrees: bool = False,
+        body: int | str | None = None, member: int | None = None,
+    ) -> xr.DataArray:  # fmt: skip
         """Angle between an axis of the body and a direction.
 
         Parameters

@@ -65,18 +65,10 @@ class Rows(NamedTuple):
 
 
 def dataset(
-    system: System,
-    rows: Rows,
-    potential: Callable[..., Any] | Array | None,
-    attributes: Mapping[str, Any],
-    units: str = "consistent",
-    chart: Coordinates | None = None,
-    compensation: str = "",
-    *,
-    members: Constants | None = None,
-    more: Mapping[str, Any] | None = None,
-    varied: Mapping[str, Any] | None = None,
-) -> xr.Dataset:
+    system: System, rows: Rows, potential: Callable[..., Any] | Array | None, attributes: Mapping[str, Any],
+    units: str = "consistent", chart: Coordinates | None = None, compensation: str = "", *,
+    members: Constants | None = None, more: Mapping[str, Any] | None = None, varied: Mapping[str, Any] | None = None,
+) -> xr.Dataset:  # fmt: skip
     """Return the Dataset of a run, or of M runs of one kind with a dimension ``member`` before ``time``.
 
     Everything is computed on all rows of all members at once, the bodies' quantities by one call of a kernel
@@ -317,14 +309,10 @@ def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping
 
 
 def assembled(
-    variables: Mapping[str, Any],
-    times: Array,
-    about: Mapping[str, str],
-    labels: tuple[tuple[str, tuple[Any, ...]], ...],
-    sizes: Mapping[str, int],
-    attributes: Mapping[str, Any],
+    variables: Mapping[str, Any], times: Array, about: Mapping[str, str],
+    labels: tuple[tuple[str, tuple[Any, ...]], ...], sizes: Mapping[str, int], attributes: Mapping[str, Any],
     varied: Mapping[str, Any],
-) -> xr.Dataset:
+) -> xr.Dataset:  # fmt: skip
     """The Dataset of variables that are known to fit together.
 
     xarray's own constructor compares the dimensions, coordinates and indexes of all variables with each other, 0.2 ms

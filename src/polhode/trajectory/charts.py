@@ -316,8 +316,7 @@ def _refuse_gaps(ds: xr.Dataset, branch: str) -> None:
         raise InvalidInput(
             f"{_place(ds, k + 1)} may be {angle[k]:.3g} rad from the row before, and branch {branch!r} is followed "
             f"over half a turn at most; record at least {np.ceil(angle.max() / pi):.6g} times as many rows (every= or "
-            "t_eval=), or take the "
-            "branch 'principal', which needs no neighbours"
+            "t_eval=), or take the branch 'principal', which needs no neighbours"
         )
 
 

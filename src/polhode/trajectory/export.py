@@ -57,19 +57,10 @@ WIDEST = 200
 
 @answering
 def oem(
-    ds: xr.Dataset,
-    path: str | os.PathLike[str],
-    *,
-    object_name: str,
-    center_name: str,
-    epoch: Any = None,
-    units: str | None = None,
-    object_id: str = "UNKNOWN",
-    ref_frame: str = "ICRF",
-    time_system: str | None = None,
-    originator: str = "POLHODE",
-    body: int | None = None,
-) -> Path:
+    ds: xr.Dataset, path: str | os.PathLike[str], *, object_name: str, center_name: str, epoch: Any = None,
+    units: str | None = None, object_id: str = "UNKNOWN", ref_frame: str = "ICRF", time_system: str | None = None,
+    originator: str = "POLHODE", body: int | None = None,
+) -> Path:  # fmt: skip
     """Write positions and velocities as an orbit ephemeris message (OEM) [ccsds2009].
 
     Parameters
@@ -132,20 +123,10 @@ def oem(
 
 @answering
 def aem(
-    ds: xr.Dataset,
-    path: str | os.PathLike[str],
-    *,
-    object_name: str,
-    epoch: Any = None,
-    object_id: str = "UNKNOWN",
-    center_name: str | None = None,
-    ref_frame: str = "ICRF",
-    body_frame: str = "SC_BODY_1",
-    scalar: str = "first",
-    time_system: str | None = None,
-    originator: str = "POLHODE",
-    body: int | None = None,
-) -> Path:
+    ds: xr.Dataset, path: str | os.PathLike[str], *, object_name: str, epoch: Any = None, object_id: str = "UNKNOWN",
+    center_name: str | None = None, ref_frame: str = "ICRF", body_frame: str = "SC_BODY_1", scalar: str = "first",
+    time_system: str | None = None, originator: str = "POLHODE", body: int | None = None,
+) -> Path:  # fmt: skip
     """Write attitudes as an attitude ephemeris message (AEM) [ccsds2008].
 
     Parameters
@@ -247,17 +228,9 @@ def _times(ds: xr.Dataset, epoch: Any, time_system: str | None) -> tuple[Array, 
 
 # ------------------------------------------------------------------ the text
 def _message(
-    kind: str,
-    version: str,
-    originator: str,
-    ds: xr.Dataset,
-    head: dict[str, str],
-    tail: dict[str, str],
-    times: Array,
-    values: Any,
-    epoch_and_system: tuple[Epoch, str],
-    data_markers: bool,
-) -> Iterator[str]:
+    kind: str, version: str, originator: str, ds: xr.Dataset, head: dict[str, str], tail: dict[str, str], times: Array,
+    values: Any, epoch_and_system: tuple[Epoch, str], data_markers: bool,
+) -> Iterator[str]:  # fmt: skip
     """Lines of a message; with ``data_markers`` the data are enclosed by DATA_START and DATA_STOP."""
     start, system = epoch_and_system
     if times[0] > times[-1]:

@@ -31,19 +31,13 @@ RECTILINEAR = 1e-12
 """Periapsis over distance below which an orbit has no plane: elements are NaN."""
 ANGLE_NAMES = ("roll", "pitch", "yaw")
 ELEMENTS = {
-    "semi_major_axis": "semi-major axis, negative of hyperbolas",
-    "eccentricity": "eccentricity",
-    "inclination": "inclination to the xy-plane",
-    "node": "longitude of the ascending node, from x",
-    "argument_of_periapsis": "argument of periapsis, from the node",
-    "true_anomaly": "true anomaly, from periapsis",
-    "argument_of_latitude": "argument of latitude, from the node",
-    "mean_anomaly": "mean anomaly, of ellipses",
-    "period": "orbital period, of ellipses",
-    "periapsis": "distance of the periapsis",
-    "apoapsis": "distance of the apoapsis",
-    "distance": "distance from the centre",
-}
+    "semi_major_axis": "semi-major axis, negative of hyperbolas", "eccentricity": "eccentricity",
+    "inclination": "inclination to the xy-plane", "node": "longitude of the ascending node, from x",
+    "argument_of_periapsis": "argument of periapsis, from the node", "true_anomaly": "true anomaly, from periapsis",
+    "argument_of_latitude": "argument of latitude, from the node", "mean_anomaly": "mean anomaly, of ellipses",
+    "period": "orbital period, of ellipses", "periapsis": "distance of the periapsis",
+    "apoapsis": "distance of the apoapsis", "distance": "distance from the centre",
+}  # fmt: skip
 """Osculating elements and what they mean."""
 TARGETS = ("nadir", "velocity", "normal", "sun")
 """Directions that a body axis can be compared with: to the centre, along the velocity, along r x v, to the Sun."""

@@ -61,18 +61,12 @@ def node_of(variable: Any, shape: tuple[int, ...], chunk: tuple[int, ...]) -> di
     first = {"name": "vlen-utf8"} if text else {"name": "bytes", "configuration": {"endian": "little"}}
     fill: Any = {"f": "NaN", "b": False}.get(variable.dtype.kind, "" if text else 0)
     return {
-        "zarr_format": 3,
-        "node_type": "array",
-        "shape": list(shape),
-        "data_type": kind,
+        "zarr_format": 3, "node_type": "array", "shape": list(shape), "data_type": kind,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunk)}},
-        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-        "fill_value": fill,
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": fill,
         "codecs": [first, {"name": "zstd", "configuration": {"level": 1, "checksum": True}}],
-        "attributes": dict(variable.attrs),
-        "dimension_names": list(variable.dims),
-        "storage_transformers": [],
-    }
+        "attributes": dict(variable.attrs), "dimension_names": list(variable.dims), "storage_transformers": [],
+    }  # fmt: skip
 
 
 def group_of(nodes: Mapping[str, Any], attributes: Mapping[str, Any]) -> bytes:
@@ -199,7 +193,8 @@ def opened(folder: Path, dimension: str = "time") -> xr.Dataset:
     """Open a Dataset on disk: its variables are read when they are used, the parts of them that are used."""
     from polhode.trajectory.on_disk import OnDisk
 
-    plain = {"create_default_indexes": False} if "create_default_indexes" in signature(xr.open_zarr).parameters else {}
+    known = signature(xr.open_zarr).parameters
+    plain: dict[str, Any] = {"create_default_indexes": False} if "create_default_indexes" in known else {}
     ds: xr.Dataset = xr.open_zarr(
         folder, chunks=None, decode_times=False, consolidated=True, zarr_format=3, **plain
     ).drop_encoding()

@@ -85,15 +85,9 @@ class Particles(NamedTuple):
 
 @answering
 def extended_xyz(
-    ds: xr.Dataset,
-    path: str | os.PathLike[str],
-    *,
-    every: int = 1,
-    wrap: bool = False,
-    species: str | Sequence[str] = "X",
-    sites: Any = None,
-    mass: ArrayLike | None = None,
-) -> Path:
+    ds: xr.Dataset, path: str | os.PathLike[str], *, every: int = 1, wrap: bool = False,
+    species: str | Sequence[str] = "X", sites: Any = None, mass: ArrayLike | None = None,
+) -> Path:  # fmt: skip
     """Write rows as extended XYZ, which ASE, OVITO and most others read.
 
     Columns ``species``, ``pos`` and ``velo``; where known ``masses``, ``initial_charges``, ``quaternion`` (w, x, y, z,
@@ -177,14 +171,9 @@ def extended_xyz(
 
 @answering
 def lammps_dump(
-    ds: xr.Dataset,
-    path: str | os.PathLike[str],
-    *,
-    every: int = 1,
-    species: str | Sequence[str] = "X",
-    sites: Any = None,
-    mass: ArrayLike | None = None,
-) -> Path:
+    ds: xr.Dataset, path: str | os.PathLike[str], *, every: int = 1, species: str | Sequence[str] = "X",
+    sites: Any = None, mass: ArrayLike | None = None,
+) -> Path:  # fmt: skip
     """Write rows as a text dump of LAMMPS (``dump custom``), which ASE, MDAnalysis, OVITO and ``read_dump`` read.
 
     Columns ``id type element x y z ix iy iz vx vy vz``; where known ``mass`` and ``q``; ``c_q[1]`` to ``c_q[4]``, the
@@ -262,16 +251,9 @@ def lammps_dump(
 
 @answering
 def gsd(
-    ds: xr.Dataset,
-    path: str | os.PathLike[str],
-    *,
-    every: int = 1,
-    species: str | Sequence[str] = "A",
-    sites: Any = None,
-    mass: ArrayLike | None = None,
-    inertia: ArrayLike | None = None,
-    box: ArrayLike | None = None,
-) -> Path:
+    ds: xr.Dataset, path: str | os.PathLike[str], *, every: int = 1, species: str | Sequence[str] = "A",
+    sites: Any = None, mass: ArrayLike | None = None, inertia: ArrayLike | None = None, box: ArrayLike | None = None,
+) -> Path:  # fmt: skip
     """Write rows as a GSD file of the ``hoomd`` schema, which HOOMD-blue, freud and OVITO read.
 
     Particle data have 32 bits, about 7 digits: enough for pictures and as the initial state of a HOOMD run, not for
@@ -401,18 +383,11 @@ def _particles(
             raise InvalidInput(f"species has {len(names)} names for {N} bodies; give one for all or one for each")
         moving = spin is not None
         return Particles(
-            **common,
-            position=position,
-            velocity=velocity,
-            attitude=attitude,
-            spin=spin,
-            dipole=body_dipoles(ds) if moving and "dipole" in ds else None,
-            mass=_masses(whole, N, mass),
-            charge=None,
-            inertia=_moments(whole, N, inertia) if moving else None,
-            species=[_name(name) for name in names],
+            **common, position=position, velocity=velocity, attitude=attitude, spin=spin,
+            dipole=body_dipoles(ds) if moving and "dipole" in ds else None, mass=_masses(whole, N, mass), charge=None,
+            inertia=_moments(whole, N, inertia) if moving else None, species=[_name(name) for name in names],
             body=np.arange(N),
-        )
+        )  # fmt: skip
     if attitude is None:
         raise InvalidInput("this trajectory has no attitude, so its bodies have no sites; leave sites out")
     labels, site_positions, masses, charges = site_data
@@ -422,18 +397,11 @@ def _particles(
     positions = position[:, :, None] + rotation.rotate(q, site_positions)
     velocities = velocity[:, :, None] + rotation.rotate(q, np.cross(omega[:, :, None], site_positions))
     return Particles(
-        **common,
-        position=positions.reshape(T, N * S, 3),
-        velocity=velocities.reshape(T, N * S, 3),
-        attitude=None,
-        spin=None,
-        dipole=None,
-        mass=None if masses is None else np.tile(masses, N),
-        charge=None if charges is None else np.tile(charges, N),
-        inertia=None,
-        species=[_name(name) for name in labels] * N,
-        body=np.repeat(np.arange(N), S),
-    )
+        **common, position=positions.reshape(T, N * S, 3), velocity=velocities.reshape(T, N * S, 3), attitude=None,
+        spin=None, dipole=None, mass=None if masses is None else np.tile(masses, N),
+        charge=None if charges is None else np.tile(charges, N), inertia=None,
+        species=[_name(name) for name in labels] * N, body=np.repeat(np.arange(N), S),
+    )  # fmt: skip
 
 
 def with_rows(ds: xr.Dataset) -> xr.Dataset:

@@ -47,18 +47,10 @@ from polhode.trajectory.schema import UNITS, trajectory, unit_of
 from polhode.trajectory.statistics import average, block_error, drift, number_of_blocks
 
 __all__ = [
-    "autocorrelation",
-    "block_error",
-    "dielectric_constant",
-    "dipole_correlations",
-    "drift",
-    "kirkwood_factor",
-    "mean_square_displacement",
-    "orientational_correlation",
-    "radial_distribution",
-    "total_dipole",
+    "autocorrelation", "block_error", "dielectric_constant", "dipole_correlations", "drift", "kirkwood_factor",
+    "mean_square_displacement", "orientational_correlation", "radial_distribution", "total_dipole",
     "velocity_autocorrelation",
-]
+]  # fmt: skip
 __dir__ = public_names(__all__)
 
 PAIRS = 1 << 18

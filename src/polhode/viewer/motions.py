@@ -181,11 +181,7 @@ def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
         curve = arrays.short(points / size, steps=DRAWN)
         plane = {"normal": [float(x) for x in found[0][0] / size], "distance": float(np.sqrt(twice[0]) / size)}
     return {
-        "moments": [float(one) for one in moments],
-        "frame": [float(one) for one in axes.ravel()],
-        "polhode": arrays.short(m / size, steps=DRAWN),
-        "energy": float(0.5 * twice[0] / size / size),
-        "curve": curve,
-        "herpolhode": tip,
-        "plane": plane,
-    }
+        "moments": [float(one) for one in moments], "frame": [float(one) for one in axes.ravel()],
+        "polhode": arrays.short(m / size, steps=DRAWN), "energy": float(0.5 * twice[0] / size / size), "curve": curve,
+        "herpolhode": tip, "plane": plane,
+    }  # fmt: skip

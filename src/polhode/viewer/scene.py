@@ -30,12 +30,9 @@ Mesh = tuple[Any, Any]
 
 @np.errstate(all="ignore")  # a page shows numbers of any size
 def scene_of(
-    runs: Sequence[tuple[str, xr.Dataset]],
-    most: int,
-    span: tuple[float, float] | None = None,
-    mesh: Mesh | None = None,
-    title: str | None = None,
-) -> tuple[dict[str, Any], bytes]:
+    runs: Sequence[tuple[str, xr.Dataset]], most: int, span: tuple[float, float] | None = None,
+    mesh: Mesh | None = None, title: str | None = None,
+) -> tuple[dict[str, Any], bytes]:  # fmt: skip
     """The scene of runs, and its bytes."""
     arrays = Arrays()
     read = [_recorded(ds, most, span) for _, ds in runs]
@@ -43,12 +40,9 @@ def scene_of(
     made = [_run(run, label, arrays, told, mesh) for (run, told), label in zip(read, labels, strict=True)]
     heading, below = _headings([run for run, _ in read])
     scene = {
-        "version": VERSION,
-        "title": title or heading,
-        "subtitle": below,
-        "generator": f"polhode {_version()}",
+        "version": VERSION, "title": title or heading, "subtitle": below, "generator": f"polhode {_version()}",
         "runs": made,
-    }
+    }  # fmt: skip
     return _plain(scene), bytes(arrays)
 
 
@@ -101,20 +95,14 @@ def _run(run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]],
     elif run.bodies > 1:
         told.append(("bodies", f"{run.bodies:,}"))
     # Exact numbers come first: a page is compressed better by parts of one kind.
-    found: dict[str, Any] = {
-        "label": label,
-        "clock": {"values": arrays.exact(run.times), "unit": run.unit("time")},
-        "invariants": series.invariants(run, arrays),
-        "bodies": motions.bodies(run, arrays, shape),
-        "cell": motions.cell(run),
-        "vectors": motions.vectors(run, arrays),
-        "rotors": equipment.rotors(run, arrays, told),
-        "poinsot": motions.poinsot(run, arrays),
-        "orbit": orbits.of_run(run, arrays, told),
-        "together": together.of_run(run, arrays, told),
-        "series": series.of_run(run, arrays),
+    found: dict[
+        str, Any] = {"label": label, "clock": {"values": arrays.exact(run.times), "unit": run.unit("time")},
+        "invariants": series.invariants(run, arrays), "bodies": motions.bodies(run, arrays, shape),
+        "cell": motions.cell(run), "vectors": motions.vectors(run, arrays), "rotors": equipment.rotors(run, arrays,
+        told), "poinsot": motions.poinsot(run, arrays), "orbit": orbits.of_run(run, arrays, told),
+        "together": together.of_run(run, arrays, told), "series": series.of_run(run, arrays),
         "coarse": any(name == "coarse" for name, _ in told),
-    }
+    }  # fmt: skip
     if shape.pivot is not None:
         found["pivot"] = shape.pivot
     return found | {"facts": facts.of_run(run, told)}

@@ -123,16 +123,10 @@ def html_path(path: object) -> str:
 
 @answering
 def view(
-    ds: xr.Dataset | str | os.PathLike[str],
-    *others: xr.Dataset | str | os.PathLike[str],
-    labels: Sequence[str] | None = None,
-    mesh: Any = None,
-    frames: int = FRAMES,
-    span: Sequence[float] | None = None,
-    members: Sequence[int] | None = None,
-    title: str | None = None,
-    live: bool = False,
-) -> Any:
+    ds: xr.Dataset | str | os.PathLike[str], *others: xr.Dataset | str | os.PathLike[str],
+    labels: Sequence[str] | None = None, mesh: Any = None, frames: int = FRAMES, span: Sequence[float] | None = None,
+    members: Sequence[int] | None = None, title: str | None = None, live: bool = False,
+) -> Any:  # fmt: skip
     """Show runs: the body turning in space, its polhode, its orbit, and its errors beside it, in one page.
 
     Parameters

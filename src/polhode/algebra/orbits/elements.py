@@ -133,14 +133,9 @@ def classical_elements(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) 
 
 
 def state_from_classical(
-    semi_latus_rectum: ArrayLike,
-    eccentricity: ArrayLike,
-    inclination: ArrayLike,
-    node: ArrayLike,
-    argument_of_periapsis: ArrayLike,
-    true_anomaly: ArrayLike,
-    mu: ArrayLike,
-) -> tuple[Array, Array]:
+    semi_latus_rectum: ArrayLike, eccentricity: ArrayLike, inclination: ArrayLike, node: ArrayLike,
+    argument_of_periapsis: ArrayLike, true_anomaly: ArrayLike, mu: ArrayLike,
+) -> tuple[Array, Array]:  # fmt: skip
     """Position and velocity from classical elements.
 
     Parameters
@@ -224,18 +219,11 @@ _parameter = semi_latus_rectum  # an alias, since arguments shadow the name
 
 
 def state(
-    mu: ArrayLike,
-    *,
-    semi_major_axis: ArrayLike | None = None,
-    semi_latus_rectum: ArrayLike | None = None,
-    periapsis: ArrayLike | None = None,
-    eccentricity: ArrayLike = 0.0,
-    inclination: ArrayLike = 0.0,
-    node: ArrayLike = 0.0,
-    argument_of_periapsis: ArrayLike = 0.0,
-    true_anomaly: ArrayLike | None = None,
+    mu: ArrayLike, *, semi_major_axis: ArrayLike | None = None, semi_latus_rectum: ArrayLike | None = None,
+    periapsis: ArrayLike | None = None, eccentricity: ArrayLike = 0.0, inclination: ArrayLike = 0.0,
+    node: ArrayLike = 0.0, argument_of_periapsis: ArrayLike = 0.0, true_anomaly: ArrayLike | None = None,
     mean_anomaly: ArrayLike | None = None,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """Position and velocity from classical elements by name, with a choice of size and of anomaly.
 
     Parameters
@@ -343,15 +331,9 @@ def modified_equinoctial_elements(
 
 
 def state_from_modified_equinoctial(
-    p: ArrayLike,
-    f: ArrayLike,
-    g: ArrayLike,
-    h: ArrayLike,
-    k: ArrayLike,
-    L: ArrayLike,
-    mu: ArrayLike,
+    p: ArrayLike, f: ArrayLike, g: ArrayLike, h: ArrayLike, k: ArrayLike, L: ArrayLike, mu: ArrayLike,
     retrograde: bool = False,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """Position and velocity from modified equinoctial elements.
 
     Parameters
@@ -425,15 +407,9 @@ def equinoctial_elements(
 
 
 def state_from_equinoctial(
-    a: ArrayLike,
-    h: ArrayLike,
-    k: ArrayLike,
-    p: ArrayLike,
-    q: ArrayLike,
-    mean_longitude: ArrayLike,
-    mu: ArrayLike,
+    a: ArrayLike, h: ArrayLike, k: ArrayLike, p: ArrayLike, q: ArrayLike, mean_longitude: ArrayLike, mu: ArrayLike,
     retrograde: bool = False,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """Position and velocity from equinoctial elements.
 
     Parameters
