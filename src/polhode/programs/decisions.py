@@ -23,19 +23,10 @@ class TooManyWays(Exception):
 
 
 class Decisions:
-    """Answers to the conditions that a function meets while it is traced.
-
-
-    Attributes
-    ----------
-    values : mapping of str to float
-        Values of inputs that may be asked for.
-    asked : set of str
-        Those that were.
-    """
+    """Answers to the conditions that a function meets while it is traced."""
 
     def __init__(self, values: Mapping[str, float]) -> None:
-        self.values, self.asked = values, set[str]()
+        self.values, self.asked = values, set[str]()  # of inputs that may be asked for, and those that were
         self._plan: list[bool] = []
         self._answers: dict[int, bool] = {}
         self._runs = 0

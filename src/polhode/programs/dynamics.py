@@ -24,36 +24,17 @@ from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, row_of
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:
-    """The loads and the potential of N bodies as a program; inputs as in ``memory``.
-
-    Attributes
-    ----------
-    graph : Graph
-        All rows.
-    N : int
-        Number of bodies.
-    force : tuple of int
-        Rows of the forces, space frame, 3 N.
-    torque : tuple of int
-        Rows of the torques, principal body frames, 3 N.
-    rates : tuple of int
-        Rows of the rates of the system's auxiliary variables.
-    potential : int or None
-        Row of the potential energy; None where there is none or where it cannot be traced.
-    fixed : mapping of str to float
-        Parameters that the roles decide by, by the names of their inputs: it is the program for these values of theirs.
-    reason : str
-        Why the loads cannot be traced, a clause ("it decides ..."); empty where they are.
-    """
+    """The loads and the potential of N bodies as a program; inputs as in ``memory``."""
 
     graph: Graph
     N: int
-    force: tuple[int, ...] = ()
-    torque: tuple[int, ...] = ()
-    rates: tuple[int, ...] = ()
-    potential: int | None = None
+    force: tuple[int, ...] = ()  # rows of the forces, space frame, 3 N
+    torque: tuple[int, ...] = ()  # rows of the torques, principal body frames, 3 N
+    rates: tuple[int, ...] = ()  # rows of the rates of the system's auxiliary variables
+    potential: int | None = None  # row of the potential energy; None where there is none or it cannot be traced
+    # parameters that the roles decide by, by names of inputs: it is the program for these values of theirs
     fixed: Mapping[str, float] = field(default_factory=dict)
-    reason: str = ""
+    reason: str = ""  # why the loads cannot be traced, a clause ("it decides ..."); empty where they are
 
     @property
     def traced(self) -> bool:

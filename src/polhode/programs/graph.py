@@ -73,25 +73,13 @@ the same. ``plus``, ``minus``, ``times`` and ``over`` are rounded as they are wr
 
 
 class Graph:
-    """The rows of a program; see the module.
-
-
-    Attributes
-    ----------
-    rows : list of tuple
-        The rows, each after those it is made of.
-    known : dict
-        Number of each row.
-    decisions : Decisions or None
-        What answers conditions while a function is traced.
-    raising : list of int
-        Results that are finite wherever plain Python does not raise, on the way through a function that is traced.
-    """
+    """The rows of a program; see the module."""
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
-        self.known: dict[Row, int] = {}
-        self.decisions: Any = None
+        self.rows: list[Row] = []  # each after those it is made of
+        self.known: dict[Row, int] = {}  # number of each row
+        self.decisions: Any = None  # what answers conditions while a function is traced
+        # results that are finite wherever plain Python does not raise, on the way through a function that is traced
         self.raising: list[int] = []
 
     @contextmanager

@@ -34,23 +34,12 @@ class Each:
 
 
 class OfTwo:
-    """A potential of two bodies that is cut.
-
-
-    Attributes
-    ----------
-    data : list of int
-        Rows of the graph it was cut from, in inputs of the first body: the data of a body.
-    graph : Graph
-        The program of both.
-    potential : int
-        Its row there.
-    """
+    """A potential of two bodies that is cut: ``potential``, a row of ``graph``, the program of both."""
 
     def __init__(self, g: Graph, potential: int, own: Sequence[Each]) -> None:
         """The potential is a row of ``g``, inputs as in ``memory``, the second body being at the origin."""
         self.g, self.own, self.graph = g, own, Graph()
-        self.data: list[int] = []
+        self.data: list[int] = []  # rows of g in inputs of the first body: the data of a body
         self._of: dict[int, frozenset[int]] = {}
         self._made: dict[int, int] = {}
         for a in g.needed([potential]):  # each after those it is made of

@@ -22,22 +22,10 @@ from polhode.programs.tracer import NotTraceable, Tracer, array_of, row_of
 
 
 class Opaque:
-    """A kernel that is called as it is.
+    """A kernel that is called as it is and returns ``count`` numbers; ``words`` say what it is, for messages.
 
-
-    Attributes
-    ----------
-    name : str
-        Of the rows that are its calls.
-    count : int
-        How many numbers it returns.
-    words : str
-        What it is, for messages: "the field of many terms".
-    takes : tuple of int
-        What it takes behind its numbers: 0 for a number, else the length of a vector.
-    slopes : Opaque or None
-        Of a kernel that returns one number: its derivatives by the first numbers that it takes, of vectors each entry.
-    """
+    ``takes`` says what it takes behind its numbers: 0 for a number, else the length of a vector. Where it returns one
+    number, ``slopes`` are its derivatives by the first numbers that it takes, of vectors each entry."""
 
     def __init__(
         self, kernel: Callable[..., Any], count: int, words: str, slopes: Opaque | None = None, name: str = "",

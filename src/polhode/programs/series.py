@@ -49,26 +49,13 @@ class Rule:
 
 
 class Series:
-    """The series of a motion.
-
-
-    Attributes
-    ----------
-    rules : list of Rule
-        In the order in which coefficients become known.
-    slots : list of (str, str)
-        Factors of all products of series.
-    fixed : list of int
-        Rows that stay and are no literals: the step reads their values.
-    rates : list
-        Of each state: the row of a factor that stays and the name of the series, or the row and None where it stays.
-    """
+    """The series of a motion."""
 
     def __init__(self, g: Graph, states: Sequence[int], rates: Sequence[int]) -> None:
         self.g, self.states = g, list(states)
-        self.rules: list[Rule] = []
-        self.slots: list[tuple[str, str]] = []
-        self.fixed: list[int] = []
+        self.rules: list[Rule] = []  # in the order in which coefficients become known
+        self.slots: list[tuple[str, str]] = []  # factors of all products of series
+        self.fixed: list[int] = []  # rows that stay and are no literals: the step reads their values
         self._made: dict[Any, str] = {}
         self._count = 0
         one = g.const(1.0)
@@ -89,6 +76,7 @@ class Series:
         for a in needed:
             if a in self._moving and a not in self._series:
                 self._series[a] = self._rule(a)
+        # of each state the row of a factor that stays and the name of the series, or the row and None where it stays
         self.rates = [self._series.get(a, (a, None)) for a in rates]
 
     def _prepared(self, rates: Sequence[int]) -> list[int]:

@@ -108,16 +108,7 @@ def linear(constant: float, terms: Sequence[tuple[str, float]]) -> str:
 
 
 class Lines:
-    """The lines that compute rows.
-
-
-    Attributes
-    ----------
-    lines : list of str
-        Assignments, without indentation.
-    names : dict
-        Variable or literal of each row.
-    """
+    """The lines that compute rows: ``lines`` of assignments, and ``names``, the variable or literal of each row."""
 
     def __init__(
         self, g: Graph, outputs: Sequence[int], given: Given, language: Language = PYTHON, at_once: bool = True

@@ -32,14 +32,8 @@ ASKS = "it asks for the value of a number it is given (an index, float, int, ran
 class NotTraceable(Exception):
     """A function decides by the numbers it is given, or hands them to something that has no rule.
 
-
-    Attributes
-    ----------
-    reason : str
-        Why, as a clause about the function ("it decides by ...").
-    line : str
-        The user's file and line, "orbit.py:12"; empty where not known.
-    """
+    ``reason`` is a clause about the function ("it decides by ..."), ``line`` the user's file and line, where it is
+    known."""
 
     def __init__(self, reason: str, line: str = "") -> None:
         super().__init__(f"{reason} ({line})" if line else reason)
@@ -184,20 +178,10 @@ def row_of(graph: Graph, x: Any) -> int:
 
 
 class Tracer:
-    """A number that writes down what is done to it.
+    """A number that writes down what is done to it: a row of a graph.
 
-
-    Attributes
-    ----------
-    graph : Graph
-        Where it writes.
-    row : int
-        The row it is.
-    plain : bool
-        Whether it stands for a float of Python, not of numpy.
-    written : int or None
-        The same number of the time and of parameters, rounded as it is written.
-    """
+    ``plain`` is whether it stands for a float of Python, not of numpy; ``written`` is the same number of the time and
+    of parameters, rounded as it is written."""
 
     __slots__ = ("graph", "plain", "row", "written")
 
