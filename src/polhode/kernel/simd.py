@@ -448,14 +448,29 @@ def high(a):
 
 
 IN_KERNELS = {
-    load4: lambda a, k: _load4, store4: lambda a, k, x: _store4, load8: lambda a, k: _load8, store8: lambda a, k,
-    x: _store8, spread: lambda x: _spread, spread8: lambda x: _spread8, four: lambda a, b, c, d: _four, fused: lambda a,
-    b, c: _fused if isinstance(a, Lanes) else _fused_once, product_error: lambda a, b, product: _product_error,
-    two_to: lambda n: _two_to, exponent_and_fraction: lambda x: _exponent_and_fraction, sum4: lambda a: _sum4,
-    roots: lambda a: _roots, lesser: lambda a, b: _lesser, greater: lambda a, b: _greater, below: lambda a,
-    limit: _below, rounded: lambda a: _rounded, transposed: lambda a, b, c, d: _transposed, cycled: lambda a: _cycled,
-    eight: lambda a, b: _eight, low: lambda a: _low, high: lambda a: _high,
-}  # fmt: skip
+    load4: lambda a, k: _load4,
+    store4: lambda a, k, x: _store4,
+    load8: lambda a, k: _load8,
+    store8: lambda a, k, x: _store8,
+    spread: lambda x: _spread,
+    spread8: lambda x: _spread8,
+    four: lambda a, b, c, d: _four,
+    fused: lambda a, b, c: _fused if isinstance(a, Lanes) else _fused_once,
+    product_error: lambda a, b, product: _product_error,
+    two_to: lambda n: _two_to,
+    exponent_and_fraction: lambda x: _exponent_and_fraction,
+    sum4: lambda a: _sum4,
+    roots: lambda a: _roots,
+    lesser: lambda a, b: _lesser,
+    greater: lambda a, b: _greater,
+    below: lambda a, limit: _below,
+    rounded: lambda a: _rounded,
+    transposed: lambda a, b, c, d: _transposed,
+    cycled: lambda a: _cycled,
+    eight: lambda a, b: _eight,
+    low: lambda a: _low,
+    high: lambda a: _high,
+}
 """For each function, which intrinsic it is in kernels, from the types of the arguments."""
 
 overload(load4)(lambda a, k: lambda a, k: _load4(a, k))

@@ -414,10 +414,14 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False, tangent_m
     """One implicit map from its rule."""
     set_trial = inlined(bind(place_block, stage=stage, path=path))
     solve = bind(
-        solve_blocks, set_trial=set_trial, residual=inlined(bind(block_residual, set_trial=set_trial, balance=balance,
-        path=path)), jacobian=inlined(bind(block_jacobian, slope=slope, stage=stage, tangent_matrix=tangent_matrix,
-        path=path, squared=squared)), node=node,
-    )  # fmt: skip
+        solve_blocks,
+        set_trial=set_trial,
+        residual=inlined(bind(block_residual, set_trial=set_trial, balance=balance, path=path)),
+        jacobian=inlined(
+            bind(block_jacobian, slope=slope, stage=stage, tangent_matrix=tangent_matrix, path=path, squared=squared)
+        ),
+        node=node,
+    )
     return bind(
         implicit,
         find=inlined(bind(follow, solve=inlined(solve))),

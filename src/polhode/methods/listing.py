@@ -301,24 +301,34 @@ def in_full(chosen: MethodSpec) -> list[tuple[str, str]]:
         *[f"order {p.order_velocity} where loads depend on velocities"] * (p.order_velocity != p.order),
     ]
     pairs = [
-        ("also called", ", ".join(OTHER_NAMES.get(chosen.label, ()))), ("order", "; ".join(order)), ("with such loads",
-        p.kept_by and f"{p.kept_by} keeps order {p.order}"), ("generalised order",
-        p.generalised and f"{generalised_words(p.generalised)}, for loads that are small"), ("needs",
-        p.requires or (flow and "nothing of the loads")), *(("needs a system with",
-        needed) for needed in _needed(prepared)), *(("or one with",
-        needed) for needed in (_needed(prepared.mutual(False)) if prepared.mutual else ())), ("free rotation",
-        flow and free_flow(flow).description), ("motion through space",
-        "about the centre of attraction, exactly; kicks by all other loads" * ("central_gravity" in prepared.needs)),
-        ("of bodies that attract each other",
-        prepared.mutual and "orbits in Jacobi coordinates; kicks by what is left"), ("kept, free body",
-        words(p.keeps_free)), ("kept, symmetric heavy top", words(p.keeps_top)), ("time-symmetric",
-        _yes(p.time_symmetric)), ("symplectic", _yes(p.symplectic)), ("processed", flow and _yes(prepared.processed)),
+        ("also called", ", ".join(OTHER_NAMES.get(chosen.label, ()))),
+        ("order", "; ".join(order)),
+        ("with such loads", p.kept_by and f"{p.kept_by} keeps order {p.order}"),
+        ("generalised order", p.generalised and f"{generalised_words(p.generalised)}, for loads that are small"),
+        ("needs", p.requires or (flow and "nothing of the loads")),
+        *(("needs a system with", needed) for needed in _needed(prepared)),
+        *(("or one with", needed) for needed in (_needed(prepared.mutual(False)) if prepared.mutual else ())),
+        ("free rotation", flow and free_flow(flow).description),
+        (
+            "motion through space",
+            "about the centre of attraction, exactly; kicks by all other loads" * ("central_gravity" in prepared.needs),
+        ),
+        (
+            "of bodies that attract each other",
+            prepared.mutual and "orbits in Jacobi coordinates; kicks by what is left",
+        ),
+        ("kept, free body", words(p.keeps_free)),
+        ("kept, symmetric heavy top", words(p.keeps_top)),
+        ("time-symmetric", _yes(p.time_symmetric)),
+        ("symplectic", _yes(p.symplectic)),
+        ("processed", flow and _yes(prepared.processed)),
         ("solves equations", "yes, by Newton's method to round-off" if p.implicit else "no, explicit in the loads"),
-        ("load evaluations in a step", loads_words(chosen)), ("largest rotation in a step", range_words(method)),
-        ("attitude kept as", chart and f"{chart.name.replace('_', ' ')}, {chart.size} numbers"), ("depends on",
-        "the numbering of the body's axes, within its error" * p.axis_order_dependent), ("depends on",
-        "the body frame the inertia is given in, within its error" * p.frame_dependent),
-    ]  # fmt: skip
+        ("load evaluations in a step", loads_words(chosen)),
+        ("largest rotation in a step", range_words(method)),
+        ("attitude kept as", chart and f"{chart.name.replace('_', ' ')}, {chart.size} numbers"),
+        ("depends on", "the numbering of the body's axes, within its error" * p.axis_order_dependent),
+        ("depends on", "the body frame the inertia is given in, within its error" * p.frame_dependent),
+    ]
     return [(heading, text) for heading, text in pairs if text]
 
 

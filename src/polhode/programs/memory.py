@@ -209,10 +209,15 @@ def few(n: int) -> int:
 
 
 STAND_INS = {
-    ("polhode.kernel.access", "get4"): get4, ("polhode.kernel.access", "segment"): segment, ("polhode.kernel.access",
-    "in_kernels"): few, ("polhode.kernel.access", "whole"): whole, ("polhode.kernel.access", "nan_if"): nan_if,
-    ("polhode.kernel.access", "one_if"): lambda x: x if isinstance(x, Tracer) else float(x), ("polhode.kernel.jit",
-    "_viewed"): view, ("polhode.kernel.jit", "_leading"): view, ("polhode.systems.loads_roles",
-    "effective_torque"): effective_torque, ("polhode.surroundings.paths", "inside"): inside,
-}  # fmt: skip
+    ("polhode.kernel.access", "get4"): get4,
+    ("polhode.kernel.access", "segment"): segment,
+    ("polhode.kernel.access", "in_kernels"): few,
+    ("polhode.kernel.access", "whole"): whole,
+    ("polhode.kernel.access", "nan_if"): nan_if,
+    ("polhode.kernel.access", "one_if"): lambda x: x if isinstance(x, Tracer) else float(x),
+    ("polhode.kernel.jit", "_viewed"): view,
+    ("polhode.kernel.jit", "_leading"): view,
+    ("polhode.systems.loads_roles", "effective_torque"): effective_torque,
+    ("polhode.surroundings.paths", "inside"): inside,
+}
 """What a role calls in the place of functions of memory, by module and name."""
