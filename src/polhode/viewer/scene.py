@@ -98,9 +98,10 @@ def _run(run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]],
     found: dict[str, Any] = {
         "label": label, "clock": {"values": arrays.exact(run.times), "unit": run.unit("time")},
         "invariants": series.invariants(run, arrays), "bodies": motions.bodies(run, arrays, shape),
-        "cell": motions.cell(run), "vectors": motions.vectors(run, arrays), "rotors": equipment.rotors(run, arrays, told),
-        "poinsot": motions.poinsot(run, arrays), "orbit": orbits.of_run(run, arrays, told),
-        "together": together.of_run(run, arrays, told), "series": series.of_run(run, arrays),
+        "cell": motions.cell(run), "vectors": motions.vectors(run, arrays),
+        "rotors": equipment.rotors(run, arrays, told), "poinsot": motions.poinsot(run, arrays),
+        "orbit": orbits.of_run(run, arrays, told), "together": together.of_run(run, arrays, told),
+        "series": series.of_run(run, arrays), "coarse": any(name == "coarse" for name, _ in told),
     }  # fmt: skip
     if shape.pivot is not None:
         found["pivot"] = shape.pivot
