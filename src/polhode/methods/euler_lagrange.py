@@ -61,7 +61,7 @@ from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.solve import NEAR as NEAR_ENOUGH, ROUNDOFF, factor, follow, is_positive, norm3, substitute
 from polhode.methods.record import UNGUARDED, CompiledMethod, Method, Option, Promises
-from polhode.methods.tableaux import LARGEST_FAMILY_ORDER, Tableau, tableau as find_tableau
+from polhode.methods.tableaux import LARGEST_FAMILY_ORDER, tableau as find_tableau
 
 MOST_ITERATIONS = 50
 RATES = L.ALL & ~L.ATTRACTION
@@ -573,11 +573,6 @@ def discrete_lagrangian(alpha: float, newton: bool = False) -> tuple[Any, Any]:
     return _numbers([[a], [1.0 - a]], [[0.5 * (1.0 - a), 0.5 * a]], [1.0], [0.5, 0.5], [a, 1.0 - a], newton)
 
 
-def lobatto_pair(order: int) -> tuple[Tableau, Tableau]:
-    """Lobatto IIIA for positions and IIIB for momenta."""
-    return find_tableau(f"lobatto_iiia{order}"), find_tableau(f"lobatto_iiib{order}")
-
-
 def _prepared(numbers: tuple[Any, Any]) -> CompiledMethod:
     """The compiled method of these float and integer coefficients."""
     n, m = int(numbers[1][VELOCITIES]), int(numbers[1][NODES])
@@ -609,14 +604,6 @@ def _corrected() -> CompiledMethod:
     return replace(_prepared(numbers), converter=(always, convert_state), processed=True, modified=True)
 
 
-def _of_corrected() -> Promises:
-    """Promises of ``variational_midpoint4``."""
-    return Promises(
-        order=4, order_velocity=2, kept_by="galerkin4", symplectic=True, implicit=True, evaluations=1,
-        requires="loads that depend on time and configuration only, and their commutator load",
-    )  # fmt: skip
-
-
 SMALLEST_ORDER = 4
 SHOWN = (4, 6, 8)
 """Orders of ``galerkin`` that are listed."""
@@ -624,7 +611,7 @@ SHOWN = (4, 6, 8)
 
 def galerkin(order: int) -> Method:
     """The row of the Galerkin integrator of an even order, 4 or more."""
-    A, B = lobatto_pair(order)
+    A, B = (find_tableau(f"lobatto_{kind}{order}") for kind in ("iiia", "iiib"))  # for positions, for momenta
     return Method(
         f"galerkin{order}", "variational",
         f"Galerkin: polynomials of degree {A.stages - 1} through Lobatto's {A.stages} nodes", "marsden2001",
@@ -655,7 +642,10 @@ ROWS = (
            "carson2005", lambda: _prepared(discrete_lagrangian(0.5, newton=True)), lambda: _promises(2, 1),
            range=UNGUARDED),
     Method("variational_midpoint4", "variational", "Midpoint rule of a modified potential, its states shifted back",
-           "carson2005", _corrected, _of_corrected, range=UNGUARDED),
+           "carson2005", _corrected, lambda: Promises(
+               order=4, order_velocity=2, kept_by="galerkin4", symplectic=True, implicit=True, evaluations=1,
+               requires="loads that depend on time and configuration only, and their commutator load",
+           ), range=UNGUARDED),
     *map(galerkin, SHOWN),
 )  # fmt: skip
 """The family; ``find`` makes Galerkin integrators of other orders."""

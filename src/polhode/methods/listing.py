@@ -90,13 +90,9 @@ def range_words(method: Method) -> str:
     if method.family == "taylor":
         return "no limit; of free bodies, tops, satellites and walls pi (180 degrees) of the vertical in the body frame"
     if not isfinite(method.range):
-        return "no limit" if limit_of(method) is None else "that of the free rotation"
+        largest = method.prepare(**method.resolve_options()).largest
+        return "no limit" if largest is None else "that of the free rotation"
     return "pi (180 degrees)" if method.range == pi else f"{method.range:.4g} rad"
-
-
-def limit_of(method: Method) -> Any:
-    """The method's function ``largest``, which returns the largest step it accepts, or None."""
-    return method.prepare(**method.resolve_options()).largest
 
 
 def flow_of(method: Method) -> str | None:
@@ -114,15 +110,6 @@ def _kept_as(chosen: MethodSpec) -> str:
     return NONE if chart is None else f"{chart.name.replace('_', ' ')} ({chart.size} numbers)"
 
 
-def _choices(chosen: MethodSpec) -> str:
-    options = chosen.method.options
-    return next((" | ".join(options[name].choices()) for name in ("branch", "form") if name in options), NONE)
-
-
-def _to_be_given(chosen: MethodSpec) -> str:
-    return ":".join(f"{name}=..." for name, option in chosen.method.options.items() if option.needed) or NONE
-
-
 def _flow_keeps(chosen: MethodSpec) -> str:
     flow = free_flow(chosen.method.name)
     kept = (("energy", flow.keeps_energy), ("axial momentum", flow.keeps_axial))
@@ -133,10 +120,6 @@ def _flow_traits(chosen: MethodSpec) -> str:
     flow = free_flow(chosen.method.name)
     other = ["depends on the numbering of axes"] * flow.axis_order_dependent
     return traits(chosen.promises, *other, *["limited step"] * (flow.largest is not None))
-
-
-def _needs(chosen: MethodSpec) -> str:
-    return "commutator load" if commutator_loads(chosen) else "configuration only" if chosen.promises.requires else NONE
 
 
 Column = tuple[str, Callable[[MethodSpec], str]]
@@ -157,12 +140,19 @@ _REST = (
 )  # fmt: skip
 _SPLITTING: tuple[Column, ...] = (LABEL, ("order", lambda chosen: both_orders(chosen.promises)), *_REST)
 _NEAR = (
-    *_SPLITTING[:2], ("generalised", lambda chosen: generalised_words(chosen.promises.generalised)), ("needs", _needs),
-    *_REST,
+    *_SPLITTING[:2], ("generalised", lambda chosen: generalised_words(chosen.promises.generalised)),
+    ("needs", lambda chosen: "commutator load" if commutator_loads(chosen) else
+     "configuration only" if chosen.promises.requires else NONE), *_REST,
 )  # fmt: skip
-_CHART = (LABEL, ORDER, ("attitude kept as", _kept_as), ("branch or form", _choices), WHAT, CITE)
+_CHART: tuple[Column, ...] = (
+    LABEL, ORDER, ("attitude kept as", _kept_as),
+    ("branch or form", lambda chosen: next(
+        (" | ".join(option.choices()) for name, option in chosen.method.options.items() if name in ("branch", "form")),
+        NONE)), WHAT, CITE,
+)  # fmt: skip
 _BATH = (
-    ("method", lambda chosen: chosen.method.name), ("order of averages", ORDER[1]), ("to be given", _to_be_given),
+    ("method", lambda chosen: chosen.method.name), ("order of averages", ORDER[1]), ("to be given",
+     lambda chosen: ":".join(f"{name}=..." for name, option in chosen.method.options.items() if option.needed) or NONE),
     LOADS, WHAT, CITE,
 )  # fmt: skip
 _FLOW = (
