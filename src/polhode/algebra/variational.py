@@ -51,7 +51,9 @@ SHIFT = 5e-3
 """Smallest shift of the differences, relative to the size of the argument, or absolute if that is 0."""
 
 
-def _quadrature_points(q0: ArrayLike, q1: ArrayLike, h: Any, alpha: float) -> tuple[Array, Array, Array, float, float]:
+def _quadrature_points(
+    q0: ArrayLike, q1: ArrayLike, h: ArrayLike, alpha: float
+) -> tuple[Array, Array, Array, float, float]:
     """The points x and y and the velocity v of a step, with h and alpha as floats."""
     start, end = array(q0, "q0", UNKNOWN), array(q1, "q1", UNKNOWN)
     step, share = number(h, "h", UNKNOWN), number(alpha, "alpha")
@@ -103,7 +105,7 @@ def discrete_lagrangian(L: Lagrangian, q0: ArrayLike, q1: ArrayLike, h: float, a
     return 0.5 * step * (_checked_call(L, "L", x.shape[:-1], x, v) + _checked_call(L, "L", x.shape[:-1], y, v))
 
 
-def _call(user_function: Any, name: str, *at: Any) -> Any:
+def _call(user_function: Callable[..., Any], name: str, *at: object) -> Any:
     """Call a user function; its exceptions become UserFunctionError."""
     try:
         return function(user_function, name)(*at)
@@ -113,7 +115,7 @@ def _call(user_function: Any, name: str, *at: Any) -> Any:
         raise UserFunctionError(f"{name} failed: {type(failed).__name__}: {shown(str(failed))}") from failed
 
 
-def _checked_call(user_function: Any, name: str, shape: tuple[int, ...], *at: Any) -> Array:
+def _checked_call(user_function: Callable[..., Any], name: str, shape: tuple[int, ...], *at: object) -> Array:
     """Call a user function and check the shape of the result."""
     result = array(_call(user_function, name, *at), f"what {name} gives", UNKNOWN)
     if result.shape != shape:
@@ -190,7 +192,7 @@ def slot_derivatives(
     return first, 0.5 * step * (a * by_x + (1.0 - a) * by_y) + momentum
 
 
-def _pair(gradient: Any, shape: tuple[int, ...], *at: Any) -> tuple[Array, Array]:
+def _pair(gradient: Callable[..., Any], shape: tuple[int, ...], *at: object) -> tuple[Array, Array]:
     """The two derivatives that a gradient function returns, checked."""
     both = _call(gradient, "gradient", *at)
     if not isinstance(both, tuple | list) or len(both) != 2:

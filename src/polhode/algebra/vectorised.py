@@ -125,7 +125,7 @@ def loop_for(kernel, takes, gives, planned=False):
 # Operands.
 
 
-def never(numbers: Any) -> bool:
+def never(numbers: object) -> bool:
     """No numbers pass: the argument is always read as an array."""
     return False
 
@@ -158,7 +158,7 @@ def plain(value: Any, length: int) -> Any:
     return value
 
 
-def read_vectors(value: Any, name: str, unit: str = "") -> Array:
+def read_vectors(value: object, name: str, unit: str = "") -> Array:
     """Vectors (..., 3), checked."""
     a = array(value, name, unit)
     if a.shape[-1:] != (3,):
@@ -214,7 +214,7 @@ class Rows:
         """The compiled loop."""
         return loop_for(self.kernel, tuple(operand.length for operand in self._each), self.length, self.planned)
 
-    def __call__(self, *values: Any, plan: Indices | None = None) -> Array:
+    def __call__(self, *values: object, plan: Indices | None = None) -> Array:
         """The result for the values of the operands, (..., *gives)."""
         rows: list[Any] = []
         for value, (length, _, fits) in zip(values, self._each, strict=True):
@@ -228,7 +228,7 @@ class Rows:
         self.loop(*rows, out)
         return out[0] if len(self.gives) == 1 else out.reshape(self.gives)[()]
 
-    def over(self, *arrays: Array, plan: Any = None) -> Any:
+    def over(self, *arrays: Array, plan: object = None) -> Any:
         """The same for arrays that have been read and checked."""
         leading = leading_axes(
             **{

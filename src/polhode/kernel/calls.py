@@ -160,11 +160,11 @@ class Calls(Arithmetic):
         found = self.element(owner, where)
         return None if found is None else self.loaded(*found)
 
-    def loaded(self, slot: Any, kind: Any) -> Scalar:
+    def loaded(self, slot: object, kind: types.Type) -> Scalar:
         """The number at an address."""
         return Scalar(kind, self.builder.load(slot))
 
-    def put(self, value: Value, slot: Any, kind: Any) -> None:
+    def put(self, value: Value, slot: object, kind: types.Type) -> None:
         """Write a number to an address."""
         self.builder.store(self.cast(value, kind), slot)
 
@@ -263,7 +263,7 @@ class Calls(Arithmetic):
         return View(owner.dtype, builder.gep(owner.data, [found[0]]), [length])
 
     # -------------------------------------------------------------- calls
-    def is_known(self, e: ast.expr, thing: Any) -> bool:
+    def is_known(self, e: ast.expr, thing: object) -> bool:
         found = self.variable(e.id) if isinstance(e, ast.Name) else None
         return isinstance(found, Known) and found.it is thing
 
@@ -284,7 +284,7 @@ class Calls(Arithmetic):
             raise Unsupported("a call of something else than a function")
         return self.call(callee.it, arguments, named)
 
-    def call(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
+    def call(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
         """Call something known."""
         if hasattr(it, "py_func"):
             return self.helper(it, arguments, named)
@@ -380,7 +380,7 @@ class Calls(Arithmetic):
         both = (a, b) if kind is None else (Scalar(kind, self.cast(v, kind)) for v in (a, b))
         return self.chosen(test, *both)
 
-    def function_of_rows(self, it: Any, x: list[Value]) -> Value:
+    def function_of_rows(self, it: object, x: list[Value]) -> Value:
         """Functions of numpy on small arrays."""
         if it is np.cross and len(x) == 2:
             (a, b, c), (d, e, f) = (self.row(v).parts for v in x)
@@ -419,7 +419,7 @@ class Calls(Arithmetic):
         given = [settled(a) for a in _ordered(names, defaults, arguments, named)]
         return self.call_function(function, Options(it.targetoptions), given)
 
-    def call_function(self, function: Any, options: Options, given: list[Value]) -> Value:
+    def call_function(self, function: Callable[..., Any], options: Options, given: list[Value]) -> Value:
         """Call a Python function, which is written for arguments of these shapes."""
         return self.call_written(self.unit.written(function, options, given), given)
 
@@ -448,13 +448,13 @@ class Calls(Arithmetic):
             raise Again(self.notes)
         return self.failure
 
-    def stop_after(self, code: Any) -> None:
+    def stop_after(self, code: object) -> None:
         """Return the code of a function just called, where it reports a failure."""
         builder = self.builder
         tests = [builder.icmp_signed("!=", code, Constant(CODE, n)) for n in NO_ERROR]
         builder.position_at_end(self.stop_where(builder.and_(*tests), code))
 
-    def stop_where(self, test: Any, code: Any) -> Any:
+    def stop_where(self, test: object, code: object) -> Any:
         """Return a code where a test holds, which it seldom does; what is written next is for that case, and what
         goes on is to be written to the block that is given back."""
         builder = self.builder

@@ -79,7 +79,7 @@ adapted = jit.hole("adapted(...) -> status", "The loop of chosen steps.")
 controller_memory = jit.hole("controller_memory() -> pointer", "What an adaptive loop remembers.")
 
 
-def _local(kind: Any, size: int) -> Any:
+def _local(kind: types.Type, size: int) -> Any:
     """The intrinsic for so many numbers of a thread's own."""
 
     @intrinsic
@@ -259,7 +259,7 @@ PLAIN = frozenset({"sqrt", "floor", "ceil", "trunc", "rint", "fabs", "copysign",
 class Writer(translate.Writer):
     """Writes one function for a device: what the C library and LLVM do elsewhere comes from ``library``."""
 
-    def library(self, name: str, *arguments: Any) -> Any:
+    def library(self, name: str, *arguments: object) -> Any:
         """A function of numbers by its name in C."""
         unit: Unit = self.unit
         if name in PLAIN:
@@ -271,13 +271,13 @@ class Writer(translate.Writer):
             raise Unsupported(f"a call of {name}, which devices lack")
         return super().extern(name, *arguments)
 
-    def extern(self, name: str, *arguments: Any, pure: bool = True) -> Any:
+    def extern(self, name: str, *arguments: object, pure: bool = True) -> Any:
         return self.library(name, *arguments)
 
-    def intrinsic(self, name: str, *arguments: Any) -> Any:
+    def intrinsic(self, name: str, *arguments: object) -> Any:
         return self.library(name.split(".")[1], *arguments)
 
-    def real_division(self, a: Any, b: Any, remainder: bool) -> Any:
+    def real_division(self, a: object, b: object, remainder: bool) -> Any:
         raise Unsupported("a remainder of numbers")
 
     def function_of_numbers(self, it: Any, x: Any) -> Any:
@@ -288,11 +288,11 @@ class Writer(translate.Writer):
             return Tup([Scalar(FLOAT, part), Scalar(INT, exponent)])
         return super().function_of_numbers(it, x)
 
-    def parted(self, x: Any) -> tuple[Any, Any]:
+    def parted(self, x: object) -> tuple[Any, Any]:
         """x as a number of [1/2, 1) and the exponent of 2, as ``math.frexp``."""
         b, zero = self.builder, Constant(I, 0)
 
-        def exponent_of(bits: Any) -> Any:
+        def exponent_of(bits: object) -> Any:
             return b.and_(b.lshr(bits, Constant(I, 52)), Constant(I, 0x7FF))
 
         bits = b.bitcast(x, I)
@@ -306,7 +306,7 @@ class Writer(translate.Writer):
         lost = b.select(small, Constant(I, 1022 + 54), Constant(I, 1022))
         return (b.select(plain, b.bitcast(half, F), x), b.select(plain, b.sub(exponent_of(bits), lost), zero))
 
-    def scaled(self, x: Any, n: Any) -> Any:
+    def scaled(self, x: object, n: object) -> Any:
         """x times 2 to the power n, rounded once, as ``math.ldexp`` for what does not overflow."""
         b = self.builder
         for _ in range(2):  # beyond, the result is 0 or infinite anyway
@@ -470,7 +470,7 @@ def _module_of(loop: Loop, target: Target, library: Library) -> str:
     written = unit.written(template, Options(jit.OPTIONS | {"forceinline": True}), values)
     taken = [*([Constant(unit.failure, None)] if written.fails else []), entry.args[0], *entry.args[1:]]
 
-    def member(number: Any) -> None:
+    def member(number: object) -> None:
         at = len(taken) - len(entry.args)
         builder.call(written.function, [*taken[:at], number, *taken[at + 1 :]])
 
@@ -544,6 +544,6 @@ class Simulated:
         kinds = [ctypes.c_int64, *(ctypes.c_double if kind is FLOAT else ctypes.c_int64 for kind in loop.arguments)]
         self.call = ctypes.CFUNCTYPE(None, *kinds)(self.engine.get_function_address(ENTRY))
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: object) -> None:
         """Run it: the number of members, then ``Loop.arguments``, arrays of float64 and int64 for pointers."""
         self.call(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))

@@ -41,7 +41,7 @@ class Hole:
         remedy = f"write jit.bind({template.rpartition('.')[2]}, {self.name}=...)"
         return TypeError(f"{template} has a hole that nothing fills: {self.signature}{what}; {remedy}")
 
-    def misfit(self, value: Any) -> str:
+    def misfit(self, value: object) -> str:
         """Why ``value`` cannot fill it, for a message; empty where it can."""
         function = getattr(value, "py_func", value)
         if not self.called:
@@ -55,14 +55,14 @@ class Hole:
         enough = most - len(defaults) <= self.arguments and (self.arguments <= most or code.co_flags & 0x04)
         return "" if enough else f"it is called as {self.signature}, but {_named(function)} takes {most} arguments"
 
-    def __call__(self, *_: Any, **__: Any) -> Any:
+    def __call__(self, *_: object, **__: object) -> Any:
         raise self.refusal(sys._getframe(1).f_code.co_qualname)
 
     def __repr__(self) -> str:
         return f"<hole {self.signature}>"
 
 
-def _is_function(value: Any) -> bool:
+def _is_function(value: object) -> bool:
     return isinstance(value, FunctionType | MethodType)
 
 
@@ -70,7 +70,7 @@ def _named(function: Any) -> str:
     return str(getattr(function, "__qualname__", type(function).__name__))
 
 
-def hole(signature: str, doc: str = "", default: Any = None) -> Any:
+def hole(signature: str, doc: str = "", default: object = None) -> Any:
     """Declare a hole of the templates in the module that calls this; assign the result to its name.
 
 

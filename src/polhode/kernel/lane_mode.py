@@ -98,7 +98,7 @@ MOST_UNROLLED, MOST_COPIED = 4, 32
 
 # ------------------------------------------------------------------ translation
 @functools.cache
-def known_class(kind: Any, known: tuple[tuple[str, Any], ...]) -> Any:
+def known_class(kind: types.Type, known: tuple[tuple[str, Any], ...]) -> Any:
     """The class of a named tuple some of whose fields are known; one for each."""
     made = type(kind.__name__, (kind,), {"__slots__": (), "known_fields": dict(known)})
     return made
@@ -149,7 +149,7 @@ class LaneWriter(LaneMemory):
         self.nodes: list[Any] = []
 
     # -------------------------------------------------------------- the function
-    def write(self, key: Any) -> Written:
+    def write(self, key: object) -> Written:
         self.unit.being_written.append(self.source)
         try:
             found = super().write(key)
@@ -241,18 +241,18 @@ class LaneWriter(LaneMemory):
         """The lanes at hand."""
         return self.builder.load(self.live)
 
-    def any(self, mask: Any) -> Any:
+    def any(self, mask: object) -> Any:
         """Whether a mask has a lane."""
         whole = ir.IntType(self.width)
         return self.builder.icmp_unsigned("!=", self.builder.bitcast(mask, whole), Constant(whole, 0))
 
-    def keep(self, leaf: Any, slot: Any) -> None:
+    def keep(self, leaf: Any, slot: object) -> None:
         """Store a variable, for the lanes at hand."""
         if self.partial and isinstance(leaf.type, ir.VectorType):
             leaf = self.builder.select(self.mask(), leaf, self.builder.load(slot))
         self.builder.store(leaf, slot)
 
-    def within(self, mask: Any, make: Callable[[], Any]) -> Any:
+    def within(self, mask: object, make: Callable[[], Any]) -> Any:
         """What ``make`` returns, written for the lanes of a mask among those at hand."""
         before, partial = self.mask(), self.partial
         self.builder.store(self.builder.and_(before, mask), self.live)
@@ -275,7 +275,7 @@ class LaneWriter(LaneMemory):
         return Known(known[e.attr]) if e.attr in known else super()._Attribute(e)
 
     # -------------------------------------------------------------- calls
-    def call(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
+    def call(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
         special: Any = SPECIAL.get(it) if isinstance(it, type(replaced)) else None
         return super().call(it, arguments, named) if special is None else special(self, *arguments)
 
@@ -287,7 +287,7 @@ class LaneWriter(LaneMemory):
                 return self.call_function(it.py_func, Options(it.targetoptions), given)
         return super().helper(it, arguments, named)
 
-    def call_function(self, function: Any, options: Options, given: list[Value]) -> Value:
+    def call_function(self, function: Callable[..., Any], options: Options, given: list[Value]) -> Value:
         if any(isinstance(a, Row) for a in given):  # four numbers at once: one after the other needs fewer registers
             found = [
                 self.call_function(function, options, list(x)) for x in zip(*self.parts_of_rows(given), strict=True)
@@ -334,7 +334,7 @@ class LaneWriter(LaneMemory):
         builder.position_at_end(end)
         return LEFT if left else False
 
-    def masked_if(self, test: Any, s: ast.If) -> Any:
+    def masked_if(self, test: object, s: ast.If) -> Any:
         builder = self.builder
         before, partial, escapes = self.mask(), self.partial, self.escapes
         left: list[Any] = []
@@ -376,7 +376,7 @@ class LaneWriter(LaneMemory):
     def _Continue(self, s: ast.Continue) -> Any:
         return self.out_of_loop("continued", self.loops[-1].head)
 
-    def out_of_loop(self, where: str, block: Any) -> Any:
+    def out_of_loop(self, where: str, block: object) -> Any:
         if not self.partial:
             self.builder.branch(block)
             return True

@@ -62,12 +62,12 @@ PLAIN = {Lanes: FLOAT, Wholes: INT, Truths: BOOL}
 OF_FOUR = (simd.four, simd.sum4)
 
 
-def is_wide(kind: Any) -> bool:
+def is_wide(kind: types.Type) -> bool:
     """Whether a type is one of lanes."""
     return type(kind) in PLAIN
 
 
-def has_lanes(value: Any) -> bool:
+def has_lanes(value: object) -> bool:
     """Whether a value, or a number in a small array, is one of lanes."""
     if isinstance(value, Row):
         return any(has_lanes(part) for part in value.parts)
@@ -81,12 +81,12 @@ class LaneValues(Writer):
     width: int
     bits: Any
 
-    def within(self, mask: Any, make: Callable[[], Any]) -> Any:
+    def within(self, mask: object, make: Callable[[], Any]) -> Any:
         """What ``make`` returns, written for the lanes of a mask among those at hand."""
         raise NotImplementedError
 
     # -------------------------------------------------------------- types
-    def wide_kind(self, kind: Any) -> Any:
+    def wide_kind(self, kind: types.Type) -> Any:
         """The type of lanes of numbers of a type; a type of lanes itself."""
         if type(kind) in PLAIN:
             return kind
@@ -305,7 +305,7 @@ class LaneValues(Writer):
             return a if test else b
         return self.chosen(test, self.number(a), self.number(b))
 
-    def call(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
+    def call(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
         if it in OF_FOUR or (it in simd.IN_KERNELS and any(has_lanes(a) or isinstance(a, Row) for a in arguments)):
             return self.simd_function(it, arguments)
         return super().call(it, arguments, named)

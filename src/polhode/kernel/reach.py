@@ -48,14 +48,14 @@ def digest_of(function: Any, options: dict[str, Any]) -> bytes:
     return walk.total.digest()
 
 
-def digest_of_signature(signature: Any) -> bytes:
+def digest_of_signature(signature: object) -> bytes:
     """Digest of a kernel's signature, in any form that numba accepts."""
     walk = _Walk()
     walk.signature(signature)
     return walk.total.digest()
 
 
-def _is_library(value: Any) -> bool:
+def _is_library(value: object) -> bool:
     return str(getattr(value, "__module__", None)).partition(".")[0] in LIBRARIES
 
 
@@ -67,11 +67,11 @@ class _Walk:
         self.seen: dict[Any, tuple[int, Any]] = {}
         self.through_modules = 0
 
-    def absorb(self, *words: Any) -> None:
+    def absorb(self, *words: object) -> None:
         text = repr(words).encode()
         self.total.update(f"{len(text)}:".encode() + text)
 
-    def is_new(self, key: Any, value: Any) -> bool:
+    def is_new(self, key: object, value: object) -> bool:
         """Whether this is met for the first time; otherwise digests the number of the first visit."""
         if key in self.seen:
             self.absorb("again", self.seen[key][0])
@@ -171,7 +171,7 @@ class _Walk:
         elif not (_is_library(value) or issubclass(value, BaseException)):
             raise Unknown(f"the class {value.__module__}.{value.__qualname__}")
 
-    def kind(self, value: Any) -> None:
+    def kind(self, value: object) -> None:
         """Digest a numba type: its text, and the types it contains."""
         self.written(value)
         if not self.is_new(id(value), value):
@@ -187,7 +187,7 @@ class _Walk:
             if isinstance(part, Type):
                 self.kind(part)
 
-    def written(self, value: Any) -> None:
+    def written(self, value: object) -> None:
         """Digest an object by its ``repr``, which must not contain an address."""
         text = repr(value)
         if " at 0x" in text:
@@ -239,7 +239,7 @@ def contents(code: CodeType) -> tuple[bytes, tuple[str, ...]]:
     return hashlib.sha256(repr(parts).encode()).digest(), tuple(sorted(names))
 
 
-def _constant(value: Any, names: set[str]) -> Any:
+def _constant(value: object, names: set[str]) -> Any:
     if isinstance(value, CodeType):
         digest, used = contents(value)
         names.update(used)

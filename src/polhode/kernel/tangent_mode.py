@@ -104,7 +104,7 @@ class Counter(types.Type):  # type: ignore[misc]
 COUNTER = Counter()
 
 
-def is_active(value: Any) -> bool:
+def is_active(value: object) -> bool:
     """Whether a value, or a number in a small array or tuple, has derivatives."""
     if isinstance(value, Row | Tup):
         return any(is_active(part) for part in value.parts)
@@ -147,7 +147,7 @@ class TangentWriter(Writer):
         number, *derivatives = self.builder.parts(value.v)  # type: ignore[union-attr]
         return number, derivatives
 
-    def joined_parts(self, number: Any, derivatives: list[Any] | None) -> Scalar:
+    def joined_parts(self, number: object, derivatives: list[Any] | None) -> Scalar:
         """The value of a number with derivatives; a plain one of a number without."""
         if derivatives is None:
             return Scalar(FLOAT, number)
@@ -326,7 +326,7 @@ class TangentWriter(Writer):
         return self.chosen(test, self.number(a), self.number(b))
 
     # -------------------------------------------------------------- calls
-    def call(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
+    def call(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
         special: Any = SPECIAL.get(it) if isinstance(it, type(active)) else None
         if special is not None:
             return special(self, *arguments)  # type: ignore[no-any-return]
@@ -335,7 +335,7 @@ class TangentWriter(Writer):
             return self.simd_function(it, arguments)
         return super().call(it, arguments, named)
 
-    def helper(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
+    def helper(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
         rule = self.unit.rules.get(it)
         own = rule is not None and self.source is rule.py_func
         if rule is not None and not own and any(is_active(opened(a)) for a in arguments):
@@ -406,7 +406,7 @@ class TangentWriter(Writer):
             return super().call(it, [self.primal(a) for a in x], {})
         raise Unsupported(f"{it.__name__} of numbers with derivatives")
 
-    def written_by_hand(self, it: Any, arguments: list[Value]) -> Value:
+    def written_by_hand(self, it: object, arguments: list[Value]) -> Value:
         given = []
         for a in map(settled, arguments):
             if isinstance(a, Scalar) and isinstance(a.kind, types.CPointer) and a.kind.dtype == self.unit.kind:
@@ -420,14 +420,14 @@ class TangentWriter(Writer):
             return self.active_slot(owner, self.index(where)), self.unit.kind
         return super().element(owner, where)
 
-    def active_slot(self, pointer: Any, k: Any) -> Slot:
+    def active_slot(self, pointer: Any, k: object) -> Slot:
         """Where active number k behind a pointer lies."""
         builder, kind = self.builder, self.unit.kind
         numbers, derivatives = builder.parts(pointer.v)
         behind = builder.mul(k, Constant(I, sum(kind.chunks)))
         return Slot(builder.gep(numbers, [k]), builder.gep(derivatives, [behind]))
 
-    def loaded(self, slot: Any, kind: Any) -> Scalar:
+    def loaded(self, slot: object, kind: types.Type) -> Scalar:
         builder = self.builder
         if not isinstance(slot, Slot):
             return Scalar(FLOAT if kind == COUNTER else kind, builder.load(slot))
@@ -438,7 +438,7 @@ class TangentWriter(Writer):
             at += vector.count
         return self.joined_parts(builder.load(slot.number), found)
 
-    def put(self, value: Value, slot: Any, kind: Any) -> None:
+    def put(self, value: Value, slot: object, kind: types.Type) -> None:
         """Plain memory takes the number alone."""
         builder = self.builder
         if not isinstance(slot, Slot):
@@ -477,7 +477,7 @@ class _Calculator:
         x, y = (Known(v) if isinstance(v, int | float) else v for v in (x, y))
         return self.w.binary({"+": "Add", "-": "Sub", "*": "Mult", "/": "Div"}[name], x, y)
 
-    def f(self, it: Any, *x: Value) -> Value:
+    def f(self, it: object, *x: Value) -> Value:
         return Writer.function_of_numbers(self.w, it, list(x))
 
     def unless_zero(self, x: Value, value: Value) -> Value:

@@ -99,7 +99,7 @@ Value = Known | Scalar | Tup | View | Row
 NOTHING = Known(None)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether this is a constant number."""
     return isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating)
 
@@ -353,7 +353,7 @@ class Arithmetic:
         ]
         return Scalar(Lanes(a.type.count), joined(self.builder, found))
 
-    def whole_division(self, a: Any, b: Any, remainder: bool) -> Any:
+    def whole_division(self, a: object, b: Any, remainder: bool) -> Any:
         """Floor of the quotient of integers, or the remainder with the sign of the divisor; 0 for a divisor of 0."""
         builder = self.builder
         zero, one = Constant(I, 0), Constant(I, 1)
@@ -368,7 +368,7 @@ class Arithmetic:
             return builder.select(unsafe, zero, found)
         return self.whole_division_by(a, b, remainder)
 
-    def whole_division_by(self, a: Any, b: Any, remainder: bool) -> Any:
+    def whole_division_by(self, a: object, b: object, remainder: bool) -> Any:
         builder = self.builder
         zero, one = Constant(I, 0), Constant(I, 1)
         r = builder.srem(a, b)
@@ -380,7 +380,7 @@ class Arithmetic:
         q = builder.sdiv(a, b)
         return builder.select(differ, builder.sub(q, one), q)
 
-    def real_division(self, a: Any, b: Any, remainder: bool) -> Any:
+    def real_division(self, a: object, b: object, remainder: bool) -> Any:
         """Floor of the quotient of numbers, or the remainder with the sign of the divisor, as Python computes them."""
         builder = self.builder
         zero, one = Constant(F, 0.0), Constant(F, 1.0)
@@ -461,13 +461,13 @@ class Arithmetic:
         raise Unsupported("the truth of lanes")
 
     # -------------------------------------------------------------- functions of numbers
-    def extern(self, name: str, *arguments: Any, pure: bool = True) -> Any:
+    def extern(self, name: str, *arguments: object, pure: bool = True) -> Any:
         """Call a function of the C library on numbers."""
         insert = cgutils.insert_pure_function if pure else cgutils.get_or_insert_function
         function = insert(self.builder.module, ir.FunctionType(F, [F] * len(arguments)), name)
         return self.builder.call(function, arguments)
 
-    def intrinsic(self, name: str, *arguments: Any) -> Any:
+    def intrinsic(self, name: str, *arguments: object) -> Any:
         """Call a function of LLVM on numbers."""
         kind = ir.FunctionType(F, [F] * len(arguments))
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), arguments)
@@ -493,7 +493,7 @@ class Arithmetic:
             best = Scalar(like.kind, self.builder.select(compare(symbol, b, a), b, a))  # type: ignore[union-attr]
         return best
 
-    def of_lanes(self, it: Any, x: list[Value]) -> Value:
+    def of_lanes(self, it: object, x: list[Value]) -> Value:
         """A function of numbers, lane by lane; by one instruction where processors have it."""
         kind = self.wide(*x)
         numbers = [self.cast(a, kind) for a in x]

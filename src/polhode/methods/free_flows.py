@@ -43,7 +43,7 @@ class FreeFlow:
 
 
 def _published(
-    name: str, rotate_free: Any, description: str, cite: str = "celledoni2008", thinnest: float = 0.0
+    name: str, rotate_free: Callable[..., Any], description: str, cite: str = "celledoni2008", thinnest: float = 0.0
 ) -> FreeFlow:
     """An exact form as published; where moments have ratios below ``thinnest``, round-off takes all but 8 digits."""
     return FreeFlow(name, description, cite, lambda: rotate_free, refuses=dmv.thinner_than(thinnest))

@@ -414,7 +414,7 @@ class Method:
             and a.step.__qualname__ == b.step.__qualname__
         )  # fmt: skip
 
-    def resolve_options(self, words: Iterable[str] = (), /, **chosen: Any) -> dict[str, str]:
+    def resolve_options(self, words: Iterable[str] = (), /, **chosen: object) -> dict[str, str]:
         """Values of all options, from the words after colons and from keywords; defaults for the rest.
 
         Raises
@@ -445,7 +445,7 @@ class Method:
             raise InvalidInput(f"method {self.name!r} takes no options, but {word!r} was given; leave it out")
         raise unknown_name(f"option of method {self.name!r}", word, known)
 
-    def _value(self, name: str, value: Any) -> str:
+    def _value(self, name: str, value: object) -> str:
         """The value of an option, checked; numbers in their shortest form."""
         if name not in self.options:
             raise unknown_name(f"option of method {self.name!r}", name, self.options or ["(none)"])

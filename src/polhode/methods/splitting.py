@@ -25,7 +25,7 @@ Kicks by small forces gain most, which otherwise are rounded the same way in eve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -150,7 +150,7 @@ def stages(first, last, t, h, p):
     return L.OK
 
 
-def free_motion_of(rotate_free: Any, translate: Any) -> Any:
+def free_motion_of(rotate_free: Any, translate: Callable[..., Any]) -> Any:
     """``one_by_one`` with a free rotation and a motion of the centre of mass of one body."""
     return inlined(bind(one_by_one, free=rotate_free, move=translate))
 

@@ -146,7 +146,7 @@ class Scheme:
         if self.requires == "gradient" and not modified:
             raise InvalidInput(f"scheme {self.name!r} says requires='gradient' but has no coefficient c")
 
-    def _checked(self, what: str, steps: Any) -> Steps:
+    def _checked(self, what: str, steps: object) -> Steps:
         """The steps as decimals, checked."""
         form = f'scheme {self.name!r}: {what} must be a list of ("A", a), ("B", b) or ("B", b, c)'
         if isinstance(steps, str) or not isinstance(steps, Iterable):

@@ -62,7 +62,7 @@ def safe_step(m: Any, j: Any) -> float:
 
 
 @lru_cache(maxsize=64)
-def _step(order: int, fours: int, series: Any) -> Any:
+def _step(order: int, fours: int, series: Callable[..., Any]) -> Any:
     """The compiled step of an order for a series of the torque, with 4 ``fours`` quadrature nodes."""
     at_4, at_8 = taylor.four_of, taylor.eight_of
     rotating = bind(
@@ -129,7 +129,7 @@ def row(order: int = 0) -> Method:
 
 
 @lru_cache(maxsize=64)
-def by_the_vertical(order: int, series: Any) -> CompiledMethod:
+def by_the_vertical(order: int, series: Callable[..., Any]) -> CompiledMethod:
     """The method of this order for a torque that depends on the vertical only, by the role of its series."""
     fours = (order + 7) // 8  # groups of four quadrature nodes; order/2 nodes are needed
 

@@ -258,7 +258,7 @@ def numbers_of(letters: str) -> tuple[Any, Any]:
 
 
 @cache
-def step_of(rotate_free: Any, bath: Any) -> Any:
+def step_of(rotate_free: Callable[..., Any], bath: Callable[..., Any]) -> Any:
     """The step with a free rotation and a bath bound in."""
     together = free_motion_of(rotate_free, uniform)
     return bind(compose_step, run_stages=helper(bind(stages, free_motion=together, push=impulse, bathe=bath)))

@@ -48,24 +48,24 @@ def _formula(q: Any) -> Traced:
     return np.array(rows, dtype=object).view(Traced)
 
 
-def matrix_of(q: Any) -> Traced:
+def matrix_of(q: object) -> Traced:
     """R(q), body to space, 3 x 3."""
     if isinstance(q, Attitude) and q.matrix is not None and q.shape == (4,):
         return q.matrix
     return _formula(q)
 
 
-def rotate(q: Any, v: Any) -> Any:
+def rotate(q: object, v: object) -> Any:
     """R(q) v."""
     return matrix_of(q) @ array_of(v)
 
 
-def rotate_inverse(q: Attitude, v: Any) -> Any:
+def rotate_inverse(q: Attitude, v: object) -> Any:
     """R(q)^T v."""
     return matrix_of(q).T @ array_of(v)
 
 
-def to_matrix(q: Any) -> Any:
+def to_matrix(q: object) -> Any:
     """R(q), 9 numbers in row order."""
     return tuple(matrix_of(q).ravel())
 
@@ -89,7 +89,7 @@ def conjugate(q: Any) -> Any:
     return array_of([q[0], -q[1], -q[2], -q[3]])
 
 
-def normalize(q: Any) -> Any:
+def normalize(q: object) -> Any:
     """q over its norm; an attitude of the state has length 1 and is itself."""
     return q if isinstance(q, Attitude) and q.matrix is not None else array_of(q) / np.linalg.norm(array_of(q))
 

@@ -83,7 +83,7 @@ class Graph:
         self.raising: list[int] = []
 
     @contextmanager
-    def asking(self, decisions: Any) -> Iterator[None]:
+    def asking(self, decisions: object) -> Iterator[None]:
         """Answer conditions by ``decisions`` within a block."""
         self.decisions = decisions
         try:
@@ -91,7 +91,7 @@ class Graph:
         finally:
             self.decisions = None
 
-    def row(self, *row: Any) -> int:
+    def row(self, *row: object) -> int:
         """The number of a row, which is written unless it is there."""
         number = self.known.get(row)
         if number is None:

@@ -24,7 +24,7 @@ Matrix = list[list[Any]]
 class SingularValues:
     """What stands for the singular values that ``lstsq`` returns, which are not computed."""
 
-    def _refused(self, *_: Any, **__: Any) -> Any:
+    def _refused(self, *_: object, **__: object) -> Any:
         raise NotTraceable("it uses the singular values of np.linalg.lstsq, for which there is no rule")
 
     __array__ = __getitem__ = __iter__ = _refused
@@ -46,7 +46,7 @@ def _columns(b: Any, rows: int, name: str) -> tuple[Matrix, bool]:
     return ([[x] for x in b.tolist()] if b.ndim == 1 else [list(row) for row in b.tolist()]), b.ndim == 1
 
 
-def _zero(x: Any) -> bool:
+def _zero(x: object) -> bool:
     return bool((x.graph.value(x.row) if isinstance(x, Tracer) else x) == 0.0)
 
 
@@ -58,7 +58,7 @@ def outweighs(x: Any, y: Any) -> Any:
     return Tracer(graph, graph.fun("outweighs", row_of(graph, x), row_of(graph, y)))
 
 
-def _less(low: list[Any], factor: Any, top: list[Any], first: int = 0) -> None:
+def _less(low: list[Any], factor: object, top: list[Any], first: int = 0) -> None:
     """Subtract a multiple of a row from another, from a column on."""
     for j in range(first, len(top)):
         if not _zero(top[j]):
@@ -93,7 +93,7 @@ def _substituted(a: Matrix, b: Matrix) -> Matrix:
     return b
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: object, b: object) -> Any:
     """``numpy.linalg.solve`` of one matrix."""
     rows = _matrix(a, "np.linalg.solve")
     columns, flat = _columns(b, len(rows), "np.linalg.solve")
@@ -102,12 +102,12 @@ def solve(a: Any, b: Any) -> Any:
     return found[:, 0] if flat else found
 
 
-def inverse(a: Any) -> Any:
+def inverse(a: object) -> Any:
     """``numpy.linalg.inv`` of one matrix."""
     return solve(a, np.eye(len(_matrix(a, "np.linalg.inv"))))
 
 
-def determinant(a: Any) -> Any:
+def determinant(a: object) -> Any:
     """``numpy.linalg.det`` of one matrix."""
     rows = _matrix(a, "np.linalg.det")
     sign = _eliminated(rows, [[] for _ in rows])
@@ -141,7 +141,7 @@ def _orthogonal(columns: Matrix, least: float) -> tuple[Matrix, Matrix]:
     return Q, R
 
 
-def least_squares(a: Any, b: Any, rcond: Any = None) -> Any:
+def least_squares(a: object, b: object, rcond: Any = None) -> Any:
     """``numpy.linalg.lstsq`` of a matrix of full rank; where that fails at run time, nothing has a value."""
     rows = _matrix(a, "np.linalg.lstsq", False)
     sides, flat = _columns(b, len(rows), "np.linalg.lstsq")
@@ -162,7 +162,7 @@ def least_squares(a: Any, b: Any, rcond: Any = None) -> Any:
     return (found[:, 0] if flat else found), residuals, min(m, n), SingularValues()
 
 
-def pseudo_inverse(a: Any) -> Any:
+def pseudo_inverse(a: object) -> Any:
     """``numpy.linalg.pinv`` of a matrix of full rank."""
     rows = _matrix(a, "np.linalg.pinv", False)
     return least_squares(a, np.eye(len(rows)), 1e-15)[0]

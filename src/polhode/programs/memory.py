@@ -102,7 +102,7 @@ class Parameters:
             raise NotTraceable(f"it reads parameter {int(k)}, but there are {self.count}")
         return Tracer(self.g, self.g.input(f"p{int(k)}"))
 
-    def __setitem__(self, k: Any, value: Any) -> None:
+    def __setitem__(self, k: object, value: object) -> None:
         raise NotTraceable(LATER)
 
 
@@ -170,13 +170,13 @@ def known_index(k: Tracer) -> int | None:
     return None if value is None else int(value)
 
 
-def whole(x: Any) -> Any:
+def whole(x: object) -> Any:
     """A whole number for an index, where it is known."""
     known = known_index(x) if isinstance(x, Tracer) else None
     return x if known is None else known
 
 
-def segment(p: Parameters, at: Any, stride: int, count: Any, x: Any) -> Tracer | int:
+def segment(p: Parameters, at: object, stride: int, count: Any, x: Any) -> Tracer | int:
     """A row of a table by what is looked up; the only one there is."""
     if not isinstance(count, Tracer) and count <= 1:
         return 0

@@ -36,7 +36,7 @@ class Opaque:
         self.takes = takes
         begins = [1 + sum(max(1, one) for one in takes[:k]) for k in range(len(takes))]
 
-        def value(numbers: Any, at: float, *given: float) -> Any:
+        def value(numbers: object, at: float, *given: float) -> Any:
             if isinstance(kernel, Hole):
                 return nan if count == 1 else (nan,) * count
             taken = (given[k - 1 : k - 1 + n] if n else given[k - 1] for k, n in zip(begins, takes, strict=True))

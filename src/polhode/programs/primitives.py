@@ -59,7 +59,7 @@ class Primitive:
         return [edge.format(*arguments, p=p, first=first, value=value) for edge in self.edges]
 
 
-def _segment(numbers: Any, at: float, stride: float, count: float, x: float) -> float:
+def _segment(numbers: object, at: float, stride: float, count: float, x: float) -> float:
     return float(segment(numbers, int(at), int(stride), int(count), x))
 
 

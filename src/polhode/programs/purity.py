@@ -85,7 +85,7 @@ def findings(function: Any) -> tuple[Finding, ...]:
     return tuple(sorted(dict.fromkeys(found), key=lambda one: order.index(one.kind) if one.kind in order else 3))
 
 
-def handed_over(writing: Any, reading: Any) -> Finding | None:
+def handed_over(writing: object, reading: object) -> Finding | None:
     """What a function leaves behind that another one reads."""
     first, second = _Reader(), _Reader()
     first.called(writing, None, {}, "")
@@ -104,12 +104,12 @@ class _Reader:
         self.methods: dict[Any, Any] = {}
         self.results: dict[Any, frozenset[int]] = {}
 
-    def found(self, kind: str, what: str, line: str | None, key: Any = None) -> None:
+    def found(self, kind: str, what: str, line: str | None, key: object = None) -> None:
         if line is not None:
             self.written.append((Finding(kind, what, line), key))
 
     # ---------------------------------------------------------- objects
-    def of(self, value: Any) -> frozenset[int]:
+    def of(self, value: object) -> frozenset[int]:
         """An object that outlives the call, as what a name may stand for."""
         if value is not UNKNOWN and (isinstance(value, PLAIN) or value is None) and not narrow_kind(value):
             return NEW
@@ -278,7 +278,7 @@ class _Body:
                 self.names[rest] = self._container(given[len(places) :], self.node)
         self.names |= named
 
-    def _container(self, parts: Iterable[frozenset[int]], node: Any) -> frozenset[int]:
+    def _container(self, parts: Iterable[frozenset[int]], node: object) -> frozenset[int]:
         """A new container with these elements; one for each place in the source."""
         inside = NEW.union(*parts)
         if not inside:
@@ -299,7 +299,7 @@ class _Body:
         if self.reporting:
             self.reader.found(kind, what, f"{self.file}:{node.lineno}", key)
 
-    def _integers(self, left: Any, op: Any, right: Any, node: Any) -> None:
+    def _integers(self, left: object, op: object, right: object, node: object) -> None:
         if told := unbounded(left, op, right, self):
             self.found("integers", told, node)
 
@@ -350,7 +350,7 @@ class _Body:
         for _, value in ast.iter_fields(node):
             self._below(value)
 
-    def _below(self, value: Any) -> None:
+    def _below(self, value: object) -> None:
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, ast.stmt):
                 self.statement(one)
@@ -430,7 +430,7 @@ class _Body:
             return id(self.function.__closure__[code.co_freevars.index(name)]), "cell"
         return id(self.function.__globals__), name
 
-    def bind(self, target: Any, what: frozenset[int], value: Any) -> None:
+    def bind(self, target: object, what: frozenset[int], value: Any) -> None:
         if isinstance(target, ast.Name):
             if target.id in self.outer:
                 self.found(
@@ -489,7 +489,7 @@ class _Body:
             self.found("integers", "multiplies whole numbers without a bound", node)
 
     # ---------------------------------------------------------- expressions
-    def base(self, node: Any) -> frozenset[int]:
+    def base(self, node: object) -> frozenset[int]:
         """What is written to: not read thereby."""
         before = set(self.reader.read)
         what = self.of(node)
@@ -637,7 +637,7 @@ class _Body:
             result = result.union(*arguments, *map(reader.elements, arguments))
         return result | self._follow(targets, arguments, named, node)
 
-    def _changed(self, base: frozenset[int], name: str, text: str, node: Any) -> None:
+    def _changed(self, base: frozenset[int], name: str, text: str, node: object) -> None:
         for value in self.reader.values(base):
             if value is ARGUMENT:
                 self.found("argument", f"calls {text}", node)
@@ -677,7 +677,7 @@ class _Body:
                 result |= reader.called(value, arguments, named, line)
         return result
 
-    def _bound(self, method: Any, node: Any) -> None:
+    def _bound(self, method: object, node: object) -> None:
         """A call of a method of a container, by whatever name."""
         owner = getattr(method, "__self__", None)
         if isinstance(method, BuiltinFunctionType) and method.__name__ in CHANGERS and isinstance(owner, CONTAINERS):

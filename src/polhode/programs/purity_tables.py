@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 from types import FunctionType, MethodType
-from typing import Any
 
 import numpy as np
 
@@ -57,7 +56,7 @@ MOST_PASSES = 8
 """Readings of a body until what its names may be is taken as known."""
 
 
-def of_a_user(value: Any) -> bool:
+def of_a_user(value: object) -> bool:
     """Whether a function is none of the packages that are known to be careful."""
     plain = python_of(value)
     return isinstance(plain, FunctionType | MethodType) and str(plain.__module__).partition(".")[0] not in CAREFUL

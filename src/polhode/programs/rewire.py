@@ -48,7 +48,7 @@ def _of_numbers(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """A function of ``math`` or of Python that takes tracers too."""
 
     @functools.wraps(function)
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: object) -> Any:
         if not holds_tracers(arguments):
             return function(*arguments)
         return by_python(SPELLED.get(name, name), *arguments, of_math=True)
@@ -58,7 +58,7 @@ def _of_numbers(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def _extreme(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(function)
-    def call(*arguments: Any, **options: Any) -> Any:
+    def call(*arguments: Any, **options: object) -> Any:
         values = list(arguments[0]) if len(arguments) == 1 else list(arguments)
         if not holds_tracers(values):
             return function(*arguments, **options)
@@ -104,17 +104,17 @@ def _array(value: Any, dtype: Any = None, *arguments: Any, **options: Any) -> An
     return np.array(value, dtype, *arguments, **options)
 
 
-def _copied(value: Any, *arguments: Any, **options: Any) -> Any:
+def _copied(value: Any, *arguments: object, **options: object) -> Any:
     made = _array(value, *arguments, **options)
     return made.copy() if made is value else made
 
 
-def _number(function: Any) -> Callable[..., Any]:
+def _number(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x=0.0: array_of([x])[0] if holds_tracers(x) else function(x)
 
 
 class _LikeFloat(type):
-    def __instancecheck__(cls, x: Any) -> bool:
+    def __instancecheck__(cls, x: object) -> bool:
         return isinstance(x, float)
 
 
@@ -127,11 +127,11 @@ class _Float(float, metaclass=_LikeFloat):
         return np.asarray(x, dtype=object).item().item() if holds_tracers(x) else float(x)
 
 
-def _filled(function: Any) -> Callable[..., Any]:
+def _filled(function: Callable[..., Any]) -> Callable[..., Any]:
     """A constructor of arrays of floats, which may be filled with tracers later."""
 
     @functools.wraps(function)
-    def call(*arguments: Any, **options: Any) -> Any:
+    def call(*arguments: object, **options: object) -> Any:
         made = function(*arguments, **options)
         return array_of(made) if made.dtype == np.float64 else made
 
@@ -148,7 +148,7 @@ def _like(function: Any) -> Callable[..., Any]:
     return call
 
 
-def _full(shape: Any, value: Any, dtype: Any = None, **options: Any) -> Any:
+def _full(shape: Any, value: object, dtype: Any = None, **options: object) -> Any:
     if not holds_tracers(value):
         return _filled(np.full)(shape, value, dtype, **options)
     of_floats(dtype)
@@ -157,11 +157,11 @@ def _full(shape: Any, value: Any, dtype: Any = None, **options: Any) -> Any:
     return made
 
 
-def _holds_arrays(x: Any) -> bool:
+def _holds_arrays(x: object) -> bool:
     return isinstance(x, np.ndarray) or (isinstance(x, list | tuple) and any(map(_holds_arrays, x)))
 
 
-def _listed(function: Any) -> Callable[..., Any]:
+def _listed(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of numpy that takes lists of tracers as arrays."""
 
     def taken(x: Any) -> Any:
@@ -171,7 +171,7 @@ def _listed(function: Any) -> Callable[..., Any]:
         return type(x)(taken(one) for one in x) if flat and type(x) in (list, tuple) else x
 
     @functools.wraps(function)
-    def call(*arguments: Any, **options: Any) -> Any:
+    def call(*arguments: object, **options: object) -> Any:
         return function(*(taken(x) for x in arguments), **options)
 
     return call
@@ -209,7 +209,7 @@ def _of_one(rows: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # ------------------------------------------------------------------ containers
-def _refused(*_: Any, **__: Any) -> Any:
+def _refused(*_: object, **__: object) -> Any:
     raise NotTraceable("it writes to what outlives the call (a list, a dictionary, a set)")
 
 
@@ -249,7 +249,7 @@ class Rewiring:
     def _imported(self, *arguments: Any, **options: Any) -> Any:
         return self.replaced(builtins.__import__(*arguments, **options))
 
-    def replaced(self, value: Any) -> Any:
+    def replaced(self, value: object) -> Any:
         """What stands in for a value that a function reads: itself unless it is a function or a module."""
         if id(value) in self.kept:
             return self.kept[id(value)][1]
@@ -294,7 +294,7 @@ class Rewiring:
             return _listed(value)
         return value
 
-    def _copied(self, function: FunctionType, original: Any) -> FunctionType:
+    def _copied(self, function: FunctionType, original: object) -> FunctionType:
         """A copy of a function in a world where what it reads is replaced."""
 
         def keep(made: FunctionType) -> FunctionType:
@@ -305,7 +305,7 @@ class Rewiring:
 
 
 def copied(
-    function: FunctionType, keep: Callable[[FunctionType], Any], replaced: Callable[[Any], Any], builtins: Any = None
+    function: FunctionType, keep: Callable[[FunctionType], Any], replaced: Callable[[Any], Any], builtins: object = None
 ) -> Any:
     """A copy of a function in a world of its own, where what it reads is replaced.
 
@@ -329,14 +329,14 @@ def copied(
     return made
 
 
-def _found(table: dict[Any, Any], value: Any) -> Any:
+def _found(table: dict[Any, Any], value: object) -> Any:
     try:
         return table.get(value)
     except TypeError:  # it cannot be hashed
         return None
 
 
-def rewired(function: Any) -> Callable[..., Any]:
+def rewired(function: Callable[..., Any]) -> Callable[..., Any]:
     """A copy of a function that can be run on tracers."""
     plain = getattr(function, "py_func", function)
     ours = str(type(plain).__module__).startswith(OWN_MODULES)
@@ -361,7 +361,7 @@ def user_line(problem: BaseException, ours: str) -> str:
     return line
 
 
-def indexes(problem: BaseException, array: Any) -> bool:
+def indexes(problem: BaseException, array: object) -> bool:
     """Whether an exception was raised by an index of this very array, as far as the source tells."""
     frame: Any = problem.__traceback__
     while frame.tb_next is not None:

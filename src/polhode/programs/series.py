@@ -140,7 +140,7 @@ class Series:
         self._count += 1
         return f"s{self._count - 1}"
 
-    def _add(self, key: Any, kind: str, operands: tuple[Any, ...], factor: str | None = None) -> str:
+    def _add(self, key: object, kind: str, operands: tuple[Any, ...], factor: str | None = None) -> str:
         """The series of a rule, written once for each key; its slot multiplies ``factor`` with the series itself."""
         if key not in self._made:
             name = self._made[key] = self._name()

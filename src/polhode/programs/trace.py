@@ -50,7 +50,7 @@ class Program:
         g, (first, *rest) = self.graph, rows
         return [g.fun("choose", self.raised, g.nan(), first), *rest]
 
-    def __call__(self, **given: Any) -> list[float]:
+    def __call__(self, **given: object) -> list[float]:
         """The numbers it returns, in plain Python; vectors are given whole: ``r=(1, 0, 0)``."""
         return self.graph.evaluate(self.outputs, spread(**given))
 
@@ -165,7 +165,7 @@ def _argument(g: Graph, name: str, size: Size) -> Any:
     return Tracer(g, g.input(name), True) if size == 0 else vector(g, name, size)
 
 
-def shape_of(result: Any) -> tuple[int, ...] | None:
+def shape_of(result: object) -> tuple[int, ...] | None:
     """Shape of a number, an array or a nested sequence of numbers; None where it has none."""
     if isinstance(result, Tracer | bool | int | float | np.number | np.bool_):
         return None if isinstance(result, np.complexfloating) else ()
@@ -185,13 +185,13 @@ def flat(result: Any) -> list[Any]:
     return [x for part in result for x in flat(part)]
 
 
-def described(function: Any, what: str) -> str:
+def described(function: Callable[..., Any], what: str) -> str:
     """A function for messages: "potential 'u' (orbit.py:12)"."""
     plain = getattr(function, "py_func", function)
     name, line = getattr(plain, "__name__", type(plain).__name__), _first_line(function)
     return f"{what} {name!r} ({line})" if line else f"{what} {name!r}"
 
 
-def _first_line(function: Any) -> str:
+def _first_line(function: Callable[..., Any]) -> str:
     code = getattr(getattr(function, "py_func", function), "__code__", None)
     return f"{code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno}" if code else ""

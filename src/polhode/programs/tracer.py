@@ -115,7 +115,7 @@ DECIDING = frozenset({
 """Operations whose results jump, where one rounding makes all the difference."""
 
 
-def traced(name: str, *operands: Any) -> Any:
+def traced(name: str, *operands: object) -> Any:
     """The result of an operation on numbers, of which some are tracers.
 
     What decides by the time computes as it is written: times of steps are where it jumps, as ``t / 0.1 >= 3``."""
@@ -140,7 +140,7 @@ def traced(name: str, *operands: Any) -> Any:
     return Tracer(graph, made, written=written)
 
 
-def _written(g: Graph, x: Any, row: int) -> int | None:
+def _written(g: Graph, x: object, row: int) -> int | None:
     """The row of a number as it is written, if it is one of the time and of parameters."""
     if isinstance(x, Tracer) and x.written is not None:
         return x.written
@@ -152,7 +152,7 @@ RAISES = frozenset({"divide", "floor_divide", "remainder", "power"})
 """Operations by which floats of Python raise where those of numpy have no finite value."""
 
 
-def by_python(name: str, *operands: Any, of_math: bool = False) -> Any:
+def by_python(name: str, *operands: object, of_math: bool = False) -> Any:
     """The result of an operator, or of a function of ``math``, which raises for floats of Python."""
     made = traced(name, *operands)
     plain = of_math or all(x.plain if isinstance(x, Tracer) else type(x) in (float, int, bool) for x in operands)
@@ -164,7 +164,7 @@ def by_python(name: str, *operands: Any, of_math: bool = False) -> Any:
     return made.item()
 
 
-def row_of(graph: Graph, x: Any) -> int:
+def row_of(graph: Graph, x: object) -> int:
     """The row of a tracer or of a plain number."""
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x.item()
@@ -247,15 +247,15 @@ class Tracer:
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._value("it rounds a number it is given"), digits)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: object, method: str, *inputs: object, **options: object) -> Any:
         return _called(ufunc, method, inputs, options)
 
-    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+    def __array_function__(self, function: Any, types: object, arguments: Any, options: Any) -> Any:
         return _applied(function, arguments, options)
 
 
 def _method(name: str, swapped: bool = False) -> Callable[..., Any]:
-    def operate(self: Tracer, *others: Any) -> Any:
+    def operate(self: Tracer, *others: object) -> Any:
         for x in others:
             if isinstance(x, np.ndarray) and x.ndim:
                 return NotImplemented  # the array takes it element by element
@@ -295,21 +295,21 @@ class Traced(np.ndarray):
         found = super().__getitem__(k)
         return as_numpy(found) if isinstance(found, Tracer) else found
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: object, method: str, *inputs: object, **options: object) -> Any:
         return _called(ufunc, method, inputs, options)
 
-    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+    def __array_function__(self, function: Any, types: object, arguments: Any, options: Any) -> Any:
         return _applied(function, arguments, options)
 
-    def max(self, *arguments: Any, **options: Any) -> Any:
+    def max(self, *arguments: object, **options: object) -> Any:
         """As ``numpy.max``."""
         return _extreme("maximum", self, *arguments, **options)
 
-    def min(self, *arguments: Any, **options: Any) -> Any:
+    def min(self, *arguments: object, **options: object) -> Any:
         """As ``numpy.min``."""
         return _extreme("minimum", self, *arguments, **options)
 
-    def clip(self, low: Any = None, high: Any = None) -> Any:  # type: ignore[override]
+    def clip(self, low: object = None, high: object = None) -> Any:  # type: ignore[override]
         """As ``numpy.clip``."""
         return _clipped(self, low, high)
 
@@ -330,7 +330,7 @@ def of_floats(dtype: Any) -> None:
         raise NotTraceable(f"it makes numbers of the kind {kind} of those it is given")
 
 
-def boxed(x: Any) -> Any:
+def boxed(x: object) -> Any:
     """A tracer as an array without dimensions; an array as one of objects, of no subclass."""
     if isinstance(x, Tracer):
         box = np.empty((), dtype=object)
@@ -339,19 +339,19 @@ def boxed(x: Any) -> Any:
     return x.view(np.ndarray) if isinstance(x, Traced) else x
 
 
-def holds_tracers(x: Any) -> bool:
+def holds_tracers(x: object) -> bool:
     """Whether a number, array or nested sequence holds a tracer."""
     if isinstance(x, np.ndarray):
         return x.dtype == object and any(isinstance(one, Tracer) for one in x.ravel().tolist())
     return isinstance(x, Tracer) or (isinstance(x, list | tuple) and any(holds_tracers(one) for one in x))
 
 
-def array_of(x: Any) -> Any:
+def array_of(x: object) -> Any:
     """A number, array or nested sequence as a ``Traced`` array."""
     return np.array(boxed(x) if not isinstance(x, list | tuple) else x, dtype=object).view(Traced)
 
 
-def opened(result: Any) -> Any:
+def opened(result: object) -> Any:
     """The result of a function of numpy on arrays of objects: arrays as ``Traced``, numbers as such."""
     if isinstance(result, np.ndarray):
         if result.dtype != object:
@@ -362,7 +362,7 @@ def opened(result: Any) -> Any:
     return result
 
 
-def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
+def elementwise(function: Callable[..., Any], *operands: object) -> Any:
     """A function of numbers on operands that are broadcast."""
     operands = tuple(np.array(x, dtype=object) if isinstance(x, list | tuple) else boxed(x) for x in operands)
     if not any(isinstance(x, np.ndarray) and x.ndim for x in operands):
@@ -411,7 +411,7 @@ def _applied(function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         raise NotTraceable(f"it uses {name}, for which there is no rule") from problem
 
 
-def _stripped(x: Any) -> Any:
+def _stripped(x: object) -> Any:
     """Arrays in arguments as plain arrays, of floats where they hold no tracer."""
     if isinstance(x, Tracer):
         return boxed(x)
@@ -455,7 +455,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     return elementwise(chosen, condition, a, b)
 
 
-def chosen(condition: Any, x: Any, y: Any) -> Any:
+def chosen(condition: object, x: object, y: object) -> Any:
     """The first of two numbers where the condition holds, else the second."""
     if not isinstance(condition, Tracer):
         return x if condition else y
@@ -471,7 +471,7 @@ def _where_in_kernels(condition, a, b):  # type: ignore[no-untyped-def]
     return lambda condition, a, b: a if condition else b
 
 
-def _clipped(x: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
+def _clipped(x: object, low: object = None, high: object = None, **options: object) -> Any:
     x = x if low is None else elementwise(functools.partial(traced, "maximum"), x, low)
     return x if high is None else elementwise(functools.partial(traced, "minimum"), x, high)
 
@@ -484,11 +484,11 @@ def _cross(a: Any, b: Any, **options: Any) -> Any:
     return np.stack([array_of(c) for c in (y * w - z * v, z * u - x * w, x * v - y * u)], axis=-1)
 
 
-def _extreme(name: str, x: Any, axis: Any = None, **options: Any) -> Any:
+def _extreme(name: str, x: object, axis: object = None, **options: object) -> Any:
     return getattr(np, name).reduce(array_of(x), axis=axis, **options)
 
 
-def _asks_for_nan(*given: Any, **options: Any) -> Any:
+def _asks_for_nan(*given: object, **options: object) -> Any:
     raise NotTraceable("it asks whether numbers are nan")
 
 

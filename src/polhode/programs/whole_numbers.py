@@ -21,7 +21,7 @@ class Names(Protocol):
     wide: set[str]
 
 
-def whole(node: Any, names: Names) -> str:
+def whole(node: object, names: Names) -> str:
     """``small`` or ``wide`` for an expression that is a whole number in Python, empty for others."""
     if isinstance(node, ast.Constant):
         return "" if type(node.value) is not int else "small" if abs(node.value) < 2**31 else "wide"
@@ -64,7 +64,7 @@ def narrow(call: ast.Call) -> str:
     return ""
 
 
-def narrow_kind(value: Any) -> str:
+def narrow_kind(value: object) -> str:
     """The kind of the numbers of an array, or of a number of numpy, that have few bits; empty for others."""
     kind = value.dtype if isinstance(value, np.ndarray | np.generic) else None
     return str(kind) if kind is not None and kind.kind in "iuf" and kind not in (np.int64, np.float64) else ""

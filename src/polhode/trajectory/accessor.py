@@ -429,7 +429,7 @@ class TrajectoryAccessor:
         ds = self._chosen("to_pandas", "time", body=body, member=member)
         return table_of(ds)
 
-    def astropy_time(self, epoch: Any = None) -> Any:
+    def astropy_time(self, epoch: object = None) -> Any:
         """The instants of the rows as an astropy ``Time``, in the time scale of the epoch.
 
         Parameters

@@ -57,7 +57,7 @@ WIDEST = 200
 
 @answering
 def oem(
-    ds: xr.Dataset, path: str | os.PathLike[str], *, object_name: str, center_name: str, epoch: Any = None,
+    ds: xr.Dataset, path: str | os.PathLike[str], *, object_name: str, center_name: str, epoch: object = None,
     units: str | None = None, object_id: str = "UNKNOWN", ref_frame: str = "ICRF", time_system: str | None = None,
     originator: str = "POLHODE", body: int | None = None,
 ) -> Path:  # fmt: skip
@@ -123,7 +123,7 @@ def oem(
 
 @answering
 def aem(
-    ds: xr.Dataset, path: str | os.PathLike[str], *, object_name: str, epoch: Any = None, object_id: str = "UNKNOWN",
+    ds: xr.Dataset, path: str | os.PathLike[str], *, object_name: str, epoch: object = None, object_id: str = "UNKNOWN",
     center_name: str | None = None, ref_frame: str = "ICRF", body_frame: str = "SC_BODY_1", scalar: str = "first",
     time_system: str | None = None, originator: str = "POLHODE", body: int | None = None,
 ) -> Path:  # fmt: skip
@@ -212,7 +212,7 @@ def _length(ds: xr.Dataset, units: str | None) -> str:
     return units or "m"
 
 
-def _times(ds: xr.Dataset, epoch: Any, time_system: str | None) -> tuple[Array, tuple[Epoch, str]]:
+def _times(ds: xr.Dataset, epoch: object, time_system: str | None) -> tuple[Array, tuple[Epoch, str]]:
     """Times (s), and (epoch, time system of the message)."""
     if epoch is None:
         epoch = ds.attrs.get("epoch")
@@ -267,7 +267,7 @@ def _message(
         yield from ("DATA_STOP",) if data_markers else ()
 
 
-def _word(value: Any, name: str) -> str:
+def _word(value: object, name: str) -> str:
     """A header value, checked: one line of printable ASCII."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{name} must be a name, not {shown(value)}")
@@ -276,7 +276,7 @@ def _word(value: Any, name: str) -> str:
     return value.strip()
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """Any value as one line of ASCII, at most ``WIDEST`` characters."""
     return " ".join(str(value).encode("ascii", "replace").decode().split())[:WIDEST]
 

@@ -96,7 +96,7 @@ def zarr_store(write: Callable[[Path, bytes], None]) -> Any:
     from zarr.storage import LocalStore
 
     class Written(LocalStore):
-        async def set(self, key: str, value: Any) -> None:
+        async def set(self, key: str, value: object) -> None:
             await asyncio.to_thread(self.set_sync, key, value)
 
         def set_sync(self, key: str, value: Any) -> None:

@@ -86,7 +86,7 @@ class Particles(NamedTuple):
 @answering
 def extended_xyz(
     ds: xr.Dataset, path: str | os.PathLike[str], *, every: int = 1, wrap: bool = False,
-    species: str | Sequence[str] = "X", sites: Any = None, mass: ArrayLike | None = None,
+    species: str | Sequence[str] = "X", sites: object = None, mass: ArrayLike | None = None,
 ) -> Path:  # fmt: skip
     """Write rows as extended XYZ, which ASE, OVITO and most others read.
 
@@ -172,7 +172,7 @@ def extended_xyz(
 @answering
 def lammps_dump(
     ds: xr.Dataset, path: str | os.PathLike[str], *, every: int = 1, species: str | Sequence[str] = "X",
-    sites: Any = None, mass: ArrayLike | None = None,
+    sites: object = None, mass: ArrayLike | None = None,
 ) -> Path:  # fmt: skip
     """Write rows as a text dump of LAMMPS (``dump custom``), which ASE, MDAnalysis, OVITO and ``read_dump`` read.
 
@@ -252,7 +252,7 @@ def lammps_dump(
 @answering
 def gsd(
     ds: xr.Dataset, path: str | os.PathLike[str], *, every: int = 1, species: str | Sequence[str] = "A",
-    sites: Any = None, mass: ArrayLike | None = None, inertia: ArrayLike | None = None, box: ArrayLike | None = None,
+    sites: object = None, mass: ArrayLike | None = None, inertia: ArrayLike | None = None, box: ArrayLike | None = None,
 ) -> Path:  # fmt: skip
     """Write rows as a GSD file of the ``hoomd`` schema, which HOOMD-blue, freud and OVITO read.
 

@@ -545,7 +545,7 @@ def mean_square_displacement(ds: xr.Dataset, lags: int | None = None, *, blocks:
 
 
 # ------------------------------------------------------------------ pairs
-def _chosen(ds: xr.Dataset, rows: Any) -> xr.Dataset:
+def _chosen(ds: xr.Dataset, rows: object) -> xr.Dataset:
     """The trajectory, checked, at the selected rows."""
     if rows is None:
         return with_rows(ds)
@@ -569,7 +569,7 @@ def _positions(ds: xr.Dataset) -> tuple[Array, Array | None]:
     return position, box_of(ds)
 
 
-def _shells(position: Array, box: Array | None, bins: int, r_max: Any, unit: str) -> Array:
+def _shells(position: Array, box: Array | None, bins: int, r_max: object, unit: str) -> Array:
     """Radii of the shells, from 0."""
     bins = whole(bins, "bins", 1)
     room_for(1000.0 * bins, "bins")

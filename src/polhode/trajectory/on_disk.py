@@ -78,5 +78,5 @@ class OnDisk(xr.Index):
             return xr.indexes.PandasIndex(self.variable[rows].values, self.dimension)
         return None
 
-    def equals(self, other: Any, **_: Any) -> bool:
+    def equals(self, other: object, **_: object) -> bool:
         return isinstance(other, OnDisk) and bool(self.variable.equals(other.variable))  # type: ignore[no-untyped-call]

@@ -124,7 +124,7 @@ def _of_elements(r: Any, v: Any, mu: float) -> Any:
     return slopes
 
 
-def _array(matrix: xr.DataArray, values: Any, rows: list[str], columns: list[str]) -> xr.DataArray:
+def _array(matrix: xr.DataArray, values: object, rows: list[str], columns: list[str]) -> xr.DataArray:
     """The matrix with other rows and columns."""
     coordinates = {"time": matrix["time"], "row": rows, "column": columns}
     attributes = {"long_name": matrix.attrs["long_name"], "units": matrix.attrs["units"]}

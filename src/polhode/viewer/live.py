@@ -63,8 +63,9 @@ export default {{ render }};
 
 
 def live_view(
-    source: object, label: str, most: int, span: tuple[float, float] | None, mesh: Any, title: str | None, height: int
-) -> Any:
+    source: object, label: str, most: int, span: tuple[float, float] | None, mesh: object, title: str | None,
+    height: int,
+) -> Any:  # fmt: skip
     """A widget that shows a Dataset, or follows the live store of a run, which need not have begun."""
     words = {"most": most, "span": span, "mesh": mesh, "title": title}
     made = widget_class()(height=height)

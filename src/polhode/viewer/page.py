@@ -152,7 +152,7 @@ def arranged(raw: Any, order: int) -> bytes:
     return columns.view(np.uint8).reshape(-1, raw.itemsize).T.tobytes()
 
 
-def references(scene: Any) -> Iterator[dict[str, Any]]:
+def references(scene: object) -> Iterator[dict[str, Any]]:
     """All references of a scene, each place once."""
     seen: set[int] = set()
     waiting = [scene]

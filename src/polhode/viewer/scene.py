@@ -108,7 +108,7 @@ def _run(run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]],
     return found | {"facts": facts.of_run(run, told)}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """The same in types of JSON; a number that is not finite becomes null, which JSON has in its place."""
     if isinstance(value, dict):
         return {str(name): _plain(one) for name, one in value.items()}

@@ -52,7 +52,7 @@ def of_run(run: Recorded, arrays: Arrays, facts: list[tuple[str, str]]) -> dict[
     }  # fmt: skip
 
 
-def _tether(load: Any) -> tuple[list[str], dict[str, Any]] | None:
+def _tether(load: object) -> tuple[list[str], dict[str, Any]] | None:
     """The bodies that a tether is on, where it is fastened to them, and its length."""
     if not isinstance(load, Mapping) or load.get("kind") != "tether" or len(load.get("on", ())) != 2:
         return None

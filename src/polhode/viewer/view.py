@@ -195,7 +195,7 @@ def view(
     return View(*scene_of(runs, most, between, shape, heading))
 
 
-def read(one: Any) -> xr.Dataset:
+def read(one: object) -> xr.Dataset:
     """The Dataset, or that of a file or a store."""
     if isinstance(one, xr.Dataset):
         return one

@@ -26,7 +26,7 @@ def refuse(wrong: Any, name: str, sentence: str) -> None:
         raise InvalidInput(f"{name}[{index_text}] {sentence}" if index_text else f"{name} {sentence}")
 
 
-def refuse_overflow(wrong: Any) -> None:
+def refuse_overflow(wrong: object) -> None:
     """Raise if a result has overflowed."""
     refuse(wrong, "position", "gives numbers beyond 1e308 with this velocity and mu; choose other units")
 
