@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.kernel.jit import python_of
-from polhode.programs import purity_bytecode
-from polhode.programs.purity_tables import (
+from polhode.programs.purity_rules import (
     ADDERS,
     ARGUMENT,
     CAREFUL,
@@ -40,10 +39,16 @@ from polhode.programs.purity_tables import (
     VIEWS,
     WHOLE,
     WRITERS,
+    codes,
+    full,
+    narrow,
+    narrow_kind,
+    node_of,
     of_a_user,
+    read_bytecode,
+    unbounded,
+    whole,
 )
-from polhode.programs.source import codes, full, node_of
-from polhode.programs.whole_numbers import narrow, narrow_kind, unbounded, whole
 
 
 class Finding(NamedTuple):
@@ -227,7 +232,7 @@ class _Reader:
             self.results[key] = NEW  # for a function that calls itself
             node = node_of(code)
             if node is None:
-                purity_bytecode.read(self, function)
+                read_bytecode(self, function)
             else:
                 self.results[key] = _Body(self, function, node, given, named).result
         return self.results[key]

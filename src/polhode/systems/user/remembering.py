@@ -10,7 +10,7 @@ from typing import Any
 from polhode.errors import InvalidInput
 from polhode.kernel.jit import python_of
 from polhode.programs.purity import Finding, handed_over
-from polhode.programs.purity_tables import CHANGERS
+from polhode.programs.purity_rules import CHANGERS
 
 
 def refusal(described: str, worst: Finding, command: bool, summand: bool = False) -> str:
