@@ -19,7 +19,7 @@ from polhode.ensembles.engines import NOT_RUN, Block, Engine
 from polhode.ensembles.instead import Instead, note_of, take_instead, warn_of_instead
 from polhode.ensembles.members import Kind, Varied
 from polhode.ensembles.outcome import Outcome, attributes_of, warn_of
-from polhode.ensembles.plan import Plan, planned, rows_of
+from polhode.ensembles.plan import SWITCHED, Plan, planned, rows_of
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
@@ -43,7 +43,7 @@ ENGINES = ("auto", "threads", "lanes", "device")
 WORTH_LANES = 200_000
 """Steps of all members together from which on lanes are taken where they can be had; to compile them takes seconds."""
 MANY = 5000
-"""Members from which on lanes are taken however few steps there are."""
+"""Members from which on lanes are taken however few steps there are; a fifth of them where each were a run alone."""
 STEPS_OF_TOLERANCE = 200
 """As how many steps a run with a tolerance counts there."""
 MOST_OF_BLOCK = 2**26
@@ -127,8 +127,8 @@ def ensemble(
         What computes. ``threads``: the loop of a single run over one member after the other, on every processor.
         ``lanes``: several members in each instruction, where method and system allow it; numbers differ from those of
         ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes where they can be had, for 5,000
-        members or more, or 200,000 steps of all together (1,000 members with a tolerance), else threads. The attribute
-        ``engine`` of the Dataset says what did it, and why.
+        members or more (1,000 whose loads are switched), or 200,000 steps of all together (1,000 members with a
+        tolerance), else threads. The attribute ``engine`` of the Dataset says what did it, and why.
     threads : int, optional
         How many processors may be used; all of this machine unless given. No bit of a result depends on it.
     store : path, optional
@@ -249,20 +249,11 @@ class Ensemble:
                 "with a tolerance each member takes steps of its own, so that every says nothing; give t_eval"
             )
         self._check_kinds(request)
-        why = plan.alone(request)
+        why = plan.alone(request, self.asked)
         if not why:
             kind, states = plan.together(request)
             why = kind.alone
-        if why:
-            if self.store is not None:
-                raise InvalidInput(
-                    f"these members are runs by themselves, with rows of their own ({why}), which no store takes; "
-                    "leave store out, or keep reductions alone (reduce=)"
-                )
-            if self.asked not in ("auto", "threads"):
-                raise InvalidInput(f"engine {self.asked!r} cannot run these members, for {why}; leave engine out")
-            return self._each(why)
-        return self._together(request, kind, states)
+        return self._each(why) if why else self._together(request, kind, states)
 
     def _check_kinds(self, request: Request) -> None:
         """Refuse reductions of events that cannot occur, which would be none for a word that is not spelt right."""
@@ -277,6 +268,13 @@ class Ensemble:
 
     def _each(self, why: str) -> xr.Dataset:
         """Members that are runs by themselves."""
+        if self.store is not None:
+            raise InvalidInput(
+                f"these members are runs by themselves, with rows of their own ({why}), which no store takes; "
+                "leave store out, or keep reductions alone (reduce=)"
+            )
+        if self.asked not in ("auto", "threads"):
+            raise InvalidInput(f"engine {self.asked!r} cannot run these members, for {why}; leave engine out")
         about = {"engine": f"threads: one run each, for {why}"}
         members = Members(self.plan, about, self.workers, self.report_progress)
         with _Watch() as watch:
@@ -315,6 +313,8 @@ class Ensemble:
         with jit.watched(lambda: self.report_progress(Progress(0, self.count, 0.0, "compiling"))):
             run = RUNS[type(request.steps)](request)
             engine, why = self._engine(run, kind)
+        if run.breaks and engine.name == "threads":
+            return self._each(f"{SWITCHED}{why}")
         coarse = coarse_orbit(run) if run.guard else ""
         if coarse:
             warn(f"member 0: {coarse}", CoarseStepWarning)
@@ -411,7 +411,8 @@ class Ensemble:
 
     def _engine(self, run: Run, kind: Kind) -> tuple[Engine, str]:
         """The engine, and what is to be said of why it is not another."""
-        short = self.count < MANY and self.count * (run.request.total or STEPS_OF_TOLERANCE) < WORTH_LANES
+        many = MANY // 5 if run.breaks else MANY
+        short = self.count < many and self.count * (run.request.total or STEPS_OF_TOLERANCE) < WORTH_LANES
         if self.asked == "threads" or (self.asked == "auto" and short):
             return ThreadsEngine(run), ""
         name = "lanes" if self.asked == "auto" else self.asked
@@ -571,7 +572,9 @@ def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
         made: Any = (
             taylor_lanes.engine_for(run, again=lambda: ThreadsEngine(run))
             if run.adaptive or run.integrator.prepared.polynomial
-            else lanes.engine_for(run.system, run.chosen, run.guard, again=lambda: ThreadsEngine(run))
+            else lanes.engine_for(
+                run.system, run.chosen, run.guard, again=lambda: ThreadsEngine(run), cut=run if run.breaks else None
+            )
         )  # fmt: skip
         return made if isinstance(made, str) else made.refuses(kind.constants.parameters) or made
     from polhode.ensembles import device

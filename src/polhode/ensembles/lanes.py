@@ -30,6 +30,8 @@ from polhode.programs.roles import member_text
 from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.runs.integrator import extended
+from polhode.runs.legs import in_legs
+from polhode.runs.stepping import Run
 from polhode.systems import System
 from polhode.systems.loads_roles import parted_loads
 from polhode.systems.sampling import loads_for_programs, untraced
@@ -77,6 +79,7 @@ class LaneEngine:
     limit: float = math.inf  # largest rotation (rad) of a body allowed in a step; infinite where steps are not guarded
     # makes the engine that repeats members which fail here, so that they fail, or not, as a single run does
     again: Callable[[], Engine] | None = None
+    cut: Run | None = None  # a run of the first member that has not begun, where steps are cut
     name: str = "lanes"
 
     @property
@@ -92,6 +95,13 @@ class LaneEngine:
 
         Rows of a member behind its last good one are what its lane held.
         """
+        if self.cut is not None:
+            in_legs(self.cut, block, self.take)
+        else:
+            self.take(block)
+
+    def take(self, block: Block) -> None:
+        """The same of steps of one size under the same loads."""
         system, M = self.system, len(block.states)
         constants = (block.bodies, block.frames, block.parameters)
         strides = [a.shape[1] if len(a) == M and M > 1 else 0 for a in constants]
@@ -163,7 +173,7 @@ def flags(system: System, guarded: bool, commutes: bool = False) -> tuple[tuple[
 
 def engine_for(
     system: System, method: MethodSpec, guard: bool = True, width: int | None = None,
-    again: Callable[[], Engine] | None = None,
+    again: Callable[[], Engine] | None = None, cut: Run | None = None,
 ) -> LaneEngine | str:  # fmt: skip
     """The engine for members of this system by this method in lanes, or one sentence that says why there is none."""
     width = lane_width() if width is None else width
@@ -178,7 +188,7 @@ def engine_for(
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
     fixed = tuple((int(name[1:]), value) for name, value in system.dynamics_of(prepared.part).fixed.items())
     limit = method.method.range if guard else math.inf
-    return LaneEngine(system, method, width, prepared, loop, fixed, limit, again)
+    return LaneEngine(system, method, width, prepared, loop, fixed, limit, again, cut)
 
 
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
@@ -237,8 +247,11 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
         return f"valves of {system.name!r} close within steps, each member's at times of its own"
     if told := untraced(system.sampled):
         return f"its {told}, which is not done over lanes"
-    if system.switches or system.watched or system.impulses:
-        return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
+    if system.watched or system.impulses:
+        return f"{system.name!r} has impulses, or shadows or events that change its loads, which each run meets alone"
+    if system.switches and (prepared.processed or system.sampled):
+        what = "controllers" if system.sampled else f"{label}, which is processed,"
+        return f"switches cut the steps of {system.name!r}, which {what} would begin anew there"
     dynamics = system.dynamics_of(prepared.part)
     if not dynamics.traced:
         return f"the loads of {system.name!r} are no program: {dynamics.reason}"

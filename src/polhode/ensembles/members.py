@@ -273,6 +273,8 @@ def _differences(systems: list[System]) -> str:
             return "what moves differs"
         if (np.isfinite(one.moments) != np.isfinite(first.moments)).any():
             return "the axes differ about which they turn"
+        if one.switches != first.switches:
+            return "their loads are switched at different times"
         if [(row.every, row.phase) for row in one.sampled] != [(row.every, row.phase) for row in first.sampled]:
             return "their controllers sample at different times"
         roles = ((getattr(s, name) for name in ("loads", "potential", "commutator", "series")) for s in (first, one))

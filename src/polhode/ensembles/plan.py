@@ -25,6 +25,8 @@ from polhode.systems import System
 from polhode.systems.record import present_system
 from polhode.systems.sampling import cut_by
 
+SWITCHED = "loads are switched during the run"
+"""Why members run by themselves that lanes take past the switches together."""
 BETWEEN = 8
 """Most rows of the grid that are computed for each one asked for by ``t_eval``."""
 
@@ -132,7 +134,7 @@ class Plan:
         own = self.refused(bad - 1)
         return bad - 1, InvalidInput(own) if own else problem
 
-    def alone(self, request: Request) -> str:
+    def alone(self, request: Request, engine: str) -> str:
         """Why each member must be a run by itself, whatever the systems are, a clause; empty where it need not."""
         system, prepared = request.system, request.method.prepare()
         if self.names.tolerances or self.names.options:
@@ -141,8 +143,10 @@ class Plan:
             return f"{request.method.label!r} has a time transformation"
         if request.events:
             return "events are looked for"
-        if system.switches or system.impulses or system.watched or system.mass_at is not None:
-            return "something is switched, fired or watched during the run"
+        if system.impulses or system.watched or system.mass_at is not None:
+            return "something is fired, watched or used up during the run"
+        if system.switches and (not isinstance(request.steps, FixedStep) or engine == "threads"):
+            return SWITCHED
         if request.breaks:
             return "there are breaks"
         h = request.steps.h if isinstance(request.steps, FixedStep) else None

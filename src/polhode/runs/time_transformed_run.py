@@ -36,7 +36,8 @@ class TimeTransformedRun(Run):
         if self.breaks or self.cuts or self.event_detection or self.system.watched:
             raise InvalidInput(
                 f"{self.chosen.label!r} has a time transformation, and its steps cannot be cut at breaks, impulses, "
-                "burns, shadows or events; take steps of one size or a tolerance, or leave these out"
+                "burns, shadows or events: their sizes follow from the motion on both sides, so that a step back would "
+                "not undo one that is cut; take steps of one size or a tolerance, or leave these out"
             )
         self.start = self.y.copy()
         self.end = self.final

@@ -19,7 +19,7 @@ import numpy as np
 from polhode.errors import StepFailed
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
-from polhode.runs.tangent.columns import Columns, slope
+from polhode.runs.tangent.columns import slope
 from polhode.runs.tangent.engine import Constants, Marched, Schedule, TangentEngine
 from polhode.systems.structure import bodies_of_event
 
@@ -76,7 +76,7 @@ def check_steps(marched: Marched, schedule: Schedule) -> None:
 class Passage:
     """The legs of a run that has been taken, and how states and derivatives pass along them."""
 
-    def __init__(self, run: Run, columns: Columns, ends: Any = None) -> None:
+    def __init__(self, run: Run, columns: Any = None, ends: Any = None) -> None:
         self.run, self.columns, self.system = run, columns, run.system
         self.detection, self.direction, self.t0 = run.event_detection, run.direction, run.t0
         self.sides = self.detection.sides_at_start.copy()

@@ -1,0 +1,101 @@
+"""Loads that are switched at known times, in lanes: each member is its single run, wherever the times lie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import polhode as ph
+from each import each
+from polhode.errors import InvalidInput
+from polhode.kernel import jit
+
+pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+
+M = 21
+SPINS = np.linspace((0.1, 0.2, -0.3), (0.3, -0.2, 0.5), M)
+
+
+def twist(body, torque):
+    return {"torque": torque}
+
+
+def craft(after=0.37, until=1.02, late=1.5):
+    return ph.system(
+        ph.body("bus", inertia=(5.0, 4.0, 3.0), pinned=True), ph.loads.weight(2.0, at=(0, 0, 1)),
+        ph.loads.of(twist, torque=(0.5, 0.2, 0.4)).after(after).until(until),
+        ph.loads.of(twist, torque=(0.0, -0.3, 0.0)).named("late").after(late),
+    )  # fmt: skip
+
+
+def runs(system, engines=("threads", "lanes"), **words):
+    torques = np.linspace((0.5, 0.2, 0.4), (0.1, 0.9, -0.4), M)
+    run = {"members": {"twist.torque": torques, "angular_velocity": SPINS}, "step": 0.05, "steps": 47, **words}
+    return [ph.ensemble(system, engine=engine, **run) for engine in engines]
+
+
+@each(("method", "words", "times"), [
+    ("v2", {}, (0.37, 1.02)), ("v2", {"every": 5}, (0.36, 0.365)), ("mkrk:cv8", {"every": 47}, (0.35, 1.0)),
+    ("mkrk:gauss4", {"every": 3}, (-1.0, 1.1234)), ("s4_6", {"every": 7}, (0.02, 0.35)),
+    ("s4_6", {"t_eval": [0.0, 0.5, 1.75]}, (0.5, 1.74)),
+])  # fmt: skip
+def test_members_are_single_runs_to_round_off(method, words, times):
+    alone, lanes = runs(craft(*times), method=method, **words)
+    assert lanes.engine.startswith("lanes") and alone.engine.startswith("threads: one run each")
+    assert_allclose(lanes.time, alone.time, rtol=1e-15)
+    for name in ("attitude", "angular_velocity", "work", "energy"):
+        assert_allclose(lanes[name], alone[name], rtol=0, atol=1e-13)
+    assert_array_equal(lanes.solver_iterations, alone.solver_iterations) if "solver_iterations" in alone else None
+    assert abs(alone.work.values[:, -1]).min() > 1e-6
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.CoarseStepWarning")
+def test_a_member_that_fails_stops_no_other():
+    torques = np.tile((0.5, 0.2, 0.4), (M, 1))
+    torques[3] = 1e160
+    alone, lanes = runs(craft(), members={"twist.torque": torques}, method="v2", angular_velocity=SPINS[0])
+    assert lanes.status.values.nonzero()[0].tolist() == alone.status.values.nonzero()[0].tolist() == [3]
+    assert str(lanes.failure.values[3]) == str(alone.failure.values[3])
+    assert_allclose(lanes.attitude, alone.attitude, rtol=0, atol=1e-13)
+
+
+def test_auto_takes_lanes_where_there_are_many_steps():
+    many, few = (runs(craft(), ("auto",), method="v2", steps=n, step=2.35 / n, every=n)[0] for n in (10_000, 47))
+    assert many.engine.startswith("lanes") and few.engine.startswith("threads: one run each, for loads are switched")
+
+
+def test_members_switched_at_times_of_their_own_run_alone():
+    for engine in ("auto", "lanes"):
+        words = {"members": {"late.after": np.linspace(1.0, 1.6, M)}, "steps": 10_000, "step": 2.35e-4, "every": 10_000}
+        if engine == "lanes":
+            with pytest.raises(InvalidInput, match="at different times"):
+                runs(craft(), ("lanes",), **words)
+            continue
+        found = runs(craft(), ("auto",), **{**words, "members": {"late.after": [1.0, 1.6]}})[0]
+        assert "at different times" in found.engine
+        assert abs(found.attitude.values[0, -1] - found.attitude.values[1, -1]).max() > 1e-3
+
+
+def push(body):
+    return {"force": (0.0, 0.0, 0.01)}
+
+
+def law(body, rate):
+    return {"torque_now": -rate * body.angular_velocity}
+
+
+def damped(body, torque_now):
+    return {"torque": torque_now}
+
+
+def test_what_would_begin_anew_at_a_switch_is_refused():
+    start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.0, 0.1)}
+    orbit = ph.system(ph.body("a", 1.0), ph.loads.central(1.0), ph.loads.of(push).until(0.13))
+    steered = ph.system(ph.body("bus", 1.0, (5.0, 4.0, 3.0)), ph.loads.of(twist, torque=(0.5, 0.2, 0.4)).until(0.3),
+                        ph.loads.of(damped).states(torque_now=np.zeros(3)),
+                        ph.controller(law, 0.1, parameters={"rate": 0.4}))  # fmt: skip
+    for system, method, words, told in ((orbit, "v2/kepler:corrected", start, "which is processed"),
+                                        (steered, "v2", {}, "which controllers would begin anew")):  # fmt: skip
+        with pytest.raises(InvalidInput, match=told):
+            ph.ensemble(system, method, members=3, step=0.05, steps=20, engine="lanes", **words)
