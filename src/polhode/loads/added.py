@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
@@ -71,8 +70,7 @@ def add_load(
         return before
     if before is not None or name in (*RESERVED, "body", "of", "acceleration", "add_load", "Load"):
         raise InvalidInput(f"there is already a load {name!r}, or another thing of that name; take another name")
-    makes = _makes(function) if makes_loads(function) else _loads_of(function)
-    build = _named(makes, function, name, description)
+    build = _named(function, name, description)
     arguments_of(build)
     LOADS[name] = build
     return build
@@ -99,54 +97,33 @@ def _is_number(hint: Any) -> bool:
     return hint is float or get_origin(hint) is Annotated or (optional and _is_number(inside[0]))
 
 
-def _loads_of(function: Callable[..., Any]) -> Callable[..., Load]:
-    """A function that makes loads of a function of bodies."""
-    hints, known = _hints(function), inspect.signature(function).parameters
-    numbers = {one: hint for one, hint in hints.items() if _is_number(hint) and one not in (*RESERVED, "return")}
-
-    def build(**given: Any) -> Load:
-        return of(function, **{one: value for one, value in given.items() if value is not None})
-
-    build.__signature__ = inspect.Signature([known[one] for one in known if one in numbers])  # type: ignore[attr-defined]
-    build.__annotations__ = numbers
-    return build
-
-
-def _makes(function: Callable[..., Any]) -> Callable[..., Load]:
-    """A function that makes loads, whose arguments are checked to be their parameters."""
-
-    @functools.wraps(function)
-    def build(**given: Any) -> Load:
-        made = function(**given)
-        if not isinstance(made, Load):
-            raise InvalidInput(f"{function.__name__} is annotated to return a load, but returned {shown(made)}")
-        for one in made.parameters:
-            if one not in inspect.signature(function).parameters:
-                raise InvalidInput(f"{function.__name__} returned a load with the parameter {one!r}, which is no "
-                                   "argument of it; call both the same")  # fmt: skip
-        return made
-
-    build.__annotations__ = {one: hint for one, hint in _hints(function).items() if one != "return"}
-    return build
-
-
-def _named(
-    makes: Callable[..., Load], function: Callable[..., Any], name: str, description: str | None
-) -> Callable[..., Load]:
-    """The same function under the name of its loads, which are of that kind."""
-    signature = inspect.signature(makes)
+def _named(function: Callable[..., Any], name: str, description: str | None) -> Callable[..., Load]:
+    """A function that makes loads of this name and kind, of a function of bodies or by one that makes loads."""
+    hints, signature, makes = _hints(function), inspect.signature(function), makes_loads(function)
+    known = signature.parameters
+    numbers = {one: hint for one, hint in hints.items()
+               if one != "return" and (makes or (_is_number(hint) and one not in RESERVED))}  # fmt: skip
+    if not makes:
+        signature = inspect.Signature([known[one] for one in known if one in numbers])
 
     def build(*arguments: Any, **given: Any) -> Load:
         bound = signature.bind(*arguments, **given)
         bound.apply_defaults()
-        return replace(makes(**bound.arguments), kind=name, name=name)
+        if not makes:
+            made = of(function, **{one: value for one, value in bound.arguments.items() if value is not None})
+            return replace(made, kind=name, name=name)
+        made = function(**bound.arguments)
+        if not isinstance(made, Load):
+            raise InvalidInput(f"{function.__name__} is annotated to return a load, but returned {shown(made)}")
+        for one in made.parameters:
+            if one not in known:
+                raise InvalidInput(f"{function.__name__} returned a load with the parameter {one!r}, which is no "
+                                   "argument of it; call both the same")  # fmt: skip
+        return replace(made, kind=name, name=name)
 
     first, *rest = (inspect.getdoc(function) or f"A load {name}.").split("\n", 1)
     build.__doc__ = "\n".join([first if description is None else text(description, "description"), *rest])
     build.__name__ = build.__qualname__ = name
-    build.__signature__ = signature  # type: ignore[attr-defined]
-    build.__annotations__ = makes.__annotations__
     found: Any = answering(build)
-    found.__wrapped__ = function
-    found.__signature__, found.__annotations__ = signature, makes.__annotations__
+    found.__wrapped__, found.__signature__, found.__annotations__ = function, signature, numbers
     return found  # type: ignore[no-any-return]

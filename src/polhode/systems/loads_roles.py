@@ -149,8 +149,6 @@ def compiled_between(role: Any, number: int) -> Callable[..., Any]:
 MOST_FUNCTIONS = 1
 """Most functions (exp, atan2, ...) in the ways of a role that are not taken: its text would compute them all."""
 
-_kept: dict[Any, Any] = {}
-
 
 def parts_of(loads: Any, turns: Any, auxiliary: int, parameters: Any, changing: frozenset[int]) -> list[Dynamics]:
     """The programs of all parts of loads, of the first body; none where one of them cannot be traced."""
@@ -163,18 +161,17 @@ def role_of(
 ) -> Callable[..., Any] | None:
     """The "loads" in parts, or their "commutator", of each body, from its program; None where that is no gain."""
     made = parts_of(loads, turns, auxiliary, parameters, changing)
-    key = (kind, len(turns) > 1, auxiliary, *(id(one.graph) for one in made))
-    if key not in _kept:
-        found = None
-        if made:
-            g, parts = together(dict(zip(PARTS, made, strict=True)))
-            write = loads_text if kind == "loads" else commutator_text
-            if kind != "loads" or not _wasteful(g, [a for one in parts.values() for a in one.rows]):
-                found = getattr(module_of(write(g, parts, auxiliary, len(turns) > 1)), kind)
-        _kept[key] = (found, made)  # which keeps the graphs, so that no other gets the id of one
-        while len(_kept) > jit.KEPT_KERNELS:
-            _kept.pop(next(iter(_kept)), None)
-    return _kept[key][0]  # type: ignore[no-any-return]
+    return _written_role(kind, tuple(made), auxiliary, len(turns) > 1) if made else None
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def _written_role(kind: str, made: Sequence[Dynamics], auxiliary: int, several: bool) -> Callable[..., Any] | None:
+    """The same from the programs of all parts."""
+    g, parts = together(dict(zip(PARTS, made, strict=True)))
+    write = loads_text if kind == "loads" else commutator_text
+    if kind == "loads" and _wasteful(g, [a for one in parts.values() for a in one.rows]):
+        return None
+    return getattr(module_of(write(g, parts, auxiliary, several)), kind)  # type: ignore[no-any-return]
 
 
 def _wasteful(g: Graph, outputs: Sequence[int]) -> bool:
