@@ -29,7 +29,7 @@ from polhode.arguments.words import Form, Inertia, Loads, NumberOrNumbers, Permi
 from polhode.bodies.inertia import mass_of, principals
 from polhode.errors import InvalidInput, answering, naming
 from polhode.loads.load import PAIRS, made
-from polhode.systems.liquids import Molecules, liquid, reaction
+from polhode.systems.liquids import liquid, reaction
 from polhode.systems.molecules import count, edges_of, masses_of, vectors_of, within_of
 from polhode.systems.record import System
 
@@ -139,6 +139,6 @@ def dipoles(
         "cutoff": plain(cutoff), "switch": plain(switch), "skin": plain(skin), "box": plain(box),
         "reaction_field": plain(reaction_field),
     }  # fmt: skip
-    molecules = Molecules(masses, moments, frames, moment)
+    molecules = (masses, moments, frames, moment)
     return liquid("dipoles", arguments, acting, within, sizes["sigma"], molecules, loads, units="consistent",
                   recommended="rkn4_6b")  # fmt: skip

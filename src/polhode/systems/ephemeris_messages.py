@@ -25,7 +25,7 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -89,6 +89,7 @@ class _Ephemeris:
     times: Any  # (n,): of all rows, s from the epoch
     segments: tuple[Segment, ...] = field(repr=False)  # between them nothing is known
     source: str  # name of the file
+    _within: ClassVar[Any]  # what the rows of a segment come to at times within
 
     def _at(self, t: Any, size: int) -> list[Any]:
         """Numbers at times: the first so many, and those behind; where two segments meet, those of the later one."""

@@ -127,9 +127,10 @@ def heavy_top(
     >>> bool(abs(ds.energy_error).max() < 1e-6)
     True
     """
-    held = held_at_a_point(inertia, center_of_mass, weight, mass, gravity, inertia_about, truth(physical, "physical"))
-    moments, frame, center = held.moments, held.frame, held.center
-    axis = symmetry_axis(held.inertia, center)
+    tensor, moments, frame, center, newtons, recorded = held_at_a_point(
+        inertia, center_of_mass, weight, mass, gravity, inertia_about, truth(physical, "physical")
+    )
+    axis = symmetry_axis(tensor, center)
     inside = np.array(rotate_inverse(tuple(frame), tuple(center)))
     if (moments == 0.0).any() and np.abs(inside[moments > 0.0]).max() > RELATIVE_TOLERANCE * np.abs(inside).max():
         raise InvalidInput(
@@ -138,8 +139,8 @@ def heavy_top(
     given = given_of({"torque": (torque, "torque")}, parameters, states, controllers, loads, work, frame)
     return assembled(
         "heavy_top", [Body("top", np.inf, tuple(moments), tuple(frame))],
-        [weight_load(held.weight, at=center if given.acts else inside)],
-        {**held.recorded, **({} if physical else {"physical": False})},
+        [weight_load(newtons, at=center if given.acts else inside)],
+        {**recorded, **({} if physical else {"physical": False})},
         given, how={"principal": not given.acts}, direct={} if mass is not None else {"weight": (0, False)},
         axis=axis, alone={"series": top_series, "recommended": "fg6_5"},
     )  # fmt: skip

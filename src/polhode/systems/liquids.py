@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from polhode.arguments import number
 from polhode.errors import InvalidInput
@@ -31,25 +31,17 @@ def reaction(permittivity: Any, cutoff: float) -> float:
     return 2.0 * (e - 1.0) / ((2.0 * e + 1.0) * cutoff**3)
 
 
-class Molecules(NamedTuple):
-    """Masses (N,), moments (N, 3), frames (N, 4) and dipoles (N, 3) in the user's body frames."""
-
-    mass: Any
-    moments: Any
-    frames: Any
-    dipole: Any
-
-
 def liquid(
-    name: str, arguments: Mapping[str, Any], load: Load, within: Within, sigma: float, molecules: Molecules, loads: Any,
-    units_of: tuple[float, float] = (1.0, 1.0), constants: Mapping[str, Any] = MappingProxyType({}), **attributes: Any,
+    name: str, arguments: Mapping[str, Any], load: Load, within: Within, sigma: float, molecules: tuple[Any, ...],
+    loads: Any, units_of: tuple[float, float] = (1.0, 1.0), constants: Mapping[str, Any] = MappingProxyType({}),
+    **attributes: Any,
 ) -> System:  # fmt: skip
     """Molecules of this diameter under a load on pairs and others, with Boltzmann's and Coulomb's constants."""
-    mass, moments, frames, dipole = molecules
+    mass, moments, frames, dipole = molecules  # (N,), (N, 3), (N, 4), and in the user's body frames (N, 3)
     alone = System(
         name=name, arguments=arguments, mass=mass, moments=moments, frames=frames, boltzmann=units_of[0],
         check=overlapping(sigma, within.edges), quantities=thermodynamics(lambda: alone, dipole),
-        constants={**constants_of(*molecules, *units_of), **constants}, **attributes,
+        constants={**constants_of(mass, moments, frames, dipole, *units_of), **constants}, **attributes,
         **interacting(load, len(mass), within),
     )  # fmt: skip
     return with_loads(alone, loads)

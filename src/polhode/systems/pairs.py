@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,15 +185,10 @@ def numbers_of_each(load: Load, N: int, first: int) -> tuple[dict[str, tuple[int
     return places, numbers
 
 
-@dataclass(frozen=True)
-class Untraced:
-    """The program of a system of N bodies with loads in the pass: none."""
-
-    N: int
-
-    def __call__(self, part: int) -> Dynamics:
-        """The reason."""
-        return Dynamics(Graph(), self.N, reason=f"its loads on all pairs of {self.N} bodies are a pass over neighbours")
+def untraced(N: int) -> Callable[[int], Dynamics]:
+    """The program of a system of N bodies with loads in the pass: the reason why there is none."""
+    told = Dynamics(Graph(), N, reason=f"its loads on all pairs of {N} bodies are a pass over neighbours")
+    return lambda part: told
 
 
 def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float]]:

@@ -40,7 +40,7 @@ from polhode.arguments.words import Loads, NumberOrNumbers, Permittivity
 from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, sites
 from polhode.loads.load import PAIRS
-from polhode.systems.liquids import Molecules, liquid, reaction
+from polhode.systems.liquids import liquid, reaction
 from polhode.systems.molecules import count, edges_of, within_of
 from polhode.systems.record import System
 
@@ -186,7 +186,7 @@ def rigid_water(
         "switch": plain(switch), "skin": plain(skin), "reaction_field": plain(reaction_field),
     }  # fmt: skip
     frames, dipole = np.tile((1.0, 0.0, 0.0, 0.0), (N, 1)), np.tile(charge @ places, (N, 1))
-    molecules = Molecules(np.full(N, weight), np.tile(moments, (N, 1)), frames, dipole)
+    molecules = (np.full(N, weight), np.tile(moments, (N, 1)), frames, dipole)
     return liquid(
         "rigid_water", arguments, interaction(row, 0.5 * beyond), within, row.sigma, molecules, loads,
         (BOLTZMANN, COULOMB), units="molecular", recommended="v2",

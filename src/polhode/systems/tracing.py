@@ -334,7 +334,6 @@ class Tracing:
     def _add(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> None:
         """Add what a load comes to on some bodies."""
         g, load = self.g, one.load
-        parts = {} if load.impulse is not None else self.rows(one, on, decisions)
         if load.impulse is not None:
             for i in on:
                 if not self.sum.moves[i]:
@@ -342,6 +341,7 @@ class Tracing:
                                        "velocity; say with .on which body it is on")  # fmt: skip
             self.work[load.name] = [(self.zero, 1.0)]  # added by the run
             return
+        parts = self.rows(one, on, decisions)
         if load.returns == "reported":
             self.reported.append((parts[""][0], 1.0))
             return

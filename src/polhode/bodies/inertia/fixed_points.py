@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import frexp, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -52,21 +52,11 @@ def about_fixed_point(inertia: Any, center: Array, mass: float, about: str, phys
     return inertia
 
 
-class Held(NamedTuple):
-    """A body with a fixed point."""
-
-    inertia: Any  # about that point
-    moments: Any  # moments, frame: its principal moments, (3,), and axes, (4,)
-    frame: Any
-    center: Any  # (3,): the centre of mass from it
-    weight: float
-    recorded: dict[str, Any]  # what it was made from, in JSON types
-
-
 def held_at_a_point(
     inertia: Any, center_of_mass: Any, weight: Any, mass: Any, gravity: Any, inertia_about: Any, physical: bool
-) -> Held:
-    """A body with a fixed point from the arguments of ``heavy_top``."""
+) -> tuple[Any, ...]:
+    """A body with a fixed point from the arguments of ``heavy_top``: its inertia about that, principal moments and
+    axes, centre of mass and weight, and what it was made from."""
     inertia = in_unit(inertia, KG_M2, "inertia")
     if center_of_mass is None:
         if not isinstance(inertia, MassProperties):
@@ -102,4 +92,4 @@ def held_at_a_point(
         recorded = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
     moments, frame = principal(tensor, triangle=physical)
     recorded = {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded}
-    return Held(tensor, moments, frame, center, weight, recorded)
+    return tensor, moments, frame, center, weight, recorded
