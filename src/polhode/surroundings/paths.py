@@ -417,13 +417,15 @@ def circle(radius: Length, period: Time, phase: Angle = 0.0, normal: Vector = (0
 
 
 Circle = Annotated[Mapping[str, Any], TableOf(circle)]
+of_circle = circle
+"""The same where an argument is called so."""
 
 
 def path_of(
-    position: Any, times: Any, positions: Any, ring: Any, ephemeris: Any = None, what: str = "the other body: "
+    position: Any, times: Any, positions: Any, circle: Any, ephemeris: Any = None, what: str = "the other body: "
 ) -> Path:
     """The path of a body from the one of its descriptions that is given: position, table, circle, or ephemeris."""
-    ways = {"position": position, "times and positions": times if positions is None else positions, "circle": ring,
+    ways = {"position": position, "times and positions": times if positions is None else positions, "circle": circle,
             "ephemeris": ephemeris}  # fmt: skip
     given = [name for name, value in ways.items() if value is not None]
     if not given:
@@ -434,15 +436,15 @@ def path_of(
     if position is not None:
         at = vector(position, "position", unit="m").tolist()
         return Path({"position": at}, (float(AT_REST), *at), "at rest")
-    if ring is not None:
-        if not isinstance(ring, Mapping):
-            raise InvalidInput(f"circle must be a mapping with radius and period, not {shown(ring)}")
-        for name in ring:
+    if circle is not None:
+        if not isinstance(circle, Mapping):
+            raise InvalidInput(f"circle must be a mapping with radius and period, not {shown(circle)}")
+        for name in circle:
             choice(name, "key of circle", ("radius", "period", "phase", "normal"))
         for name in ("radius", "period"):
-            if ring.get(name) is None:
+            if circle.get(name) is None:
                 raise InvalidInput(f"circle has no {name}; give radius and period")
-        return called(circle, ring)  # type: ignore[no-any-return]
+        return called(of_circle, circle)  # type: ignore[no-any-return]
     if ephemeris is not None:
         seen = ephemeris_of(ephemeris)
         return Path({"ephemeris": dict(seen.arguments)}, _table(seen.times, seen.positions).numbers,
