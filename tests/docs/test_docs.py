@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import os
@@ -35,6 +36,15 @@ def generate():
             del sys.modules[name]
 
 
+@pytest.fixture(scope="module")
+def pages(generate, tmp_path_factory):
+    """The folder with all that is generated."""
+    folder = tmp_path_factory.mktemp("pages")
+    generate.write(folder)
+    return folder
+
+
+@functools.cache
 def described_tables() -> set[str]:
     """Names assigned at the top of a module with a docstring below them."""
     found = set()
@@ -113,16 +123,14 @@ def test_pages_are_generated(generate, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")} == before
 
 
-def test_no_page_has_a_table_of_its_own_contents(generate, tmp_path):
+def test_no_page_has_a_table_of_its_own_contents(pages):
     """The theme has one beside every page, and shows a red box where there is a second one."""
-    for path in [*PAGES, *generate.write(tmp_path)]:
+    for path in [*PAGES, *(path for path in pages.rglob("*") if path.is_file())]:
         assert not re.search(r"\{contents\}|\.\. contents::", path.read_text(encoding="utf-8")), path.name
 
 
-def test_every_public_name_has_its_place_in_the_reference(generate, tmp_path):
-    import inspect
-
-    text = "\n".join(path.read_text(encoding="utf-8") for path in generate.write(tmp_path) if path.parent == tmp_path)
+def test_every_public_name_has_its_place_in_the_reference(pages):
+    text = "\n".join(path.read_text(encoding="utf-8") for path in pages.iterdir() if path.is_file())
     shown = set(re.findall(r"^\.\. (?:auto\w+|py:data):: polhode\.([\w.]+)$", text, re.MULTILINE))
     for name in PUBLIC:
         thing = attrgetter(name)(polhode)
@@ -142,23 +150,21 @@ def test_constants_have_their_own_words(generate):
         generate.reference.described("nothing", "surroundings.planets")
 
 
-def test_names_of_others_are_on_the_page_of_methods(generate, tmp_path):
+def test_names_of_others_are_on_the_page_of_methods(pages):
     from polhode.methods import OTHER_NAMES
 
-    generate.write(tmp_path)
-    page = (tmp_path / "methods" / "index.md").read_text(encoding="utf-8")
+    page = (pages / "methods" / "index.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in page for names in OTHER_NAMES.values() for name in names)
 
 
-def test_every_splitting_and_free_rotation_is_in_a_table(generate, tmp_path):
+def test_every_splitting_and_free_rotation_is_in_a_table(pages):
     from polhode.methods import FLOW_NAMES, METHODS
     from polhode.methods.free_flows import free_flow
 
-    generate.write(tmp_path)
     tables = {}
     for kind in ("any", "nystrom", "gradient", "near", "flow"):
         assert f"generated/methods/table_{kind}.md" in "".join(page.read_text() for page in PAGES)
-        head, _, *lines = (tmp_path / "methods" / f"table_{kind}.md").read_text().splitlines()
+        head, _, *lines = (pages / "methods" / f"table_{kind}.md").read_text().splitlines()
         heads = [cell.strip() for cell in head.split("|")[1:-1]]
         for line in lines:
             cells = dict(zip(heads, (cell.strip() for cell in line.split("|")[1:-1]), strict=True))
@@ -182,15 +188,14 @@ def test_every_splitting_and_free_rotation_is_in_a_table(generate, tmp_path):
     assert tables["aba10_6_4"]["generalised"] == "(10,6,4)"
 
 
-def test_pages_link_to_what_exists(generate, tmp_path):
+def test_pages_link_to_what_exists(pages):
     """Links between files; Sphinx checks the rest."""
-    generate.write(tmp_path)
     for path in PAGES:
         for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", path.read_text(encoding="utf-8")):
             generated = target.removeprefix("generated/")
             if generated.startswith("gallery/"):
                 continue  # written when notebooks are run
-            place = tmp_path / generated if generated != target else path.parent / target
+            place = pages / generated if generated != target else path.parent / target
             assert place.exists(), f"{path.name}: {target}"
 
 
@@ -308,11 +313,10 @@ def test_numbers_in_sentences_are_computed(page):
         assert tuple(int(number) for number in found.groups()) == compute()
 
 
-def test_the_index_of_methods_begins_with_what_is_integrated(generate, tmp_path):
+def test_the_index_of_methods_begins_with_what_is_integrated(generate, pages):
     from polhode.methods import METHODS, method
 
-    generate.write(tmp_path)
-    page = (tmp_path / "methods" / "index.md").read_text(encoding="utf-8")
+    page = (pages / "methods" / "index.md").read_text(encoding="utf-8")
     heads = re.findall(r"^## (.*)$", page, re.MULTILINE)
     assert heads[0] == "What do you integrate?" and "Others" not in heads
     assert set(generate.methods.GROUPS) <= set(heads)

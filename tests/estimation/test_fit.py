@@ -394,10 +394,10 @@ def test_derivatives_with_wheels_that_keep_their_speeds():
     """The Jacobian is that of runs; arcs, which would begin with the first speeds, are refused."""
     wheels = {"axes": np.eye(3).tolist(), "inertia": 2.0, "speed": 20.0, "command": [0.02, 0.0, -0.01]}
     body, rate = ph.rigid_body((90.0, 70.0, 60.0), wheels=wheels), np.array([1e-2, -2e-2, 1e-2])
-    ds = ph.integrate(body, "s4_6", angular_velocity=rate, step=1.0, t_end=60.0, every=10)
+    ds = ph.integrate(body, "mkrk:cv8", angular_velocity=rate, step=1.0, t_end=60.0, every=10)
     data = {"gyro": (ds.time.values, ds.angular_velocity.values + 1e-5)}
     words = {"step": 1.0, "noise": 1e-5, "angular_velocity": rate}
-    problem = ph.fit(body, data, ["angular_velocity", "inertia"], "s4_6", prior={"inertia": 1.0}, **words)._problem
+    problem = ph.fit(body, data, ["angular_velocity", "inertia"], "mkrk:cv8", prior={"inertia": 1.0}, **words)._problem
     x, h = problem.start, 1e-3
     found = problem.evaluate(x).J
     for k in range(len(x)):
@@ -407,4 +407,4 @@ def test_derivatives_with_wheels_that_keep_their_speeds():
         slope = (8.0 * (ahead - behind) - (far - near)) / (12.0 * step[k])
         np.testing.assert_allclose(found[:, k], slope, rtol=1e-6, atol=1e-6 * np.abs(slope).max())
     with pytest.raises(InvalidInput, match="arcs is 4, but 'rigid_body' has states of its own"):
-        ph.fit(body, data, ["angular_velocity"], "s4_6", arcs=4, **words)
+        ph.fit(body, data, ["angular_velocity"], "mkrk:cv8", arcs=4, **words)

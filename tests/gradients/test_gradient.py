@@ -212,7 +212,7 @@ def test_runs_that_end_by_themselves_have_no_row_at_a_known_time():
 
 
 def test_no_steps_and_one_number_of_a_tensor():
-    found = ph.gradient(lambda s: s.angular_velocity[0], ph.free_body(tensor()), "v2", step=0.1, steps=0,
+    found = ph.gradient(lambda s: s.angular_velocity[0], ph.free_body(tensor()), "trapm", step=0.1, steps=0,
                         wrt="inertia.0.1", **START)  # fmt: skip
     inverse = np.linalg.inv(tensor())
     unit = np.zeros((3, 3))
@@ -244,7 +244,8 @@ BAD = {
 @each("name", BAD)
 def test_bad_input_is_named(name):
     change, words = BAD[name]
-    given = {"objective": lambda s: s.attitude[0], "system": top(), "method": "v2", "step": 0.1, "steps": 2} | START
+    given = {"objective": lambda s: s.attitude[0], "system": top(), "method": "v2", "step": 0.1, "steps": 2,
+             "wrt": ["attitude", "angular_momentum", "weight"]} | START  # fmt: skip
     with pytest.raises(InvalidInput) as problem:
         ph.gradient(**(given | change))
     assert words in str(problem.value)

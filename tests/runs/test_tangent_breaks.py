@@ -44,7 +44,7 @@ def differences(run, offset):
     return sum(weight * (run(k * offset) - run(-k * offset)) for k, weight in STENCIL) / offset
 
 
-def check(method, words, system, parameters=(), tolerance=1e-9):
+def check(method, words, system, parameters=(), tolerance=1e-9, columns=()):
     """The matrix of a run against differences.
 
     Parameters
@@ -52,6 +52,8 @@ def check(method, words, system, parameters=(), tolerance=1e-9):
     system : dict
         Arguments of ``orbit``.
     parameters : sequence of (name, argument of orbit, its value, offset)
+    columns : sequence of str
+        More of them than are compared: runs with the same ones share a kernel.
     """
 
     def rows(k, s):
@@ -63,12 +65,13 @@ def check(method, words, system, parameters=(), tolerance=1e-9):
         ds = ph.integrate(orbit(**others), method, position=place, momentum=momentum, **words)
         return np.concatenate([ds.position.values, ds.momentum.values], axis=1)
 
-    names = [name for name, *_ in parameters]
+    names = [*columns] or [name for name, *_ in parameters]
     ds = ph.integrate(orbit(**system), method, position=POSITION, momentum=MOMENTUM, tangent=names or True, **words)
     matrix = ds.state_transition.values
     assert list(ds.column.values[6:]) == names
-    columns = [*enumerate(STATE), *(((argument, value), offset) for _, argument, value, offset in parameters)]
-    for c, (k, offset) in enumerate(columns):
+    compared = [(c, c, offset) for c, offset in enumerate(STATE)]
+    compared += [(6 + names.index(name), one, offset) for name, *one, offset in parameters]
+    for c, k, offset in compared:
         expected = differences(lambda s, k=k: rows(k, s), offset)
         scale = np.abs(matrix[:, :, :6]).max(axis=(0, 2)) if c < 6 else np.abs(expected).max(axis=0)
         error = np.abs(matrix[:, :, c] - expected) / scale
@@ -78,6 +81,8 @@ def check(method, words, system, parameters=(), tolerance=1e-9):
 
 BY_MU, BY_MASS = ("mu", "mu", MU, 40.0), ("mass", "mass", MASS, 0.1)
 BY_THRUST = ("forces.1.acceleration", "thrust", 1e-4, 1e-5)
+PLAIN, BURNING, SHADED = ("mu", "mass"), ("mu", "forces.1.acceleration", "mass"), ("forces.1.radius", "mass")
+"""Columns of runs of ``rkn6_14a``, by the forces beside the impulses."""
 
 
 @each(("method", "words"), crossed(["rkn6_14a", "aba10_6_4/kepler", "sp10", "mkrk:cv8"],
@@ -89,7 +94,7 @@ def test_a_burn_and_an_impulse_are_differentiated(method, words):
 @pytest.mark.parametrize("settings", some([{"compensated": True}, {}], 1))
 def test_implicit_and_compensated_steps_are_cut_too(settings):
     method = "rkn6_14a" if settings else "imidm"
-    check(method, {**FIXED, "settings": settings}, {"burn": True})
+    check(method, {**FIXED, "settings": settings}, {"burn": True}, columns=BURNING if settings else ())
 
 
 @each(("frame", "delta_v"), [("inertial", INERTIAL), ("velocity", VELOCITY)])
@@ -99,14 +104,14 @@ def test_impulses_of_all_frames_are_differentiated(frame, delta_v):
 
 @each("time", [0.0, 600.0, 1200.0])
 def test_impulses_at_the_start_at_a_step_and_at_the_end_are_in_the_row_there(time):
-    check("rkn6_14a", FIXED, {"delta_v": RTN, "frame": "rtn", "time": time}, [BY_MASS])
+    check("rkn6_14a", FIXED, {"delta_v": RTN, "frame": "rtn", "time": time}, [BY_MASS], columns=PLAIN)
 
 
 @each("frame", ["rtn", "velocity"])
 def test_runs_backwards_undo_impulses(frame):
     words = {"step": 30.0, "t_end": -1200.0, "every": 10}
     impulse = {"delta_v": RTN if frame == "rtn" else VELOCITY, "frame": frame, "time": -777.0}
-    check("rkn6_14a", words, impulse, [BY_MASS])
+    check("rkn6_14a", words, impulse, [BY_MASS], columns=PLAIN)
 
 
 def test_components_of_an_impulse_have_columns():
@@ -130,20 +135,20 @@ def test_components_of_an_impulse_have_columns():
 @pytest.mark.parametrize("method", some(["rkn6_14a", "aba10_6_4/kepler", "mkrk:cv8"], 1))
 def test_the_edge_of_a_shadow_moves_with_the_state(method):
     radius = ("forces.1.radius", "radius", RADIUS, 4.0)  # round-off of its differences is 1e-9 here
-    ds = check(method, ECLIPSE, {"shadow": "cylinder", "pressure": 1e-4}, [radius], 3e-9)
-    dark = ph.integrate(orbit(), method, position=POSITION, momentum=MOMENTUM, tangent=["mu"], **ECLIPSE)
+    ds = check(method, ECLIPSE, {"shadow": "cylinder", "pressure": 1e-4}, [radius], 3e-9, SHADED)
+    dark = ph.integrate(orbit(), method, position=POSITION, momentum=MOMENTUM, tangent=PLAIN, **ECLIPSE)
     assert np.abs(ds.state_transition.values[-1, :, :6] - dark.state_transition.values[-1, :, :6]).max() > 1e-3
 
 
 def test_an_edge_and_an_impulse_may_be_in_one_step():
     system = {"shadow": "cylinder", "pressure": 1e-4, "delta_v": RTN, "frame": "rtn", "time": 777.0}
     words = {**ECLIPSE, "t_eval": [0.0, 770.0, 779.0, 900.0], "t_end": 900.0, "breaks": [403.0]}
-    ds = check("rkn6_14a", words, system, [BY_MASS])
+    ds = check("rkn6_14a", words, system, [BY_MASS], columns=SHADED)
     assert float(ds.event_time.values[0]) == 777.0
 
 
 def test_rows_far_apart_are_reached_from_one_to_the_next(monkeypatch):
-    start = {"position": POSITION, "momentum": MOMENTUM, "tangent": ["mu"], **ECLIPSE}
+    start = {"position": POSITION, "momentum": MOMENTUM, "tangent": SHADED, **ECLIPSE}
     found = []
     for few in (64, 0):
         monkeypatch.setattr(passage, "FEW_BETWEEN", few)
@@ -157,7 +162,7 @@ def test_penumbras_are_cut_and_differentiated():
 
 def test_shadows_backwards_in_time():
     words = {"step": 30.0, "t_end": -6000.0, "every": 50}
-    check("rkn6_14a", words, {"shadow": "cylinder", "pressure": 1e-5}, [BY_MASS])
+    check("rkn6_14a", words, {"shadow": "cylinder", "pressure": 1e-5}, [BY_MASS], columns=SHADED)
 
 
 @each("system", [{"delta_v": RTN, "frame": "rtn", "burn": True}, {"shadow": "cylinder", "pressure": 1e-5}])
