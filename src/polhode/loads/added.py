@@ -124,6 +124,7 @@ def _named(function: Callable[..., Any], name: str, description: str | None) -> 
     first, *rest = (inspect.getdoc(function) or f"A load {name}.").split("\n", 1)
     build.__doc__ = "\n".join([first if description is None else text(description, "description"), *rest])
     build.__name__ = build.__qualname__ = name
+    build.__signature__, build.__annotations__ = signature, numbers  # type: ignore[attr-defined]
     found: Any = answering(build)
     found.__wrapped__, found.__signature__, found.__annotations__ = function, signature, numbers
     return found  # type: ignore[no-any-return]
