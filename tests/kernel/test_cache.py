@@ -155,6 +155,9 @@ def test_torn_files_are_compiled_again(tmp_path, monkeypatch):
         whole, rng = file.read_bytes(), random.Random(3)
         again = made()
         assert again.stats.cache_hits and again(3.0, 4.0) == kernel(3.0, 4.0) == angle(3.0, 4.0)
+        two_hours_ago = file.stat().st_mtime - 7200.0
+        os.utime(file, (two_hours_ago, two_hours_ago))
+        assert made().stats.cache_hits and file.stat().st_mtime > two_hours_ago + 3600.0  # what is used is kept
         for _ in range(12):
             torn = wrecked(whole, rng)
             file.write_bytes(torn)

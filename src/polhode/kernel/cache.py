@@ -47,8 +47,8 @@ except ImportError:  # Windows
 
 ROOMS = ("kernel", "programs", "algebra", "flows", "bodies", "surroundings", "systems", "methods")
 KEPT_GENERATIONS = 4
-KEPT_FILES = 1500
-DAY = 86400.0
+KEPT_FILES = 5000
+HOUR = 3600.0
 WAITING = "polhode:wait"
 """Name of the numba event that is triggered while another process compiles the same kernel."""
 PATIENCE = 120.0
@@ -199,7 +199,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         if entry_path is None or content is None:
             return None
         with contextlib.suppress(OSError):
-            if time.time() - entry_path[0].stat().st_mtime > DAY:
+            if time.time() - entry_path[0].stat().st_mtime > HOUR:
                 os.utime(entry_path[0])  # ``prune`` removes the least recently used
         if UNRESOLVED in content.obj:  # type: ignore[operator]  # it looks for a function when it is loaded
             rtsys.initialize(target_context)
