@@ -75,7 +75,7 @@ TORQUE = """
     import polhode as ph
     from polhode.kernel import cache
     from polhode.kernel.signatures import LOADS
-    from polhode.systems.user import repeated
+    from polhode.systems.user.function import repeated
 
     top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
     y, out = np.zeros(13), np.zeros(6)

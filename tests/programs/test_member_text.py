@@ -16,7 +16,7 @@ from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import FUNCTIONS, Graph
 from polhode.programs.roles import member_text
 from polhode.programs.written import module_of
-from polhode.systems.user import repeated
+from polhode.systems.user.function import repeated
 from program_text import over_lanes
 
 F, EARTH, T = ph.forces, ph.planets.EARTH, 0.3

@@ -216,7 +216,7 @@ OUTSIDE = (written_to, parameter, from_the_end, of_a_slice, of_a_tuple, of_an_ar
 @each("force", OUTSIDE, ids=lambda f: f.__name__)
 def test_an_index_outside_is_the_users_own_index_error(force, compiler, monkeypatch):
     monkeypatch.setenv(direct.FORCED, compiler)
-    of_users._compiled.cache_clear()
+    of_users._kept.clear()
     told = rf"'{force.__name__}' .*raised IndexError: .* (out of bounds|out of range)"
     with pytest.raises(ph.errors.UserFunctionError, match=told) as e:
         run(force, steps=100, parameters=[0.1, 0.2, 0.3])

@@ -12,7 +12,7 @@ from each import each
 from polhode.kernel import jit, layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.motion import equations
-from polhode.systems.user import repeated
+from polhode.systems.user.function import repeated
 
 EARTH, F = ph.planets.EARTH, ph.forces
 TENSOR = [[2.0, 0.1, 0.2], [0.1, 3.0, 0.3], [0.2, 0.3, 4.0]]

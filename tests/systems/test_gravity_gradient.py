@@ -12,7 +12,7 @@ from each import each
 from polhode.algebra import rotation
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.runs.initial_state import start_state
-from polhode.systems.user import repeated
+from polhode.systems.user.function import repeated
 
 MASSES = (1.0, 2.0, 0.5, 1.5, 0.7)
 PLACES = np.array([(0.3, 0.1, -0.2), (-0.4, 0.2, 0.5), (0.1, -0.9, 0.3), (0.2, 0.4, -0.6), (-0.5, -0.3, 0.1)])

@@ -395,8 +395,9 @@ def test_stores_and_pickles_from_before_go_on_with_what_they_meant(tmp_path, mon
         before.setattr(stepping, "FIRST_SLICE", 8)
         before.setattr(stepping.Run, "adjust", lambda run, elapsed: None)
         names = {"reported_energy": "potential"}
-        before.setattr(made_by, "records_of",
-                       lambda given: {names.get(name, name): one.record() for name, one in given.items()})  # fmt: skip
+        before.setattr(made_by, "records_of", lambda given: {
+            names.get(name, name): made_by.record_of(one.function) for name, one in given.items()
+        })  # fmt: skip
         old = ph.rigid_body(TENSOR, torque=damping, reported_energy=height)
         with pytest.raises(Stop):
             ph.integrate(old, "mkrk:rk4", store=tmp_path / "run.zarr", progress=stop, **words)

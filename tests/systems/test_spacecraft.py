@@ -17,7 +17,7 @@ from polhode.checks import load_caller
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import POTENTIAL
 from polhode.runs.initial_state import start_state
-from polhode.systems.user import repeated
+from polhode.systems.user.function import repeated
 
 MU, MASS = 2.0, 3.0
 TENSOR = np.array([[1.0, 0.1, 0.05], [0.1, 1.5, 0.2], [0.05, 0.2, 1.2]])

@@ -16,7 +16,7 @@ from polhode.bodies.inertia.fixed_points import symmetry_axis
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.methods import method
 from polhode.runs.initial_state import start_state
-from polhode.systems.user import repeated
+from polhode.systems.user.function import repeated
 
 METHOD = "mkrk:rk4"
 TENSOR = np.array([[2.0, 0.1, 0.0], [0.1, 1.5, 0.2], [0.0, 0.2, 1.0]])

@@ -34,7 +34,7 @@ from polhode.systems.events import Event, event_of, events_of, why_not
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import present_system
 from polhode.systems.registry import builder, named_now, recorded_functions
-from polhode.systems.user.remembering import check_shared
+from polhode.systems.user.function import check_shared
 from polhode.trajectory import UNITS
 from polhode.trajectory.schema import trajectory
 

@@ -1,4 +1,5 @@
-"""Quantities of the surroundings in a sum: read from what a user gives, and traced once for each body that asks."""
+"""Quantities of the surroundings in a sum: read from what a user gives, and traced once for each body that asks; and
+where they jump or kink, so that runs cut their steps there: the edges of shadows."""
 
 from __future__ import annotations
 
@@ -8,13 +9,15 @@ from typing import Any
 from polhode.arguments import mapping, text
 from polhode.arguments.recorded import called
 from polhode.errors import InvalidInput, UserFunctionError, shown, unknown_name
+from polhode.loads import Load
 from polhode.programs.graph import Graph
 from polhode.programs.trace import flat, shape_of
 from polhode.programs.tracer import Tracer, array_of, row_of
 from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.paths import Ephemeris, path
 from polhode.surroundings.surrounding import OWN, Table, of
-from polhode.systems.summands import Shape, Summand
+from polhode.systems.event_record import Watch
+from polhode.systems.summands import Shape, Sum, Summand
 
 
 def surroundings_of(given: Any) -> list[Surrounding]:
@@ -91,3 +94,21 @@ def places(parameters: Mapping[str, Any], first: int) -> tuple[dict[str, tuple[i
         found[key] = (first + len(numbers), (len(value),) if table else value.shape)
         numbers += value if table else value.ravel().tolist()
     return found, numbers
+
+
+def value(body, edge):
+    """The value of a function of a body."""
+    return edge
+
+
+def edges_of(sum: Sum) -> tuple[Watch, ...]:
+    """The edges around all bodies."""
+    found = []
+    for one in sum.around:
+        quantity = one.load
+        assert isinstance(quantity, Surrounding)
+        for k, (_, flag) in enumerate(quantity.edges):
+            first, reads = one.each[flag][0] if flag else -1, {"edge": quantity.name_of_edge(k)}
+            loads = (Load(value, "edge", bodies=(body,), kind="edge", reads=reads) for body in sum.names)
+            found += [Watch(cuts=True, flag=first + i if flag else -1, of=load) for i, load in enumerate(loads)]
+    return tuple(found)

@@ -39,11 +39,10 @@ from polhode.systems.sum import (
 )
 from polhode.systems.summands import Structure, Sum
 from polhode.systems.tracing import Program
-from polhode.systems.user.acting import HANDED, load_of, of_function
+from polhode.systems.user.acting import HANDED
 from polhode.systems.user.chosen import Called
 from polhode.systems.user.forms import ACTS, ENERGIES, FORMS, Form, Sizes, sizes_read
 from polhode.systems.user.function import UserFunction, record_of
-from polhode.systems.user.traced import program_of
 
 _no_programs: dict[Any, set[str]] = {}
 """Which functions are called as they are, by the functions and their numbers."""
@@ -75,7 +74,7 @@ NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), (), True, {})
 
 def given_of(
     functions: Mapping[str, tuple[Any, str]], parameters: Any = None, states: Any = None, controllers: Any = (),
-    loads: Any = (), work: Any = True, frame: Any = (1.0, 0.0, 0.0, 0.0), rotors: Any = None, moved: Sequence[Any] = (),
+    loads: Any = (), work: Any = True, rotors: Any = None, moved: Sequence[Any] = (),
 ) -> Given:  # fmt: skip
     """What a user hands in, checked."""
     nothing = parameters is None and states is None and work is True and rotors is None and not moved
@@ -93,15 +92,13 @@ def given_of(
     missed = bool(rated.sizes or (held.sizes and not equipment))
     check_together(functions, parameters, missed, bool(steered))
     users: dict[str, UserFunction] = {}
-    w, x, y, z = map(float, frame)
     for name, (function, kind) in functions.items():
         if function is None:
             continue
         form = replace(FORMS[kind], what=name) if name in ENERGIES else FORMS[kind]
         if name not in ENERGIES and (missed or (others and form.takes_states(function))):
             form = form.with_states((*others, *rated.sizes), len(others))
-        same = users["potential"].looked if name == "reported_energy" and "potential" in users else None
-        users[name] = UserFunction(form, function, (w, x, y, z), values, looked=same)
+        users[name] = UserFunction(form, function, values)
     there = States((*sizes, *held.sizes, *rated.sizes),
                    (*variables, *held.auxiliary, *rated.auxiliary), {}, of_user.noises)  # fmt: skip
     records = {} if parameters is None else {"parameters": values.tolist()}
@@ -112,15 +109,15 @@ def given_of(
     return Given(users, values, steered, there, tuple(loads_of(loads)), moved, worked, records, of_rotors)
 
 
-def commands_of(given: Given, states: States, frame: Any) -> dict[str, UserFunction]:
-    """The functions of controllers, by the names by which they are handed in again, in a body with this frame."""
+def commands_of(given: Given, states: States) -> dict[str, UserFunction]:
+    """The functions of controllers, by the names by which they are handed in again."""
     sizes = (*given.of_rotors, *states.sizes)
     found: dict[str, UserFunction] = {}
     for n, one in enumerate(given.steered):
         names = one.sets + one.keeps
         returns = f"the new value of {names[0]}" if len(names) == 1 else f"a tuple of new values: {', '.join(names)}"
         form = Form("command", f"{FORMS['load'].arguments}, states", returns, (), sizes, sets=names)
-        found[key_of(n, len(given.steered))] = UserFunction(form, one.function, frame, given.values)
+        found[key_of(n, len(given.steered))] = UserFunction(form, one.function, given.values)
     return found
 
 
@@ -147,7 +144,7 @@ def assembled(
                    for one in more.loads]  # fmt: skip
     states = given.states.and_those(more.states) if given.more else given.states
     books = given.worked and "reported_energy" not in users
-    commands = commands_of(given, states, bodies[0].frame) if given.steered else {}
+    commands = commands_of(given, states) if given.steered else {}
     every = {**users, **commands}
 
     def made(called: Collection[str]) -> tuple[Sum, Structure]:
@@ -213,9 +210,9 @@ def _of_programs(
         except (InvalidInput, UserFunctionError):
             if attempt == 2:
                 raise
-            found = {name for name, one in users.items() if program_of(one).program is None}
+            found = {name for name, one in users.items() if one.traced.program is None}
             called = {*users} if attempt or found <= called else called | found
-    if called and not any(one.looked.opaque for one in users.values()):  # type: ignore[union-attr]
+    if called and not any(one.looked.opaque for one in users.values()):
         _no_programs[_key_of(users)] = called
         while len(_no_programs) > jit.KEPT_KERNELS:
             _no_programs.pop(next(iter(_no_programs)), None)
@@ -261,7 +258,7 @@ def _called_of(
 
 def records_of(functions: Mapping[str, UserFunction]) -> dict[str, Any]:
     """Records of functions, among the arguments of a system."""
-    found: dict[str, Any] = {name: function.record() for name, function in functions.items()}
+    found: dict[str, Any] = {name: record_of(user.function) for name, user in functions.items()}
     if "potential" in found and len(found) > 1:
         found["potential"] |= ACTS
     return found
@@ -295,7 +292,8 @@ def acting_of(users: Mapping[str, UserFunction], books: bool, called: Collection
     for k, (name, user) in enumerate(sorted(users.items(), key=lambda one: one[0] != "potential")):
         as_it_is, values = name in called, () if k else user.parameters.tolist()
         booked = (books and (name != "potential" or user.drives)) or (name == "potential" and user.autonomous)
-        found.append(load_of(user, name, handed(values, as_it_is), booked, as_it_is))
+        found.append(Load(name=name, parameters=handed(values, as_it_is), books=booked,
+                          returns="reported" * (name == "reported_energy"), **user.on_body(as_it_is)))  # fmt: skip
     return found
 
 
@@ -306,7 +304,7 @@ def steered_by(given: Given, commands: Mapping[str, UserFunction], called: Colle
         as_it_is, values = name in called, () if n or given.users else user.parameters.tolist()
         asked = {word: getattr(one, word) for word in ("every", "sets", "keeps", *HELD)}
         found.append(Steered(name=f"controllers[{n}]", bodies=(body,), parameters=handed(values, as_it_is), **asked,
-                             **of_function(user, as_it_is)))  # fmt: skip
+                             **user.on_body(as_it_is)))  # fmt: skip
     return found
 
 
@@ -336,7 +334,7 @@ class Anew:
     def of(cls, functions: Mapping[str, Any]) -> Callable[[System], System] | None:
         """For a system of these functions; None where they stay what they are."""
         reading = tuple(one for one in functions.values() if not jit.self_contained(one.function))
-        made = (one.looked.made if isinstance(one, UserFunction) and one.looked else one.made for one in reading)
+        made = (one.looked if isinstance(one, UserFunction) else one.made for one in reading)
         return cls(reading, tuple(made)) if reading else None
 
     def __call__(self, system: System) -> System:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE, Gyros, Wheels
 from polhode.flows import gimbals
 from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, GYROS, OF_WHEEL, tables_in
 from polhode.kernel import layout as L
+from polhode.systems.event_record import Watch
 from polhode.systems.record import AuxiliaryVariable, System
 
 OF_WHEELS = ("wheel_momentum", "wheel_command", "wheel_angle")
@@ -204,6 +206,27 @@ def carried_in(system: System) -> tuple[Carried, ...]:
         first = int(p[at + FIRST]) - system.read_from
         found.append(Carried(i, at, first, int(p[at + COUNT]), *counts, "wheel_angle" in quantities))
     return tuple(found)
+
+
+EVENTS = {
+    "wheel_momentum": ("wheel_released", "wheel_saturated"),
+    "gimbal_angle": ("gimbal_released", "gimbal_stopped"),
+}
+"""Names of events where a motor is free again, and where it is not."""
+
+
+def watches_of(one: Carried, body: Body, first: int) -> tuple[Watch, ...]:
+    """The events of the rotors in a body; ``first``: index in the state of the first variable that loads read."""
+    wheels = [] if body.wheels is None else body.wheels.most_momentum
+    gyros = [] if body.gyros is None else body.gyros.most_angle
+    limits = [("wheel_momentum", k, most, one.wheel_flag(k)) for k, most in enumerate(wheels)]
+    limits += [("gimbal_angle", one.gimbals * k + j, most, one.gimbal_flag(k, j))
+               for k, angles in enumerate(gyros) for j, most in enumerate(angles)]  # fmt: skip
+    return tuple(
+        Watch((float(first + one.states[quantity][0] + k), float(most), float(flag)), *EVENTS[quantity], cuts=True,
+              flag=flag)
+        for quantity, k, most, flag in limits if most < inf
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

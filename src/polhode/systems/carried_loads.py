@@ -36,11 +36,6 @@ on_tracers = lru_cache(None)(rewired)
 
 
 # ------------------------------------------------------------------ the physics
-def kept_speed(command, speed, gain):
-    """Torque of a motor that keeps a speed."""
-    return gain * (command - speed)
-
-
 def limited(value, most):
     """A value within a limit on both sides."""
     return min(max(value, -most), most)
@@ -142,7 +137,7 @@ def _wheels(tracing: Tracing, rotors: Rotors, w: Any) -> Traced:
     for k in range(one.wheels):
         torque, speed = u[k], speeds[k]
         if "speed" in one.kinds:
-            torque = on_tracers(kept_speed)(torque, speed, rotors.of_wheel(k, wheels.GAIN))
+            torque = rotors.of_wheel(k, wheels.GAIN) * (torque - speed)  # of a motor that keeps a speed
         if "limit" in one.kinds:
             torque = on_tracers(limited)(torque, rotors.of_wheel(k, wheels.MOST_TORQUE))
         torque = torque - rotors.of_wheel(k, wheels.VISCOUS) * speed

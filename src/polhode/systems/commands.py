@@ -1,17 +1,20 @@
-"""Controllers of sums: programs beside the loads that set states, which are held until the next sample."""
+"""Controllers of sums: programs beside the loads that set states, which are held until the next sample; and the table
+of samples in the parameters of a system."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.errors import InvalidInput, UserFunctionError
-from polhode.kernel import jit, layout as L
-from polhode.kernel.signatures import LOADS
+from polhode.kernel import layout as L
+from polhode.kernel.sampling import COPY, NOISE, PULSE
 from polhode.loads import Load
+from polhode.loads.thrust import CLOSES, COMMAND, OPEN
 from polhode.programs import memory
 from polhode.programs.decisions import Decisions
 from polhode.programs.factor import factored
@@ -22,63 +25,16 @@ from polhode.programs.trace import flat
 from polhode.programs.tracer import row_of
 from polhode.programs.written import module_of
 from polhode.systems.carried import fitted
-from polhode.systems.controllers import Controller, Steered
-from polhode.systems.record import AuxiliaryVariable, System
-from polhode.systems.sample_table import controller_rows, noise_rows, register_of, registers, valve_row, with_table
+from polhode.systems.controllers import Controller, Steered, register_of, registers
+from polhode.systems.record import AuxiliaryVariable
+from polhode.systems.sampling import CommandProgram, Sampled
 from polhode.systems.states import Noise
 from polhode.systems.summands import COMMANDS, Commands, Structure, Sum, Summand
 from polhode.systems.tracing import Tracing, check
 from polhode.systems.user.chosen import Called
-from polhode.systems.user.function import repeated
 
 Values = dict[str, list[int]]
 """Rows of the new values of states, by their names."""
-
-
-@dataclass(frozen=True, eq=False)
-class CommandProgram:
-    """A controller, as runs ask for it. Its role is called as loads, and writes the new values behind the 6 N numbers
-    of the loads, where the rates of these states would stand."""
-
-    controller: Controller  # it, with what it sets
-    role: Any  # its program
-    sizes: tuple[int, int]  # how many bodies and auxiliary variables there are
-    at: Mapping[str, Sequence[int]]  # numbers of the auxiliary variables that it sets
-    parameters: Any  # parameters of the system
-    called: Called | None = None  # the function of one that is handed to a builder
-
-    def compiled(self, t: float, y: Any, system: System) -> Any:
-        """The role for a compiled loop, a function of a builder's tried out at this time and state."""
-        return (self.called and self.called.compiled(self.role, LOADS, t, y, system)) or self.role
-
-    def bridge(self) -> Any:
-        """The role with a function of a builder's as plain Python."""
-        return self.called.bridge(LOADS) if self.called else self.role
-
-    @property
-    def untraced(self) -> str:
-        """What is no program, and why; empty where all is one."""
-        return next((one.untraced for one in self.called.users.values()), "") if self.called else ""
-
-    def check(self, t: float, y: Any, system: System, bodies: Any) -> None:
-        """Say by a UserFunctionError what is wrong with what it sets at this time and state."""
-        if self.called:
-            self.called.check(t, y, system)
-        else:
-            self.values(t, y, bodies, self.parameters)
-
-    def values(self, t: float, y: Any, bodies: Any, parameters: Any) -> dict[int, float]:
-        """What it sets at a state, by places in the state."""
-        N, count = self.sizes
-        out, found = np.zeros(L.LOAD * N + count), dict[int, float]()
-        repeated(LOADS)(jit.compile_kernel(self.role, LOADS), 1, t, y, bodies, np.array(parameters), out)
-        for name in (*self.controller.sets, *self.controller.keeps):
-            values = out[[L.LOAD * N + k for k in self.at[name]]]
-            if not np.isfinite(values).all():
-                raise UserFunctionError(f"{self.controller.described} sets {name!r} to {values} at t = {t:g}; every "
-                                        "number must be finite", time=t)  # fmt: skip
-            found |= {L.BODY * N + k: float(x) for k, x in zip(self.at[name], values, strict=True)}
-        return found
 
 
 # ------------------------------------------------------------------ traced
@@ -242,13 +198,69 @@ def sampled_by(
             if own:
                 at[register_of(name)], k = list(range(k, k + len(own))), k + len(own)
             held += own
-    rows, programs = noise_rows(noises, at), [
+    programs = [
         CommandProgram(one, made.role, (len(whole.names), k), at, numbers, called.get(one.name))
         for one, made in zip(steered, structure.commands, strict=True)
+    ]
+    rows = [
+        row_of_table(one.every, one.phase, NOISE, [[index, index, one.kept, one.fresh, one.seed, 2**20 * stream + n]
+                                                   for n, index in enumerate(at[name])])
+        for stream, (name, one) in enumerate(noises)
     ]  # fmt: skip
     for n, program in enumerate(own for own in programs if not own.controller.when):
         rows += controller_rows(program.controller, n, program, at)
-    rows += [valve_row(one, at) for one in valves]
-    found = with_table(numbers, rows) if rows else {"parameters": numbers}
+    for load in valves:
+        _, period, phase, shortest, resolution = load.valves
+        pulsed = zip(*(at[load.reads.get(name, name)] for name in (COMMAND, OPEN, CLOSES)), strict=True)
+        rows.append(row_of_table(period, phase, PULSE, [[index, valve, shortest, resolution, 0, closes]
+                                                        for index, valve, closes in pulsed]))  # fmt: skip
     at_events = [own for own in programs if own.controller.when]
-    return found | {"auxiliary": (*auxiliary, *held), "programs": at_events}
+    found: dict[str, Any] = {"auxiliary": (*auxiliary, *held), "programs": at_events, "parameters": numbers}
+    if rows:  # the table of samples
+        table = [float(len(rows)), *(x for row, _ in rows for x in row)]
+        found |= {"parameters": np.concatenate([numbers, table]), "samples_at": len(numbers),
+                  "sampled": tuple(one for _, one in rows)}  # fmt: skip
+    return found
+
+
+# ------------------------------------------------------------------ rows of the table of samples (``kernel.sampling``)
+UNLIMITED = 1e300
+
+Row = tuple[list[float], Sampled]
+"""A row as numbers, and as runs see it."""
+Places = Mapping[str, Sequence[int]]
+"""Numbers of the auxiliary variables of each state."""
+
+
+def row_of_table(
+    every: float, phase: float, what: int, numbers: Sequence[Sequence[float]], command: CommandProgram | None = None
+) -> Row:
+    """A row: what it is, the number of a function or ``NOISE`` and its like, and the numbers of each that it sets."""
+    return [every, phase, what, len(numbers), *chain(*numbers)], Sampled(every, phase, command, what == PULSE)
+
+
+def controller_rows(one: Controller, k: int, command: CommandProgram, at: Places) -> list[Row]:
+    """The rows of a controller whose function is number ``k``: what it sets now, and what it sets between samples."""
+    (whole, beyond), own = one.late, [index for name in one.sets for index in at[name]]
+    limits, steps = (_each(value, len(own), f"{one.described}: {word}") for value, word in (
+        (one.limit, "limit"), (one.resolution, "resolution")))  # fmt: skip
+    each, now, later = zip(limits, steps, strict=True), list[list[float]](), list[list[float]]()
+    for name in one.sets:
+        size = len(at[name])
+        register = at.get(register_of(name), [0])[0] if whole or beyond else 0
+        for n, (index, (limit, step)) in enumerate(zip(at[name], each, strict=False)):
+            pending = register + size * whole + n  # the last registers hold what is set later
+            now.append([index, pending if beyond else index, limit or UNLIMITED, step, whole, register + n * whole])
+            later.append([pending, index, UNLIMITED, 0.0, 0, 0])
+    now += [[index, index, UNLIMITED, 0.0, 0, 0] for name in one.keeps for index in at[name]]
+    found = [row_of_table(one.every, one.phase, k, now, command)]
+    return found + [row_of_table(one.every, one.phase + beyond, COPY, later)] * (beyond > 0.0)
+
+
+def _each(given: Any, count: int, name: str) -> list[float]:
+    """A number for each; 0 without."""
+    if isinstance(given, tuple):
+        if len(given) != count:
+            raise InvalidInput(f"{name} has {len(given)} numbers, but the controller sets {count}; give one for each")
+        return list(given)
+    return [given or 0.0] * count

@@ -20,7 +20,6 @@ from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.loads.load import RESERVED, Load, numbers_of, time_or_event
 from polhode.programs.written import module_of
 from polhode.systems.record import AuxiliaryVariable
-from polhode.systems.sample_table import register_of, registers
 from polhode.systems.states import States
 from polhode.systems.user.forms import Sizes
 
@@ -189,17 +188,20 @@ def controller(
     >>> ph.integrate(neuron, "taylor", step=0.1, t_end=4.0).event_time.values.round(6)
     array([1.098612, 2.197225, 3.295837])
     """
+    setting, keeping = _names_set(sets, keeps)
+    own: dict[str, Any] = {"sets": setting, "keeps": keeping, "once": truth(once, "once")}
     if at is not None:
-        return _at(
-            at,
-            command,
-            once,
-            sets,
-            keeps,
-            parameters,
-            {"every": every, "delay": delay, "phase": phase, "limit": limit, "resolution": resolution},
-        )
-    if truth(once, "once"):
+        timed = {"every": every, "delay": delay, "phase": phase, "limit": limit, "resolution": resolution}
+        for name, given in timed.items():
+            if given:
+                raise InvalidInput(f"{name} is given beside at, of a controller that is called at equal times; leave "
+                                   "it out")  # fmt: skip
+        own["when"] = {"at": time_or_event(at, "at")}
+        if once and isinstance(own["when"]["at"], float):
+            raise InvalidInput("once is given, but at is a time, which comes once anyway; leave it out")
+        make = _setting if isinstance(command, Mapping) else _made
+        return make(command, parameters, own)
+    if once:
         raise InvalidInput("once is given without at; give the event, or leave it out")
     if every is None:
         raise InvalidInput("every is missing; give the time between samples, or at=, an event or a time")
@@ -211,40 +213,23 @@ def controller(
         raise InvalidInput(f"delay is {delay:g}; a command cannot take effect before it is computed, so give 0 or more")
     if delay > MOST_DELAY * every:
         raise InvalidInput(f"delay is {delay:g}, more than {MOST_DELAY} samples; give a shorter one")
-    setting, keeping = _names_set(sets, keeps)
-    return _made(command, parameters, {
-        "every": every, "phase": phase, "delay": delay, "sets": setting, "keeps": keeping,
-        "limit": _positive(limit, "limit"), "resolution": _positive(resolution, "resolution"),
-    })  # fmt: skip
+    own |= {"limit": _positive(limit, "limit"), "resolution": _positive(resolution, "resolution")}
+    return _made(command, parameters, {"every": every, "phase": phase, "delay": delay, **own})
 
 
 Controllers = Annotated[Sequence[Any], ListOf(controller)]
 """The argument ``controllers`` of a builder."""
 
 
-def _at(
-    at: Any, command: Any, once: Any, sets: Any, keeps: Any, parameters: Any, others: Mapping[str, Any]
-) -> Controller:
-    """A controller at a time or an event."""
-    for name, given in others.items():
-        if given:
-            raise InvalidInput(
-                f"{name} is given beside at, of a controller that is called at equal times; leave it out"
-            )
-    setting, keeping = _names_set(sets, keeps)
-    when = time_or_event(at, "at")
-    own = {"sets": setting, "keeps": keeping, "when": {"at": when}, "once": truth(once, "once")}
-    if once and isinstance(when, float):
-        raise InvalidInput("once is given, but at is a time, which comes once anyway; leave it out")
-    if not isinstance(command, Mapping):
-        return _made(command, parameters, own)
-    if not command or parameters:
-        raise InvalidInput("command has no states" if not command else "parameters are given beside numbers that are "
+def _setting(values: Mapping[str, Any], parameters: Any, given: dict[str, Any]) -> Controller:
+    """A controller that sets states to these numbers."""
+    if not values or parameters:
+        raise InvalidInput("command has no states" if not values else "parameters are given beside numbers that are "
                            "set; they have a function of yours")  # fmt: skip
-    names = ", ".join(identifier(name, "name of a state in command") for name in command)
-    values = ", ".join(f"{name!r}: {name}" for name in command)
-    function = module_of(f"def setting({names}):\n    return {{{values}}}\n").setting
-    return _made(function, command, {**own, "kind": "controller"})
+    names = ", ".join(identifier(name, "name of a state in command") for name in values)
+    result = ", ".join(f"{name!r}: {name}" for name in values)
+    function = module_of(f"def setting({names}):\n    return {{{result}}}\n").setting
+    return _made(function, values, {**given, "kind": "controller"})
 
 
 def _names_set(sets: Any, keeps: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -332,22 +317,30 @@ def parted(states: States, controllers: Sequence[Controller], others: Sizes = ()
         for name in one.sets + one.keeps:
             if name not in known:
                 raise unknown_name(f"state that controllers[{k}] sets", name, known or ["(none; write states=)"])
-    groups: dict[str, list[AuxiliaryVariable]] = {}
-    for variable in states.auxiliary:
-        groups.setdefault(variable.quantity, []).append(variable)
-    held: tuple[list[Any], list[Any]] = ([], [])
-    rated: tuple[list[Any], list[Any]] = ([], [])
+    groups = {name: [one for one in states.auxiliary if one.quantity == name] for name in own}
+    held, rated = list[tuple[str, int, list[AuxiliaryVariable]]](), list[tuple[str, int, list[AuxiliaryVariable]]]()
     for name, size in own.items():
-        into = held if name in setters else rated
-        into[0].append((name, size))
-        into[1].extend(groups[name])
+        (held if name in setters else rated).append((name, size, groups[name]))
     for one in controllers:
         for name in one.sets:
             starts = [variable.start for variable in groups.get(name, [])] or [0.0] * (known[name] or 1)
-            if own_registers := registers(one, name, starts):
-                held[0].append((register_of(name), len(own_registers)))
-                held[1].extend(own_registers)
-    return (
-        States(tuple(held[0]), tuple(held[1]), states.arguments),
-        States(tuple(rated[0]), tuple(rated[1]), states.arguments),
-    )
+            if delayed := registers(one, name, starts):
+                held.append((register_of(name), len(delayed), delayed))
+    found = (States(tuple((name, size) for name, size, _ in some), tuple(own for *_, every in some for own in every),
+                    states.arguments) for some in (held, rated))  # fmt: skip
+    return next(found), next(found)
+
+
+def register_of(name: str) -> str:
+    """The name of the registers in which values of a state are on their way."""
+    return f"{name.replace('.', '_')}_delayed"
+
+
+def registers(one: Controller, name: str, starts: Sequence[float]) -> list[AuxiliaryVariable]:
+    """The registers of a state with these values at the start: those of whole samples number by number, then those of
+    what is set between samples."""
+    whole, beyond = one.late
+    register, words = register_of(name), f"values of {name!r} on their way"
+    held = [x for x in starts for _ in range(whole)] + list(starts) * (beyond > 0.0)
+    return [AuxiliaryVariable(register, str(k), True, True, x, f"{register}_component", "", words)
+            for k, x in enumerate(held)]  # fmt: skip

@@ -24,7 +24,7 @@ from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, pulsed_thrusters as pulsed_load, torquers as torquers_load
 from polhode.loads.thrust import CLOSES, COMMAND, FIRED, OPEN
 from polhode.systems.record import AuxiliaryVariable
-from polhode.systems.user.forms import Sizes
+from polhode.systems.user.forms import Sizes, sizes_read
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,9 @@ class Equipment:
                      for name, start in starts for k, x in enumerate(start))  # fmt: skip
 
     @property
-    def count(self) -> int:
-        """How many there are."""
-        return sum(one.quantity == self.variables[0].quantity for one in self.variables)
-
-    @property
     def commands(self) -> Sizes:
         """The states that controllers may set."""
-        return ((self.variables[0].quantity, self.count),)
+        return sizes_read(self.variables)[:1]
 
     def load(self, turned: Callable[..., Any]) -> Load:
         """Its load, with ``turned`` as of ``devices.loads_of_devices``."""

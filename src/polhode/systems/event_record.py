@@ -10,7 +10,7 @@ from polhode.errors import InvalidInput, answering
 
 if TYPE_CHECKING:
     from polhode.loads import Load
-    from polhode.systems.user import UserFunction
+    from polhode.systems.user.function import UserFunction
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Watch:
 
     def is_that_of(self, other: Watch) -> bool:
         """Whether it watches the same function of the same bodies."""
-        mine, theirs = ((one.numbers, one.function) for one in (self, other))
+        mine, theirs = ((one.numbers, one.function and one.function.function) for one in (self, other))
         here, there = (one.of and (one.of.function, one.of.bodies, one.of.arguments) for one in (self, other))
         return mine == theirs and here == there
 

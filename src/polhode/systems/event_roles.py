@@ -19,11 +19,10 @@ from polhode.surroundings.surrounding import Table
 from polhode.systems.event_record import Watch
 from polhode.systems.record import System
 from polhode.systems.structure import bodies_of_event, lines_of
-from polhode.systems.user.acting import HANDED, of_function
+from polhode.systems.user.acting import HANDED
 from polhode.systems.user.chosen import Called
 from polhode.systems.user.forms import sizes_read
-from polhode.systems.user.function import Looked, UserFunction
-from polhode.systems.user.traced import program_of
+from polhode.systems.user.function import UserFunction
 
 RELEASED = 1e-9
 """Part of its largest momentum by which that of a saturated wheel must fall until its motor is free again."""
@@ -61,13 +60,17 @@ def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) 
              for k, watch in enumerate(watches) if watch.function is not None}  # fmt: skip
 
     def role(called: Collection[str]) -> Any:
-        loads = {name: of_event(one, name in called) for name, one in users.items()}
+        loads = {}
+        for name, one in users.items():  # of the one body of a system; the numbers are those of the system
+            numbers = Table(one.parameters.tolist()) if name in called else one.parameters
+            loads[name] = Load(name=one.name, parameters={HANDED: numbers}, bodies=("body",),
+                               **one.on_body(name in called))  # fmt: skip
         every = (loads.get(str(k), watch.of) for k, watch in enumerate(watches))
         return module_of(written([WHEEL if one is None else lines_of(one, system) for one in every])).value
 
     if not users:
         return jit.compile_kernel(role(()), EVENT)
-    called = {name for name, one in users.items() if one.logs or program_of(one).program is None}
+    called = {name for name, one in users.items() if one.logs or one.traced.program is None}
     try:
         made = role(called)
     except (InvalidInput, UserFunctionError):  # it decides by what a run changes
@@ -76,20 +79,12 @@ def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) 
     return of_users.compiled(made, EVENT, t, y, system) or jit.compile_kernel(made, EVENT)
 
 
-def of_event(user: UserFunction, as_it_is: bool) -> Load:
-    """The function of an event, of the one body of a system, as one of a sum; its numbers are those of the system."""
-    numbers = Table(user.parameters.tolist()) if as_it_is else user.parameters
-    return Load(name=user.name, parameters={HANDED: numbers}, bodies=("body",), **of_function(user, as_it_is))
-
-
 def _of_system(user: UserFunction, system: System, which: str) -> UserFunction:
     """The function of event number ``which`` in a system, as it is at present."""
-    w, x, y, z = (float(q) for q in system.frames[0])
     form = replace(user.form, which=which)
     if form.states:
         sizes = sizes_read(system.auxiliary[system.read_from :])
         if not sizes:
             raise InvalidInput(f"{user.described} takes states, but {system.name!r} has none; leave the argument out")
         form = replace(form, states=sizes, held=len(sizes))
-    found = Looked.of(user.made)
-    return replace(user, form=form, frame=(w, x, y, z), parameters=system.parameters, looked=found)
+    return replace(user, form=form, parameters=system.parameters)

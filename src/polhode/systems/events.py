@@ -52,8 +52,7 @@ from polhode.systems.around import places
 from polhode.systems.event_record import Event, Watch
 from polhode.systems.record import System
 from polhode.systems.user.forms import FORMS
-from polhode.systems.user.function import UserFunction, record_of
-from polhode.systems.user.remembering import refusal
+from polhode.systems.user.function import UserFunction, record_of, refusal
 
 __all__ = [
     "Event", "add_event", "altitude", "apsis", "closest_approach", "distance", "eclipse", "node", "of", "transit",
@@ -530,12 +529,12 @@ def user(
     form = FORMS["event"]
     if form.takes_states(function):
         form = form.with_states((("any", 0),), 1)
-    taken = UserFunction(form, function, (1.0, 0.0, 0.0, 0.0), np.zeros(0))
+    taken = UserFunction(form, function, np.zeros(0))
     label = taken.name if name is None else name
     if not isinstance(label, str) or not label:
         raise InvalidInput(f"name must be text, not {shown(name)}")
     watch = Watch((), *_rising_and_falling(label, direction), truth(terminal, "terminal"), function=taken)
-    given = {"kind": "user", "function": taken.record(), "direction": int(direction), "terminal": terminal}
+    given = {"kind": "user", "function": record_of(function), "direction": int(direction), "terminal": terminal}
     return Event("user", given | {"name": label}, (watch,))
 
 

@@ -25,7 +25,7 @@ from polhode.programs.parts import PARTS, commutator_text, loads_text, together
 from polhode.programs.potentials import commutator_of, loads_of, moving_inputs, potential_text, text
 from polhode.programs.text import MATH
 from polhode.programs.written import module_of
-from polhode.systems.user.traced import jumps
+from polhode.systems.user.function import jumps
 
 
 def no_loads(part, t, N, y, bodies, parameters, out):

@@ -133,7 +133,7 @@ def rigid_body(
     given = given_of(
         {"torque": (torque, "torque"), "load": (load, "load"), "potential": (potential, "attitude_potential"),
          "reported_energy": (reported_energy, "attitude_potential")},
-        parameters, states, controllers, loads, work, frame, rotors,
+        parameters, states, controllers, loads, work, rotors,
     )  # fmt: skip
     whole = np.inf if mass is None else number(mass, "mass", positive=True)
     spun: dict[str, Any] = {} if rotors is None else {"wheels": rotors.wheels, "gyros": rotors.gyros}

@@ -6,18 +6,23 @@ their rates; ``kernel.sampling`` asks for them at sampling times.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import floor
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from polhode.errors import UserFunctionError
 from polhode.kernel import jit, layout as L
 from polhode.kernel.sampling import SLACK
 from polhode.kernel.signatures import LOADS
+from polhode.systems.user.chosen import Called
+from polhode.systems.user.function import repeated
 
 if TYPE_CHECKING:
-    from polhode.systems.commands import CommandProgram
+    from polhode.systems.controllers import Controller
     from polhode.systems.record import System
 
 plain_loads = jit.hole("plain_loads(part, t, N, y, bodies, parameters, out)", "The loads.")
@@ -31,6 +36,32 @@ def loads_or_command(part, t, N, y, bodies, parameters, out):
         command(part, t, N, y, bodies, parameters, out)
     else:
         plain_loads(part, t, N, y, bodies, parameters, out)
+
+
+@dataclass(frozen=True, eq=False)
+class CommandProgram:
+    """A controller, as runs ask for it. Its role is called as loads, and writes the new values behind the 6 N numbers
+    of the loads, where the rates of these states would stand."""
+
+    controller: Controller  # it, with what it sets
+    role: Any  # its program
+    sizes: tuple[int, int]  # how many bodies and auxiliary variables there are
+    at: Mapping[str, Sequence[int]]  # numbers of the auxiliary variables that it sets
+    parameters: Any  # parameters of the system
+    called: Called | None = None  # the function of one that is handed to a builder
+
+    def values(self, t: float, y: Any, bodies: Any, parameters: Any) -> dict[int, float]:
+        """What it sets at a state, by places in the state."""
+        N, count = self.sizes
+        out, found = np.zeros(L.LOAD * N + count), dict[int, float]()
+        repeated(LOADS)(jit.compile_kernel(self.role, LOADS), 1, t, y, bodies, np.array(parameters), out)
+        for name in (*self.controller.sets, *self.controller.keeps):
+            values = out[[L.LOAD * N + k for k in self.at[name]]]
+            if not np.isfinite(values).all():
+                raise UserFunctionError(f"{self.controller.described} sets {name!r} to {values} at t = {t:g}; every "
+                                        "number must be finite", time=t)  # fmt: skip
+            found |= {L.BODY * N + k: float(x) for k, x in zip(self.at[name], values, strict=True)}
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,51 +93,58 @@ def cut_by(sampled: Sequence[Sampled], t0: float, h: float | None, final: float)
     return tuple(one for one in sampled if h is None or not one.on_grid(t0, h, final))
 
 
-def with_commands(loads: Any, commands: Sequence[Any]) -> Callable[..., Any]:
+@lru_cache(jit.KEPT_KERNELS)
+def _compiled(loads: Any, commands: tuple[Any, ...], cached: bool) -> Callable[..., Any]:
+    role = _answering(loads, commands)
+    return jit.compile_kernel(role, LOADS) if cached else jit.compile_uncached(role, LOADS)[0]  # type: ignore[no-any-return]
+
+
+def _answering(loads: Any, commands: Iterable[Any]) -> Callable[..., Any]:
     """Loads that answer the parts SAMPLE + k by these roles; a template."""
     for k, one in enumerate(commands):
         loads = jit.bind(loads_or_command, plain_loads=loads, command=one, number=L.SAMPLE + k)
     return loads  # type: ignore[no-any-return]
 
 
-@lru_cache(jit.KEPT_KERNELS)
-def _compiled(loads: Any, commands: tuple[Any, ...], cached: bool) -> Callable[..., Any]:
-    role = with_commands(loads, commands)
-    return jit.compile_kernel(role, LOADS) if cached else jit.compile_uncached(role, LOADS)[0]  # type: ignore[no-any-return]
-
-
-def commands_of(sampled: Sequence[Sampled]) -> list[CommandProgram]:
+def _commands(sampled: Sequence[Sampled]) -> list[CommandProgram]:
     """The functions, in the order of their numbers."""
     return [one.command for one in sampled if one.command is not None]
 
 
 def compiled_with_commands(loads: Any, system: System, t: float, y: Any) -> Callable[..., Any]:
     """Compiled loads that answer for controllers, whose functions are tried out at this time and state."""
-    commands = commands_of(system.sampled)
+    commands = _commands(system.sampled)
     if not commands:
         return loads  # type: ignore[no-any-return]
-    roles = tuple(one.compiled(t, y, system) for one in commands)
-    return _compiled(loads, roles, all(one.role is role for one, role in zip(commands, roles, strict=True)))
+    made = [one.called and one.called.compiled(one.role, LOADS, t, y, system) for one in commands]
+    roles = tuple(role or one.role for one, role in zip(commands, made, strict=True))
+    return _compiled(loads, roles, not any(made))
 
 
 def bridged_with_commands(loads: Any, sampled: Sequence[Sampled]) -> Any:
     """The same with functions that run as plain Python."""
-    return _compiled(loads, tuple(one.bridge() for one in commands_of(sampled)), False)
+    roles = tuple(one.called.bridge(LOADS) if one.called else one.role for one in _commands(sampled))
+    return _compiled(loads, roles, False)
 
 
 def untraced(sampled: Sequence[Sampled]) -> str:
     """Which function is no program, and why; empty where all are programs."""
-    return next((one.untraced for one in commands_of(sampled) if one.untraced), "")
+    users = (user for one in _commands(sampled) if one.called for user in one.called.users.values())
+    return next((told for user in users if (told := user.untraced)), "")
 
 
 def loads_for_programs(loads: Any, sampled: Sequence[Sampled]) -> Any:
     """The same of functions that are programs, as a template, for kernels with derivatives or over lanes."""
-    return with_commands(loads, [one.role for one in commands_of(sampled)])
+    return _answering(loads, (one.role for one in _commands(sampled)))
 
 
 def check_commands(system: System, t: float, y: Any, bodies: Any) -> None:
     """Say by a UserFunctionError what is wrong with what controllers set where it is their sampling time."""
     for one in system.sampled:
         at = one.phase + one.every * floor((t - one.phase) / one.every + 0.5)
-        if one.command is not None and abs(t - at) <= SLACK * max(abs(t), abs(one.phase), one.every):
-            one.command.check(at, y, system, bodies)
+        if one.command is None or abs(t - at) > SLACK * max(abs(t), abs(one.phase), one.every):
+            continue
+        if one.command.called:
+            one.command.called.check(at, y, system)
+        else:
+            one.command.values(at, y, bodies, one.command.parameters)

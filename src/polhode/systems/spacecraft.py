@@ -194,7 +194,7 @@ def spacecraft(
     given = given_of(
         {"torque": (torque, "torque"), "force": (force, "force"), "load": (load, "load"),
          "potential": (potential, "place_potential"), "reported_energy": (reported_energy, "place_potential")},
-        parameters, states, controllers, loads, True, frames[0], rotors, [*moved.values()],
+        parameters, states, controllers, loads, True, rotors, [*moved.values()],
     )  # fmt: skip
     burning = devices.devices_of(thrusters, devices.thruster, "thrusters")
     panels = devices.devices_of(plates, devices.plate, "plates")

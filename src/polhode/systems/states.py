@@ -131,16 +131,12 @@ def _one(given: Any, name: str) -> tuple[int, tuple[float, ...], str]:
         if ("size" in given) == ("start" in given) and (alone is None or "size" in given):
             raise InvalidInput(f"{name} needs size or start, and not both")
         given = given["start"] if "start" in given else given.get("size", alone)
-        if not isinstance(given, int) or isinstance(given, bool):
-            return _started(given, name, unit)
-    elif not isinstance(given, int) or isinstance(given, bool):
-        return _started(given, name, unit)
-    if given < 1 or given > MOST:
-        raise InvalidInput(f"{name} is {given}; give how many numbers it has, 1 to {MOST}, or its values at the start")
-    return (0 if given == 1 else given), (0.0,) * given, unit
-
-
-def _started(given: Any, name: str, unit: str) -> tuple[int, tuple[float, ...], str]:
+    if isinstance(given, int) and not isinstance(given, bool):
+        if given < 1 or given > MOST:
+            raise InvalidInput(
+                f"{name} is {given}; give how many numbers it has, 1 to {MOST}, or its values at the start"
+            )
+        return (0 if given == 1 else given), (0.0,) * given, unit
     values = array(given, name, UNKNOWN)
     if values.ndim == 0:
         return 0, (number(given, name, UNKNOWN),), unit

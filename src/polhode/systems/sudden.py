@@ -14,10 +14,10 @@ from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import layout as L
 from polhode.loads import Load
 from polhode.surroundings import Surrounding
-from polhode.systems.commands import CommandProgram
 from polhode.systems.controllers import controller
 from polhode.systems.event_record import Event
 from polhode.systems.events import event_of
+from polhode.systems.sampling import CommandProgram
 from polhode.systems.summands import Structure, Sum, Summand
 
 WHEN = {"after": ("begins", 1.0), "until": ("ends", 0.0)}

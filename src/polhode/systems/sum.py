@@ -32,10 +32,8 @@ from polhode.loads.load import PAIRS, RETURNS, bodies_of, names_of, of_user
 from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.planets import Ground, ground_of
 from polhode.surroundings.surrounding import OWN, Table
-from polhode.systems.around import places as places_of, surrounding_of, surroundings_of
-from polhode.systems.around_events import edges_of
-from polhode.systems.carried import Spin, carried_by, numbers_of
-from polhode.systems.carried_events import watches_of
+from polhode.systems.around import edges_of, places as places_of, surrounding_of, surroundings_of
+from polhode.systems.carried import Spin, carried_by, numbers_of, watches_of
 from polhode.systems.commands import bodies_read, sampled_by
 from polhode.systems.controllers import SAMPLING, Controller, controller
 from polhode.systems.core import Core
@@ -51,8 +49,7 @@ from polhode.systems.sudden import WHEN, changes, events_of_load, functions_of a
 from polhode.systems.summands import OPEN, Structure, Sum, Summand, Within
 from polhode.systems.user.acting import HANDED
 from polhode.systems.user.chosen import Called
-from polhode.systems.user.function import findings_of, record_of
-from polhode.systems.user.remembering import refusal
+from polhode.systems.user.function import findings_of, record_of, refusal
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 ARGUMENTS = ("surroundings", "name", "box", "cutoff", "switch", "skin")

@@ -40,7 +40,7 @@ from polhode.systems.conserved import Acting, apart, conserved
 from polhode.systems.loads_roles import derived
 from polhode.systems.seen import Seen
 from polhode.systems.summands import Shape, Structure, Sum, Summand
-from polhode.systems.user.traced import jumps
+from polhode.systems.user.function import jumps
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,7 @@ from polhode.programs.rewire import user_line
 from polhode.programs.trace import Program
 from polhode.systems.event_record import Watch
 from polhode.systems.record import Switch
-from polhode.systems.user.function import HERE, may_read
-from polhode.systems.user.traced import Traced, jumps, traced
+from polhode.systems.user.function import HERE, Traced, jumps, may_read, traced
 
 ARGUMENTS = {
     "acceleration": ("p", "at", "mu", "t", "r", "v"),

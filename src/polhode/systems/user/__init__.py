@@ -4,10 +4,3 @@ A function is traced, and is then a load, controller or event of a sum as any ot
 it is compiled with tuples as arguments; if that fails, with arrays; if that fails, it runs as Python through a bridge,
 more slowly and with one warning (``chosen``).
 """
-
-from __future__ import annotations
-
-from polhode.systems.user.forms import FORMS
-from polhode.systems.user.function import UserFunction, repeated
-
-__all__ = ["FORMS", "repeated", "UserFunction"]

@@ -1,7 +1,9 @@
-"""Functions of users as functions of bodies, as loads, controllers and events of a sum are.
+"""Functions of users as functions of bodies, as loads, controllers and events of a sum are; and what calls them from
+compiled code, written for what they take and return.
 
-``acting(function, form)`` is traced as any other. Where a function is no program, ``called(form)`` calls it as it is,
-by a kernel that is bound where a run starts (``user.chosen``).
+``acting(function, form)`` is traced as any other. Where a function is no program, ``as_it_is(form)`` stands for it,
+which calls it by a hole that is filled where a run starts (``user.chosen``). The numbers of all states stand behind the
+bodies in the flat state; a function takes them as a named tuple.
 """
 
 from __future__ import annotations
@@ -11,107 +13,74 @@ from functools import lru_cache
 from inspect import Parameter, Signature
 from typing import Any
 
+import numpy as np
+
+from polhode.algebra.quaternion import multiply
+from polhode.algebra.so3 import dot
 from polhode.errors import UserFunctionError
 from polhode.kernel import jit
 from polhode.kernel.holes import Hole
-from polhode.loads import Load
 from polhode.programs.opaque import CALLED, Opaque
-from polhode.systems.user.forms import ENERGIES, OFFERED, Form
-from polhode.systems.user.function import UserFunction
-from polhode.systems.user.traced import named
+from polhode.programs.written import module_of
+from polhode.systems.user.forms import ENERGIES, OFFERED, Form, named, split
 
 STATE = "state_"
 """What names of states begin with among the arguments of a load, and its rates."""
 HANDED = "_handed"
 """Of a function that is handed numbers: these, which stand behind all others; no number of a load of one's own can be
 called so."""
-
-
-def load_of(user: UserFunction, name: str, parameters: Any, books: bool = True, as_it_is: bool = False) -> Load:
-    """The load that a function is, under this name."""
-    returns = "reported" if name == "reported_energy" else ""
-    return Load(name=name, parameters=parameters, books=books, returns=returns, **of_function(user, as_it_is))
-
-
-def of_function(user: UserFunction, as_it_is: bool) -> dict[str, Any]:
-    """What a load, controller or event has of a function."""
-    known = user.looked if user.looked and not user.looked.opaque else None
-    return {
-        "function": (called(user.form, user.velocity_dependent) if as_it_is else
-                     acting(jit.python_of(user.function), user.form)),
-        "kind": "called" if as_it_is else "", "made": known and (known.made, user.form),
-        "reads": {STATE + one: one for one, _ in user.form.states},
-    }  # fmt: skip
+AT_REST = ("position", "q")
+OF_BODY = {"q": "attitude", "omega": "angular_velocity"}
+"""What a body offers that is called otherwise than the argument of a function."""
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def acting(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
-    """The function of bodies that a function of this form is."""
-    names, states, number, keys = form.arguments.split(", "), [one for one, _ in form.states], form.number, _keys(form)
+def acting(function: Callable[..., Any], form: Form, moving: bool = True) -> Callable[..., Any]:
+    """The function of bodies that a function of this form is; at rest, unless it is ``moving``."""
+    names, states = form.names, [STATE + one for one, _ in form.states]
+    rated = len(form.acts) + len(form.sets)
+    keys = [name if k < rated else STATE + name for k, (name, _) in enumerate(form.wanted)]
 
     def act(body: Any, t: Any, _handed: Any, **others: Any) -> Any:
-        seen = {"t": t, "parameters": _handed} | {name: seen_by(body, name) for name in form.taken}
+        seen = {"t": t, "parameters": _handed}
+        for name in form.taken:
+            seen[name] = getattr(body, OF_BODY.get(name, name)) if moving or name in AT_REST else [0.0] * 3
         if states:
-            seen["states"] = named(tuple(states))(*(others[STATE + one] for one in states))
+            seen["states"] = named(form.states)(*(others[one] for one in states))
         result = function(*(seen[name] for name in names))
-        if number:
+        if not rated:
             return result
         items = result if len(keys) > 1 else (result,)
         if len(items) != len(keys):
             raise UserFunctionError("it returns another count of things")
         return dict(zip(keys, items, strict=True))
 
-    return _taking(act, form)
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def called(form: Form, moving: bool) -> Callable[..., Any]:
-    """The function of bodies that calls a function of this form; at rest, unless it is ``moving``."""
-    kernel, keys = opaque_of(form), _keys(form)
-
-    def act(body: Any, t: Any, _handed: Any, **others: Any) -> Any:
-        vectors = [seen_by(body, name) if moving or name in ("position", "q") else [0.0] * 3 for name in form.taken]
-        if form.states:
-            every = [others[STATE + one] for one, _ in form.states]
-            vectors.append([x for one in every for x in (one if getattr(one, "ndim", 0) else [one])])
-        found = kernel(_handed, *vectors, t)
-        if form.number:
-            return found
-        numbers = found if form.count_wanted > 1 else [found]
-        parts, at = dict[str, Any](), 0
-        for key, (_, size) in zip(keys, form.wanted, strict=True):
-            parts[key] = numbers[at : at + size] if size else numbers[at]
-            at += size or 1
-        return parts
-
-    return _taking(act, form)
-
-
-def _keys(form: Form) -> tuple[str, ...]:
-    """By what a function of bodies returns what this one does."""
-    names, acts = (name for name, _ in form.wanted), len(form.acts)
-    return tuple(name if k < acts or form.sets else STATE + name for k, name in enumerate(names))
-
-
-def _taking(act: Any, form: Form) -> Any:
-    """The function of bodies with the states of a form among its arguments."""
-    act.__signature__ = _signature(tuple(name for name, _ in form.states))
+    act.__signature__ = _signature(tuple(states))  # type: ignore[attr-defined]
     return act
 
 
 @lru_cache(jit.KEPT_KERNELS)
 def _signature(states: tuple[str, ...]) -> Signature:
-    names = ("body", "t", HANDED, *(STATE + one for one in states))
-    return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])
+    return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("body", "t", HANDED, *states)])
 
 
-def seen_by(body: Any, name: str) -> Any:
-    """What a body offers, by the name of an argument of a function."""
-    of_body = {"q": "attitude", "omega": "angular_velocity"}
-    return getattr(body, of_body.get(name, name))
+@lru_cache(jit.KEPT_KERNELS)
+def as_it_is(form: Form) -> Callable[..., Any]:
+    """A function of this form that calls one as it is."""
+    kernel, names = opaque_of(form), form.names
+
+    def call(*given: Any) -> Any:
+        seen = dict(zip(names, given, strict=True))
+        vectors = [seen[name] for name in form.taken]
+        if form.states:
+            vectors.append([x for one in seen["states"] for x in (one if getattr(one, "ndim", 0) else [one])])
+        found = kernel(seen["parameters"], *vectors, seen["t"])
+        parts = split(form.wanted, found if form.count_wanted > 1 else [found])
+        return parts if len(parts) > 1 else parts[0]
+
+    return call
 
 
-# ------------------------------------------------------------------ called as it is
 @lru_cache(jit.KEPT_KERNELS)
 def opaque_of(form: Form) -> Opaque:
     """The kernel that functions of a form are called by, a hole named by what it takes and returns."""
@@ -119,12 +88,103 @@ def opaque_of(form: Form) -> Opaque:
     name = f"called_{'_'.join(map(str, (form.what + form.which, *form.taken, form.count, count)))}"
     if name in CALLED:
         return CALLED[name]
-    words, takes = f"a {form.what} that is called as it is", (*sizes, 0)
-    one = f"{name}_slopes"
-    slopes = Opaque(_hole(one), sum(sizes), words, None, one, takes) if form.what in ENERGIES else None
-    return Opaque(_hole(name), count, words, slopes, name, takes)
+    words, takes, sloped = f"a {form.what} that is called as it is", (*sizes, 0), f"{name}_slopes"
+    hole, slopes = (Hole(f"{one}(...)", "A function of the user's.") for one in (name, sloped))
+    derivative = Opaque(slopes, sum(sizes), words, None, sloped, takes) if form.what in ENERGIES else None
+    return Opaque(hole, count, words, derivative, name, takes)
 
 
-def _hole(name: str) -> Hole:
-    """What stands for a kernel until it is bound."""
-    return Hole(f"{name}(...)", "A function of the user's.")
+# ------------------------------------------------------------------ derivatives, by differences
+DIFFERENCE = 1e-2
+# Central differences of order 6: error about DIFFERENCE^6/140 of the seventh derivative, and round-off of 1e-14.
+STENCIL = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
+
+
+@jit.inlined
+def turned_by(q, k, angle):
+    s = np.sin(0.5 * angle)
+    return multiply(q, (np.cos(0.5 * angle), s * (k == 0), s * (k == 1), s * (k == 2)))
+
+
+@jit.inlined
+def shift_of(r):
+    size = np.sqrt(dot(r, r))
+    return DIFFERENCE * size if size > 0.0 else DIFFERENCE
+
+
+@jit.inlined
+def of_quaternion(q, d):
+    """By the parts of a unit quaternion, along which its length stays, from those by turns about the body's axes."""
+    x, y, z = 2.0 * d[0], 2.0 * d[1], 2.0 * d[2]
+    return (-(q[1] * x + q[2] * y + q[3] * z), q[0] * x + q[2] * z - q[3] * y, q[0] * y + q[3] * x - q[1] * z,
+            q[0] * z + q[1] * y - q[2] * x)  # fmt: skip
+
+
+def _slopes(taken: dict[str, str]) -> str:
+    """The text of the derivatives of a potential, by coordinates and then by the parts of a unit quaternion."""
+    begins, adds, found = ["n = view(p, at + COUNT)[at:]"], list[str](), list[str]()
+    for a, what in taken.items():
+        turns = what == "q"
+        begins += [f"h_{a} = DIFFERENCE" if turns else f"h_{a} = shift_of({a})", f"{a}0 = {a}1 = {a}2 = 0.0"]
+        adds += [f"    d, s = h_{a} * (k + 1), STENCIL[k] / h_{a}"]
+        for j in range(3):
+            moved = [[f"{a}[{i}]" + f" {sign} d" * (i == j) for i in range(3)] for sign in "+-"]
+            ways = [f"turned_by({a}, {j}, {d})" for d in ("d", "-d")] if turns else [f"({', '.join(r)})" for r in moved]
+            over, under = (", ".join(one if b == a else b for b in taken) for one in ways)
+            adds.append(f"    {a}{j} += s * (call(t, {over}, n) - call(t, {under}, n))")
+        found.append(f"*of_quaternion({a}, ({a}0, {a}1, {a}2))" if turns else f"{a}0, {a}1, {a}2")
+    lines = [*begins, "for k in range(3):", *adds, f"return ({', '.join(found)},)"]
+    return "\n    ".join([f"def slopes(p, at, {', '.join(taken)}, t):", *lines]) + "\n"
+
+
+# ------------------------------------------------------------------ adapters
+HEAD = f"""from typing import Any, NamedTuple
+
+from polhode.kernel import jit
+from {__name__} import DIFFERENCE, STENCIL, of_quaternion, shift_of, turned_by
+
+user = jit.hole("user(...) -> numbers", "The user's function.")
+vector = jit.hole("vector(numbers) -> vector", "Numbers as the function takes them, as a tuple or as an array.")
+call = jit.hole("call(...) -> numbers", "The adapter around the user's function.")
+COUNT = jit.hole("COUNT", "How many numbers the user hands to it.")
+view = jit.hole("view(pointer, length) -> array", "An array on the memory of a pointer.", default=jit.view)
+"""
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def adapters(form: Form) -> Any:
+    """The adapters of functions of a form: ``ask(t, a, b, ..., p, s) -> numbers``, of what it takes of a body, its
+    numbers, and all numbers of the states if it takes states; ``kernel(p, at, a, b, ..., s, t)``, which a program
+    calls; ``at_rest``, one that remembers its last result; and ``slopes`` of a potential."""
+    vectors, wanted, states = dict(zip("abcd", form.taken, strict=False)), form.wanted, ["s"] * bool(form.states)
+    sizes = [(size, "r" if len(wanted) == 1 else f"r[{k}]") for k, (_, size) in enumerate(wanted)]
+    wrong = [f"len(r) != {len(wanted)}"] * (len(wanted) > 1) + [f"len({one}) != {size}" for size, one in sizes if size]
+    entries = [f"float({one}[{n}])" if size else f"float({one})" for size, one in sizes for n in range(size or 1)]
+    parts = split(form.states, [f"s[{k}]" for k in range(form.count)])
+    packed = ", ".join(one if isinstance(one, str) else f"vector(({', '.join(one)},))" for one in parts)
+    given = ["t", *(f"vector({a})" for a in vectors), "p", *[f"States({packed})"] * bool(states)]
+    fields = "".join(f"\n    {name}: Any" for name, _ in form.states)
+    lines = [f"class States(NamedTuple):{fields}\n"] if fields else []
+    check = f"    if {' or '.join(wrong)}:\n        raise ValueError('not the numbers that are asked for')\n"
+    lines.append(f"def ask({', '.join(['t', *vectors, 'p', *states])}):\n    r = user({', '.join(given)})\n"
+                 f"{check if wrong else ''}    return {_numbers(entries)}\n")  # fmt: skip
+    called = f"call({', '.join(['t', *vectors, 'view(p, at + COUNT)[at:]', *states])})"
+    inside = ", ".join(["p", "at", *vectors, *states, "t"])
+    lines.append(f"def kernel({inside}):\n    return {called}\n")
+    # Memory behind the parameters: the last result of a function that does not read velocities, with its time, position
+    # and attitude: the power is needed where the load was just evaluated, at other velocities.
+    resting = [f"{a}[{n}]" for a, what in vectors.items() if what in AT_REST for n in range(OFFERED[what])]
+    kept = {"m": "1.0", "m + 1": "t"} | {f"m + {k}": one for k, one in enumerate(resting, 2)}
+    found = [f"p[m + {9 + k}]" for k in range(form.count_wanted)]
+    result = ["r"] if len(found) == 1 else [f"r[{k}]" for k in range(len(found))]
+    stores = [*zip(found, result, strict=True), *((f"p[{k}]", one) for k, one in kept.items())]
+    lines.append(f"def at_rest({inside}):\n    m = max(1, at + COUNT)\n"
+                 f"    if not ({' and '.join(f'p[{k}] == {one}' for k, one in kept.items())}):\n"
+                 f"        r = {called}\n" + "".join(f"        {to} = {one}\n" for to, one in stores)
+                 + f"    return {_numbers(found)}\n")  # fmt: skip
+    lines += [_slopes(vectors)] * (form.what in ENERGIES)
+    return module_of("\n\n".join(lines), HEAD)
+
+
+def _numbers(given: list[str]) -> str:
+    return f"({', '.join(given)})" if len(given) > 1 else given[0]

@@ -7,128 +7,46 @@ compiled form, is used only if it returns the same numbers, at the initial state
 
 from __future__ import annotations
 
-import functools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from polhode import errors
 from polhode.algebra.quaternion import multiply, rotate
-from polhode.algebra.so3 import dot
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import jit, layout as L
-from polhode.kernel.jit import bind, hole, inlined, python_of
+from polhode.kernel.jit import python_of
 from polhode.kernel.signatures import EVENT, LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
 from polhode.programs.of_arrays import values
 from polhode.programs.trace import spread
-from polhode.systems.user.acting import opaque_of
+from polhode.systems.user.acting import STENCIL, adapters, opaque_of
 from polhode.systems.user.compilable import compilable
-from polhode.systems.user.forms import ENERGIES, Form
-from polhode.systems.user.function import Looked, UserFunction, repeated
-from polhode.systems.user.traced import INPUTS, adapters, program_of
+from polhode.systems.user.forms import ENERGIES
+from polhode.systems.user.function import INPUTS, UserFunction, repeated
 
 TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
 
-call = hole("call(...) -> numbers", "The adapter around the user's function.")
-COUNT = hole("COUNT", "How many numbers the user hands to it.")
-view = hole("view(pointer, length) -> array", "An array on the memory of a pointer.", default=jit.view)
 
-
-# ------------------------------------------------------------------ derivatives, by differences
-DIFFERENCE = 1e-2
-# Central differences of order 6: error about DIFFERENCE^6/140 of the seventh derivative, and round-off of 1e-14.
-STENCIL = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
-
-
-@inlined
-def turned_by(q, k, angle):
-    s = np.sin(0.5 * angle)
-    return multiply(q, (np.cos(0.5 * angle), s * (k == 0), s * (k == 1), s * (k == 2)))
-
-
-@inlined
-def shift_of(r):
-    size = np.sqrt(dot(r, r))
-    return DIFFERENCE * size if size > 0.0 else DIFFERENCE
-
-
-def slope_of_place(p, at, r, t):
-    """By the coordinates."""
-    n = view(p, at + COUNT)[at:]
-    h = shift_of(r)
-    x = y = z = 0.0
-    for k in range(3):
-        a, s = h * (k + 1), STENCIL[k] / h
-        x += s * (call(t, (r[0] + a, r[1], r[2]), n) - call(t, (r[0] - a, r[1], r[2]), n))
-        y += s * (call(t, (r[0], r[1] + a, r[2]), n) - call(t, (r[0], r[1] - a, r[2]), n))
-        z += s * (call(t, (r[0], r[1], r[2] + a), n) - call(t, (r[0], r[1], r[2] - a), n))
-    return (x, y, z)
-
-
-@inlined
-def of_quaternion(q, d):
-    """By the parts of a unit quaternion, along which its length stays, from those by turns about the body's axes."""
-    x, y, z = 2.0 * d[0], 2.0 * d[1], 2.0 * d[2]
-    return (-(q[1] * x + q[2] * y + q[3] * z), q[0] * x + q[2] * z - q[3] * y, q[0] * y + q[3] * x - q[1] * z,
-            q[0] * z + q[1] * y - q[2] * x)  # fmt: skip
-
-
-def slope_of_attitude(p, at, q, t):
-    """By the parts of a unit quaternion."""
-    n = view(p, at + COUNT)[at:]
-    x = y = z = 0.0
-    for k in range(3):
-        a, s = DIFFERENCE * (k + 1), STENCIL[k] / DIFFERENCE
-        x += s * (call(t, turned_by(q, 0, a), n) - call(t, turned_by(q, 0, -a), n))
-        y += s * (call(t, turned_by(q, 1, a), n) - call(t, turned_by(q, 1, -a), n))
-        z += s * (call(t, turned_by(q, 2, a), n) - call(t, turned_by(q, 2, -a), n))
-    return of_quaternion(q, (x, y, z))
-
-
-def slope_of_both(p, at, r, q, t):
-    """By the coordinates, then by the parts of a unit quaternion."""
-    n = view(p, at + COUNT)[at:]
-    h = shift_of(r)
-    u = v = w = x = y = z = 0.0
-    for k in range(3):
-        a, s = h * (k + 1), STENCIL[k] / h
-        u += s * (call(t, (r[0] + a, r[1], r[2]), q, n) - call(t, (r[0] - a, r[1], r[2]), q, n))
-        v += s * (call(t, (r[0], r[1] + a, r[2]), q, n) - call(t, (r[0], r[1] - a, r[2]), q, n))
-        w += s * (call(t, (r[0], r[1], r[2] + a), q, n) - call(t, (r[0], r[1], r[2] - a), q, n))
-        a, s = DIFFERENCE * (k + 1), STENCIL[k] / DIFFERENCE
-        x += s * (call(t, r, turned_by(q, 0, a), n) - call(t, r, turned_by(q, 0, -a), n))
-        y += s * (call(t, r, turned_by(q, 1, a), n) - call(t, r, turned_by(q, 1, -a), n))
-        z += s * (call(t, r, turned_by(q, 2, a), n) - call(t, r, turned_by(q, 2, -a), n))
-    return (u, v, w, *of_quaternion(q, (x, y, z)))
-
-
-def slope_of_kernel(form: Form) -> Any:
-    both = slope_of_both if ", q," in form.arguments else slope_of_place
-    return both if "position" in form.arguments else slope_of_attitude
-
-
-# ------------------------------------------------------------------ what they are bound to
+# ------------------------------------------------------------------ roles with functions that are called as they are
 def _leading(array: Any, length: int) -> Any:
     return array[:length]
 
 
-def bound(user: UserFunction, calling: Any, remembers: bool, plain: bool = False) -> dict[str, Any]:
-    """Kernels by their holes for a function that is called so, and may remember its result; in ``plain`` Python."""
-    own, how = opaque_of(user.form), adapters(user.form)
-    kernels = {own.name: how.at_rest if remembers else how.kernel}
-    if own.slopes is not None:
-        kernels[own.slopes.name] = slope_of_kernel(user.form)
-    given = {"call": calling, "COUNT": len(user.parameters)}
-    if plain:
-        return {name: jit.in_python(one, given | {"view": _leading}) for name, one in kernels.items()}
-    return {name: bind(one, **given) for name, one in kernels.items()}
+@jit.inlined
+def _same(numbers):
+    return numbers
+
+
+VECTORS = {"tuples": _same, "arrays": np.array}
+"""How compiled functions take vectors."""
+_kept: dict[Any, tuple[Any, str]] = {}
+"""Roles that were compiled with functions as they are at present, or the reasons why not."""
 
 
 def _holes(role: Any) -> set[str]:
@@ -136,50 +54,38 @@ def _holes(role: Any) -> set[str]:
     return set(jit.global_names(python_of(role).__code__))
 
 
-def _filled(role: Any, kernels: Mapping[str, Any]) -> Any:
-    inside = _holes(role)
-    return bind(role, **{name: one for name, one in kernels.items() if name in inside})
+def _filled(role: Any, users: Sequence[UserFunction], remembers: bool, how: str) -> Any:
+    """The role with functions that are called in plain "Python", as compiled ones with "tuples" or "arrays", or by a
+    "bridge"; they may remember their results."""
+    inside, kernels = _holes(role), dict[str, Any]()
+    for user in users:
+        own, adapted, calling = opaque_of(user.form), adapters(user.form), user.checked
+        if how in VECTORS:
+            function = compilable(python_of(user.function))
+            calling = jit.bind(adapted.ask, user=function, vector=VECTORS[how])  # type: ignore[no-untyped-call]
+        elif how == "bridge":
+            checked = once(calling) if user.form.what == "command" else calling
+            calling = jit.python_bridge(lambda t, *given, checked=checked: checked(t, *given), user.form.count_wanted)  # type: ignore[no-untyped-call]
+        wanted = {own.name: adapted.at_rest if remembers else adapted.kernel}
+        wanted |= {own.slopes.name: adapted.slopes} if own.slopes else {}
+        given = {"call": calling, "COUNT": len(user.parameters)}
+        for name, one in wanted.items():
+            if name in inside and how == "Python":
+                kernels[name] = jit.in_python(one, given | {"view": _leading})
+            elif name in inside:
+                kernels[name] = jit.bind(one, **given)
+    return jit.in_python(role, kernels) if how == "Python" else jit.bind(role, **kernels)
 
 
-@dataclass(frozen=True)
-class _Key:
-    """A function as a key: as it is compiled at present."""
-
-    made: Any
-    form: Form
-    count: int
-    remembers: bool
-
-    @property
-    def user(self) -> UserFunction:
-        """The function."""
-        function = self.made.function if isinstance(self.made, jit.Made) else self.made.value
-        return UserFunction(self.form, function, (1.0, 0.0, 0.0, 0.0), np.zeros(self.count), looked=LOOKED)  # type: ignore[arg-type]
-
-
-LOOKED = Looked(False, False)
-
-
-@functools.lru_cache(jit.KEPT_KERNELS)
-def _compiled(role: Any, signature: Any, keys: tuple[_Key, ...], arrays: bool) -> Any:
-    """The role with functions compiled as they are: (role, "") or (None, reason)."""
-    kernels: dict[str, Any] = {}
-    for key in keys:
-        calling = bind(adapters(key.form)[arrays], user=compilable(key.made.function))
-        kernels |= bound(key.user, calling, key.remembers)
-    return jit.compile_uncached(_filled(role, kernels), signature)
-
-
-@functools.lru_cache(jit.KEPT_KERNELS)
-def _bridged(role: Any, signature: Any, keys: tuple[_Key, ...]) -> Any:
-    """The role with functions that are called as Python: (role, "") or (None, reason)."""
-    kernels: dict[str, Any] = {}
-    for key in keys:
-        user = key.user
-        own = once(user.checked) if key.form.what == "command" else user.checked
-        plain = jit.in_python(adapters(key.form).as_it_is, {"user": own})  # of so many arguments
-        kernels |= bound(user, jit.python_bridge(plain, key.form.count_wanted), key.remembers)
-    return jit.compile_uncached(_filled(role, kernels), signature)
+def _compiled(role: Any, signature: Any, users: Sequence[UserFunction], remembers: bool, how: str) -> tuple[Any, str]:
+    """The same, compiled: (role, "") or (None, reason)."""
+    functions = tuple((one.made, one.form, len(one.parameters)) for one in users)
+    key = (role, signature, functions, remembers, how)
+    if (found := _kept.get(key)) is None:
+        found = _kept[key] = jit.compile_uncached(_filled(role, users, remembers, how), signature)
+        while len(_kept) > jit.KEPT_KERNELS:
+            _kept.pop(next(iter(_kept)), None)
+    return found
 
 
 def once(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -196,10 +102,6 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return called
-
-
-_tried: dict[int, Any] = {}
-"""Programs that gave the numbers of a plain function, by their addresses."""
 
 
 # ------------------------------------------------------------------ the choice
@@ -239,7 +141,7 @@ class Called:
         """Why there is no program, of a system of so many bodies; None where there is one."""
         if not self.no_programs:
             return None
-        return Dynamics(Graph(), N, reason=program_of(self.users[self.no_programs[0]]).reason)
+        return Dynamics(Graph(), N, reason=self.users[self.no_programs[0]].traced.reason)
 
     @property
     def by_differences(self) -> str:
@@ -268,44 +170,35 @@ class Called:
                             SlowFunctionWarning)  # fmt: skip
         if any(one.logs for one in users):  # nothing calls these but the run
             return self.bridge(signature)
-        programs, states = [program_of(one).program for one in users], [(t, y)]
-        known = [_is_known(one, program) for one, program in zip(users, programs, strict=True)]
-        states += [] if all(known) else near(t, y, system.bodies, len(system.auxiliary))
+        known, states = [one.traced.agrees and not one.looked.opaque for one in users], [(t, y)]
+        states += [] if all(known) else near(t, y, system)
         trials = [_trial(one, states[:1] if tried else states, system) for one, tried in zip(users, known, strict=True)]
         if jit.disabled():
-            return None if not self._open(role) else self.bridge(signature)
-        agree = all(tried or _agrees(one, program, trial)
-                    for one, program, tried, trial in zip(users, programs, known, trials, strict=True)
-                    if not self._open(role, one))  # fmt: skip
-        role = role if agree else self.as_they_are()[signature is POTENTIAL]
-        if not self._open(role):
-            return None
-        states = states if len(states) > 1 else [*states, *near(t, y, system.bodies, len(system.auxiliary))]
-        return self._as_it_is(role, signature, [one for one in users if self._open(role, one)], states, system, fresh)
+            return self.bridge(signature) if self._as_they_are_in(role) else None
+        called = self._as_they_are_in(role)
+        if not all(tried or one in called or _agrees(one, trial)
+                   for one, tried, trial in zip(users, known, trials, strict=True)):  # fmt: skip
+            role = self.as_they_are()[signature is POTENTIAL]
+        called = [one for one in self._as_they_are_in(role) if one in users]
+        states = states if len(states) > 1 else [*states, *near(t, y, system)]
+        return self._as_it_is(role, signature, called, states, system, fresh) if called else None
 
-    def _open(self, role: Any, user: UserFunction | None = None) -> bool:
-        """Whether a role calls functions, or this one, as they are."""
-        wanted = [opaque_of(one.form) for one in (self.users.values() if user is None else [user])]
+    def _as_they_are_in(self, role: Any) -> list[UserFunction]:
+        """The functions that a role calls as they are."""
         inside = _holes(role)
-        return any(not inside.isdisjoint((one.name, one.slopes and one.slopes.name)) for one in wanted)
+        names = ((one, opaque_of(one.form)) for one in self.users.values())
+        return [one for one, own in names if own.name in inside or (own.slopes and own.slopes.name in inside)]
 
     def _as_it_is(
         self, role: Any, signature: Any, users: list[UserFunction], states: Any, system: Any, fresh: Any
     ) -> Any:
-        plain: dict[str, Any] = {}
-        for one in users:
-            plain |= bound(one, one.checked, self.remembers, plain=True)
-        expected = self._values(jit.in_python(role, plain), signature, states, system)
-        keys, reason = self._keys(users), ""
-        for one in users:
-            if not isinstance(python_of(one.function), FunctionType):
-                reason = f"it is no plain function but of type {type(python_of(one.function)).__name__!r}"
-            reason = one.uncompiled or reason
+        expected = self._values(_filled(role, users, self.remembers, "Python"), signature, states, system)
+        reason = next((why for one in reversed(users) if (why := one.uncompiled)), "")
         told = self.by_differences if signature is LOADS else ""
-        for arrays in (False, True) if not reason else ():
-            made, why = _compiled(role, signature, keys, arrays)
+        for how in VECTORS if not reason else ():
+            made, why = _compiled(role, signature, users, self.remembers, how)
             reason = why or reason
-            if made is not None and _same(self._values(made, signature, states, system, True), expected):
+            if made is not None and _agree(self._values(made, signature, states, system, True), expected):
                 if told and fresh:
                     errors.warn(told, SlowFunctionWarning)
                 return made
@@ -314,7 +207,7 @@ class Called:
         self._values(made, signature, states[:1] * 20, system, True)
         each = (time.perf_counter() - start) / 20
         for one in users:
-            why, untraced = reason or "compiled it returned other numbers", program_of(one).reason
+            why, untraced = reason or "compiled it returned other numbers", one.traced.reason
             if untraced not in ("", why):
                 why = f"tracing: {untraced}; compiling: {why}"
             slower = max(1, round(each / TYPICAL_COMPILED_CALL))
@@ -348,29 +241,26 @@ class Called:
                 found.append(out)
         return found
 
-    def _keys(self, users: Any) -> tuple[_Key, ...]:
-        return tuple(_Key(one.made, one.form, len(one.parameters), self.remembers) for one in users)
-
     def bridge(self, signature: Any) -> Any:
         """The role in which all functions are called as Python, and every result is checked."""
         return self._bridge(self.as_they_are()[signature is POTENTIAL], signature, self.among(signature))
 
     def _bridge(self, role: Any, signature: Any, users: Any) -> Any:
-        made, reason = _bridged(role, signature, self._keys(users))
+        made, reason = _compiled(role, signature, users, self.remembers, "bridge")
         if made is None:
             raise InvalidInput(f"{users[0].described} cannot be called from the compiled loop: {reason}")
         return made
 
 
-def _same(found: list[Any], expected: list[Any]) -> bool:
+def _agree(found: list[Any], expected: list[Any]) -> bool:
     size = max(np.abs(one).max() for one in expected if one is not None)
     return all(a is not None and np.abs(a - b).max() <= 1e-9 * size
                for a, b in zip(found, expected, strict=True) if b is not None)  # fmt: skip
 
 
-def near(t: float, y: Any, bodies: Any, count: int) -> list[tuple[float, Any]]:
-    """Two generic times and states of one body near the given one, and of its ``count`` auxiliary variables."""
-    found = []
+def near(t: float, y: Any, system: Any) -> list[tuple[float, Any]]:
+    """Two generic times and states of the one body of a system near the given one."""
+    found, bodies, count = [], system.bodies, len(system.auxiliary)
     for k in (1, 2):
         other = y.copy()
         r = y[L.POSITION : L.POSITION + 3]
@@ -393,11 +283,10 @@ def _trial(user: UserFunction, states: Any, system: Any) -> list[tuple[float, di
     found = []
     for k, (t, y) in enumerate(states):
         seen = seen_at(user, y, system)
-        given = [seen[name] for name in user.form.taken]
-        behind = [user.parameters, seen["states"]] if user.form.states else [user.parameters]
+        given = [seen[name] for name in user.form.names[1:]]
         try:
             with np.errstate(all="ignore" if k else None):  # nobody asked for other states than the first
-                result = user.checked(t, *given, *behind)
+                result = user.checked(t, *given)
         except errors.UserFunctionError:
             if k == 0:
                 raise
@@ -412,28 +301,23 @@ def seen_at(user: UserFunction, y: Any, system: Any) -> dict[str, Any]:
     w, a, b, c = map(float, bodies[L.CONSTANTS : L.CONSTANTS + 4])
     q, omega = y[L.ATTITUDE : L.ATTITUDE + 4], y[L.ANGULAR : L.ANGULAR + 3]
     omega = bodies[L.INVERSE_INERTIA : L.INVERSE_INERTIA + 3] * omega
-    if user.frame != (1.0, 0.0, 0.0, 0.0):
+    if (w, a, b, c) != (1.0, 0.0, 0.0, 0.0):
         q, omega = multiply(tuple(q), (w, -a, -b, -c)), rotate((w, a, b, c), tuple(omega))
     return {
         "position": y[L.POSITION : L.POSITION + 3], "q": np.array(q), "omega": np.array(omega),
-        "velocity": bodies[L.INVERSE_MASS] * y[L.MOMENTUM : L.MOMENTUM + 3], "states": y[at : at + user.form.count],
+        "velocity": bodies[L.INVERSE_MASS] * y[L.MOMENTUM : L.MOMENTUM + 3], "parameters": user.parameters,
+        "states": y[at : at + user.form.count],
     }  # fmt: skip
 
 
-def _is_known(user: UserFunction, program: Any) -> bool:
-    """Whether the program of a function has given its numbers before."""
-    opaque = user.looked is None or user.looked.opaque
-    return program is not None and _tried.get(id(program)) is program and not opaque
-
-
-def _agrees(user: UserFunction, program: Any, trial: list[tuple[float, dict[str, Any], Any]]) -> bool:
+def _agrees(user: UserFunction, trial: list[tuple[float, dict[str, Any], Any]]) -> bool:
     """Whether the program of a function gives its numbers."""
-    if program is None:
+    if (program := user.traced.program) is None:
         return False
     size = max([np.abs(wanted).max() for _, _, wanted in trial])
     for t, seen, wanted in trial:
-        inputs = {INPUTS[name][0]: seen[name] for name in ("position", "velocity", "q", "omega")}
-        given = spread(t=t, p=user.parameters, s=seen["states"], **inputs)
+        given = spread(t=t, **{key: seen[name] for name, (key, _) in INPUTS.items() if name != "t"},
+                       p=seen["parameters"], s=seen["states"])  # fmt: skip
         found = np.array(values(program.graph, program.guarded(list(program.outputs)), given), dtype=float)
         if user.form.what not in ENERGIES:
             if not np.abs(found - wanted).max() <= 1e-9 * size:
@@ -444,7 +328,5 @@ def _agrees(user: UserFunction, program: Any, trial: list[tuple[float, dict[str,
                 f"= {t:g}; let it compute with its arguments alone, and the same for arrays of any kind of number, and "
                 "by no sign of a zero"
             )
-    _tried[id(program)] = program
-    while len(_tried) > jit.KEPT_KERNELS:
-        _tried.pop(next(iter(_tried)), None)
+    user.traced.agrees = True
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -71,51 +70,19 @@ def _bound(function: Any, owner: Any, code: CodeType) -> Any:
     return jit.helper(eval(f"lambda {names}: function(owner, {names})", {"function": function, "owner": owner}))  # type: ignore[no-untyped-call]
 
 
-# ------------------------------------------------------------------ polhode's functions of arrays
-def _three(a):  # type: ignore[no-untyped-def]
-    return (a[0], a[1], a[2])
-
-
-def _four(a):  # type: ignore[no-untyped-def]
-    return (a[0], a[1], a[2], a[3])
-
-
-def _six(a):  # type: ignore[no-untyped-def]
-    return (a[0], a[1], a[2], a[3], a[4], a[5])
-
-
-def _matrix(a):  # type: ignore[no-untyped-def]
-    return (a[0, 0], a[0, 1], a[0, 2], a[1, 0], a[1, 1], a[1, 2], a[2, 0], a[2, 1], a[2, 2])
-
-
-def _same(r):  # type: ignore[no-untyped-def]
-    return r
-
-
-def _array(r):  # type: ignore[no-untyped-def]
-    return np.array(r)
-
-
-def _square(r):  # type: ignore[no-untyped-def]
-    return np.array(r).reshape((3, 3))
-
-
-READS: dict[int, Callable[..., Any]] = {0: _same, 3: _three, 4: _four, 6: _six, 9: _matrix}
-
-
 def _of_one(rows: Rows) -> Any:
-    """A function of array_like as a helper that takes one element of each argument; itself where there is no form."""
-    reads = [jit.inlined(READS[operand.length]) for operand in rows.operands.values()]
-    shaped = jit.inlined(_square if len(rows.gives) == 2 else _array if rows.gives else _same)
-    formula = jit.inlined(jit.python_of(rows.kernel))
-    if rows.planned or len(reads) > 2:
+    """A function of array_like as a helper that takes one element of each argument; itself where it takes a plan."""
+    if rows.planned:
         return rows
-    first, last = reads[0], reads[-1]
+    given = dict(zip("abcd", (operand.length for operand in rows.operands.values()), strict=False))
+    read = [f"({', '.join(_entry(name, k, length) for k in range(length))})" if length else name
+            for name, length in given.items()]  # fmt: skip
+    result = f"formula({', '.join(read)})"
+    result = f"np.array({result}).reshape({rows.gives})" if rows.gives else result
+    formula = jit.inlined(jit.python_of(rows.kernel))  # type: ignore[no-untyped-call]
+    return jit.inlined(eval(f"lambda {', '.join(given)}: {result}", {"formula": formula, "np": np}))  # type: ignore[no-untyped-call]
 
-    def one(a):  # type: ignore[no-untyped-def]
-        return shaped(formula(first(a)))
 
-    def two(a, b):  # type: ignore[no-untyped-def]
-        return shaped(formula(first(a), last(b)))
-
-    return jit.inlined(one if len(reads) == 1 else two)
+def _entry(name: str, k: int, length: int) -> str:
+    """A number of an argument; of nine numbers the matrix is taken."""
+    return f"{name}[{k // 3}, {k % 3}]" if length == 9 else f"{name}[{k}]"

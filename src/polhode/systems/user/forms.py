@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from collections import namedtuple
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 from polhode.kernel import jit
@@ -34,7 +36,7 @@ class Form:
         names, returns = ", ".join(name for name, _ in sizes[held:]), self.returns
         if names:
             returns = f"a tuple: {returns}, then the rate of each state ({names})"
-        return Form(self.what, f"{self.arguments}, states", returns, self.acts, sizes, held)
+        return replace(self, arguments=f"{self.arguments}, states", returns=returns, states=sizes, held=held)
 
     def takes_states(self, function: Any) -> bool:
         """Whether a function takes one argument more than those of this form without states."""
@@ -44,37 +46,47 @@ class Form:
             return False
         return True
 
-    @property
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of its arguments."""
+        return self.arguments.split(", ")
+
+    @cached_property
     def taken(self) -> tuple[str, ...]:
         """What it takes of a body, in order."""
-        return tuple(name for name in self.arguments.split(", ") if name in OFFERED)
+        return tuple(name for name in self.names if name in OFFERED)
 
-    @property
+    @cached_property
     def wanted(self) -> Sizes:
         """What it returns."""
         if self.sets:
             return tuple((name, dict(self.states).get(name, 0)) for name in self.sets)
         return (*((name, 3) for name in self.acts), *self.states[self.held :]) if self.acts else (("", 0),)
 
-    @property
-    def number(self) -> bool:
-        """Whether it is a function whose value is one number, which acts on nothing by itself."""
-        return not (self.acts or self.sets)
-
-    @property
+    @cached_property
     def count(self) -> int:
         """How many numbers the states have."""
-        return numbers_in(self.states)
+        return sum(size or 1 for _, size in self.states)
 
-    @property
+    @cached_property
     def count_wanted(self) -> int:
         """How many numbers it returns."""
-        return numbers_in(self.wanted)
+        return sum(size or 1 for _, size in self.wanted)
 
 
-def numbers_in(sizes: Sizes) -> int:
-    """How many numbers there are."""
-    return sum(size or 1 for _, size in sizes)
+def split(sizes: Sizes, numbers: Any) -> list[Any]:
+    """Numbers one after another, by what has so many."""
+    found, at = [], 0
+    for _, size in sizes:
+        found.append(numbers[at : at + size] if size else numbers[at])
+        at += size or 1
+    return found
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def named(sizes: Sizes) -> Any:
+    """The named tuple of states."""
+    return namedtuple("States", [name for name, _ in sizes])  # type: ignore[misc]
 
 
 def sizes_read(variables: Any) -> Sizes:
@@ -88,19 +100,13 @@ def sizes_read(variables: Any) -> Sizes:
 FORMS = {
     "torque": Form("torque", "t, q, omega, parameters", "3 numbers (x, y, z) in the body frame", ("torque",)),
     "force": Form("force", "t, position, velocity, parameters", "3 numbers (x, y, z) in the space frame", ("force",)),
-    "load": Form(
-        "load",
-        "t, position, velocity, q, omega, parameters",
-        "a force (x, y, z) in the space frame and a torque (x, y, z) in the body frame",
-        ("force", "torque"),
-    ),
+    "load": Form("load", "t, position, velocity, q, omega, parameters",
+                 "a force (x, y, z) in the space frame and a torque (x, y, z) in the body frame", ("force", "torque")),
     "attitude_potential": Form("potential", "t, q, parameters", "one number"),
     "position_potential": Form("potential", "t, position, parameters", "one number"),
     "event": Form("event", "t, position, velocity, q, omega, parameters", "one number"),
     "place_potential": Form("potential", "t, position, q, parameters", "one number"),
-}
-
-
+}  # fmt: skip
 ENERGIES = ("potential", "reported_energy")
 """Functions that are energies; all others are loads."""
 ACTS = {"acts": True}

@@ -1,18 +1,20 @@
-"""A user's function: its checks, and what is found when it is read."""
+"""A user's function: its checks, what is found when its source is read, and its program where it can be traced."""
 
 from __future__ import annotations
 
 import dis
-import functools
 import hashlib
 import inspect
 import os
+import re
 import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import product
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,97 +23,76 @@ from polhode.errors import InvalidInput, UserFunctionError, shown
 from polhode.kernel import jit, layout as slots
 from polhode.kernel.jit import python_of
 from polhode.kernel.signatures import EVENT, LOADS, POTENTIAL, REPEATED_EVENTS, REPEATED_LOADS, REPEATED_POTENTIAL
-from polhode.programs.purity import Finding, findings
+from polhode.programs.graph import Graph
+from polhode.programs.purity import Finding, findings, handed_over
+from polhode.programs.purity_rules import CHANGERS
 from polhode.programs.rewire import indexes, user_line
-from polhode.systems.user.forms import FORMS, Form
-from polhode.systems.user.remembering import refusal
-from polhode.systems.user.traced import jumps, packed, program_of
+from polhode.programs.trace import NotTraceable, Program, trace
+from polhode.systems.user.acting import STATE, acting, adapters, as_it_is
+from polhode.systems.user.forms import FORMS, Form, named, split
 
 HERE = str(Path(__file__).parents[2]) + os.sep
 """Where polhode is, whose lines are not the user's."""
-NAMES = {name for form in FORMS.values() for name in form.arguments.split(", ")}
+NAMES = {name for form in FORMS.values() for name in form.names}
 """Names of all arguments of functions."""
+INPUTS: dict[str, tuple[str, Any]] = {
+    "t": ("t", 0), "position": ("r", 3), "velocity": ("v", 3), "q": ("q", "attitude"), "omega": ("w", 3),
+}  # fmt: skip
+"""Names and sizes of the inputs of a program, by the names of the arguments of a user's function."""
 
 
-class Looked(NamedTuple):
-    """What was found of a function when its source was read: whether it logs, whether it reads objects of which its
-    digest may not see all, so that its compiled form is tried again, and what it compiled to."""
-
-    logs: bool
-    opaque: bool
-    made: Any = None
-
-    @classmethod
-    def of(cls, made: Any) -> Looked:
-        """What is found of a function that compiles to this."""
-        return cls(any(one.kind == "log" for one in findings_of(made)), getattr(made, "opaque", True), made)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UserFunction:
     """A function given by the user."""
 
     form: Form  # what the function must take and return
     function: Callable[..., Any]  # the user's function, or its compiled form
-    frame: tuple[float, float, float, float]  # quaternion from the principal to the user's body frame
     parameters: Any  # the numbers that it is handed, read-only
-    looked: Looked | None = None  # what was found when its source was read; read if None
+    looked: jit.Made | Same = field(init=False)  # what it compiled to when its source was read
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", read_only(self.parameters))
-        if self.looked is not None:  # one that was checked
-            return
+        self._check_arguments()
+        object.__setattr__(self, "looked", self.made)
+        found = findings_of(self.looked)
+        if found and found[0].kind in ("memory", "outside"):  # a run calls it in another order, and more often
+            raise InvalidInput(refusal(self.described, found[0], self.form.what == "command"))
+
+    def _check_arguments(self) -> None:
+        """Refuse what does not take the arguments, or calls one by the name of another, so that it would get the wrong
+        numbers."""
+        plain, wanted, takes = python_of(self.function), self.form.names, f"the arguments ({self.form.arguments})"
+        code = plain.__code__ if isinstance(plain, FunctionType) else None
         try:
             if not callable(self.function):
                 raise RuntimeError
-            plain, asked = python_of(self.function), self.form.arguments.split(",")
-            code = plain.__code__ if type(plain) is FunctionType else None
-            if code is None or code.co_argcount != len(asked) or code.co_kwonlyargcount:  # else they fit
-                inspect.signature(plain).bind(*asked)
+            if code is None or code.co_argcount != len(wanted) or code.co_kwonlyargcount:  # else they fit
+                inspect.signature(plain).bind(*wanted)
         except TypeError:
             raise InvalidInput(
-                f"{self.described} must take the arguments ({self.form.arguments}), in this order, not "
-                f"{inspect.signature(python_of(self.function))}"
+                f"{self.described} must take {takes}, in this order, not {inspect.signature(plain)}"
             ) from None
         except ValueError:  # some callables hide their signature; the first call checks it
             pass
         except Exception:  # not callable, or its inspection fails
             given = shown(self.function)
             raise InvalidInput(f"{self.form.what} must be a function of ({self.form.arguments}), not {given}") from None
-        self._check_names()
-        self._check_memory()
-
-    def _check_memory(self) -> None:
-        """Refuse a function that remembers: it would be called in another order, and more often, than a run has
-        steps."""
-        found = findings_of(made := self.made)
-        object.__setattr__(self, "looked", Looked.of(made))
-        if found and found[0].kind in ("memory", "outside"):
-            raise InvalidInput(refusal(self.described, found[0], self.form.what == "command"))
+        for found, name in zip(code.co_varnames[: code.co_argcount] if code else (), wanted, strict=False):
+            if found != name and (found in wanted or (found in NAMES and found != "q")):  # a place may be called q
+                raise InvalidInput(f"{self.described} has the argument {found!r} where it is given {name}; it must "
+                                   f"take {takes}, in this order")  # fmt: skip
 
     @property
     def logs(self) -> bool:
         """Whether it leaves something behind that it does not read; then nothing calls it but the run."""
-        return self.looked is not None and self.looked.logs
+        return any(one.kind == "log" for one in findings_of(self.looked))
 
     @property
     def uncompiled(self) -> str:
         """Why it is not compiled, a clause about it with its line; empty where it may be."""
-        return f"it {one.what}, {one.line}" if (one := next(iter(findings_of(self.made)), None)) else ""
-
-    def _check_names(self) -> None:
-        """Refuse a function that calls an argument by the name of another one: it would get the wrong numbers."""
-        code = getattr(python_of(self.function), "__code__", None)
-        if not isinstance(python_of(self.function), FunctionType) or code is None:
-            return
-        wanted = self.form.arguments.split(", ")
-        for found, name in zip(code.co_varnames[: code.co_argcount], wanted, strict=False):
-            elsewhere = found in wanted or (found in NAMES and found != "q")  # a place may be called q
-            if found != name and elsewhere:
-                raise InvalidInput(
-                    f"{self.described} has the argument {found!r} where it is given {name}; it must take the arguments "
-                    f"({self.form.arguments}), in this order"
-                )
+        for one in findings_of(self.made):
+            return f"it {one.what}, {one.line}"
+        return "" if isinstance(python_of(self.function), FunctionType) else self._no_function
 
     @property
     def name(self) -> str:
@@ -125,17 +106,11 @@ class UserFunction:
         source_text = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})" if code else ""
         return f"{self.form.what} {self.name!r}{source_text}"
 
-    def record(self) -> dict[str, str]:
-        """Name, source and digest, for the record only; the source is never executed."""
-        return record_of(self.function)
-
     @property
     def velocity_dependent(self) -> bool:
         """Whether the function may depend on velocities; False only if it provably does not read them."""
-        names = [name.strip() for name in self.form.arguments.split(",")]
-        return bool(self.form.states) or any(
-            may_read(self.function, k) for k, name in enumerate(names) if name in ("velocity", "omega")
-        )
+        moving = (k for k, name in enumerate(self.form.names) if name in ("velocity", "omega"))
+        return bool(self.form.states) or any(may_read(self.function, k) for k in moving)
 
     @property
     def autonomous(self) -> bool:
@@ -143,29 +118,50 @@ class UserFunction:
         return not may_read(self.function, 0)
 
     @property
-    def drives(self) -> bool:
-        """Whether it is a potential that reads the time, and whose work in doing so can be recorded: a program without
-        jumps in time."""
-        program = None if self.autonomous else program_of(self).program
-        return program is not None and not jumps(program.graph, program.outputs)
-
-    @property
-    def made(self) -> Any:
+    def made(self) -> jit.Made | Same:
         """What the function compiles to at present, for comparison; the object itself if it is no plain function."""
         function = python_of(self.function)
-        return jit.Made(function) if isinstance(function, FunctionType) else _Same(function)
+        return jit.Made(function) if isinstance(function, FunctionType) else Same(function)
+
+    @property
+    def _no_function(self) -> str:
+        return f"it is no plain function but of type {type(self.function).__name__!r}"
+
+    @property
+    def traced(self) -> Traced:
+        """Its program as it was when its source was read; only of a plain function."""
+        if not isinstance(self.looked.function, FunctionType):
+            return Traced(None, self._no_function, {})
+        made, arguments, shape = _to_trace(self.looked, self.form, len(self.parameters))
+        return traced(made, arguments, shape, self.form.what, self.parameters)
 
     @property
     def untraced(self) -> str:
         """Why there is no program of the function, a sentence without its full stop; empty where there is one."""
-        reason = program_of(self).reason
+        reason = self.traced.reason
         return f"{self.described} cannot be traced: {reason}" if reason else ""
+
+    @property
+    def drives(self) -> bool:
+        """Whether it is a potential that reads the time, and whose work in doing so can be recorded: a program without
+        jumps in time."""
+        program = None if self.autonomous else self.traced.program
+        return program is not None and not jumps(program.graph, program.outputs)
+
+    def on_body(self, called: bool) -> dict[str, Any]:
+        """What a load, controller or event has that is this function of a body, perhaps ``called`` as it is."""
+        form, function = self.form, python_of(self.function)
+        return {
+            "function": acting(as_it_is(form), form, self.velocity_dependent) if called else acting(function, form),
+            "kind": "called" if called else "", "made": None if self.looked.opaque else (self.looked, form),
+            "reads": {STATE + one: one for one, _ in form.states},
+        }  # fmt: skip
 
     def checked(self, t: float, *given: Any) -> Any:
         """Call the plain function with arrays, which are what it takes behind the time, and check what it returns: a
         number, or all numbers in one tuple."""
         form, inputs = self.form, [np.array(a, dtype=float) for a in given]
-        handed = [*inputs[:-1], packed(form.states, inputs[-1])] if form.states else inputs
+        handed = [*inputs[:-1], named(form.states)(*split(form.states, inputs[-1]))] if form.states else inputs
         try:
             result = python_of(self.function)(t, *handed)
         except Exception as problem:
@@ -192,57 +188,71 @@ class UserFunction:
             told, numbers = f"{shown(item)} as {what} at t = {t:g}" if form.states else alone, _numbers(item)
             if numbers is not None and not size and numbers.size == 1:
                 numbers = numbers.reshape(())
+            wrong = ""
             if numbers is None or numbers.shape != ((size,) if size else ()):
-                needed = (
-                    f"be {f'{size} numbers' if size else 'one number'}" if form.states else f"return {form.returns}"
-                )
-                plain = ", plain and without a unit" if _has_unit(item) else ""
-                raise UserFunctionError(f"{self.described} returned {told}; it must {needed}{plain}", time=t)
-            if finite and not np.isfinite(numbers).all():
+                of_states = f"be {f'{size} numbers' if size else 'one number'}"
+                wrong = f"it must {of_states if form.states else f'return {form.returns}'}"
+                wrong += ", plain and without a unit" if _has_unit(item) else ""
+            elif finite and not np.isfinite(numbers).all():
                 told = told if form.states else f"{np.array2string(numbers)} at t = {t:g}"
-                raise UserFunctionError(f"{self.described} returned {told}; every number must be finite", time=t)
+                wrong = "every number must be finite"
+            if wrong:
+                raise UserFunctionError(f"{self.described} returned {told}; {wrong}", time=t)
             found += numbers.ravel().tolist()
         return found
 
 
-@functools.lru_cache(jit.KEPT_KERNELS)
-def findings_of(made: Any) -> tuple[Finding, ...]:
-    return findings(made.function if isinstance(made, jit.Made) else made.value)
+def _has_unit(result: Any) -> bool:
+    """Whether a result, or a number in it, has a unit."""
+    return any(map(_has_unit, result)) if isinstance(result, list | tuple) else hasattr(result, "unit")
+
+
+def _numbers(result: Any) -> Any:
+    """``result`` as an array of floats, or None if an entry is not a number or has a unit."""
+    try:
+        array = None if _has_unit(result) else np.asarray(result)
+        if array is not None and array.dtype.kind == "O":
+            return np.array([float(x) for x in array.ravel()]).reshape(array.shape)
+        return array.astype(float) if array is not None and array.dtype.kind in "biuf" else None
+    except (TypeError, ValueError):
+        return None
+
+
+# ------------------------------------------------------------------ its source
+@dataclass(frozen=True, eq=False)
+class Same:
+    """Compares and hashes an object by identity, and keeps it alive."""
+
+    function: Any
+    opaque = True
+
+    def __hash__(self) -> int:
+        return id(self.function)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.function is self.function
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def findings_of(made: jit.Made | Same) -> tuple[Finding, ...]:
+    """What is found when the source is read of what compiles to this."""
+    return findings(made.function)
 
 
 def record_of(function: Any) -> dict[str, str]:
     """Name, source and digest of a function, for the record only; the source is never executed."""
     function = python_of(function)
-    name, code = getattr(function, "__name__", type(function).__name__), getattr(function, "__code__", None)
-    kept = _sources.get(id(code))
-    if code is not None and kept is not None and kept[0] is code:
-        source = kept[1]
-    else:
-        try:
-            source = textwrap.dedent(inspect.getsource(function))
-        except (OSError, TypeError):
-            source = f"(no source: {name})"
-        _sources[id(code)] = code, source
-        while len(_sources) > jit.KEPT_KERNELS:
-            _sources.pop(next(iter(_sources)), None)
+    name = getattr(function, "__name__", type(function).__name__)
+    source = _source_of(Same(getattr(function, "__code__", function))) or f"(no source: {name})"
     return {"function": name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
 
 
-_sources: dict[int, Any] = {}
-"""Code of functions and its source, by the address of the code."""
-
-
-@dataclass(frozen=True)
-class _Same:
-    """Compares and hashes an object by identity, and keeps it alive."""
-
-    value: Any
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
+@lru_cache(jit.KEPT_KERNELS)
+def _source_of(code: Same) -> str:
+    try:
+        return textwrap.dedent(inspect.getsource(code.function))
+    except (OSError, TypeError):
+        return ""
 
 
 REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"}
@@ -255,7 +265,7 @@ def may_read(function: Any, position: int) -> bool:
     return not isinstance(function, FunctionType) or _may_read(function.__code__, position)
 
 
-@functools.lru_cache(jit.KEPT_KERNELS)
+@lru_cache(jit.KEPT_KERNELS)
 def _may_read(code: Any, position: int) -> bool:
     if position >= code.co_argcount:
         return True
@@ -267,26 +277,105 @@ def _may_read(code: Any, position: int) -> bool:
     return any(name in (value if isinstance(value, tuple) else (value,)) for value in mentioned)
 
 
-def _has_unit(result: Any) -> bool:
-    """Whether a result, or a number in it, has a unit."""
-    if isinstance(result, list | tuple):
-        return any(_has_unit(one) for one in result)
-    return hasattr(result, "unit")
+def refusal(described: str, worst: Finding, command: bool, summand: bool = False) -> str:
+    """The sentence that refuses a function that remembers, or depends on more than its arguments, with the same law as
+    a state; ``command``: it is that of a controller, ``summand``: it is a part of a sum."""
+    told = f"it {worst.what}" + (f" ({worst.line})" if worst.line else "")
+    if worst.kind == "outside":
+        drawn = "{'noise': 1.0, 'every': 0.1}"
+        noise = f".states(noise={drawn})" if summand else f"states={{'noise': {drawn}}}"
+        return (
+            f"{described} depends on more than its arguments: {told}; compute such numbers beforehand and give them in "
+            f"parameters=, and draw noise as a state, {noise}"
+        )
+    name = (re.findall(r"[A-Za-z_]\w*", worst.what.partition(", which")[0]) or ["memory"])[-1]
+    name = name if name not in CHANGERS else "memory"
+    states = f".states({name}=0.0)" if summand else f"states={{{name!r}: 0.0}}"
+    keeps = f"{states} and polhode.controller(..., keeps={name!r})"
+    read = f"read {name!r} by its name" if summand else f"read states.{name}"
+    law = (
+        f"give {keeps}, {read}, and return its new value {'' if summand else 'behind the command'}".rstrip()
+        if command
+        else f"give {states}, {read}, and return its rate, or let a controller set it: {keeps}"
+    )
+    cache = "; for a cache, use functools.lru_cache" if re.search(r"\[[^\]\d'\"]", told) else ""
+    return (
+        f"{described} remembers from call to call: {told}; a run calls it in no fixed order and more often than it has "
+        f"steps, so what it remembers must be part of the state: {law}{cache}"
+    )
 
 
-def _numbers(result: Any) -> Any:
-    """``result`` as an array of floats, or None if an entry is not a number or has a unit."""
-    if _has_unit(result):
-        return None
+def check_shared(users: Sequence[UserFunction]) -> None:
+    """Refuse functions of one run of which one reads what another leaves behind."""
+    for one, other in product((one for one in users if one.logs), users):
+        if one is other:
+            continue
+        if (told := handed_over(python_of(one.function), python_of(other.function))) is not None:
+            raise InvalidInput(f"{other.described} reads what {one.described} leaves behind; "
+                               f"{refusal(one.described, told, one.form.what == 'command')}")  # fmt: skip
+
+
+# ------------------------------------------------------------------ its program
+@dataclass
+class Traced:
+    """A user's function that was traced, or why it was not."""
+
+    program: Program | None  # what it computes
+    reason: str  # why there is none, a clause about the function ("it decides by ...")
+    fixed: Mapping[str, float]  # the parameters for which there is this program, or none
+    agrees: bool = False  # whether it has given the numbers of the plain function
+
+
+Arguments = tuple[tuple[str, Any], ...]
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def _known(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], changing: frozenset[int]) -> list[Traced]:
+    """What is known of a function: its programs for several values of the parameters that it asks for."""
+    return []
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def _to_trace(made: Any, form: Form, size: int) -> tuple[Any, Arguments, tuple[int, ...]]:
+    """What is traced of a function of a form that is handed so many numbers, its arguments, and the shape of its
+    result."""
+    inputs = INPUTS | {"parameters": ("p", size or ()), "states": ("s", form.count)}
+    arguments, count = tuple(inputs[name] for name in form.names), form.count_wanted
+    if not form.states:
+        return made, arguments, {1: (), 3: (3,), 6: (2, 3)}[count]
+    adapter = jit.in_python(adapters(form).ask, {"user": made.function, "vector": np.array})
+    adapter.__module__ = made.function.__module__  # so that it is known by the function that it calls
+    return jit.Made(adapter), arguments, (count,) if count > 1 else ()
+
+
+def traced(
+    made: Any, arguments: Arguments, shape: tuple[int, ...], what: str, values: Any,
+    changing: frozenset[int] = frozenset(),
+) -> Traced:  # fmt: skip
+    """The program of a function, traced once for all values of its parameters p that it does not ask for."""
+    known = _known(made, arguments, shape, changing)
+    for one in known:
+        if all(values[int(name[1:])] == value for name, value in one.fixed.items()):
+            return one
+    numbers = {f"p{k}": float(x) for k, x in enumerate(values) if k not in changing}
     try:
-        array = np.asarray(result)
-        if array.dtype.kind == "O":
-            return np.array([float(x) for x in array.ravel()]).reshape(array.shape)
-        return array.astype(float) if array.dtype.kind in "biuf" else None
-    except (TypeError, ValueError):
-        return None
+        program = trace(made.function, dict(arguments), shape, what, numbers or None)
+        found = Traced(program, "", program.fixed)
+    except (NotTraceable, UserFunctionError) as problem:  # the plain call finds again what is wrong, with its state
+        found = Traced(None, str(problem), numbers)
+    known[:] = [*(one for one in known if one.program is not None), found]  # of failures, the last is kept
+    return found
 
 
+def jumps(g: Graph, outputs: Sequence[int]) -> bool:
+    """Whether rows may jump at some time, as they decide by the time or round it."""
+    rows = [(a, g.rows[a]) for a in g.needed(outputs) if g.rows[a][0] == "fun"]
+    ends = {row[2][0] for _, row in rows if row[1] == "choose" and g.nan() in row[2]}  # where a table ends
+    steps = (row for a, row in rows if row[1] in ("less", "at_most", "floor", "floordiv", "sign") and a not in ends)
+    return any("t" in g.names(row[2]) for row in steps)
+
+
+# ------------------------------------------------------------------ roles, called once
 def _loads_repeated(role, times, t, y, bodies, parameters, out):
     for _ in range(times):
         role(slots.ALL, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
@@ -303,7 +392,7 @@ def _events_repeated(role, times, t, y, bodies, parameters, table, out):
             out[k] = role(k, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(table))
 
 
-@functools.cache
+@cache
 def repeated(signature: Any) -> Callable[..., Any]:
     """A compiled function that calls a role a number of times and stores the last result."""
     function, of_it = {
