@@ -34,6 +34,18 @@ BITS = 180
 ONE = 1 << BITS
 
 
+@jit.inlined
+def constructed(m, g1, g2):
+    """p = (v2 + v1 m)/|v2 + v1 m| for v1 = (g1, g2, 0), v2 = (-g2, g1, 0), g1^2 + g2^2 = 1 [celledoni2008, eq. 2.22].
+
+    Printed with v2 = (g2, -g1, 0), which makes the frame left-handed and maps m to -e3. Undefined at m = +e3. psi has
+    + [atan2(m2, m1)] instead of - [atan2(m2, m1)].
+    """
+    p = (-g1 * m[0] - g2 * m[1], g2 * m[2] - g2, g1 - g1 * m[2], g1 * m[1] - g2 * m[0])
+    n = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
+    return (p[0] / n, p[1] / n, p[2] / n, p[3] / n)
+
+
 def convolution(a, b, k):
     """Coefficient k of a product of series, in fixed point."""
     return sum(a[i] * b[k - i] for i in range(k + 1)) >> BITS
@@ -187,7 +199,7 @@ def test_every_member_of_the_family_turns_the_momentum_into_e3(c0, c3):
         p = forms.family(tuple(m), c0, c3)
         assert np.linalg.norm(p) == pytest.approx(1, abs=4e-16 / (1 + m[2]))
         assert np.allclose(ph.rotation.rotate(p, m), (0, 0, 1), rtol=0, atol=1e-15 / (1 + m[2]))
-        b = forms.constructed(tuple(m), 0.6, -0.8)
+        b = constructed(tuple(m), 0.6, -0.8)
         assert np.allclose(ph.rotation.rotate(b, m), (0, 0, 1), rtol=0, atol=1e-15 / (1 - m[2]))
 
 
@@ -205,7 +217,7 @@ def member(m):
 
 def built(m):
     """The frame of two constants (g1, g2), whose angle has the azimuth with the other sign."""
-    return forms.constructed(m, 0.6, -0.8), atan2(m[1], m[0])
+    return constructed(m, 0.6, -0.8), atan2(m[1], m[0])
 
 
 @each("frame", [member, built])

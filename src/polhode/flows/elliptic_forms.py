@@ -259,18 +259,6 @@ def family(m, c0, c3):
     return (c0 * f, (c3 * m[0] + c0 * m[1]) / f, (c3 * m[1] - c0 * m[0]) / f, c3 * f)
 
 
-@inlined
-def constructed(m, g1, g2):
-    """p = (v2 + v1 m)/|v2 + v1 m| for v1 = (g1, g2, 0), v2 = (-g2, g1, 0), g1^2 + g2^2 = 1 [celledoni2008, eq. 2.22].
-
-    Printed with v2 = (g2, -g1, 0), which makes the frame left-handed and maps m to -e3. Undefined at m = +e3. psi has
-    + [atan2(m2, m1)] instead of - [atan2(m2, m1)].
-    """
-    p = (-g1 * m[0] - g2 * m[1], g2 * m[2] - g2, g1 - g1 * m[2], g1 * m[1] - g2 * m[0])
-    n = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
-    return (p[0] / n, p[1] / n, p[2] / n, p[3] / n)
-
-
 C0 = jit.hole("C0", "p0 over sqrt(1 + m3).", default=sqrt(0.5))
 C3 = jit.hole("C3", "p3 over sqrt(1 + m3).", default=0.0)
 

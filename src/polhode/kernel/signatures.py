@@ -30,8 +30,6 @@ from typing import Any, NamedTuple
 
 from numba import f8, i8, types
 
-V3 = types.UniTuple(f8, 3)
-V4 = types.UniTuple(f8, 4)
 A1 = f8[::1]
 A2 = f8[:, ::1]
 I1 = i8[::1]

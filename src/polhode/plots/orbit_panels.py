@@ -26,7 +26,7 @@ ROUND = np.linspace(0.0, 2.0 * np.pi, 181)
 APART = "dots: rows are too far apart for a line"
 
 
-def _curve(shown: Shown, r: Array, v: Array, t: Array) -> tuple[Array, Array, bool]:
+def _curve(r: Array, v: Array, t: Array) -> tuple[Array, Array, bool]:
     """The path (m, 3) through rows with NaN in gaps, the rows beside gaps, and whether there are gaps."""
     size = 0.5 * float(np.linalg.norm(np.ptp(r, axis=0))) or 1.0
     gaps = unresolved(t, r, v, size)
@@ -176,7 +176,7 @@ def draw_orbit(axes: Axes, shown: Shown) -> None:
         for chosen, ink in pieces:
             if len(r[chosen]) < 2:
                 continue
-            path, ends, broken = _curve(shown, r[chosen], v[chosen], t[chosen])
+            path, ends, broken = _curve(r[chosen], v[chosen], t[chosen])
             apart |= broken
             _strand(axes, path @ camera.T, radius, ink, 1.2, 3.0)
             if broken:
@@ -252,7 +252,7 @@ def draw_system(axes: Axes, shown: Shown) -> None:
     ends = []
     for (name, colour), k in zip(names_of(shown, central), drawn, strict=True):
         some = scattered(len(r), 20_000)
-        path, _, broken = _curve(shown, r[some, k], v[some, k], t[some]) if len(some) > 1 else (r[some, k], None, False)
+        path, _, broken = _curve(r[some, k], v[some, k], t[some]) if len(some) > 1 else (r[some, k], None, False)
         rows = factor * r[:, k] @ plane.T
         if broken:
             style.dots(axes, thinned(rows, 1500), 1.5, colour, alpha=0.45)
@@ -310,7 +310,7 @@ def _path_of(shown: Shown) -> tuple[Array, Array, bool]:
     if v is None or len(r) < 2:
         return r, r, False
     some = scattered(len(r), 20_000)
-    return _curve(shown, r[some], v[some], t[some])
+    return _curve(r[some], v[some], t[some])
 
 
 def draw_plane(axes: Axes, shown: Shown) -> None:
