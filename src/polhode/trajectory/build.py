@@ -40,28 +40,15 @@ from polhode.trajectory.schema import (
 
 
 class Rows(NamedTuple):
-    """What was recorded of a run of n rows, or of M runs of n rows each.
+    """What was recorded of a run of n rows, or of M runs of n rows each."""
 
-    Attributes
-    ----------
-    times : array (n,), or (M, n) where members have times of their own
-        Times of the rows; the latter become a coordinate along both dimensions.
-    states : array (n, 13 N + S + extra) or (M, n, 13 N + S + extra)
-        States in the kernels' layout: N bodies, S auxiliary variables, then what the method appends. Rows of NaN, after
-        a failure, give NaN.
-    iterations : array (n,) or (M, n) of int
-        Solver iterations of each row.
-    bodies : OfBodies, optional
-        What follows from the states, where that is known already.
-    balance : EnergyBalance, optional
-        Likewise; of rows whose scale begins with others before them it must be given.
-    """
-
-    times: Any
+    times: Any  # (n,), or (M, n) where members have times of their own: a coordinate along both dimensions
+    # (n, 13 N + S + extra) or (M, n, ...): states in the kernels' layout, N bodies, S auxiliary variables, then what
+    # the method appends. Rows of NaN, after a failure, give NaN
     states: Array
-    iterations: Indices
-    bodies: OfBodies | None = None
-    balance: EnergyBalance | None = None
+    iterations: Indices  # (n,) or (M, n): solver iterations of each row
+    bodies: OfBodies | None = None  # what follows from the states, where that is known already
+    balance: EnergyBalance | None = None  # likewise; to be given of rows whose scale begins before them
 
 
 def dataset(

@@ -86,16 +86,7 @@ def text_of(node: Mapping[str, Any]) -> bytes:
 
 
 class Growing:
-    """Writes a Dataset that grows along a dimension.
-
-
-    Attributes
-    ----------
-    rows : int
-        Rows handed in.
-    shown : int
-        Rows that who opens the group sees.
-    """
+    """Writes a Dataset that grows along a dimension: ``rows`` handed in, ``shown`` to who opens the group."""
 
     def __init__(self, folder: Path, dimension: str = "time", most: int | None = None, buffer: int = 0) -> None:
         self.folder, self.dimension, self.most, self.buffer = Path(folder), dimension, most, buffer or BUFFER

@@ -107,9 +107,7 @@ def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
     >>> round(float(found.r[found.g.values.argmax()]), 2)
     1.32
     """
-    ds = _chosen(ds, rows)
-    position, box = _positions(ds)
-    edges = _shells(position, box, bins, r_max, unit_of(ds, "length"))
+    ds, position, box, edges = _shells(ds, rows, bins, r_max)
     count = np.array([_histograms(row, box, edges)[0] for row in position])
     N = position.shape[1]
     if box is None:
@@ -162,9 +160,7 @@ def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
     >>> ph.trajectory.observables.dipole_correlations(ds, bins=10).h110.sizes["r"]
     10
     """
-    ds = _chosen(ds, rows)
-    position, box = _positions(ds)
-    edges = _shells(position, box, bins, r_max, unit_of(ds, "length"))
+    ds, position, box, edges = _shells(ds, rows, bins, r_max)
     unit = _units(ds, dipole)
     sums = np.array([_histograms(r, box, edges, u) for r, u in zip(position, unit, strict=True)])
     count, pairs = sums[:, 0], sums[:, 0].mean(axis=0)
@@ -211,9 +207,7 @@ def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None,
     >>> ph.trajectory.observables.kirkwood_factor(ds, bins=10).g_K.sizes["r"]
     10
     """
-    ds = _chosen(ds, rows)
-    position, box = _positions(ds)
-    edges = _shells(position, box, bins, r_max, unit_of(ds, "length"))
+    ds, position, box, edges = _shells(ds, rows, bins, r_max)
     unit, N = _units(ds, dipole), position.shape[1]
     sums = np.array([_histograms(r, box, edges, u)[1] for r, u in zip(position, unit, strict=True)])
     found = average(1.0 + 2.0 / N * np.cumsum(sums, axis=1), blocks)
@@ -545,43 +539,35 @@ def mean_square_displacement(ds: xr.Dataset, lags: int | None = None, *, blocks:
 
 
 # ------------------------------------------------------------------ pairs
-def _chosen(ds: xr.Dataset, rows: object) -> xr.Dataset:
-    """The trajectory, checked, at the selected rows."""
-    if rows is None:
-        return with_rows(ds)
-    try:
-        if not isinstance(rows, slice):
-            raise TypeError
-        return with_rows(with_rows(ds).isel(time=rows))
-    except InvalidInput:
-        raise
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            f"rows must be a slice of whole numbers such as slice(100, None), not {shown(rows)}"
-        ) from None
-
-
-def _positions(ds: xr.Dataset) -> tuple[Array, Array | None]:
-    """Positions (time, body, axis) of at least two bodies, and the edges of the box or None."""
+def _shells(ds: xr.Dataset, rows: object, bins: int, r_max: object) -> tuple[xr.Dataset, Array, Array | None, Array]:
+    """The selected rows, positions (time, body, axis) of at least two bodies, edges of the box, radii from 0."""
+    ds = with_rows(ds)
+    if rows is not None:
+        try:
+            if not isinstance(rows, slice):
+                raise TypeError
+            ds = with_rows(ds.isel(time=rows))
+        except InvalidInput:
+            raise
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                f"rows must be a slice of whole numbers such as slice(100, None), not {shown(rows)}"
+            ) from None
     position = of_bodies(ds, "position")
     if position.shape[1] < 2:
         raise InvalidInput("the trajectory has one body, so there are no pairs")
-    return position, box_of(ds)
-
-
-def _shells(position: Array, box: Array | None, bins: int, r_max: object, unit: str) -> Array:
-    """Radii of the shells, from 0."""
+    box = box_of(ds)
     bins = whole(bins, "bins", 1)
     room_for(1000.0 * bins, "bins")
     most = np.inf if box is None else 0.5 * float(box.min())
     if r_max is None:
         far = np.linalg.norm(position.max(axis=1) - position.min(axis=1), axis=1).max()
         r_max = most if box is not None else float(far) * (1.0 + 1e-9)
-    r_max = number(r_max, "r_max", unit)
+    r_max = number(r_max, "r_max", unit_of(ds, "length"))
     if r_max < LEAST_RADIUS or r_max > most * (1.0 + 1e-12):
         limit = "" if box is None else f" and at most {most:g}, half the shortest edge of the box"
         raise InvalidInput(f"r_max is {r_max!r}; it must be {LEAST_RADIUS:g} or more{limit}")
-    return np.linspace(0.0, min(float(r_max), most), bins + 1)
+    return ds, position, box, np.linspace(0.0, min(float(r_max), most), bins + 1)
 
 
 def _chunks(N: int) -> Iterator[tuple[int, int]]:
