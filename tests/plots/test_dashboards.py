@@ -15,8 +15,8 @@ from polhode.cli import group
 from polhode.errors import InvalidInput
 from polhode.plots import dashboard, figure
 from polhode.plots.axes import plain_ticks
-from polhode.plots.between import filled, slopes_of, unresolved
 from polhode.plots.panels import PANELS, kind_of, offered, usual
+from polhode.plots.rows import filled, slopes_of, unresolved
 from polhode.plots.shown import Shown, in_units
 from polhode.plots.sphere_panels import inverse_inertia, polhode_loop
 from polhode.trajectory.frames import shadow

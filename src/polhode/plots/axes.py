@@ -11,8 +11,7 @@ import numpy as np
 
 from polhode.arguments import Array, Mask
 from polhode.plots import style
-from polhode.plots.between import beside
-from polhode.plots.rows import FEW, extremes, opening
+from polhode.plots.rows import FEW, beside, extremes, opening
 from polhode.plots.shown import Shown, in_units
 from polhode.plots.style import GREY, Axes, Axis, Figure, Formatter, RendererBase
 

@@ -9,9 +9,8 @@ from polhode.arguments import Array
 from polhode.lazy_packages import xr
 from polhode.plots import solids, style
 from polhode.plots.axes import plain_ticks, title
-from polhode.plots.between import beside, filled, unresolved
 from polhode.plots.craft_panels import heaviest, names_of
-from polhode.plots.rows import joined, scattered, thinned
+from polhode.plots.rows import beside, filled, joined, scattered, thinned, unresolved
 from polhode.plots.shown import DEGREE, Shown, in_units
 from polhode.plots.sphere_panels import graticule
 from polhode.plots.style import BLUE, FAINT, GREY, INK, ORANGE, SKY, VERMILION, Axes, Axes3D
