@@ -24,7 +24,8 @@ import polhode as ph
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.kernel import jit, layout as L
 from polhode.kernel.signatures import LOADS
-from polhode.programs.potentials import commutator_of, loads_of, text
+from polhode.programs.parts import commutator_of
+from polhode.programs.potentials import loads_of, text
 from polhode.programs.series_role import HEAD, SCALE, series_of_motion, series_role
 from polhode.programs.trace import trace
 from polhode.programs.written import module_of
@@ -156,7 +157,7 @@ def main(repeats: int) -> None:
         program = trace(function, arguments, ())
         g, (potential,) = program.graph, program.outputs
         loads = loads_of(g, potential, [bool(r)], [[bool(q)] * 3])
-        given = g, 1, tuple(loads.force), tuple(loads.torque), (), (bool(r),), (bool(q),)
+        given = g, 1, loads.force, loads.torque, (), (bool(r),), (bool(q),)
         role = series_role(*given)
         middle = time.perf_counter()
         kernel = jit.compile_kernel(role.function, LOADS)

@@ -6,30 +6,14 @@ F_i = -dV/dr_i,     T_i = -dV/(turn of body i about its axes),     the rate of t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from polhode.programs import derive
 from polhode.programs.attitude import ROWS
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
+from polhode.programs.parts import Loads, Turns
 from polhode.programs.roles import of_each, of_flat_memory, plain
 from polhode.programs.text import Lines
-
-Turns = Sequence[Sequence[bool]]
-
-
-class Loads(NamedTuple):
-    """Rows of forces (3 N, space frame), torques (3 N, principal body frames), and the rate of the work."""
-
-    force: list[int]
-    torque: list[int]
-    rate: int
-
-    @property
-    def rows(self) -> list[int]:
-        """As a role writes them: force and torque of each body in turn, then the rate."""
-        bodies = range(0, len(self.force), 3)
-        return [a for k in bodies for a in (*self.force[k : k + 3], *self.torque[k : k + 3])] + [self.rate]
 
 
 def inputs_of(g: Graph, i: int) -> tuple[list[int], list[int]]:
@@ -63,15 +47,7 @@ def loads_of(g: Graph, potential: int, moves: Sequence[bool], turns: Turns) -> L
         force[k] = g.negative(one)
     for (k, _), one in zip(axes, slope_along[len(directions) :], strict=True):
         torque[k] = g.negative(one)
-    return Loads(force, torque, derive.rate_in_time(g, [potential])[0])
-
-
-def commutator_of(g: Graph, loads: Loads, turns: Turns) -> Loads:
-    """The load of [V, [T, V]], and what it adds to the rate of the work; see ``derive.commutator``."""
-    # Common factors first: the derivative of a factored load has fewer terms, and differences of moments stay such.
-    rows, n = factored(g, [*loads.force, *loads.torque, loads.rate]), len(loads.force)
-    pushed, twisted, (rate,) = derive.commutator(g, rows[:n], rows[n:-1], rows[-1:], turns)
-    return Loads(pushed, twisted, rate)
+    return Loads(tuple(force), tuple(torque), tuple(derive.rate_in_time(g, [potential])))
 
 
 def moving_inputs(names: Sequence[str]) -> list[str]:
@@ -95,7 +71,8 @@ def text(g: Graph, loads: Mapping[str, Loads], recorded: bool) -> str:
     """The text of roles of signature LOADS."""
     texts = []
     for name, one in loads.items():
-        rows = factored(g, one.rows if recorded else one.rows[:-1])
+        rows = [a for k in range(0, len(one.force), 3) for a in (*one.force[k : k + 3], *one.torque[k : k + 3])]
+        rows = factored(g, [*rows, *one.rates] if recorded else rows)
         read, given = of_flat_memory(g.names(rows), len(one.force) // 3)
         body = Lines(g, rows, given)
         stores = [f"out[{k}] = {body.names[a]}" for k, a in enumerate(rows)]

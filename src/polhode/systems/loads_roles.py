@@ -21,8 +21,8 @@ from polhode.kernel.reach import WRITTEN
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.graph import Graph
-from polhode.programs.parts import PARTS, commutator_text, loads_text, together
-from polhode.programs.potentials import commutator_of, loads_of, moving_inputs, potential_text, text
+from polhode.programs.parts import PARTS, commutator_of, commutator_text, loads_text, together
+from polhode.programs.potentials import loads_of, moving_inputs, potential_text, text
 from polhode.programs.text import MATH
 from polhode.programs.written import module_of
 from polhode.systems.user.function import jumps
@@ -260,10 +260,10 @@ def derived(name: str, made: Dynamics, moves: Sequence[bool], turns: Sequence[Se
     changes = commutator_of(g, loads, turns)
     if len(g.needed([*loads.rows, *changes.rows])) > MOST_ROWS:
         raise _refused(name, f"written out they have more than {MOST_ROWS} operations")
-    rates = (loads.rate,) if g.value(loads.rate) is None else ()
+    rates = loads.rates if g.value(loads.rates[0]) is None else ()
     roles = text(g, dict(zip(NAMES, (loads, changes), strict=True)), bool(rates))
     module = module_of(roles + "\n\n" + potential_text(g, row, len(moves), "potential"))
-    dynamics = replace(made, force=tuple(loads.force), torque=tuple(loads.torque), rates=rates, potential=row)
+    dynamics = replace(made, force=loads.force, torque=loads.torque, rates=rates, potential=row)
     found = Derived(module.loads_of_potential, module.commutator_of_potential, module.potential, dynamics)
     while len(_derived) >= jit.KEPT_KERNELS:
         _written.pop(_derived.popitem(last=False)[1][1].potential, None)

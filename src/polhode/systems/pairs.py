@@ -20,7 +20,7 @@ from polhode.programs.graph import Graph
 from polhode.programs.of_two import Each, OfTwo
 from polhode.programs.opaque import called_in
 from polhode.programs.primitives import PRIMITIVES
-from polhode.programs.roles import of_flat_memory
+from polhode.programs.roles import of_each, of_flat_memory
 from polhode.programs.text import HEAD, HEAD_OF_LANES, LANES, Lines
 from polhode.programs.written import module_of
 from polhode.systems.conserved import Acting, conserved
@@ -136,11 +136,8 @@ def _pack(two: OfTwo, at: Mapping[int, int]) -> list[str]:
     """Lines of ``pack``."""
 
     def slot(array: str, k: int) -> str:
-        if array == "y":
-            return f"y[{L.BODY} * i + {k}]"
-        if array == "bodies":
-            inner = k - L.CONSTANTS
-            return f"bodies[{L.CONSTANTS} * i + {k}]" if inner < 0 else f"bodies[{L.CONSTANTS} * N + 4 * i + {inner}]"
+        if array in ("y", "bodies"):
+            return of_each(array, k)
         own = next((one for one in two.own if 0 <= k - one.first < one.size), None)
         return f"c[{k}]" if own is None else f"c[{own.first} + {own.size} * i + {k - own.first}]"
 
