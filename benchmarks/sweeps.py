@@ -18,11 +18,10 @@ from pathlib import Path
 
 import polhode as ph
 from polhode.ensembles.sweep import work
-from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.members import Block
 from polhode.ensembles.sweep.plan import maker
 from polhode.ensembles.sweep.processes import Processes
-from polhode.ensembles.sweep.store import SweepStore
+from polhode.ensembles.sweep.store import Folder, SweepStore
 
 SCENARIO = """\
 method = "v2/mr"

@@ -15,8 +15,7 @@ from each import each
 from fake_cuda import FakeCuda
 from polhode.algebra.library import LIBRARY
 from polhode.ensembles import cuda, device as engines
-from polhode.ensembles.engines import Block
-from polhode.ensembles.threads import ThreadsEngine
+from polhode.ensembles.engines import Block, ThreadsEngine
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import device, jit, layout as L
 from polhode.kernel.many import TOO_MANY_STEPS

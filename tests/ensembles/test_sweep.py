@@ -24,12 +24,12 @@ import polhode as ph
 from cover import some
 from each import each
 from polhode import cli, durable
+from polhode.durable import PARTIAL
 from polhode.ensembles.designs import strata
-from polhode.ensembles.sweep import call, folder, plan, processes, work
-from polhode.ensembles.sweep.design import Design, points
-from polhode.ensembles.sweep.folder import Folder
+from polhode.ensembles.sweep import call, plan, processes, work
 from polhode.ensembles.sweep.picture import picture
-from polhode.ensembles.sweep.store import SweepStore
+from polhode.ensembles.sweep.plan import Design, points
+from polhode.ensembles.sweep.store import Folder, SweepStore
 from polhode.errors import FileProblem, Interrupted, InvalidInput, OtherMachineWarning
 
 BODY = """\
@@ -92,7 +92,7 @@ def files(store):
     found = {}
     for path in sorted(Path(store).rglob("*")):
         name = path.relative_to(store).as_posix()
-        assert not name.endswith(folder.PARTIAL), name
+        assert not name.endswith(PARTIAL), name
         if path.is_file() and name != "sweep.json":
             found[name] = path.read_bytes()
             if name.startswith("done/"):

@@ -240,7 +240,7 @@ def test_a_run_that_is_asked_for_within_a_run_has_arrays_of_its_own():
     system = ph.free_body((1, 2, 3))
     prepared = ph.prepare(system, "v2", step=0.1, steps=5)
     wanted = prepared.run(SPIN).angular_velocity.copy()
-    arrays = prepared._taken()  # as while a function of the user's runs
+    arrays = prepared._idle.pop()  # as while a function of the user's runs
     other = prepared.run({"angular_velocity": (1, 0, 0)})
     prepared._idle.append(arrays)
     assert (other.angular_velocity[-1] == (1, 0, 0)).all()

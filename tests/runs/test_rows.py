@@ -58,6 +58,6 @@ def test_memory_of_a_run_whose_rows_are_stored():
     body = ph.free_body(inertia=(1, 2, 3))
     request = requested(body, "v2/mr", {"step": 1e-3, "steps": 10**11, "every": 1, "t_eval": None})
     with pytest.raises(ph.errors.InvalidInput, match=r"larger every, or let them go to a store \(store='run.zarr'\)"):
-        rows.Record.of(request)
-    record = rows.Record.of(request, stored=True)
+        request.record()
+    record = request.record(stored=True)
     assert record.states.nbytes < 2 * rows.SLICE + rows.KEPT + 1000 and record.most * 13 * 8 <= rows.SLICE

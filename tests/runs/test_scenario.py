@@ -19,8 +19,7 @@ from polhode.methods import options_by_name
 from polhode.runs import scenario as scenarios
 from polhode.runs.scenario import key_lines, read_scenario
 from polhode.runs.scenario.schema import scenario_file
-from polhode.runs.scenario.signatures import initial_table
-from polhode.runs.scenario.sums import of_whole
+from polhode.runs.scenario.signatures import initial_table, of_whole
 from polhode.runs.scenario.values import models_in
 from polhode.systems import SYSTEMS
 from polhode.systems.initial import on_lattice

@@ -79,7 +79,7 @@ def started_by(path):
     asking = path.with_name("asking.toml")
     asking.write_text('[system]\ntype = "orbit"\nmu_m3_s2 = 3.986e14\n[run]\nstep = 1.0\nsteps = 2\n'
                       f'[initial]\ntle = "{path.name}"\n')  # fmt: skip
-    return ph.runs.read_scenario(asking).request.state.values
+    return ph.runs.read_scenario(asking).request.state
 
 
 def numbers(thing):

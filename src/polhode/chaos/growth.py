@@ -16,21 +16,20 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import Array, ArrayLike, Indices, array, room_for, whole
-from polhode.display import Display, Progress, teller
+from polhode.display import Progress
 from polhode.ensembles.ensemble import processors
 from polhode.ensembles.members import Kind
 from polhode.ensembles.outcome import code_of
 from polhode.ensembles.plan import Plan, planned
-from polhode.errors import Interrupted, InvalidInput, PolhodeError, unknown_name
+from polhode.errors import Interrupted, InvalidInput, PolhodeError, StepFailed, unknown_name
 from polhode.kernel import layout as L, tangent_drive as D
-from polhode.kernel.interrupts import Noticed
 from polhode.methods import Method
-from polhode.runs.integrate import taken
+from polhode.runs.integrate import Watch, reporting, taken
 from polhode.runs.request import ARGUMENTS, Request
 from polhode.runs.steps import FixedStep, Recording
-from polhode.runs.tangent.columns import SLOTS, quantities, read_by_loads, seeds_along, state_names
+from polhode.runs.tangent.columns import SLOTS, Columns, quantities, read_by_loads, seeds_along, state_names
 from polhode.runs.tangent.engine import MOST_STEPS, Constants, Schedule, TangentEngine
-from polhode.runs.tangent.growing import carry_past_changes
+from polhode.runs.tangent.passage import Cut, Passage
 from polhode.runs.tangent.transition import changes_loads, check_same_states, seen_of
 from polhode.systems.record import System
 
@@ -86,15 +85,6 @@ class Growth:
         return self.numbers[..., D.OF_VECTOR * self.vectors + D.ALIGNED]
 
 
-class _Watch(Noticed):
-    """Ctrl-C is looked at between slices; a second one acts at once."""
-
-    def press(self, number: int, frame: Any) -> None:
-        if self.pressed:
-            self.previous(number, frame)
-        self.pressed = True
-
-
 def plan_of(
     system: System, method: str | Method | None, members: int | Mapping[str, Any] | None, run: Mapping[str, Any]
 ) -> Plan:
@@ -103,12 +93,7 @@ def plan_of(
         if run.get(name) is not None:
             raise InvalidInput(f"{name} says nothing of an indicator of chaos; leave it out")
     given = {name: run.get(name) for name in ARGUMENTS if name not in ("start", "progress", "store")}
-    given |= {
-        "every": 1 if run.get("every") is None else run["every"],
-        "events": (),
-        "breaks": (),
-        "settings": run.get("settings"),
-    }
+    given |= {"every": 1 if run.get("every") is None else run["every"], "events": (), "breaks": ()}
     options = {name: value for name, value in run.items() if name not in ARGUMENTS}
     return planned(system, method, 1 if members is None else members, given, run.get("start"), options)
 
@@ -118,19 +103,14 @@ def grown(
     progress: Any, volumes: bool = False,
 ) -> Growth:  # fmt: skip
     """Carry vectors along the runs of all members."""
-    if progress is True:
-        with Display() as display:
-            display.counted = "members"
-            return _grown(plan, vectors, treatment, rows, between, seed, threads, display, volumes)
-    shown = None if progress is False else progress
-    return _grown(plan, vectors, treatment, rows, between, seed, threads, shown, volumes)
+    with reporting(progress, "members") as report_progress:
+        return _grown(plan, vectors, treatment, rows, between, seed, threads, report_progress, volumes)
 
 
 def _grown(
     plan: Plan, vectors: Array | int, treatment: int, rows: int | None, between: int, seed: int, threads: int | None,
-    progress: Any, volumes: bool,
+    report_progress: Callable[[Progress], None], volumes: bool,
 ) -> Growth:  # fmt: skip
-    report_progress = teller(progress, "progress", "True or a function")
     workers = processors() if threads is None else whole(threads, "threads", 1, 4096)
     whole(seed, "seed", 0)
     try:
@@ -259,9 +239,9 @@ def _scales(engine: TangentEngine, kind: Kind, states: Array, h: float) -> tuple
 def _rate_of_loads(engine: TangentEngine, kind: Kind, states: Array) -> float:
     """The rate, the root of angular acceleration, that the torques at the start of the first member lead to."""
     h = 1e-3
-    begun = states[:1].copy()
     marched = engine.march(
-        begun, np.zeros((1, engine.width, engine.directions)), Schedule.one(0.0, h, h), constants=_constants(kind, 0, 1)
+        states[:1].copy(), np.zeros((1, engine.width, engine.directions)), Schedule.one(0.0, h, h),
+        constants=_constants(kind, 0, 1),
     )  # fmt: skip
     N = engine.system.N
     change = (marched.states[0, -1] - states[0])[: L.BODY * N].reshape(N, L.BODY)[:, L.ANGULAR : L.ANGULAR + 3]
@@ -327,10 +307,9 @@ class _Work:
                     told(1.0 / (last - first))
             return
         constants, done, size = _constants(self.kind, first, last), 0, FIRST_STEPS
-        here = slice(first, last)
+        here, alive = slice(first, last), np.ones(last - first, dtype=bool)
         growth = self.growth[here]
         self.rows[here, 0] = growth
-        alive = np.ones(last - first, dtype=bool)
         while done < n and not stopped():
             left = every - done % every  # of a row
             whole_rows = left == every <= size and self.volumes is None
@@ -379,7 +358,7 @@ def _carry(work: _Work, workers: int, report_progress: Callable[[Progress], None
     each = max(1, min(AT_ONCE, -(-M // (4 * workers))))
     ranges = [(k, min(k + each, M)) for k in range(0, M, each)]
     lock, done = threading.Lock(), 0.0
-    with _Watch() as watch:
+    with Watch() as watch:
         looked = begun
 
         def told(share: float, members: int) -> None:
@@ -426,3 +405,37 @@ def vectors_of(given: ArrayLike, system: System, least: int, most: int | None = 
     if not np.isfinite(found).all() or not found.any(axis=1).all():
         raise InvalidInput("vectors must be finite and none of them zero")
     return found
+
+
+APART = 1e-6
+"""Largest relative distance from the run, from row to row, that round-off may lead to."""
+
+
+def carry_past_changes(
+    request: Request, engine: TangentEngine, every: int, vectors: Array, weights: Array, orthogonal: bool,
+    growth: Array, row_done: Callable[[int, Array], None],
+) -> None:  # fmt: skip
+    """Carry vectors (width, K) along a run and add to its numbers of ``kernel.tangent_drive``; ``row_done`` gets the
+    numbers of rows and the vectors there. At rows the bodies are put where they are in the run, so that round-off does
+    not part the ways."""
+    run, record = taken(replace(request, recording=Recording(every=every), events=(), tangent=()))
+    passage, rows = Passage(run, Columns(request.system, engine.prepared, request.state, ())), record.count
+    times, states = record.between(0, rows)[:2]
+    known = [cut.time for cut in passage.cuts if cut.crossing < 0]
+    passage.cuts += [Cut(t) for t in times[1:] if not any(run.same_time(t, other) for other in known)]
+    bodies, K, row = L.BODY * request.system.N, engine.directions, 0
+
+    def visit(t: float, state: Array, change: Array) -> tuple[Array, Array]:
+        nonlocal row
+        if row + 1 == rows or not run.same_time(t, times[row + 1]):
+            return state, change
+        row, there, now = row + 1, states[row + 1, :bodies], np.ascontiguousarray(change)
+        with np.errstate(invalid="ignore"):  # of what has no length
+            D.scaled.py_func(now.ravel(), K, len(state), weights, K, orthogonal, t - times[row - 1], growth)
+        if not np.abs(state[:bodies] - there).max() <= APART * np.abs(there).max():
+            raise StepFailed(f"the steps of {request.method.label!r} with derivatives lead elsewhere than the run; "
+                             "give a smaller every", step=0, time=t)  # fmt: skip
+        row_done(row, now)
+        return np.concatenate([there, state[bodies:]]), now
+
+    passage.march(engine, times[-1:], vectors, range(K), visit)

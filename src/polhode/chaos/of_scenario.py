@@ -8,7 +8,7 @@ from typing import Any
 from polhode.chaos.indicators import fli, gali, lyapunov, megno, sali
 from polhode.display import Progress
 from polhode.ensembles.of_scenario import members_of
-from polhode.errors import InvalidInput, PolhodeError
+from polhode.errors import InvalidInput
 from polhode.lazy_packages import xr
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
@@ -38,11 +38,7 @@ def indicator_of(
         ds: xr.Dataset = compute(
             scenario.system, scenario.method, members=varied, seed=seed, threads=threads, progress=progress, **given
         )
-    except PolhodeError as failed:
-        if isinstance(failed, InvalidInput):
-            failed.args = (f"{scenario.path}: {failed}",)
+    except InvalidInput as failed:
+        failed.args = (f"{scenario.path}: {failed}",)
         raise
-    title = ds.attrs["title"]
-    ds.attrs |= scenario.labels
-    ds.attrs["title"] = f"{title.split(':')[0]} of {scenario.title}"
-    return ds
+    return ds.assign_attrs(scenario.labels, title=f"{ds.attrs['title'].split(':')[0]} of {scenario.title}")

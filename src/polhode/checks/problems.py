@@ -194,11 +194,7 @@ def top_problem(chosen: MethodSpec | None = None) -> tuple[System, Any]:
 
 
 def suited(chosen: MethodSpec | None, system: System, **start: Any) -> tuple[System, Any]:
-    """A pinned body without force, and its initial state, in a form the method can take; its rotation stays the same.
-
-    For a method that follows orbits the body counts as attracted, which acts on nothing as long as it is pinned. For
-    one whose steps follow places it is at rest in space instead.
-    """
+    """A pinned body without force, and its initial state, in a form the method can take."""
     if chosen is not None and "central_gravity" in chosen.prepare().needs:
         system = replace(system, provides=system.provides | {"central_gravity"})
     if chosen is not None and needs_places(chosen):

@@ -73,11 +73,7 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
 
 
 def traveller(method: Any, system: System, y: Any) -> Callable[..., Any]:
-    """A function ``travel(y, t, span, n) -> state`` that gives the state a time ``span`` after t, in n equal steps.
-
-    Of a method with a time transformation the steps have the nominal size ``span / n``, as many as it takes, and the
-    last one is shortened to end at that time, as in a run. Arguments and errors as for ``stepper``.
-    """
+    """A function ``travel(y, t, span, n) -> state`` that gives the state a time ``span`` after t, in n equal steps."""
     integrator = Integrator(system, trial_form(method), y)
     if not integrator.prepared.step_density:
         take_steps = stepper(method, system, y)
@@ -124,10 +120,7 @@ def _restart(integrator: Integrator, y: Any, t: float) -> None:
 
 
 def recorded_states(method: Any, system: System, y: Any, t: float, h: float, slices: Sequence[int], every: int) -> Any:
-    """States after every ``every`` steps of a run cut into slices of these lengths, each with new scratch arrays.
-
-    States as the method stores them: 13 N numbers, then the auxiliary variables of the system and of the method.
-    """
+    """States after every ``every`` steps of a run cut into slices of these lengths, each with new scratch arrays."""
     integrator = Integrator(system, trial_form(method), y)
     _require_ok(integrator, integrator.prepare(t, h), h, 0, t)
     state, first, recorded = integrator.y, 0, []
@@ -241,11 +234,7 @@ def state_distance(a: Any, b: Any, system: System) -> float:
 
 
 def shifted(y: Any, blocks: Any, coordinate: int, amount: float) -> Any:
-    """The state moved along one of its 6 coordinates per block.
-
-    Of a rotational block: an angle (rad) about a body axis, or a component of the angular momentum; of a translational
-    block: a component of the position or the momentum.
-    """
+    """The state moved along one of its 6 coordinates per block."""
     moved = np.array(y, dtype=float)
     (i, kind), k = blocks[coordinate // 6], coordinate % 6
     if kind != L.ROTATION:

@@ -66,10 +66,7 @@ def velocity_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 
 def parts_defect(system: System, y: Any, t: float = 0.3) -> float:
-    """Error of the sum of the parts of divided loads, and change by velocities of the parts that must not see them.
-
-    Relative to the largest load; for the rates of auxiliary variables to the largest of these.
-    """
+    """Error of the sum of the parts of divided loads, and change by velocities of the parts that must not see them."""
     N, rest = system.N, at_rest(system, y)
     bits = (L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING)
     parts = [loads_at(system, y, t, asked=bit) for bit in bits]
@@ -100,10 +97,7 @@ def gradient_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 
 def power_defect(system: System, y: Any, t: float = 0.3) -> float:
-    """Power of the velocity-dependent part of the loads, relative to the power of all loads.
-
-    Zero in a system that conserves energy, as of a magnetic force.
-    """
+    """Power of the velocity-dependent part of the loads, relative to the power of all loads."""
     count = L.LOAD * system.N
     moving, resting = loads_at(system, y, t)[:count], loads_at(system, y, t, state=at_rest(system, y))[:count]
     rates = np.concatenate(velocities(system, y), axis=1).ravel()
@@ -112,11 +106,7 @@ def power_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 
 def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
-    """Difference between the rate of the energy along the motion and the sum of the rates of works, over the powers.
-
-    The rate of the potential is a central difference of order 8 in time, along the present velocities; NaN where the
-    potential is not smooth there.
-    """
+    """Difference between the rate of the energy along the motion and the sum of the rates of works, over the powers."""
     N, load = system.N, loads_at(system, y, t)
     v, w = velocities(system, y)
     powers = np.concatenate([v, w], axis=1).ravel() * load[: L.LOAD * N]
@@ -144,10 +134,7 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 def commutator_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL) -> float:
     """Largest difference between the commutator load and the derivative of F . M^-1 F, where F are the other loads, all
-    or those WITHOUT_SOLVED.
-
-    Differences and relative sizes as in ``gradient_defect``; the bodies are at rest.
-    """
+    or those WITHOUT_SOLVED."""
     N, role, call = system.N, system.compiled_loads(t, y), load_caller(part)
     rest = at_rest(system, y)
     asked = L.COMMUTATOR if part == L.ALL else L.COMMUTATOR_OF_REST
@@ -165,11 +152,7 @@ def commutator_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL)
 
 
 def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[Any], Any]) -> float:
-    """Largest difference between stated derivatives (6 N) of a function of states and central differences of order 8.
-
-    Relative to the derivatives, or to 1e9 times the round-off of the function in the differences where this is more.
-    Directions in which the function is not smooth are left out; NaN where these are all.
-    """
+    """Largest difference between stated derivatives (6 N) of a function of states and differences of order 8."""
     blocks = system.blocks.reshape(-1, 2)
     largest, noise, expected, scale = nan, 0.0, 0.0, float(np.abs(stated[: L.LOAD * system.N]).max(initial=0.0))
     for k, (i, kind) in enumerate(blocks):

@@ -37,7 +37,8 @@ SPOKEN = {
 THERMODYNAMIC = ("temperature", "temperature_translational", "temperature_rotational", "pressure")
 MOST_KINDS = 8
 """Most kinds of events listed in the table."""
-PACKAGE = str(Path(__file__).resolve().parents[1])
+OWN = (str(Path(__file__).resolve().parents[1]), "<frozen importlib")
+"""How the names of files begin whose lines are no user's."""
 
 
 @click.command("run", short_help="Integrate a scenario and write the trajectory and its picture.")
@@ -521,13 +522,9 @@ def _show_traceback(failed: UserFunctionError) -> None:
     if cause is None:
         return
     at = cause.__traceback__
-    while at is not None and at.tb_next is not None and _ours(at.tb_frame.f_code.co_filename):
+    while at is not None and at.tb_next is not None and at.tb_frame.f_code.co_filename.startswith(OWN):
         at = at.tb_next
     click.echo("".join(traceback.format_exception(type(cause), cause, at, chain=False)).rstrip(), err=True)
-
-
-def _ours(file: str) -> bool:
-    return file.startswith((PACKAGE, "<frozen importlib"))
 
 
 def _report(failed: PolhodeError, facts: dict[str, Any], result: Result) -> None:
@@ -548,9 +545,11 @@ def _going_on(scenario: Scenario, out: Path, allow_code: bool) -> str:
     from polhode.runs.scenario.starters import as_toml
 
     words = ["polhode", "run", str(scenario.path)]
-    words += [word for name in ("method", "step", "rtol") for word in _option(name, scenario.changes.get(name))]
+    given = {name: scenario.changes.get(name) for name in ("method", "step", "rtol")}
+    for name, value in given.items():
+        words += [] if value is None else [f"--{name}", str(value)]
     for key, one in scenario.changes.items():
-        words += ["--set", f"{key}={as_toml(one)}"] if key not in ("method", "step", "rtol", "continued_from") else []
+        words += ["--set", f"{key}={as_toml(one)}"] if key not in (*given, "continued_from") else []
     words += ["--allow-code"] if allow_code else []
     if "t_eval" in scenario.arguments and "rtol" not in scenario.arguments:  # the last row may lie off the grid
         return f"run it again with: {shlex.join(words)}"
@@ -562,7 +561,3 @@ def resuming(store: Path, out: Path, allow_code: bool) -> str:
     """How to continue an interrupted run that has a store."""
     words = ["polhode", "resume", str(store), "-o", str(out), *(["--allow-code"] if allow_code else [])]
     return f"go on with: {shlex.join(words)}"
-
-
-def _option(name: str, value: object) -> list[str]:
-    return [] if value is None else [f"--{name}", str(value)]

@@ -146,8 +146,7 @@ def _member(scenario: str, member: int, out: Path, allow_code: bool, quiet: bool
 
 
 def _check(store: str, quiet: bool) -> None:
-    from polhode.ensembles.sweep.folder import Folder
-    from polhode.ensembles.sweep.store import SweepStore
+    from polhode.ensembles.sweep.store import Folder, SweepStore
 
     found = SweepStore(Folder(store))
     wrong = found.check()

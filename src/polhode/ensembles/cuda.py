@@ -99,17 +99,7 @@ class Event:
 
 
 class Device:
-    """A device, its context, and two streams: of launches, and of copies of what they have written.
-
-    Attributes
-    ----------
-    name : str
-        As the driver calls it.
-    architecture : str
-        Of the PTX for it.
-    multiprocessors : int
-        How many it has.
-    """
+    """A device, its context, and two streams: of launches, and of copies of what they have written."""
 
     def __init__(self, library: Any = None, number: int = 0) -> None:
         self.library = driver() if library is None else library
@@ -139,13 +129,7 @@ class Device:
         return stream
 
     def ask(self, name: str, *arguments: Any) -> None:
-        """Call a function of the driver.
-
-        Raises
-        ------
-        DeviceProblem
-            It reports an error; its memory, or that for its copies, is full.
-        """
+        """Call a function of the driver."""
         code = getattr(self.library, name)(*arguments)
         if code == OUT_OF_MEMORY:
             raise DeviceProblem(f"the memory of the device, or of this machine for its copies, is full ({name}); "

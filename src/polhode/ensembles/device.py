@@ -192,18 +192,7 @@ class Adaptive(NamedTuple):
 
 
 class DeviceEngine:
-    """An engine of ``ensembles.engines`` on a device.
-
-
-    Attributes
-    ----------
-    name, about : str
-        As of every engine.
-    loop : kernel.device.Loop
-        What it runs.
-    measured : dict
-        Registers and local memory of a thread, and blocks at a time.
-    """
+    """An engine of ``ensembles.engines`` on a device."""
 
     name = "device"
 
@@ -240,19 +229,24 @@ class DeviceEngine:
         rows = min(BUFFER, (room - members * numbers) // 2) // (row * members)
         return members, max(1, min(R, rows))
 
-    def _sent(self, block: Block, members: slice, parts: list[Any]) -> tuple[list[Any], list[int]]:
-        """Memory on the device with what all launches read and write, and how far apart members' constants lie.
+    def _memory(self, size: int, parts: list[Any]) -> cuda.Memory:
+        """Memory of so many bytes, which is put among ``parts``."""
+        parts.append(cuda.Memory(self.device, size))
+        return parts[-1]  # type: ignore[no-any-return]
 
-        States, bodies, parameters, what is carried, statuses, steps done; ``parts`` receives all memory.
-        """
+    def _fetched(self, into: Any, memory: cuda.Memory) -> Any:
+        """What is in memory of the device when all launches are done, in an array."""
+        self.device.fetch(into, memory)
+        self.device.wait(self.device.launches)
+        return into
+
+    def _sent(self, block: Block, members: slice, parts: list[Any]) -> tuple[list[Any], list[int]]:
+        """Memory on the device with what all launches read and write, and how far apart members' constants lie."""
         on, M = self.device, members.stop - members.start
         given = (block.states, block.bodies, block.parameters)
         whole = [np.ascontiguousarray(a[members] if len(a) > 1 else a) for a in given]
         sizes = [a.nbytes for a in whole] + [8 * M * len(device.CARRIED), 8 * M, 8 * M]
-        memories = []
-        for size in sizes:
-            memories.append(cuda.Memory(on, size))
-            parts.append(memories[-1])
+        memories = [self._memory(size, parts) for size in sizes]
         for array, memory in zip(whole, memories, strict=False):
             on.send(array, memory)
         for memory in memories[3:]:
@@ -262,10 +256,7 @@ class DeviceEngine:
     def _told(self, block: Block, members: slice, statuses: cuda.Memory, done: cuda.Memory) -> None:
         """Fetch statuses and numbers of steps."""
         for array, memory in ((block.status, statuses), (block.done, done)):
-            found = np.empty(members.stop - members.start, dtype=np.int64)
-            self.device.fetch(found, memory)
-            self.device.wait(self.device.launches)
-            array[members] = found
+            array[members] = self._fetched(np.empty(members.stop - members.start, dtype=np.int64), memory)
 
     def _march(self, block: Block, members: slice, rows: int) -> None:
         """Take a range of members through steps of one size; ``rows`` is how many of each a buffer holds."""
@@ -311,20 +302,16 @@ class DeviceEngine:
         parts: list[Any] = []
 
         def memory_of(array: Any) -> cuda.Memory:
-            parts.append(cuda.Memory(on, array.nbytes))
-            on.send(array, parts[-1])
-            return parts[-1]  # type: ignore[no-any-return]
+            memory = self._memory(array.nbytes, parts)
+            on.send(array, memory)
+            return memory
 
         with on.lent(parts):
             (states, bodies, parameters, carried, statuses, done), own = self._sent(block, members, parts)
             samples = memory_of(np.ascontiguousarray(block.samples, dtype=float))
             controls, left = memory_of(np.repeat(asked.begun[None], M, 0)), memory_of(np.ones(M, dtype=np.int64))
             given = [block.rows[members], block.iterations[members], block.sizes[members]]
-            there = []
-            for array in given:
-                there.append(cuda.Memory(on, array.nbytes))
-                parts.append(there[-1])
-            going = np.ones(M, dtype=np.int64)
+            there, going = [self._memory(array.nbytes, parts) for array in given], np.ones(M, dtype=np.int64)
             while going.any():
                 if block.stopped is not None and block.stopped():
                     return
@@ -333,13 +320,9 @@ class DeviceEngine:
                     float(block.t0 + block.h), float(self.limit), samples, states, bodies, own[0], parameters, own[1],
                     carried, controls, *there, statuses, done, left,
                 ])  # fmt: skip
-                on.fetch(going, left)
-                on.wait(on.launches)
+                self._fetched(going, left)
             for array, memory in zip(given, there, strict=True):
-                found = np.empty_like(array)
-                on.fetch(found, memory)
-                on.wait(on.launches)
-                array[...] = found
+                array[...] = self._fetched(np.empty_like(array), memory)
             self._told(block, members, statuses, done)
 
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN
-from polhode.ensembles.instead import note_of
 from polhode.ensembles.members import Varied
-from polhode.ensembles.outcome import LANDED, STATUS, attributes_of, code_of, coordinates_of
+from polhode.ensembles.outcome import LANDED, STATUS, attributes_of, code_of, coordinates_of, note_of
 from polhode.ensembles.plan import Plan
 from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L

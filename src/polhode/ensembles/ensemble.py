@@ -13,23 +13,20 @@ from typing import Any, cast
 import numpy as np
 
 from polhode.arguments import Array, choice, memory, whole
-from polhode.display import Display, Progress, teller
+from polhode.display import Progress
 from polhode.ensembles.each import Members
-from polhode.ensembles.engines import NOT_RUN, Block, Engine
-from polhode.ensembles.instead import Instead, note_of, take_instead, warn_of_instead
+from polhode.ensembles.engines import NOT_RUN, Block, Engine, ThreadsEngine
 from polhode.ensembles.members import Kind, Varied
-from polhode.ensembles.outcome import Outcome, attributes_of, warn_of
+from polhode.ensembles.outcome import Instead, Outcome, attributes_of, note_of, take_instead, warn_of, warn_of_instead
 from polhode.ensembles.plan import SWITCHED, Plan, planned, rows_of
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
-from polhode.ensembles.threads import ThreadsEngine
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answering, unknown_name, warn
 from polhode.kernel import jit, layout as L
-from polhode.kernel.interrupts import Noticed
 from polhode.lazy_packages import xr
 from polhode.methods import Method, MethodSpec
-from polhode.runs.integrate import RUNS
+from polhode.runs.integrate import RUNS, Watch, reporting
 from polhode.runs.request import Request
 from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.settings import Settings
@@ -180,11 +177,8 @@ def ensemble(
     if reduce is not None and store is None and isinstance(members, Drawn) and members.count > PART:
         return _in_parts(members, (system, method, given, start, options), engine, workers, progress, reduce)
     plan = planned(system, method, members, given, start, options)
-    if progress is True:
-        with Display() as display:
-            display.counted = "members"
-            return Ensemble(plan, engine, workers, display, reduce, store).carry_out()
-    return Ensemble(plan, engine, workers, None if progress is False else progress, reduce, store).carry_out()
+    with reporting(progress, "members") as report_progress:
+        return Ensemble(plan, engine, workers, report_progress, reduce, store).carry_out()
 
 
 def _in_parts(members: Drawn, what: Any, engine: str, workers: int, progress: Any, reduce: Any) -> xr.Dataset:
@@ -198,24 +192,13 @@ def _in_parts(members: Drawn, what: Any, engine: str, workers: int, progress: An
         varied = Varied(stop - first, members.rows(first, stop), record, first)
         return planned(system, method, varied, given, start, options)
 
-    if progress is True:
-        with Display() as display:
-            return InParts(plan_of, members.count, engine, workers, display, reduce).carry_out()
-    return InParts(plan_of, members.count, engine, workers, None if progress is False else progress, reduce).carry_out()
+    with reporting(progress, "members") as report_progress:
+        return InParts(plan_of, members.count, engine, workers, report_progress, reduce).carry_out()
 
 
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class _Watch(Noticed):
-    """Ctrl-C is looked at between blocks; a second one acts at once."""
-
-    def press(self, number: int, frame: Any) -> None:
-        if self.pressed:
-            self.previous(number, frame)
-        self.pressed = True
 
 
 class Ensemble:
@@ -227,7 +210,7 @@ class Ensemble:
         if reduce is not None and store is not None:
             raise InvalidInput("store receives trajectories, of which reduce keeps none; leave one of them out")
         self.plan, self.asked, self.workers = plan, engine, workers
-        self.report_progress = teller(progress, "progress", "True or a function")
+        self.report_progress = progress
         self.count, self.seconds = plan.varied.count, 0.0
         self.running = None if reduce is None else Running(reduce, self.count)
         self.store = None if store is None else StoreOfMembers(store, self.count)
@@ -277,7 +260,7 @@ class Ensemble:
             raise InvalidInput(f"engine {self.asked!r} cannot run these members, for {why}; leave engine out")
         about = {"engine": f"threads: one run each, for {why}"}
         members = Members(self.plan, about, self.workers, self.report_progress)
-        with _Watch() as watch:
+        with Watch() as watch:
             members.stopped = lambda: watch.pressed
             if self.running is None:
                 ds = members.together(0, self.count)
@@ -476,7 +459,7 @@ class Ensemble:
         """Run all members of a block, at most (or always) so many at a time; returns whether Ctrl-C stopped it."""
         begun = time.perf_counter()
         at = _Counter(len(block.states), 1 if whole else self.workers, most, whole)
-        with _Watch() as watch:
+        with Watch() as watch:
             block.stopped = lambda: watch.pressed
 
             def report() -> None:
@@ -505,8 +488,9 @@ class Ensemble:
 
             if at.workers > 1:
                 work(True, until=begun + WORTH_THREADS)
-                helpers = min(at.workers, at.blocks_left()) - 1
-                if helpers > 0 and at.seconds_left() > WORTH_THREADS:
+                left = self.count - at.given
+                helpers = min(at.workers, -(-left // at.size)) - 1
+                if helpers > 0 and at.each * left > WORTH_THREADS:
                     with ThreadPoolExecutor(helpers, "polhode") as pool:
                         for _ in range(helpers):
                             pool.submit(work, False)
@@ -519,18 +503,7 @@ class Ensemble:
 
 
 class Work:
-    """What all blocks of an ensemble have in common, and what becomes of a block.
-
-
-    Attributes
-    ----------
-    block : Block
-        All members, at first without room for rows.
-    R : int
-        Rows of a member that are computed.
-    numbers : int
-        Numbers in the rows of a member.
-    """
+    """What all blocks of an ensemble have in common, and what becomes of a block."""
 
     def __init__(
         self, plan: Plan, run: Run, constants: Constants, block: Block, R: int, times: Array, chosen: Any, states: Array
@@ -559,9 +532,7 @@ class Work:
             rows, iterations = np.ascontiguousarray(rows[:, chosen]), np.stack(parts, axis=1)
         M = len(block.states)
         own = (None if a is None else a if len(a) == 1 else a[first : first + M] for a in self.constants)
-        found = Outcome(self.plan, self.run, Constants(*own), first)
-        found.take(block.states, self.times, rows, iterations, block.sizes, block.status, good)
-        return found
+        return Outcome(self.plan, self.run, Constants(*own), first, block, self.times, rows, iterations, good)
 
 
 def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
@@ -613,11 +584,3 @@ class _Counter:
             share = -(-left // (4 * self.workers)) if self.workers > 1 else left
             size = max(1, min(wanted, 64 * self.size, max(share, FEWEST), self.most))
             self.size = size - size % FEWEST if size > FEWEST else size  # whole lanes
-
-    def seconds_left(self) -> float:
-        """What the rest takes on one thread."""
-        return self.each * (self.count - self.given)
-
-    def blocks_left(self) -> int:
-        """How many ranges are left."""
-        return -(-(self.count - self.given) // self.size)

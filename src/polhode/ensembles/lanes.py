@@ -26,14 +26,11 @@ from polhode.kernel.lane_drive import MARCH_LANES, march_lanes, memory_of, set_i
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
-from polhode.programs.roles import member_text
-from polhode.programs.text import HEAD
-from polhode.programs.written import module_of
-from polhode.runs.integrator import extended
+from polhode.runs.integrator import aligned, flags, lengths_of
 from polhode.runs.legs import in_legs
 from polhode.runs.stepping import Run
+from polhode.runs.tangent.engine import loads_of_steps
 from polhode.systems import System
-from polhode.systems.loads_roles import parted_loads
 from polhode.systems.sampling import loads_for_programs, untraced
 
 IN_LANES = tuple(
@@ -47,9 +44,6 @@ IN_LANES = tuple(
     for function in functions
 )  # fmt: skip
 """What computes functions over lanes; others are called lane by lane."""
-ALIGNED = 64
-FEW_LINES = 60
-"""Programs of at most so many lines are written wherever they are called."""
 MOST_KNOWN = 2
 """Of systems of more bodies one kernel serves all numbers."""
 
@@ -91,10 +85,7 @@ class LaneEngine:
         return decided(self.fixed, parameters)
 
     def run(self, block: Block) -> None:
-        """Fill ``rows``, ``iterations``, ``status`` and ``done`` of a block; may be called by several threads at once.
-
-        Rows of a member behind its last good one are what its lane held.
-        """
+        """Fill what a block receives; may be called by several threads at once."""
         if self.cut is not None:
             in_legs(self.cut, block, self.take)
         else:
@@ -144,33 +135,6 @@ def decided(fixed: tuple[tuple[int, float], ...], parameters: Any) -> str:
     return ""
 
 
-def aligned(size: int) -> Any:
-    """Zeros from a multiple of 64 bytes on."""
-    whole = np.zeros(size + ALIGNED // 8)
-    first = -(whole.ctypes.data // 8) % (ALIGNED // 8)
-    return whole[first : first + size]
-
-
-def flags(system: System, guarded: bool, commutes: bool = False) -> tuple[tuple[int, float], ...]:
-    """The flags of a run that nothing changes, as pairs (slot of ``step_info``, value)."""
-    works_only = 0.0 if "exact_kicks" in system.provides else 2.0
-    return (
-        (L.GUARDED, float(guarded)),
-        (L.VELOCITY_DEPENDENT, 1.0 if system.velocity_dependent else works_only),
-        (L.SPLIT_LOADS, 0.0),
-        (L.HAS_COMMUTATOR, float(commutes)),
-        (L.HAS_SLOPES, 0.0),
-        (L.RELATIVE, 0.0),
-        (L.ABSOLUTE, 0.0),
-        (L.AUXILIARY, float(len(system.auxiliary))),
-        (L.READ_FROM, float(system.read_from)),
-        (L.WHEELS_AT, float(max(system.wheels_at, 0))),
-        (L.SAMPLES_AT, float(max(system.samples_at, 0))),
-        (L.COMMANDED, math.inf),
-        (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
-    )
-
-
 def engine_for(
     system: System, method: MethodSpec, guard: bool = True, width: int | None = None,
     again: Callable[[], Engine] | None = None, cut: Run | None = None,
@@ -193,31 +157,21 @@ def engine_for(
 
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, to be compiled over lanes."""
-    text = member_text(system.dynamics_of(prepared.part))
-    loads = module_of(text, HEAD).loads
-    if text.count("\n") <= FEW_LINES:
-        loads = jit.inlined(loads)  # type: ignore[no-untyped-call]
-    loads = loads_for_programs(loads, system.sampled)
+    loads = loads_for_programs(loads_of_steps(system, prepared), system.sampled)
     converting = set_in_lanes(len(prepared.coefficients)) if system.sampled else {}
     if prepared.processed and prepared.converter is not None:
         converting |= {"convert": prepared.converter[1], "PROCESSED": True}
-    commutes = prepared.modified and system.commutator is not None
-    if commutes:
-        loads = jit.bind(  # type: ignore[no-untyped-call]
-            parted_loads, plain_loads=loads, commutator_loads=system.commutator
-        )  # fmt: skip
+    commutes = float(prepared.modified and system.commutator is not None)
     return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
         march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
-        LENGTHS=lengths_of(system, prepared), KNOWN=flags(system, guard, commutes), **converting,
+        LENGTHS=lengths_of(system, prepared), KNOWN=known(system, guard, commutes), **converting,
     )  # fmt: skip
 
 
-def lengths_of(system: System, prepared: CompiledMethod) -> tuple[int, int, int, int]:
-    """Lengths of a member's state, of the parameters, the loads and the scratch memory of the method."""
-    S, N = len(system.auxiliary), system.N
-    width = extended(system, prepared, np.tile([0.0] * 6 + [1.0] + [0.0] * 6, N)).size
-    work = prepared.scratch(N, len(system.blocks) // 2, S, system.read_from)
-    return width, max(1, len(system.parameters)), L.LOAD * N + S, max(1, work)
+def known(system: System, guard: bool, commutes: float = 0.0) -> tuple[tuple[int, float], ...]:
+    """The flags of a run that nothing changes, as pairs (slot of ``step_info``, value)."""
+    never = (L.SPLIT_LOADS, L.HAS_SLOPES, L.RELATIVE, L.ABSOLUTE)
+    return *flags(system, guard, commutes), *((slot, 0.0) for slot in never), (L.COMMANDED, math.inf)
 
 
 def shape_of(system: System) -> tuple[tuple[str, Any], ...]:

@@ -397,7 +397,7 @@ def _asked(system: System) -> set[str]:
 def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ...], words: Mapping[str, Any]) -> Array:
     """Initial states (M, width) of all members."""
     M, system, constants = varied.count, kind.system, kind.constants
-    first = request.state.values
+    first = request.state
     N, pins = system.N, system.pins
     alike = len(constants.mass) == 1 and len(constants.moments) == 1 and len(constants.frames) == 1 and pins is None
     if not names and alike:

@@ -50,10 +50,7 @@ def _outer(a: Array, b: Array) -> Array:
 
 @np.errstate(over="ignore", invalid="ignore")  # squares beyond the range of numbers are infinite
 def of_batch(values: Array, joint: bool) -> Moments:
-    """Moments of values (members, rows, ...); ``joint``: of vectors along the last axis, with all their products.
-
-    Values that are not finite count for nothing; of vectors, none of the components does then.
-    """
+    """Moments of values (members, rows, ...); ``joint``: of vectors along the last axis, with all their products."""
     valid: Any = np.isfinite(values).all(axis=-1) if joint else np.isfinite(values)
     n = _sum(valid).astype(float)
     share = valid[..., None] if joint else valid

@@ -8,7 +8,7 @@ from typing import Any
 from polhode.display import Progress
 from polhode.ensembles.ensemble import ensemble
 from polhode.ensembles.sampling import Members, members
-from polhode.errors import InvalidInput, PolhodeError, shown
+from polhode.errors import InvalidInput, shown
 from polhode.lazy_packages import xr
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
@@ -72,19 +72,15 @@ def ensemble_of(
     words = scenario.members
     if words is None:
         raise InvalidInput(f"{scenario.path} has no [members]; run it with scenario.integrate()")
-    try:
+
+    def made() -> xr.Dataset:
         varied, given = members_of(scenario, words)
-        ds = ensemble(
+        return ensemble(
             scenario.system, scenario.asked, members=varied, reduce=words["reduce"], engine=words["engine"],
             threads=threads, progress=progress, **given,
         )  # fmt: skip
-        return _labelled(ds, scenario)
-    except PolhodeError as failed:
-        if failed.trajectory is not None:
-            _labelled(failed.trajectory, scenario)
-        if isinstance(failed, InvalidInput):
-            failed.args = (f"{scenario.path}: {failed}",)
-        raise
+
+    return scenario.labelled(made)
 
 
 def members_of(scenario: Scenario, words: Mapping[str, Any]) -> tuple[Members, dict[str, Any]]:
@@ -106,8 +102,3 @@ def _without(given: dict[str, Any], varied: Members) -> dict[str, Any]:
     for name in [name for name in found if name in WITHIN]:
         start[name] = found.pop(name)
     return found | ({"start": start} if start else {})
-
-
-def _labelled(ds: xr.Dataset, scenario: Scenario) -> xr.Dataset:
-    ds.attrs |= scenario.labels
-    return ds

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import threading
 import warnings
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polhode.arguments import Array, Indices
-from polhode.ensembles.engines import NOT_RUN, RAISED
+from polhode.ensembles.engines import NOT_RUN, RAISED, Block
 from polhode.ensembles.members import STARTING, Varied, record_of
 from polhode.ensembles.plan import Plan
 from polhode.errors import (
@@ -30,9 +30,10 @@ from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.lazy_packages import xr
 from polhode.runs.energy_guard import LARGE, causes, error_sizes, first_beyond, large_ratio
-from polhode.runs.integrate import carry_out
+from polhode.runs.integrate import carry_out, instead, taken, taken_instead
+from polhode.runs.request import WITHOUT_SERIES
 from polhode.runs.result import attributes
-from polhode.runs.stepping import Run
+from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep
 from polhode.trajectory import dataset
 from polhode.trajectory.build import Rows, with_bath
@@ -89,36 +90,17 @@ def told_by(plan: Plan, k: int) -> tuple[int, str, Any]:
 
 
 class Outcome:
-    """What an ensemble, or a block of its members, has computed.
+    """What an ensemble, or a block of its members, has computed."""
 
-
-    Attributes
-    ----------
-    times : array (R,)
-        Times of the rows.
-    rows : array (M, R, width)
-        States.
-    iterations, sizes : array (M, R)
-        As in ``Block``.
-    status : int array (M,)
-    good : int array (M,)
-        How many rows of each member count.
-    off : tuple, optional
-        In how many members the energy error is large, the first of them, and the largest error.
-    """
-
-    def __init__(self, plan: Plan, run: Run, constants: Constants, first: int = 0) -> None:
+    def __init__(
+        self, plan: Plan, run: Run, constants: Constants, first: int, block: Block, times: Array, rows: Array,
+        iterations: Indices, good: Indices,
+    ) -> None:  # fmt: skip
         self.plan, self.run, self.constants, self.first = plan, run, constants, first
-        self.failures: list[str] = []
-        self.off: tuple[int, int, float] | None = None
-
-    def take(
-        self, states: Array, times: Array, rows: Array, iterations: Indices, sizes: Any, status: Indices, good: Indices
-    ) -> None:
-        """Take what engines have written, and the states at the start; where a member has failed, find out why."""
-        self.times, self.rows, self.iterations, self.sizes = times, rows, iterations, sizes
-        self.status, self.good, self.states = status, good, states
-        self.failures = [""] * len(rows)
+        self.times, self.rows, self.iterations, self.sizes = times, rows, iterations, block.sizes
+        status = block.status
+        self.status, self.good, self.states = status, good, block.states
+        self.failures, self.off = [""] * len(rows), None  # type: list[str], tuple[int, int, float] | None
         self._land()
         self._forget()
         self.energies = self._energies()
@@ -279,3 +261,54 @@ def coordinates_of(varied: Varied, rotates: bool, taken: Collection[str]) -> dic
                 dims += (f"{called}_{axis}",)
         found[called] = (dims, values, {"long_name": f"{name} of the member"})
     return found
+
+
+MOST_NAMED = 10
+"""Most members that an attribute names."""
+
+
+class Instead(NamedTuple):
+    """A member that another method has taken, and why."""
+
+    member: int
+    why: FormulasChange
+
+
+def take_instead(plan: Plan, block: Block, first: int) -> list[Instead]:
+    """Fill the rows of those members of a block, whose first has this number, that have no series; who they are."""
+    found = []
+    for k in map(int, np.flatnonzero((block.status == L.NOT_CONVERGED) | (block.status == L.TOO_SMALL))):
+        try:
+            try:
+                taken(plan.request(first + k))
+                continue
+            except FormulasChange as told:
+                why = told
+                run, record = taken(instead(plan.request(first + k), told))
+        except PolhodeError:  # which is told where all failures are
+            continue
+        if run.ended is not None:
+            continue
+        _, states, iterations, sizes = record.between(0, record.count)
+        block.rows[k] = 0.0  # behind the numbers of the other method, such as carries of sums
+        block.rows[k, :, : states.shape[1]], block.iterations[k], block.sizes[k] = states, iterations, sizes
+        block.status[k], block.done[k] = L.OK, record.count
+        found.append(Instead(first + k, why))
+    return found
+
+
+def note_of(members: Sequence[int]) -> dict[str, str]:
+    """The attribute that names them, where there are any."""
+    if not members:
+        return {}
+    named = sorted(members)
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    return {"method_note": f"members {', '.join(map(str, named[:MOST_NAMED]))}{more}: {WITHOUT_SERIES}"}
+
+
+def warn_of_instead(members: Sequence[Instead], count: int) -> None:
+    """Warn of them once."""
+    if members:
+        first = min(members, key=lambda one: one.member)
+        warn(f"{len(members)} of {count} members, the first of them {first.member}, were {taken_instead(first.why)}",
+             PolhodeWarning)  # fmt: skip

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from polhode.display import Progress
 from polhode.ensembles import ensemble as home
 from polhode.ensembles.ensemble import Ensemble
-from polhode.ensembles.instead import Instead, warn_of_instead
-from polhode.ensembles.outcome import warn_of
+from polhode.ensembles.outcome import Instead, warn_of, warn_of_instead
 from polhode.ensembles.plan import Plan
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.errors import InvalidInput

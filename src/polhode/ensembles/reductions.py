@@ -355,7 +355,7 @@ def reductions_from(given: Any) -> list[Reduction]:
     >>> [one.kind for one in reductions_from({"energy_error": ["extremes", "mean"]})]
     ['extremes', 'mean']
     """
-    found = [one for one in _each(given)]
+    found = list(_each(given))
     if not found:
         raise InvalidInput("reduce is empty; give at least one reduction, or leave it out to keep all members")
     for k, one in enumerate(found):
@@ -366,15 +366,10 @@ def reductions_from(given: Any) -> list[Reduction]:
                 and (one.options["q"] != other.options["q"])
             ):
                 raise InvalidInput(f"quantiles of {other.name} and {one.name} are at different q; give both the same")
-            if one.name == other.name and (one.kind == other.kind or not _alike(one, other)):
+            keys = [[signal.key for signal in each.signals[:1]] for each in (one, other)]
+            if one.name == other.name and (one.kind == other.kind or keys[0] != keys[1]):
                 raise InvalidInput(f"two reductions are called {one.name!r}; give one of them another name, with of=")
     return found
-
-
-def _alike(one: Reduction, other: Reduction) -> bool:
-    """Whether two reductions of one name read the same signal."""
-    keys = [[signal.key for signal in each.signals[:1]] for each in (one, other)]
-    return keys[0] == keys[1]
 
 
 def _each(given: Any) -> Iterator[Reduction]:

@@ -7,9 +7,10 @@ Last of all comes the metadata of the whole group, which is the mark that all is
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,7 @@ MEMBER = "member"
 
 
 class StoreOfMembers(Growing):
-    """Where the members of an ensemble go; blocks may come from several threads at once.
-
-
-    Attributes
-    ----------
-    added : int
-        Members handed in.
-    """
+    """Where the members of an ensemble go; blocks may come from several threads at once."""
 
     def __init__(self, path: str | os.PathLike[str], members: int) -> None:
         self.path, self.members = Path(checked_path(path, "store")), members
@@ -86,9 +80,7 @@ class StoreOfMembers(Growing):
         self._write_chunk(number, buffers)
 
     def close(self, attributes: Mapping[str, Any] | None = None) -> xr.Dataset:
-        """Write what waits, and then the mark that all is written; the Dataset, its variables left on disk.
-
-        Members that were not handed in are NaN, with the status -1."""
+        """Write what waits, and then the mark that all is written; the Dataset, its variables left on disk."""
         with self.lock, self._writing():
             for number in range(-(-self.members // self.chunk)):
                 if number in self.waiting or not (self.path / MEMBER / "c" / str(number)).exists():
@@ -98,20 +90,14 @@ class StoreOfMembers(Growing):
             write_durably(self.path / NODE, group_of(self.nodes, {**(attributes or {}), **beside}))
         return opened(self.path, MEMBER)
 
-    def _writing(self) -> _Refusals:
-        return _Refusals(self.path)
-
-
-class _Refusals:
-    """What the disk refuses becomes one sentence."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
-        if isinstance(problem, OSError) and not isinstance(problem, FileProblem):
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """What the disk refuses becomes one sentence."""
+        try:
+            yield
+        except FileProblem:
+            raise
+        except OSError as problem:
             raise FileProblem(
                 f"cannot write {self.path}: {problem.strerror or problem}; make room, remove it, and run again"
             ) from problem

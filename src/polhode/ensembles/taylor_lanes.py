@@ -15,22 +15,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 import llvmlite.binding as llvm
 import numpy as np
 
 from polhode.ensembles.engines import Block, Engine
-from polhode.ensembles.lanes import IN_LANES, LaneEngine, aligned, decided, flags, lengths_of, shape_of
+from polhode.ensembles.lanes import IN_LANES, LaneEngine, decided, known, shape_of
 from polhode.errors import InvalidInput
-from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor, memory_of, taylor_step
+from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor, memory_of
 from polhode.kernel import jit, lane_drive as D, layout as L
 from polhode.kernel.source import Unsupported
-from polhode.methods.record import CompiledMethod
-from polhode.programs.series_lanes import SeriesOfLanes, series_of_lanes
+from polhode.programs.series_lanes import SeriesOfLanes
+from polhode.runs.integrator import aligned, lengths_of
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
+from polhode.runs.tangent.engine import by_series, series_of
 from polhode.systems import System
 
 
@@ -119,8 +120,11 @@ def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) 
     fixed = tuple((int(name[1:]), value) for name, value in system.dynamics.fixed.items())
     try:
         if not run.adaptive:
-            prepared = of_equal_steps(own.prepared, made)
-            kernel = equal_steps(system, prepared, made)
+            prepared = by_series(own.prepared, made)
+            kernel = jit.bind(  # type: ignore[no-untyped-call]
+                D.march_lanes, step=prepared.step, loads=made.series, IN_LANES=IN_LANES, SHAPE=shape_of(system),
+                LENGTHS=lengths_of(system, prepared), KNOWN=known(system, True),
+            )  # fmt: skip
             loop = jit.compile_lanes(kernel, D.MARCH_LANES, width)  # type: ignore[no-untyped-call]
             return LaneEngine(system, run.chosen, width, prepared, loop, fixed, again=again)
         kernel = template(system, made, ((L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),))
@@ -128,31 +132,6 @@ def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) 
     except Unsupported as problem:
         return f"{label} with {system.name!r} is not done over lanes, because of {problem}"
     return TaylorLaneEngine(run, made, loop, width, again, fixed)
-
-
-def of_equal_steps(prepared: CompiledMethod, made: SeriesOfLanes) -> CompiledMethod:
-    """The method with steps of one size, as the loop over lanes takes them."""
-    order = int(prepared.int_coefficients[0])
-    numbers = np.array([order, made.states, made.width, 0, 0, made.sums], dtype=np.int64)
-    return replace(prepared, work=lambda bodies, blocks: made.size, int_coefficients=numbers)
-
-
-def equal_steps(system: System, prepared: CompiledMethod, made: SeriesOfLanes) -> Callable[..., Any]:
-    """The loop over members of these steps, to be compiled over lanes."""
-    step = jit.bind(taylor_step, increments=made.increments)  # type: ignore[no-untyped-call]
-    return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
-        D.march_lanes, step=step, loads=made.series, IN_LANES=IN_LANES, SHAPE=shape_of(system),
-        LENGTHS=lengths_of(system, prepared), KNOWN=flags(system, True),
-    )  # fmt: skip
-
-
-def series_of(system: System) -> SeriesOfLanes | None:
-    """The series of a system, as of ``series_of_lanes``."""
-    dynamics = system.dynamics
-    moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
-    return series_of_lanes(
-        dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns
-    )  # fmt: skip
 
 
 def template(system: System, made: SeriesOfLanes, known: tuple[tuple[int, float], ...]) -> Callable[..., Any]:

@@ -100,16 +100,7 @@ def grown(problem: Problem, words: SolverWords, first: Solution | None) -> Solut
 
 
 class Arc:
-    """One arc: the data in it, and its run from a state.
-
-
-    Attributes
-    ----------
-    problem : Problem
-        Of the data in the arc, with the free quantities of the whole; None where there are no data.
-    begin, end : float
-        Its times.
-    """
+    """One arc: the data in it, and its run from a state."""
 
     def __init__(self, whole: Problem, begin: float, end: float, last: bool) -> None:
         self.begin, self.end = begin, end
@@ -223,17 +214,7 @@ def begun(problem: Problem, pieces: list[Arc], words: SolverWords) -> tuple[Arra
 
 
 class Joined:
-    """All arcs as one least-squares problem, in the free numbers and changes of the initial states of arcs.
-
-    Gaps between arcs are residuals of a given standard deviation, relative to the state; it becomes small from one
-    problem to the next.
-
-
-    Attributes
-    ----------
-    gap : float
-        The largest gap at the last evaluation, relative to the state.
-    """
+    """All arcs as one least-squares problem, in the free numbers and changes of the initial states of arcs."""
 
     def __init__(
         self, problem: Problem, pieces: list[Arc], x: Array, states: list[dict[str, Array]], tightness: float
@@ -325,7 +306,8 @@ class Joined:
 
         f, J = self.evaluate(np.zeros(self.total))
         lengths = np.linalg.norm(J, axis=0)
-        far = np.concatenate([self.problem.stride, np.tile(self._stride(), len(self.pieces) - 1)])
+        stride = np.repeat([1.0 if one.name == "rotation" else np.inf for one in self.problem.blocks], 3)
+        far = np.concatenate([self.problem.stride, np.tile(stride, len(self.pieces) - 1)])
         scale = np.minimum(1.0 / np.where(lengths > 0.0, lengths, 1.0), far)
         newton = np.linalg.lstsq(J * scale, -f, rcond=1e-12)[0]
         scale = scale * (np.linalg.norm(newton) / max(float(np.max(np.abs(scale * newton) / far)), 1.0) or 1.0)
@@ -344,6 +326,3 @@ class Joined:
         )  # fmt: skip
         self.evaluate(scale * ended.x)
         return self.parts(scale * ended.x)
-
-    def _stride(self) -> Array:
-        return np.concatenate([np.full(3, 1.0 if one.name == "rotation" else np.inf) for one in self.problem.blocks])

@@ -33,10 +33,7 @@ def guess_of(
     system: System, start: Any, given: Mapping[str, Any], free: Sequence[str] | None,
     measurements: Sequence[Measurement],
 ) -> tuple[dict[str, Any], float]:  # fmt: skip
-    """Initial values by the keys of ``bodies.key_of``, and the time they are of; all are ``free`` where that is None.
-
-    The values are ``attitude`` and ``angular_velocity`` or ``angular_momentum``, ``position`` and ``velocity`` or
-    ``momentum``: of these pairs the one that is free, else the one that is given."""
+    """Initial values by the keys of ``bodies.key_of``, and their time; all are ``free`` where that is None."""
     said, t0 = _said(system, start, given)
     found: dict[str, Any] = {}
     for i in range(system.N):

@@ -115,26 +115,7 @@ class Linearisation:
 
 
 class Problem:
-    """Residuals and Jacobian as functions of the numbers of all free quantities.
-
-
-    Attributes
-    ----------
-    free : list of Quantity
-        What is fitted.
-    slices : list of slice
-        Where its numbers are.
-    start : array (n,)
-        The numbers at the guess.
-    stride : array (n,)
-        How far a number may go at once: rotations a radian, moments of inertia a factor of e, others anywhere.
-    noise : float
-        Standard deviation of normalised residuals, 0 while it is not known.
-    suspicious : bool
-        Whether data look as if they were in other units.
-    calls : int
-        Runs so far.
-    """
+    """Residuals and Jacobian as functions of the numbers of all free quantities."""
 
     def __init__(
         self, system: System, measurements: Sequence[Measurement], free: Sequence[Quantity], guess: Mapping[str, Any],

@@ -12,8 +12,7 @@ import numpy as np
 from polhode.algebra.quaternion import to_matrix
 from polhode.arguments import choice
 from polhode.errors import InvalidInput, shown, unknown_name
-from polhode.gradients.objectives import LANGUAGES, value_and_slopes
-from polhode.gradients.rows import Rows, States
+from polhode.gradients.rows import LANGUAGES, Rows, States, value_and_slopes
 from polhode.kernel import layout as L
 from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import differentiated

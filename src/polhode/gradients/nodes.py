@@ -12,8 +12,7 @@ from polhode.algebra.rotation import multiply
 from polhode.arguments import whole
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.gradients.derivative import STARTS, Derivative, names_of
-from polhode.gradients.objectives import in_double, library
-from polhode.gradients.rows import ROTATION, TRANSLATION
+from polhode.gradients.rows import ROTATION, TRANSLATION, in_double, library
 from polhode.runs.parameters import system_with, value_at
 from polhode.runs.request import with_options
 from polhode.runs.steps import Tolerance

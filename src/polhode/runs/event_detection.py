@@ -171,9 +171,7 @@ class EventDetection:
         return sorted(inside, key=lambda at: at * self.direction)
 
     def fire(self, t: float, y: Any, first: bool = False) -> list[Found]:
-        """Apply the impulses of this time to a state, in place; backwards in time their inverses in the other order.
-
-        Those of the ``first`` time of a run are told at once; of one that goes on from another they are past."""
+        """Apply the impulses of this time to a state, in place; backwards in time their inverses in the other order."""
         found: list[Found] = []
         if not self.system.impulses:
             return found
@@ -287,9 +285,7 @@ class EventDetection:
     def passed(
         self, a: float, ya: Array, b: float, yb: Array, part: Callable[[float, Any, float], Any]
     ) -> tuple[float, Any] | None:
-        """Look for events in a step from (a, ya) to (b, yb) and tell them in their order.
-
-        ``part(a, ya, t)`` is the state at a time within the step, by the method itself."""
+        """Look for events in a step from (a, ya) to (b, yb) and tell them in their order."""
         values = self.evaluate(b, yb)
         edges = [watch.cuts and watch.acts is None for watch in self.watches]
         wanted = [k for k in self.changed(values) if edges[k] or self._name(k, values[k])]

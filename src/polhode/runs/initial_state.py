@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
 
@@ -20,7 +19,7 @@ from polhode.flows.sums import COMPENSATION, OF_POINTS
 from polhode.kernel import layout as L
 from polhode.kernel.jit import python_of
 from polhode.methods import CompiledMethod, MethodSpec
-from polhode.runs.integrator import extended
+from polhode.runs.integrator import extended, lengths_of
 from polhode.runs.state import FORMS, as_kept
 from polhode.systems import System
 from polhode.systems.carried import OF_GYROS, OF_WHEELS
@@ -293,10 +292,7 @@ def check_sums(chosen: MethodSpec, translates: bool, name: str) -> None:
 
 
 def _compensation(system: System, prepared: CompiledMethod, y: Any, given: Array, attitude: Any) -> Array:
-    """Compensation (N, 13, principal frames) from what is given: of positions and momenta only (6), or of all.
-
-    An attitude that comes with its compensation is entered into the state y to the last digit, not scaled to length 1.
-    """
+    """Compensation (N, 13, principal frames) from what is given: of positions and momenta only (6), or of all."""
     N, frames = system.N, np.asarray(system.frames, dtype=float)
     given, made = array(given, "compensation", ""), np.zeros((N, COMPENSATION))
     if np.shape(given)[-1:] == (OF_POINTS,) or not (system.rotates and prepared.compensates_rotation):
@@ -384,28 +380,17 @@ def _of_bodies(value: Any, name: str, N: int, length: int) -> Array:
     return given.copy()
 
 
-@dataclass(frozen=True, eq=False)
-class InitialState:
-    """The state a run starts from."""
+def from_json(values: Any, system: System, chosen: MethodSpec) -> Array:
+    """The state of a record, checked to be as long as kernels take it to be."""
+    return vector(np.array(values, dtype=float), "state", lengths_of(system, chosen.prepare())[0])
 
-    # (13 N + S + extra): what ``initial_state`` makes: the bodies, the auxiliary variables of the system, the numbers
-    # of the method
-    values: Any
 
-    @classmethod
-    def from_json(cls, values: Any, system: System, chosen: MethodSpec) -> InitialState:
-        """The state of a record, checked to be as long as kernels take it to be."""
-        upright = np.zeros((system.N, L.BODY))
-        upright[:, L.ATTITUDE] = 1.0
-        size = extended(system, chosen.prepare(), upright.ravel()).size
-        return cls(vector(np.array(values, dtype=float), "state", size))
-
-    def to_json(self) -> list[float] | str:
-        """Itself in JSON's types: a list of numbers, or where these are many the text of their bytes, which takes a
-        twentieth of the time and half of the room (see ``numbers_of``)."""
-        if self.values.size <= MOST_AS_LIST:
-            return self.values.tolist()  # type: ignore[no-any-return]
-        return PACKED + base64.b64encode(np.ascontiguousarray(self.values, dtype="<f8").data).decode("ascii")
+def to_json(values: Any) -> list[float] | str:
+    """A state in JSON's types: a list of numbers, or where these are many the text of their bytes, which takes a
+    twentieth of the time and half of the room (see ``numbers_of``)."""
+    if values.size <= MOST_AS_LIST:
+        return values.tolist()  # type: ignore[no-any-return]
+    return PACKED + base64.b64encode(np.ascontiguousarray(values, dtype="<f8").data).decode("ascii")
 
 
 MOST_AS_LIST = 1000
@@ -414,7 +399,7 @@ PACKED = "float64 little-endian base64:"
 
 
 def numbers_of(kept: Any) -> Any:
-    """The numbers of a state in a record: a list, or the bytes that ``InitialState.to_json`` has written."""
+    """The numbers of a state in a record: a list, or the bytes that ``to_json`` has written."""
     if not isinstance(kept, str):
         return kept
     if not kept.startswith(PACKED):

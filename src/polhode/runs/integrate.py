@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from polhode.errors import (
 )
 from polhode.kernel import jit
 from polhode.kernel.interrupts import Noticed, held
+from polhode.lazy_packages import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs import stepping
 from polhode.runs.adaptive_run import AdaptiveRun
@@ -45,9 +46,6 @@ from polhode.runs.tangent.transition import Transition
 from polhode.runs.time_transformed_run import TimeTransformedRun
 from polhode.systems import System
 from polhode.trajectory.schema import trajectory
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
@@ -247,7 +245,18 @@ def rerun(
     return carry_out(request.on(threads), progress)
 
 
-class _Watch(Noticed):
+@contextlib.contextmanager
+def reporting(progress: Any, counted: str) -> Iterator[Callable[[Progress], None]]:
+    """What is told how far something is, as ``progress=`` says; a display of its own for True."""
+    if progress is True:
+        with Display() as display:
+            display.counted = counted
+            yield display
+    else:
+        yield teller(None if progress is False else progress, "progress", "True or a function")
+
+
+class Watch(Noticed):
     """Ctrl-C is looked at between slices. A second one breaks off the slice, but not what is left to do when the run
     is over."""
 
@@ -276,7 +285,7 @@ def taken_instead(told: FormulasChange) -> str:
 
 def taken(request: Request) -> tuple[Run, Record]:
     """A run at its end, and its rows; nobody looks at energies on the way."""
-    run, record = RUNS[type(request.steps)](request), Record.of(request)
+    run, record = RUNS[type(request.steps)](request), request.record()
     run.to_the_end(record, request.samples, lambda: None)
     if run.ended is None and request.samples is None:
         run.record_end(record)
@@ -321,7 +330,7 @@ def carry_out(
                         "tangent and store are both given, but derivatives are kept in memory; leave one out"
                     )
                 derivatives = Transition(request)
-            record = Record.of(request, stored=store is not None and store.streams)
+            record = request.record(stored=store is not None and store.streams)
             if store is not None:
                 with held():
                     store.begin(request)
@@ -352,7 +361,7 @@ def _to_the_end(
     samples, total = run.request.samples, run.request.total
     error: PolhodeError | None = None
     stopped = ""
-    with _Watch() as watch:
+    with Watch() as watch:
         report_progress(Progress(run.done, total, run.seconds, "running", run.share if run.resumed else 0.0))
         told = looked = time.perf_counter()
 

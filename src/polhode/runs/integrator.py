@@ -57,6 +57,29 @@ def extended(
     return np.concatenate([y, numbers.ravel(), time_variables])
 
 
+def lengths_of(system: System, prepared: CompiledMethod) -> tuple[int, int, int, int]:
+    """Lengths of a state, of the parameters, of the loads and of the scratch memory of the method."""
+    S, N = len(system.auxiliary), system.N
+    width = extended(system, prepared, np.tile([0.0] * 6 + [1.0] + [0.0] * 6, N)).size
+    work = prepared.scratch(N, len(system.blocks) // 2, S, system.read_from)
+    return width, max(1, len(system.parameters)), L.LOAD * N + S, max(1, work)
+
+
+def flags(system: System, guarded: bool, commutes: float) -> tuple[tuple[int, float], ...]:
+    """What ``step_info`` tells a step all the run, as pairs (slot, value)."""
+    works_only = 0.0 if "exact_kicks" in system.provides else 2.0
+    return (
+        (L.GUARDED, float(guarded)),
+        (L.VELOCITY_DEPENDENT, 1.0 if system.velocity_dependent else works_only),
+        (L.HAS_COMMUTATOR, commutes),
+        (L.AUXILIARY, float(len(system.auxiliary))),
+        (L.READ_FROM, float(system.read_from)),
+        (L.WHEELS_AT, float(max(system.wheels_at, 0))),
+        (L.SAMPLES_AT, float(max(system.samples_at, 0))),
+        (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
+    )
+
+
 def aligned(size: int) -> Array:
     """Zeros from a multiple of 64 bytes on, where lanes of numbers are loaded at once."""
     whole = np.zeros(size + 7)
@@ -100,21 +123,7 @@ class RowArrays(NamedTuple):
 
 
 class Integrator:
-    """The arrays of one run, and the steps it takes.
-
-
-    Attributes
-    ----------
-    y : array (13 N + S + extra)
-        The state the method works on, which of a processed method is not the state of the system: see ``prepare``. It
-        is made from 13 N numbers (see ``extended``), or goes on from the state of another bench.
-    step_info : array
-        See ``polhode.kernel.signatures``.
-    controller_state : array
-        Where an adaptive run is, see there; from ``adapt`` on.
-    bath_coefficients : array
-        The numbers of a heat bath behind the method's table.
-    """
+    """The arrays of one run, and the steps it takes."""
 
     def __init__(
         self, system: System, chosen: MethodSpec, y: Any, t: float = 0.0, limit: float | None = None,
@@ -164,20 +173,16 @@ class Integrator:
             time_variables = self.step_info[L.TIME_AT] = self.y.size - L.TIME_VARIABLES
             if self.y[time_variables + 2] == 0.0:
                 self.y[time_variables] = t
-        self.step_info[L.GUARDED] = float(limit is not None)
-        works_only = 0.0 if "exact_kicks" in system.provides else 2.0
-        self.step_info[L.VELOCITY_DEPENDENT] = 1.0 if system.velocity_dependent else works_only
-        self.step_info[L.AUXILIARY], self.step_info[L.READ_FROM] = len(system.auxiliary), system.read_from
-        self.step_info[L.WHEELS_AT] = max(system.wheels_at, 0)
-        self.step_info[L.SAMPLES_AT], self.step_info[L.SAMPLED_FROM] = max(system.samples_at, 0), abs(t)
-        self.step_info[L.COMMANDED] = t if commanded else np.inf
+        commutes = 0.0
+        if self.prepared.modified:
+            by_parts = system.commutator_by_parts or ("mutual_gravity" in system.provides and system.commutator)
+            commutes = 2.0 if by_parts else float("commutator" in system.provides)
+        for slot, value in flags(system, limit is not None, commutes):
+            self.step_info[slot] = value
+        self.step_info[L.SAMPLED_FROM], self.step_info[L.COMMANDED] = abs(t), t if commanded else np.inf
         self.samples, self.valves = system.samples_at >= 0, any(one.pulses for one in system.sampled)
         self.adaptive = adaptive
         self.step_info[L.SPLIT_LOADS] = float("split_loads" in system.provides)
-        if self.prepared.modified:
-            by_parts = system.commutator_by_parts or ("mutual_gravity" in system.provides and system.commutator)
-            self.step_info[L.HAS_COMMUTATOR] = 2.0 if by_parts else float("commutator" in system.provides)
-        self.step_info[L.COMPENSATION_AT] = L.BODY * system.N + len(system.auxiliary)
         self.started, self.breaks = t, breaks
         self.sloping = system.compiled_slopes(t, self.y) if self.prepared.slopes else None
         self.step_info[L.HAS_SLOPES] = float(self.sloping is not None)
@@ -262,11 +267,7 @@ class Integrator:
 
     def watch(self, role: Any, table: Any, count: int, cuts: int, ground: float = 0.0) -> None:
         """Have the loops look for this many events, the first ``cuts`` of which cut steps, and for the ground at a
-        distance of which this is the square.
-
-        ``sides`` (2 count, then the ground) is what they know of them, ``before`` will hold the state before the step
-        that met one.
-        """
+        distance of which this is the square."""
         self.events, self.cuts = table, cuts  # which must outlive the addresses
         self.event_addresses = (None, None, table) if jit.disabled() else np.zeros(3, dtype=np.int64)
         if count:
@@ -304,12 +305,7 @@ class Integrator:
         counts: Indices | None = None, *,
         y: Any = None, loads: Any = None,
     ) -> int:  # fmt: skip
-        """Take steps number ``first`` to ``first + n`` of a run that started at ``t0``; returns the status.
-
-        ``rows`` and ``counts`` receive the states after multiples of ``every`` steps; without them none may fall due.
-        ``y`` and ``loads`` replace those of the run. With a time transformation the steps are nominal, and
-        ``t0`` counts for nothing.
-        """
+        """Take steps number ``first`` to ``first + n`` of a run that started at ``t0``; returns the status."""
         rows = self.no_rows if rows is None else rows
         counts = self.no_counts if counts is None else counts
         if self.prepared.step_density:
@@ -344,11 +340,7 @@ class Integrator:
         counts: Indices, *,
         longest: float = np.inf, shortest: float = 0.0,
     ) -> int:  # fmt: skip
-        """Try at most so many steps on the way to ``end``; returns the status.
-
-        After a failure, or where a function of the user raises, ``y`` is the state before the step tried last. See
-        ``polhode.kernel.drive.march_adaptive``.
-        """
+        """Try at most so many steps on the way to ``end``; returns the status."""
         try:
             with self.thread_pool:
                 return int(
@@ -375,11 +367,7 @@ class Integrator:
         self, first: int, n: int, every: int, h: float, end: float, into: RowArrays | None = None, *,
         y: Any = None, kept: Array | None = None, loads: Any = None,
     ) -> int:  # fmt: skip
-        """Take nominal steps number ``first`` to ``first + n``, up to one that reaches ``end``; returns the status.
-
-        ``into`` receives the states after multiples of ``every`` steps; without it none may fall due. ``y`` with
-        ``kept``, and ``loads``, replace those of the run. See ``kernel.drive.march_time_transformed``.
-        """
+        """Take nominal steps number ``first`` to ``first + n``, up to one that reaches ``end``; returns the status."""
         rows = RowArrays(np.empty(0), np.empty(0), self.no_rows, self.no_counts) if into is None else into
         of_run = y is None and loads is None
         if not (of_run and self.left_at == "time-transformed"):

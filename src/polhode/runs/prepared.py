@@ -2,31 +2,239 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from math import isfinite
+from typing import Any
 
 import numpy as np
 
+from polhode.arguments import NUMBERS
 from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, answering, warn
 from polhode.kernel import jit, layout as L
+from polhode.lazy_packages import xr
 from polhode.methods import Method, MethodSpec
-from polhode.runs.initial_state import InitialState, initial_state
-from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
-from polhode.runs.repeated import Repeated
+from polhode.runs.adaptive_run import AdaptiveRun
+from polhode.runs.initial_state import of_one_body, start_state
+from polhode.runs.integrate import carry_out, instead, taken, taken_instead
+from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, Request, requested, with_options
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
-from polhode.runs.state import STATE_SET, State
-from polhode.runs.stepping import FormulasChange, Run
-from polhode.runs.steps import FixedStep, Tolerance
+from polhode.runs.state import STATE_SET, STATE_WORDS, State
+from polhode.runs.stepping import SLICE_SECONDS, FormulasChange, Run
+from polhode.runs.steps import Tolerance
 from polhode.systems import System
 from polhode.systems.record import present_system
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 
-if TYPE_CHECKING:
-    import xarray as xr
+MOST_MEMORY = 1024
+"""Most numbers behind the parameters that are written anew for each run."""
+MOST_TRIED = 1024
+"""Most steps that are tried by a tolerance in one call."""
+Answer = tuple[Any, Any, System | Callable[[], System]]
+
+
+class Repeated:
+    """Runs of one kind as calls of their loop alone, on the same arrays: what the first run has checked and set up,
+    which takes fifty times as long as a short loop, holds for all. Where anything is unusual there is no answer, and
+    the ordinary run tells what there is to tell. ``Repeated.of`` says whether runs can be made so."""
+
+    def __init__(self, request: Request) -> None:
+        self.run = run = self.kind(request)
+        self.integrator, self.system, self.t0 = run.integrator, request.system, request.t0
+        self.alone, self.attracted = self.system.alone, "central_gravity" in self.system.provides
+        self.every, self.begun = request.recording.every, request.state.copy()
+        self.kept, self.parameters = run.step_info.copy(), self.integrator.parameters.copy()
+        self.fixed: frozenset[int] | None = None
+        self.set_out()
+
+    kind: type[Run] = Run
+
+    def set_out(self) -> None:
+        """What the loop asks for beside the state."""
+        run = self.run
+        self.steps, self.h = int(run.total or 0), run.h
+        self.rows, over = divmod(self.steps, self.every)
+        numbers = [*range(0, self.steps + 1, self.every), *[self.steps] * (over > 0)]
+        self.times, self.over = self.t0 + np.array(numbers) * self.h, over > 0
+        self.counts = np.zeros(self.rows, dtype=np.int64)
+
+    @staticmethod
+    def of(run: Run, request: Request) -> Repeated | None:
+        """The runs like this one, which is over; None where they need more than the loop, or more time than a slice."""
+        cls = {Run: Repeated, AdaptiveRun: RepeatedByTolerance}.get(type(run))
+        system, prepared = request.system, run.integrator.prepared
+        watched = (
+            request.events
+            or request.breaks
+            or system.switches
+            or system.impulses
+            or system.watches
+            or run.event_detection.sampled
+            or run.event_detection.ground != system.ground
+        )
+        own = prepared.processed or prepared.coordinates or prepared.bath or prepared.step_density
+        shared = system.serve is not None or system.memory > MOST_MEMORY or system.check is not None
+        other = cls is None or request.samples is not None or request.since is not None
+        if other or watched or own or shared or not run.done or run.seconds > SLICE_SECONDS / 2:
+            return None
+        return cls(request)  # type: ignore[misc]
+
+    def answer(self, start: Any, parameters: Any) -> Answer | None:
+        """Times, states and the system (or what makes it) of one run; None where the ordinary run has to tell."""
+        start = {} if start is None else start
+        if type(start) is not dict or not STATE_SET.issuperset(start):
+            return None
+        integrator, system = self.integrator, self.system
+        integrator.parameters[:] = self.parameters
+        made: System | Callable[[], System] = system
+        if parameters is not None:
+            places = self._places(parameters)
+            if places is not None:
+                for k, value in places:
+                    integrator.parameters[k] = value
+                made = lambda: with_parameters(system, parameters)  # noqa: E731
+            else:
+                try:
+                    made = system = with_parameters(system, parameters)
+                except PolhodeError:
+                    return None
+        get = start.get
+        velocity, momentum = get("velocity"), get("momentum")
+        if self.attracted and velocity is None and momentum is None:
+            return None
+        alone = self.alone if system is self.system else system.alone
+        y = of_one_body(
+            alone, self.attracted, get("attitude"), get("angular_velocity"), get("angular_momentum"), get("position"),
+            velocity, momentum,
+        )  # fmt: skip
+        if y is None:
+            if alone is not None:
+                return None
+            try:
+                y = start_state(system, *map(get, STATE_WORDS))
+            except PolhodeError:
+                return None
+        integrator.y[:] = self.begun
+        integrator.y[: y.size] = y
+        if system.wheels_at >= 0:  # whose momenta follow from the angular velocity
+            integrator.y[y.size : y.size + len(system.auxiliary)] = system.auxiliary_at_start(y)
+        if system is not self.system and not self._fits(system, integrator.y):
+            return None
+        integrator.step_info[:] = self.kept
+        try:
+            found = self.rows_of()
+        except Exception:  # a function of the user's
+            return None
+        finally:
+            if system is not self.system:
+                integrator.bodies[:], integrator.frames[:] = self.system.bodies, np.ravel(self.system.frames)
+        return None if found is None else (*found, made)
+
+    def rows_of(self) -> tuple[Any, Any] | None:
+        """Times and states of the run from the state in the arrays; None where a step fails."""
+        integrator = self.integrator
+        states = np.empty((1 + self.rows + self.over, self.begun.size))
+        states[0] = integrator.y
+        shown = integrator.show(self.t0, states[0])
+        status = integrator.loop(
+            L.MARCHING, 0, self.steps, self.every, self.t0, self.h, integrator.limit, self.system.N,
+            integrator.blocks.size // 2, integrator.y, integrator.addresses, states[1 : 1 + self.rows], self.counts,
+            integrator.event_addresses, integrator.sides, integrator.before,
+        )  # fmt: skip
+        if self.over:
+            states[-1] = integrator.y
+            shown = shown or integrator.show(self.times[-1], states[-1])
+        return None if status or shown else (self.times.copy(), states)
+
+    def _places(self, parameters: Any) -> list[tuple[int, float]] | None:
+        """Where parameters go that stand among those of the roles as they are given; None where they do not, or where
+        the role was written for their values."""
+        system, found = self.system, list[tuple[int, float]]()
+        words = parameters if isinstance(parameters, Mapping) else {"parameters": parameters}
+        for name, value in words.items():
+            if name == "parameters" and system.functions:
+                count = len(system.arguments.get("parameters") or ())
+                values = value.tolist() if isinstance(value, np.ndarray) else value
+                if not isinstance(values, list | tuple) or len(values) != count:
+                    return None
+                end = len(system.parameters) if system.samples_at < 0 else system.samples_at
+                found += zip(range(end - count, end), values, strict=True)
+            elif name in system.direct:
+                k, positive = system.direct[name]
+                if positive and not (type(value) in NUMBERS and value > 0.0):
+                    return None
+                found.append((k, value))
+            else:
+                return None
+        if self.fixed is None:
+            self.fixed = system.decided_by
+        if not all(type(value) in NUMBERS and isfinite(value) and k not in self.fixed for k, value in found):
+            return None
+        return found
+
+    def _fits(self, system: System, y: Any) -> bool:
+        """Whether another system of the kind has the same kernels, and write its constants into the arrays; they are
+        taken back after the run."""
+        own, prepared, integrator = self.system, self.integrator.prepared, self.integrator
+        if (
+            prepared.made_for is not None
+            or prepared.slopes
+            or prepared.refuses is not None
+            or prepared.role is not None
+        ):
+            return False
+        like = (
+            system._turns == own._turns and np.array_equal(system._blocks, own._blocks)
+            and system.provides == own.provides and system.auxiliary == own.auxiliary
+            and system.parameters.shape == own.parameters.shape
+            and not (system.switches or system.impulses or system.watches) and system.memory == own.memory
+        )  # fmt: skip
+        if not like or system.compiled_loads(self.t0, y, prepared.modified) is not integrator.loads_of_system:
+            return False
+        integrator.bodies[:], integrator.frames[:] = system._bodies, np.ravel(system.frames)
+        integrator.parameters[:] = system.with_memory
+        return True
+
+
+class RepeatedByTolerance(Repeated):
+    """Runs of one kind, with steps that a tolerance chooses."""
+
+    kind = AdaptiveRun
+
+    def set_out(self) -> None:
+        """What the loop asks for beside the state."""
+        assert isinstance(self.run, AdaptiveRun)
+        self.end, (self.longest, self.shortest) = self.run.final, self.run.limits
+        self.first_state, self.most = self.integrator.controller_state.copy(), min(MOST_TRIED, self.run.asked.max_steps)
+        rows = self.most // self.every + 1
+        self.at, self.sizes = np.empty((2, rows))
+        self.states, self.counts = np.empty((rows, self.begun.size)), np.zeros(rows, dtype=np.int64)
+        self.none = np.empty(0)
+
+    def rows_of(self) -> tuple[Any, Any] | None:
+        """Times and states of the run from the state in the arrays; None where a step fails, or more are needed."""
+        integrator = self.integrator
+        controller_state, begun = integrator.controller_state, integrator.y.copy()
+        controller_state[:] = self.first_state
+        shown = integrator.show(self.t0, begun)
+        status = integrator.march_adaptive(
+            self.most, self.every, self.end, self.none, self.at, self.sizes, self.states, self.counts,
+            longest=self.longest, shortest=self.shortest,
+        )  # fmt: skip
+        if status or shown or controller_state[L.TIME] != self.end:
+            return None
+        n = int(controller_state[L.ROWS])
+        over = not n or self.at[n - 1] != self.end
+        times, states = np.empty(1 + n + over), np.empty((1 + n + over, begun.size))
+        times[0], states[0] = self.t0, begun
+        times[1 : n + 1], states[1 : n + 1] = self.at[:n], self.states[:n]
+        if over:
+            times[-1], states[-1] = self.end, integrator.y
+            if integrator.show(self.end, states[-1]):
+                return None
+        return times, states
 
 
 class Rows:
@@ -111,19 +319,6 @@ class Rows:
         return kinetic + potential_energies(self.time, self.states, self._constants, potential)
 
 
-class _Arrays:
-    """What one run leaves for the next, ``made`` of these functions; a run at a time works on it."""
-
-    __slots__ = ("first", "kept", "made", "repeated", "run")
-
-    def __init__(self, made: Sequence[Any] | None = None) -> None:
-        self.made = made
-        self.first: Request | None = None
-        self.run: Run | None = None
-        self.kept: Any = None
-        self.repeated: Repeated | None = None
-
-
 class PreparedRuns:
     """A system and a method, ready for runs from many starts; ``polhode.prepare`` makes it.
 
@@ -135,55 +330,16 @@ class PreparedRuns:
     def __init__(self, system: System, method: Any, words: Mapping[str, Any]) -> None:
         self.system, self.method, self.words = system, method, dict(words)
         self._reading = [one for one in system.functions.values() if not jit.self_contained(one.function)]
-        self._idle: list[_Arrays] = []  # as many as runs have ever overlapped
+        # what runs leave for others, made of these functions: as many as have ever overlapped
+        self._idle: list[tuple[list[Any], Repeated | None]] = []
         self._warned = False
 
     def __repr__(self) -> str:
         return f"<{self.method or self.system.recommended} for {self.system.name}, ready to run>"
 
-    def _taken(self) -> _Arrays:
-        """What an earlier run has left, and no run is using; whoever takes it puts it back."""
-        try:
-            own = self._idle.pop()  # one call, so that no two threads take the same
-        except IndexError:
-            own = _Arrays()
-        if self._reading:
-            made = [one.made for one in self._reading]
-            return own if own.made == made else _Arrays(made)
-        return own
-
-    def _request(self, own: _Arrays, start: Any, parameters: Any) -> Request:
-        """The request of one run. That of a plain state is the first one with another state."""
-        first, start = own.first, start.given if isinstance(start, State) else start
-        plain = first is not None and parameters is None and type(start) is dict and STATE_SET.issuperset(start)
-        if plain and all(type(value) in PLAIN for value in start.values()):
-            assert first is not None
-            return replace(first, state=InitialState(initial_state(first.system, first.method, start, first.t0)))
-        request = requested(self.system, self.method, self.words | {"start": start, "parameters": parameters})
-        if first is None and parameters is None and type(start) is dict and STATE_SET.issuperset(start):
-            own.first = request
-        return request
-
-    def _ready(self, own: _Arrays, request: Request) -> Run:
-        """A run at its start: the arrays of the last one, where nothing but the state has changed."""
-        first, run = own.first, own.run
-        if first is None or request.system is not first.system or request.steps is not first.steps:
-            return RUNS[type(request.steps)](request)
-        if run is None:
-            run = RUNS[type(request.steps)](request)
-            alone = run.integrator.parameters.size == request.system.parameters.size and not run.event_detection
-            if (
-                alone
-                and not request.system.switches
-                and not run.breaks
-                and type(request.steps) in (FixedStep, Tolerance)
-            ):
-                own.run, own.kept = run, run.snapshot()
-            return run
-        run.request, run.start = request, request.state.values.copy()
-        run.restore(own.kept, [])
-        run.y[:], run.resumed = run.start, False
-        return run
+    def _request(self, start: Any, parameters: Any) -> Request:
+        """The request of one run."""
+        return requested(self.system, self.method, self.words | {"start": start, "parameters": parameters})
 
     def run(self, start: Any = None, *, parameters: Any = None) -> Rows:
         """The rows of one run as arrays; nothing looks at energies or at whether steps resolve the motion.
@@ -202,47 +358,39 @@ class PreparedRuns:
         PolhodeError
             As ``polhode.integrate``.
         """
-        own = self._taken()
+        made = [one.made for one in self._reading]
         try:
-            if own.repeated is not None:
-                quick = own.repeated.answer(start.given if isinstance(start, State) else start, parameters)
-                if quick is not None:
-                    times, states, system = quick
-                    return Rows(system, times, states)
-            return self._rows(own, start, parameters)
+            before, repeated = self._idle.pop()  # one call, so that no two threads take the same
+        except IndexError:
+            before, repeated = made, None
+        start, repeated = start.given if isinstance(start, State) else start, repeated if before == made else None
+        try:
+            quick = None if repeated is None else repeated.answer(start, parameters)
+            if quick is not None:
+                times, states, system = quick
+                return Rows(system, times, states)
+            run, record, chosen = self._taken(self._request(start, parameters))
+            usual = chosen and parameters is None and type(start) is dict and STATE_SET.issuperset(start)
+            if repeated is None and usual:
+                repeated = Repeated.of(run, run.request)
+            return Rows(run.system, record.times[: record.count], record.states[: record.count])
         finally:
-            self._idle.append(own)
+            self._idle.append((made, repeated))
 
-    def _rows(self, own: _Arrays, start: Any, parameters: Any) -> Rows:
-        """The rows of an ordinary run on arrays of its own."""
-        request = self._request(own, start, parameters)
-        run, record = self._ready(own, request), Record.of(request)
+    def _taken(self, request: Request) -> tuple[Run, Record, bool]:
+        """An ordinary run at its end, its rows, and whether the method that was chosen has taken it."""
         try:
             try:
-                run.to_the_end(record, request.samples, lambda: None)
+                return *taken(request), True
             except FormulasChange as told:
-                own.run, request = None, instead(request, told)
-                run, record = taken(request)
-                self._warn_of(told)
+                found = taken(instead(request, told))
+                if not self._warned:
+                    self._warned = True
+                    warn(f"a run was {taken_instead(told)}", PolhodeWarning)
+                return *found, False
         except PolhodeError:
-            own.run = None
             carry_out(request)  # which tells what was wrong, with the trajectory so far
             raise
-        if run.ended is not None:
-            own.run = None  # whose events are other ones now
-        elif not record.count or (run.now - record.last) * run.h > 0.0:
-            record.add(run.now, run.state(), 0, run.last)
-            run.show(record)
-        first = own.first
-        if own.repeated is None and first and (request.steps, request.method) == (first.steps, first.method):
-            own.repeated = Repeated.of(run, request)
-        return Rows(request.system, record.times[: record.count], record.states[: record.count])
-
-    def _warn_of(self, told: FormulasChange) -> None:
-        """Say once that another method than the one chosen takes runs."""
-        if not self._warned:
-            self._warned = True
-            warn(f"a run was {taken_instead(told)}", PolhodeWarning)
 
     def dataset(self, start: Any = None, *, parameters: Any = None) -> xr.Dataset:
         """The same run as a Dataset, as ``polhode.integrate`` makes it.
@@ -257,14 +405,7 @@ class PreparedRuns:
         PolhodeError
             As ``polhode.integrate``.
         """
-        own = self._taken()
-        try:
-            return carry_out(self._request(own, start, parameters))
-        finally:
-            self._idle.append(own)
-
-
-PLAIN = (tuple, list, np.ndarray, int, float)
+        return carry_out(self._request(start, parameters))
 
 
 @answering

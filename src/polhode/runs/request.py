@@ -20,14 +20,23 @@ from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, OldNameWarning, PolhodeError, unknown_name, warn
 from polhode.kernel import layout as L
 from polhode.methods import MethodSpec, method as find_method
+from polhode.runs import rows
 from polhode.runs.event_detection import check_span
-from polhode.runs.initial_state import InitialState, check_sums, initial_state, numbers_of, of_one_body, rows_by_name
+from polhode.runs.initial_state import (
+    check_sums,
+    from_json,
+    initial_state,
+    numbers_of,
+    of_one_body,
+    rows_by_name,
+    to_json,
+)
 from polhode.runs.integrator import check_estimate, extended
 from polhode.runs.parameters import value_at, with_parameters
-from polhode.runs.settings import Settings, unknown_argument
+from polhode.runs.rows import Record
+from polhode.runs.settings import Settings, unknown_argument, wanted
 from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, State, as_kept, record_of, state_of
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned
-from polhode.runs.tangent.words import wanted
 from polhode.systems import System, built
 from polhode.systems.carried import carried_in
 from polhode.systems.events import Event, event_of, events_of, why_not
@@ -99,55 +108,23 @@ def in_units_of(own: str, units: Any, given: Mapping[str, Any], name: str) -> tu
 # ------------------------------------------------------------------ the request
 @dataclass(frozen=True, eq=False)
 class Request:
-    """One run, asked for: all that it depends on.
-
-    Attributes
-    ----------
-    system : System
-        What moves, with the parameters of this run.
-    method : MethodSpec
-        The method with its options.
-    state : InitialState
-        Where it starts.
-    steps : FixedStep, Tolerance or TimeTransformed
-        How steps are taken.
-    t0, t_end : float
-        Start time; the end, where ``steps`` do not say it.
-    recording : Recording
-        Which states are recorded.
-    events : tuple of Event
-        What to look for.
-    breaks : tuple of float
-        Times at which loads of the user's jump.
-    since : float, optional
-        Of the rest of another run: where that began.
-    commanded : bool
-        Whether controllers have set states at the start already, as in a row of another run.
-    settings : Settings
-        How it is computed and labelled.
-    parameters : list or dict, optional
-        Those of this run in the place of those the system was built with.
-    tangent : tuple of str, optional
-        With derivatives, the names of the parameters beside the state.
-    by_tolerance : bool
-        Whether the tolerance chose the method, a series, which then gives way where there is none.
-    """
+    """One run, asked for: all that it depends on."""
 
     system: System
     method: MethodSpec
-    state: InitialState
+    state: Any  # (13 N + S + extra): where it starts
     steps: Steps
     t0: float = 0.0
-    t_end: float | None = None
+    t_end: float | None = None  # where ``steps`` do not say it
     recording: Recording = field(default_factory=Recording)
     events: tuple[Event, ...] = ()
     breaks: tuple[float, ...] = ()
-    since: float | None = None
-    commanded: bool = False
+    since: float | None = None  # of the rest of another run: where that began
+    commanded: bool = False  # whether controllers have set states at the start already, as in a row of another run
     settings: Settings = field(default_factory=Settings)
-    parameters: Any = None
-    tangent: tuple[str, ...] | None = None
-    by_tolerance: bool = False
+    parameters: Any = None  # of this run in the place of those the system was built with
+    tangent: tuple[str, ...] | None = None  # with derivatives, the names of the parameters beside the state
+    by_tolerance: bool = False  # whether the tolerance chose the method, a series, which then may give way
 
     @property
     def final(self) -> float:
@@ -162,7 +139,7 @@ class Request:
     @cached_property
     def behind(self) -> Array:
         """The numbers behind the bodies in a state that nothing else is said of."""
-        return self.state.values[L.BODY * self.system.N :].copy()
+        return self.state[L.BODY * self.system.N :].copy()
 
     @property
     def samples(self) -> Array | None:
@@ -190,14 +167,19 @@ class Request:
             return {"order": p.order_velocity, "order_note": f"{lower} with velocity-dependent loads; {kept}"}
         return {"order": p.order, "order_note": f"{lower} of the work, {p.order} of the motion; {kept}"}
 
-    def of_member(self, k: int) -> Request:
-        """The same with the noise that member k of an ensemble has.
+    def record(self, stored: bool = False) -> Record:
+        """Room for the rows of the run; where they are ``stored`` on the way, for those of some slices only."""
+        width, samples = len(self.state), self.recording.t_eval
+        if samples is not None:
+            return Record(len(samples) + 2, width)
+        count = rows.FIRST_ROWS if self.total is None else self.total // self.recording.every
+        if not stored:
+            return Record(count + 2, width)
+        most = max(rows.FEWEST, rows.SLICE // (8 * width))
+        return Record(min(count, 2 * most + rows.KEPT // (8 * width)) + 2, width, most)
 
-        Raises
-        ------
-        InvalidInput
-            More members, or more steps, than have noise of their own.
-        """
+    def of_member(self, k: int) -> Request:
+        """The same with the noise that member k of an ensemble has."""
         bath, at = self.method.prepare().bath, L.BODY * self.system.N + len(self.system.auxiliary)
         if bath is None or not bath.apart or not k:
             return self
@@ -205,26 +187,20 @@ class Request:
             raise InvalidInput(f"a seed has noise of their own for {2.0**53 / bath.apart:.0f} members with "
                                f"{bath.apart / 2:.0f} steps each; give members={{'seed': ...}}, or "
                                "noise='common'")  # fmt: skip
-        y = self.state.values.copy()
+        y = self.state.copy()
         y[at] += k * bath.apart
-        return replace(self, state=InitialState(y))
+        return replace(self, state=y)
 
     def without_series(self) -> Request:
-        """The same with the method that a tolerance takes where loads have no series.
-
-        Raises
-        ------
-        InvalidInput
-            That method has no such tolerance, or no compensated sums of this system.
-        """
+        """The same with the method that a tolerance takes where loads have no series."""
         chosen = replace(find_method(WITHOUT_SERIES), compensated=self.method.compensated)
         assert isinstance(self.steps, Tolerance)
         check_estimate(chosen, self.steps.rtol)
         check_sums(chosen, self.system.translates, self.system.name)
         end = L.BODY * self.system.N + len(self.system.auxiliary)
-        y = extended(self.system, chosen.prepare(), self.state.values[: L.BODY * self.system.N])
-        y[:end] = self.state.values[:end]
-        return replace(self, method=chosen, state=InitialState(y), by_tolerance=False)
+        y = extended(self.system, chosen.prepare(), self.state[: L.BODY * self.system.N])
+        y[:end] = self.state[:end]
+        return replace(self, method=chosen, state=y, by_tolerance=False)
 
     def on(self, threads: int) -> Request:
         """The same by so many threads."""
@@ -232,7 +208,7 @@ class Request:
 
     def to_json(self) -> dict[str, Any]:
         """Itself in JSON's types; what has its default and came later than others is left out."""
-        return self._with_state(self.state.to_json())
+        return self._with_state(to_json(self.state))
 
     def _with_state(self, state: Any) -> dict[str, Any]:
         """Itself in JSON's types, with what stands for the state."""
@@ -261,7 +237,7 @@ class Request:
     def to_text(self) -> str:
         """The text of its record. A state that is a text of bytes is put in as it is: looking for what JSON has to
         escape takes longer than the run of 10^4 bodies."""
-        state, (before, after) = self.state.to_json(), self._around
+        state, (before, after) = to_json(self.state), self._around
         return before + (f'"{state}"' if isinstance(state, str) else json.dumps(state)) + after
 
     @cached_property
@@ -271,7 +247,7 @@ class Request:
         assert mark
         return before, after
 
-    def from_another(self, state: InitialState) -> Request:
+    def from_another(self, state: Array) -> Request:
         """The same run from another state."""
         made = replace(self, state=state)
         made.__dict__["_around"] = self._around
@@ -282,14 +258,7 @@ class Request:
         cls, text: Any, functions: Mapping[str, Callable[..., Any]], system: System | None = None,
         call: str = "rerun(ds, ",
     ) -> Request:  # fmt: skip
-        """The request of a record, with the user's functions, or a system of the user's, handed in again.
-
-        Raises
-        ------
-        InvalidInput
-            What is missing or not wanted; ``call`` is how the words that tell of it begin. The text may come from
-            anybody: it is no record, or one that ``integrate`` would have refused.
-        """
+        """The request of a record, with the user's functions, or a system of the user's, handed in again."""
         try:
             kept = json.loads(text)
             kept |= {"state": numbers_of(kept["state"])}
@@ -314,7 +283,7 @@ class Request:
             steps = replace(steps, backwards=truth(kept["backwards"], "backwards"))
         recording = Recording.of(kept["every"], kept["t_eval"], steps, t0, t_end)
         return cls(
-            system, chosen, InitialState.from_json(kept["state"], system, chosen), steps, t0, t_end, recording,
+            system, chosen, from_json(kept["state"], system, chosen), steps, t0, t_end, recording,
             tuple(events), tuple(checked_breaks(kept.get("breaks", []), -inf, inf)),
             None if kept.get("since") is None else number(kept["since"], "since"),
             truth(kept.get("commanded", False), "commanded"),
@@ -410,7 +379,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any]) -> Request:
     if before is not None or given["states"]:
         go_on_with_states(y, given["states"] if before is None else before.isel(time=-1), system)
     made = Request(
-        system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
+        system, chosen, y, steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, truth(given.get("commanded") or False, "commanded"),
         settings if units == settings.units else replace(settings, units=units),
         parameters, wanted(given.get("tangent")), by_tolerance,
@@ -429,13 +398,7 @@ def usual_method(system: System, given: Mapping[str, Any], kept: Mapping[str, An
 def with_options(
     method: Any, system: Any, given: Mapping[str, Any], caller: str, arguments: Iterable[str] = ARGUMENTS
 ) -> Any:  # fmt: skip
-    """The method with options that stand among the words of a call, as they did before, which is said.
-
-    Raises
-    ------
-    InvalidInput
-        A word that is neither an argument nor an option of the method.
-    """
+    """The method with options that stand among the words of a call, as they did before, which is said."""
     options = {name: value for name, value in given.items() if name not in arguments}
     if not options:
         return method
@@ -472,7 +435,7 @@ def _key_of(method: Any, given: Mapping[str, Any]) -> Any:
     return (method, step, steps, t_end, every) if usual and plain_numbers and named and empty else None
 
 
-def _state_of_one_body(request: Request, alone: Any, attracted: bool, given: Mapping[str, Any]) -> InitialState | None:
+def _state_of_one_body(request: Request, alone: Any, attracted: bool, given: Mapping[str, Any]) -> Array | None:
     """Where another run like ``request`` starts, one body and plain numbers; None for anything else."""
     y = of_one_body(alone, attracted, *map(given.get, STATE_WORDS))
     behind = request.method.prepare()
@@ -481,7 +444,7 @@ def _state_of_one_body(request: Request, alone: Any, attracted: bool, given: Map
         return None
     if attracted and given.get("velocity") is None and given.get("momentum") is None:
         return None
-    return InitialState(np.concatenate([y, request.behind]))
+    return np.concatenate([y, request.behind])
 
 
 def _started(state: State, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -128,10 +128,7 @@ def coarse_orbit(run: Run) -> str:
 def _changes(run: Run, starts: Sequence[tuple[float, Any, float, Any]], speed: float) -> list[float]:
     """How much the loads change in a step of the method from each of some states, given as (t, y, h) with the state
     after the step or None: what that makes of the turn of a body in the step, in rad, or of its way at its or the usual
-    speed, relative to it; of several bodies the root mean square.
-
-    ``speed`` is the root of the sum of mass times velocity squared. NaN where the step or a load fails.
-    """
+    speed, relative to it; of several bodies the root mean square."""
     system, integrator = run.system, run.integrator
     group, whole, times, rows, kept = 1 + len(PARTS), [], [], [], []
     for k, (t, y, h, end) in enumerate(starts):
@@ -166,9 +163,7 @@ def _changes(run: Run, starts: Sequence[tuple[float, Any, float, Any]], speed: f
 
 
 def coarse_loads(run: Run, times: Array, states: Array) -> str:
-    """What is to be said of steps in which the loads change too much; empty where they do not.
-
-    Called when the run is over; what it counts stays as it is."""
+    """What is to be said of steps in which the loads change too much; empty where they do not."""
     prepared, system, n = run.integrator.prepared, run.system, len(times)
     solved = prepared.needs & {"central_gravity", "mutual_gravity"} or prepared.step_density == "distance"
     logged = any(one.logs for one in system.functions.values())  # of the calls of the run, and no others

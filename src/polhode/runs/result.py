@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from polhode.arguments import Array
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
 from polhode.kernel import layout as L
 from polhode.kernel.energies import write_energies
+from polhode.lazy_packages import xr
 from polhode.runs.energy_guard import LARGE, blown_up, error_sizes, first_beyond, first_large, large_error, large_ratio
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads
@@ -23,14 +25,23 @@ from polhode.trajectory.energies import energy_balance
 from polhode.trajectory.quantities import Constants, of_bodies
 from polhode.trajectory.schema import MEANING
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 @cache
 def release() -> str:
     """Version of polhode; reading it off the installation takes as long as a short run."""
     return version("polhode")
+
+
+def labelled(labels: Mapping[str, Any], make: Callable[[], xr.Dataset]) -> xr.Dataset:
+    """A Dataset, or that of a failure, with the attributes that a scenario gives."""
+    try:
+        ds = make()
+        ds.attrs.update(labels)
+        return ds
+    except PolhodeError as failed:
+        if failed.trajectory is not None:
+            failed.trajectory.attrs.update(labels)
+        raise
 
 
 def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None, stopped: str) -> xr.Dataset:

@@ -12,11 +12,10 @@ import xarray as xr
 
 from polhode.arguments import path as checked_path, truth
 from polhode.display import Progress
-from polhode.errors import Interrupted, InvalidInput, PolhodeError, answering
+from polhode.errors import Interrupted, InvalidInput, answering
 from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.request import Request
-from polhode.runs.result import finish
-from polhode.runs.rows import Record
+from polhode.runs.result import finish, labelled
 from polhode.runs.settings import only_functions
 from polhode.runs.store import LiveStore, Store
 from polhode.systems import System
@@ -91,7 +90,7 @@ def resume(
     if live.complete():
         live.verify()
         return live.trajectory().assign_attrs(run=request.to_text())
-    return _labelled(live, lambda: carry_out(request, progress, live))
+    return labelled(live.labels, lambda: carry_out(request, progress, live))
 
 
 @answering
@@ -150,8 +149,8 @@ def load(
         return live.trajectory()
     request = _read(live, system, functions, "load")
     if live.over:  # what is left to do takes no time
-        return _labelled(live, lambda: carry_out(request, None, live))
-    return _labelled(live, lambda: _so_far(live, request))
+        return labelled(live.labels, lambda: carry_out(request, None, live))
+    return labelled(live.labels, lambda: _so_far(live, request))
 
 
 def _read(live: LiveStore, system: System | None, functions: Mapping[str, Callable[..., Any]], name: str) -> Request:
@@ -184,7 +183,7 @@ def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
 
 def _so_far(live: LiveStore, request: Request) -> xr.Dataset:
     """The rows that are committed, without taking a step."""
-    record, run = Record.of(request), RUNS[type(request.steps)](request)
+    record, run = request.record(), RUNS[type(request.steps)](request)
     live.join(run, record, None)
     if not record.count and request.recording.t_eval is None:
         record.add(run.t0, run.start, 0)
@@ -197,15 +196,3 @@ def _so_far(live: LiveStore, request: Request) -> xr.Dataset:
         ds = stopped.trajectory
         assert isinstance(ds, xr.Dataset)
         return ds
-
-
-def _labelled(live: LiveStore, make: Callable[[], xr.Dataset]) -> xr.Dataset:
-    """The Dataset, or that of a failure, with the attributes its scenario gave it."""
-    try:
-        ds = make()
-        ds.attrs |= live.labels
-        return ds
-    except PolhodeError as failed:
-        if failed.trajectory is not None:
-            failed.trajectory.attrs |= live.labels
-        raise

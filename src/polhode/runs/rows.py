@@ -9,7 +9,6 @@ import numpy as np
 from polhode.arguments import Array, memory
 from polhode.errors import InvalidInput
 from polhode.runs.integrator import RowArrays
-from polhode.runs.request import Request
 
 FIRST_ROWS = 1024
 LARGEST_ROWS = 2**31
@@ -22,18 +21,7 @@ FEWEST = 16
 
 
 class Record:
-    """Rows recorded so far; of a run whose rows go to a store, those of late.
-
-
-    Attributes
-    ----------
-    count : int
-        How many rows were recorded.
-    first : int
-        Number of the first of them that is still in memory; ``times`` and so on begin with it.
-    most : int
-        Rows that one slice may record; ``LARGEST_ROWS`` where all stay in memory.
-    """
+    """Rows recorded so far; of a run whose rows go to a store, those of late."""
 
     def __init__(self, rows: int, width: int, most: int = LARGEST_ROWS) -> None:
         self.count, self.first, self.most = 0, 0, most
@@ -67,21 +55,6 @@ class Record:
             f"{rows} rows would need {rows * self.states.shape[1] * 8 / 1e9:,.0f} GB of memory; record less with a "
             "larger every, or let them go to a store (store='run.zarr')"
         )
-
-    @classmethod
-    def of(cls, request: Request, stored: bool = False) -> Record:
-        """Room for the rows of a run; where they are ``stored`` on the way, for those of some slices only.
-
-        Rows at times of ``t_eval`` stay in memory, as these times do.
-        """
-        samples, total, width = request.recording.t_eval, request.total, len(request.state.values)
-        if samples is not None:
-            return cls(len(samples) + 2, width)
-        rows = FIRST_ROWS if total is None else total // request.recording.every
-        if not stored:
-            return cls(rows + 2, width)
-        most = max(FEWEST, SLICE // (8 * width))
-        return cls(min(rows, 2 * most + KEPT // (8 * width)) + 2, width, most)
 
     @property
     def held(self) -> int:

@@ -86,21 +86,16 @@ BY_DEFAULT = Settings()
 
 
 # ------------------------------------------------------------------ arguments of before
-def _settings(name: str, value: str) -> str:
-    return f"settings={{{name!r}: {value}}}"
-
-
 def _start(name: str, value: str) -> str:
     return f"start={{{name!r}: {value}}}"
 
 
-def _tolerance(name: str, value: str) -> str:
-    return f"steps=polhode.Tolerance(rtol, {name}={value})"
-
-
 MOVED: dict[str, Callable[[str, str], str]] = {
     "rtol": lambda name, value: f"steps=polhode.Tolerance({value})",
-    **dict.fromkeys(("atol", "max_step", "first_step", "max_steps"), _tolerance),
+    **dict.fromkeys(
+        ("atol", "max_step", "first_step", "max_steps"),
+        lambda name, value: f"steps=polhode.Tolerance(rtol, {name}={value})",
+    ),
     "t0": lambda name, value: _start("time", value),
     **dict.fromkeys(
         ("time", "rotation_vector", "euler_angles", "euler_angles_deg", "angular_velocity_space",
@@ -109,7 +104,10 @@ MOVED: dict[str, Callable[[str, str], str]] = {
     "sequence": lambda name, value: f"start={{'euler_angles': ..., 'sequence': {value}}}",
     "clock": lambda name, value: _start("time_variables", value),
     "carries": lambda name, value: _start("compensation", value),
-    **dict.fromkeys(("compensated", "guard", "units", "epoch", "threads"), _settings),
+    **dict.fromkeys(
+        ("compensated", "guard", "units", "epoch", "threads"),
+        lambda name, value: f"settings={{{name!r}: {value}}}",
+    ),
     "checkpoint_seconds": lambda name, value: f"store=polhode.Store(path, checkpoint_seconds={value})",
 }  # fmt: skip
 """Words that were arguments of ``integrate``, and what is written instead."""
@@ -151,3 +149,20 @@ def only_functions(given: Mapping[str, Any], caller: str, known: Iterable[str]) 
             raise unknown_argument(name, value, (), "argument")
         if not callable(value):
             raise unknown_name(f"argument of {caller}", name, known)
+
+
+STATE = "state"
+
+
+def wanted(tangent: Any) -> tuple[str, ...] | None:
+    """Names of parameters beside the state; None where no derivatives are asked for."""
+    if tangent is None or tangent is False:
+        return None
+    if tangent is True or (isinstance(tangent, str) and tangent == STATE):
+        return ()
+    names = [tangent] if isinstance(tangent, str) else tangent
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
+        raise InvalidInput(
+            f"tangent must be True, 'state', or names of parameters such as ['inertia'], not {shown(tangent)}"
+        )
+    return tuple(name for name in names if name != STATE)

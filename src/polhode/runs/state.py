@@ -15,12 +15,11 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, array, has, has_quantity, mapping, number, text, truth, whole
 from polhode.errors import InvalidInput, naming, unknown_name
+from polhode.lazy_packages import xr
 from polhode.methods import MethodSpec, method as find_method
 from polhode.trajectory.schema import COMMANDS, ROLE, renamed, trajectory
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from polhode.systems import System
 
 ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg")

@@ -11,18 +11,17 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.errors import FileProblem, unknown_name
+from polhode.lazy_packages import xr
 from polhode.runs.store import TRAJECTORY, LiveStore, Store
 from polhode.runs.store_parts import in_use
 from polhode.trajectory.files import CHECKPOINT
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 SHOWN = ("position", "attitude", "angular_velocity", "energy_error", "iterations")
 """What ``tail`` shows of a run unless told otherwise, as far as it is there."""
@@ -127,13 +126,9 @@ def shown_of(ds: xr.Dataset, names: list[str]) -> list[str]:
         return names
     found: list[str] = []
     for name in SHOWN:
-        if name in along and sum(_width(ds, one) for one in [*found, name]) <= WIDEST:
+        if name in along and sum(prod(ds[one].shape[1:]) for one in [*found, name]) <= WIDEST:
             found.append(name)
     return found or along[-2:]
-
-
-def _width(ds: xr.Dataset, name: str) -> int:
-    return int(np.prod(ds[name].shape[1:], dtype=int))
 
 
 def columns_of(ds: xr.Dataset, names: list[str]) -> list[str]:

@@ -76,7 +76,7 @@ class Run:
 
         self.request, self.system, self.chosen = request, request.system, request.method
         self.t0, self.guard, self.final = request.t0, request.settings.guard, request.final
-        self.start = request.state.values.copy()
+        self.start = request.state.copy()
         self.direction = copysign(1.0, self.final - self.t0)
         self.event_detection = EventDetection(request)
         self.event_detection.fire(self.t0, self.start, first=True)
@@ -545,10 +545,7 @@ class Run:
     def failure(
         self, status: int, step: int, y: Any, t: float, h: float, after: Any = None, problem: Exception | None = None
     ) -> PolhodeError:
-        """The error for a step that returned ``status`` or raised ``problem``.
-
-        ``y`` is the state before it, ``after`` (else the run's own) what it left behind.
-        """
+        """The error for a step that returned ``status`` or raised ``problem``."""
         if problem is None and (own := self.particular_failure(status, step, t, h)) is not None:
             return own
         where: dict[str, Any] = {"step": step, "time": t}
@@ -654,10 +651,7 @@ class Run:
     def _user_failure(
         self, problem: Exception | None, y: Any, h: float, where: dict[str, Any]
     ) -> UserFunctionError | None:
-        """The failure of a user's function, with the user's traceback: the step is taken again with plain Python.
-
-        None when no function of the user's failed.
-        """
+        """The failure of a user's function, with the user's traceback: the step is taken again with plain Python."""
         if self.system.sampled and problem is None:
             try:
                 check_commands(self.system, where["time"], y, self.integrator.bodies)

@@ -31,7 +31,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -40,19 +40,17 @@ from polhode.arguments import number, path as checked_path
 from polhode.durable import Unsynced, write_durably
 from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWarning, PolhodeError, shown
 from polhode.kernel.interrupts import held
+from polhode.lazy_packages import xr
+from polhode.runs import streamed
 from polhode.runs.request import Request
 from polhode.runs.result import finish
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.runs.store_parts import RowsOnDisk, here, packed, unpacked
-from polhode.runs.streamed import Streamed
 from polhode.trajectory import foreign
 from polhode.trajectory.files import CHECKPOINT, is_store, zarr_store
 from polhode.trajectory.growing import encoded, opened
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 SECONDS = 30.0
 """Between two checkpoints, unless told otherwise."""
@@ -137,21 +135,7 @@ class Store:
 
 
 class LiveStore:
-    """The store of one run, while that run is in this process.
-
-
-    Attributes
-    ----------
-    run_text : str
-        The request of the run, as the attribute ``run`` of its Dataset.
-    rows : int
-        How many rows are committed.
-    over : bool
-        Whether the run has come to its end.
-    steps, of, progress
-        Of a store that was opened: steps done, and in all where known; times of the ``start``, the ``end`` and the last
-        step, the ``share`` of the span, seconds ``elapsed`` in the last process, and what was done before it.
-    """
+    """The store of one run, while that run is in this process."""
 
     def __init__(self, target: Store, labels: Mapping[str, str] | None = None, origin: str | None = None) -> None:
         self._set_up(target)
@@ -180,7 +164,7 @@ class LiveStore:
         self.room = 0
         self.unfinished: dict[str, tuple[int, Any, Any, bool]] = {}
         self.flushed, self.disk = 0, Unsynced()
-        self.streams, self.stream = True, None  # type: bool, Streamed | None
+        self.streams, self.stream = True, None  # type: bool, streamed.Streamed | None
         self.lock: int | None = None
         self.begun = time.perf_counter(), 0.0, 0
         self.steps, self.of, self.progress = 0, None, {}  # type: int, int | None, dict[str, Any]
@@ -292,16 +276,12 @@ class LiveStore:
                 self._renew(request)
             return
         self.run_text, self.makers = request.to_text(), [here()]
-        try:
+        with self._writing(OSError):
             self.path.mkdir(parents=True, exist_ok=True)
             self._own()
             self._check_new()
             self.made = True
             self._create(request)
-        except FileProblem:
-            raise
-        except OSError as refused:
-            raise self._refused(refused) from refused
         self._checkpoint({"steps": 0, "of": request.total, "rows": 0, "over": False}, None, self.digests)
         self.new = False
 
@@ -325,7 +305,7 @@ class LiveStore:
         zarr: Any = lazy.opened("zarr")
         from zarr.codecs import ZstdCodec
 
-        samples, width = request.recording.t_eval, len(request.state.values)
+        samples, width = request.recording.t_eval, len(request.state)
         most = request.steps.max_steps if isinstance(request.steps, Tolerance) else request.total
         rows = GUESSED_ROWS if most is None else most // request.recording.every + 2
         if samples is not None:
@@ -370,7 +350,7 @@ class LiveStore:
             request = run.request
             most = None if run.total is None else run.total // request.recording.every + 2
             most = most if request.samples is None else len(request.samples) + 2
-            self.stream = Streamed(self.path / TRAJECTORY, run, potential, self.labels, most)
+            self.stream = streamed.Streamed(self.path / TRAJECTORY, run, potential, self.labels, most)
         self.begun = time.perf_counter(), 0.0, 0
         if self.state is None:
             return
@@ -463,9 +443,7 @@ class LiveStore:
         return ds
 
     def finish(self, potential: Any, error: PolhodeError | None, stopped: str) -> xr.Dataset:
-        """The Dataset of the run, opened from the store; where there is an error it is raised, with the Dataset on it.
-
-        That of a failure is in memory where all its rows still are."""
+        """The Dataset of the run, opened from the store; an error is raised with the Dataset on it."""
         run, record, stream = self.run, self.record, self.stream
         assert run is not None
         whole = record.first == 0
@@ -474,7 +452,7 @@ class LiveStore:
         if isinstance(error, FileProblem):
             error.trajectory = self.trajectory().assign_attrs(incomplete=str(error))
             raise error
-        try:
+        with self._writing(OSError):
             judge = error is None or isinstance(error, NotFinite)
             stream.add(record.between(stream.taken, record.count), judge)
             if whole and (error or stream.failed) is not None:
@@ -483,8 +461,6 @@ class LiveStore:
                 return finish(run, potential, record, error, stopped)
             times, states, *_ = record.between(0, record.count) if whole else self._stored(record.count)
             return stream.close(error, stopped, times, states)
-        except OSError as refused:
-            raise self._refused(refused) from refused
 
     def _stored(self, count: int) -> tuple[Any, Any]:
         """Times and states on disk, which give the rows asked for."""
@@ -509,9 +485,7 @@ class LiveStore:
             raise self.stream.failed
 
     def commit(self, over: bool = False) -> None:
-        """Write the rows up to the last look, then the checkpoint.
-
-        A run that is ``over`` has all its rows written. What goes on from there does the last of it again."""
+        """Write the rows up to the last look, then the checkpoint."""
         if not self.writable or self.run is None or (self.kept is None and not over):
             return
         done, state, count = self.run.done, None, self.record.count
@@ -527,20 +501,17 @@ class LiveStore:
             self._follow(count)
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _writing(self, kind: type[Exception] = Exception) -> Iterator[None]:
         """What is refused while the store is written becomes the one sentence about it."""
         try:
             yield
         except FileProblem:
             raise
-        except Exception as problem:
+        except kind as problem:
             raise self._refused(problem) from problem
 
     def _flush(self, count: int, durably: bool = False) -> None:
-        """Write the rows up to a number. They do not count before the next checkpoint.
-
-        Rows of an unfinished chunk are kept in memory, and written only if ``durably``.
-        """
+        """Write the rows up to a number. They do not count before the next checkpoint."""
         if count > self.flushed:
             if count > self.room:
                 self._make_room(count)
@@ -559,8 +530,8 @@ class LiveStore:
         if self.stream is not None:
             self.stream.add(self.record.between(self.stream.taken, count))
             self.record.forget(min(self.flushed, self.stream.taken))
-            if not self.over:
-                self.stream.show_if_due()
+            if not self.over and time.perf_counter() - self.stream.shown >= streamed.SECONDS:
+                self.stream.show_so_far()
 
     def _make_room(self, count: int) -> None:
         """See to it that the arrays have room for so many rows, and know their chunks."""
@@ -614,10 +585,8 @@ class LiveStore:
             "state": state,
         }
         text = json.dumps(body | {"sha256": _sealed(body)})
-        try:
+        with self._writing(OSError):
             write_durably(self.path / CHECKPOINT, text.encode())
-        except OSError as refused:
-            raise self._refused(refused) from refused
 
     def _progress(self) -> dict[str, Any]:
         run = self.run

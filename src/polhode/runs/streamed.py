@@ -11,12 +11,13 @@ import time
 from collections.abc import Mapping
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.arguments import Array
 from polhode.errors import CoarseStepWarning, EnergyWarning, Interrupted, NotFinite, PolhodeError, warn
+from polhode.lazy_packages import xr
 from polhode.runs import energy_guard
 from polhode.runs.resolution import coarse_loads
 from polhode.runs.result import attributes, columns, potential_energies, with_found
@@ -27,9 +28,6 @@ from polhode.trajectory.energies import EnergyBalance, energy_balance
 from polhode.trajectory.growing import Growing, opened
 from polhode.trajectory.quantities import Constants, of_bodies
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 PIECE = 2**19
 """Bytes of the states from which a piece is computed, which takes some ten times that memory; at least one row."""
 SECONDS = 2.0
@@ -37,18 +35,7 @@ SECONDS = 2.0
 
 
 class Streamed:
-    """The Dataset of a run, on its way to the disk.
-
-
-    Attributes
-    ----------
-    taken : int
-        Rows handed in.
-    failed : PolhodeError or None
-        What is wrong with one of the rows; it and all after it are left out.
-    closed : bool
-        Whether the last row was shown as such.
-    """
+    """The Dataset of a run, on its way to the disk."""
 
     def __init__(self, folder: Path, run: Run, potential: Any, labels: Mapping[str, str], most: int | None) -> None:
         self.folder, self.run, self.potential, self.labels = folder, run, potential, dict(labels)
@@ -129,8 +116,6 @@ class Streamed:
             none = np.empty(0), np.empty((0, width)), np.empty(0, dtype=np.int64), np.empty(0)
             growing.add(columns(run, Rows(*none[:3]), none[3], None if self.potential is None else np.empty(0), {}))
         if last:
-            import xarray as xr
-
             growing.put(with_found(run, xr.Dataset(), stopped))
         if self.chart is not None and self.chart.name in growing.pending:
             name, sequence = self.chart.name, self.chart.attributes.get("sequence")
@@ -142,11 +127,6 @@ class Streamed:
             growing.describe(name, words)
         growing.show(attributes(run, error, stopped) | self.labels, last)
         self.shown, self.closed = time.perf_counter(), last
-
-    def show_if_due(self) -> None:
-        """Let others see the rows now and then."""
-        if time.perf_counter() - self.shown >= SECONDS:
-            self.show_so_far()
 
     def show_so_far(self) -> None:
         """Let others see the rows of a run that is not over."""

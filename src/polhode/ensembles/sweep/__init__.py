@@ -32,6 +32,6 @@ of some members each own whole chunks of a store and are marked when they are do
 from __future__ import annotations
 
 from polhode.ensembles.sweep.call import SweepProgress, SweepStatus, sweep, sweep_member, sweep_status
-from polhode.ensembles.sweep.results import open_sweep
+from polhode.ensembles.sweep.store import open_sweep
 
 __all__ = ["SweepProgress", "SweepStatus", "open_sweep", "sweep", "sweep_member", "sweep_status"]

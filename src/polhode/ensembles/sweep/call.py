@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Any
 
 from polhode.arguments import mapping, path as checked_path, truth, whole
 from polhode.display import SECONDS_BETWEEN_LINES, Display, Progress, duration, teller
-from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.members import Block, kept_of
 from polhode.ensembles.sweep.plan import Plan, Study, maker
 from polhode.ensembles.sweep.processes import Processes
-from polhode.ensembles.sweep.results import open_store
-from polhode.ensembles.sweep.store import PLAN, SweepStore
+from polhode.ensembles.sweep.store import PLAN, Folder, SweepStore, open_store
 from polhode.ensembles.sweep.work import fill, task
 from polhode.errors import (
     FileProblem,
@@ -254,7 +253,7 @@ def _planned(study: Study, allow_code: bool, parallel: int) -> Plan:
         raise first
     variables, labels, attributes = kept_of(ds, study)
     plan = Plan(study, members, variables, labels, attributes, maker())
-    size = sum(int(8 * _product(one.shape)) for one in variables.values())
+    size = sum(8 * prod(one.shape) for one in variables.values())
     chunk = study.table.get("chunk")
     if chunk is None:
         if seconds < TASK_SECONDS:
@@ -263,13 +262,6 @@ def _planned(study: Study, allow_code: bool, parallel: int) -> Plan:
         if parallel > 1:
             chunk = min(chunk, members / (TASKS_EACH * parallel))
     return Plan(study, min(members, max(1, int(chunk))), variables, labels, attributes, plan.made_by)
-
-
-def _product(shape: Iterable[int]) -> int:
-    found = 1
-    for size in shape:
-        found *= size
-    return found
 
 
 def _tried(study: Study, number: int, allow_code: bool, to_the_end: bool) -> tuple[xr.Dataset, float]:

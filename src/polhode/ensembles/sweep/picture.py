@@ -23,9 +23,7 @@ LOGARITHMIC = 15.0
 
 
 def picture(ds: xr.Dataset, path: str | os.PathLike[str] | None = None, show: str | None = None) -> Figure:
-    """Draw a sweep: over two keys a map, else one panel for each key; members that failed are crosses.
-
-    With all rows kept, bands over time instead: the median, the quartiles and the range of all members."""
+    """Draw a sweep: over two keys a map, else one panel for each key; members that failed are crosses."""
     rows = "time" in ds.dims
     name = show or next((str(one) for one in _drawable(ds, rows)), None)
     dims = ("member", "time") if rows else ("member",)

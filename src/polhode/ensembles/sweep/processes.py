@@ -35,7 +35,7 @@ class Worker:
     def __init__(self, first: dict[str, Any], answers: queue.Queue[tuple[Worker, Any]]) -> None:
         env = dict(os.environ)
         root = str(Path(polhode.__file__).parent.parent)
-        code = f"import sys; sys.path.append({root!r}); from polhode.ensembles.sweep.worker import main; main()"
+        code = f"import sys; sys.path.append({root!r}); from polhode.ensembles.sweep.work import main; main()"
         self.process = subprocess.Popen(
             [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env,
             start_new_session=True,

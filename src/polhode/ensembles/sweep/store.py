@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import time
 import warnings
 from collections.abc import Iterator
@@ -26,11 +27,108 @@ from typing import Any
 
 import numpy as np
 
-from polhode.ensembles.sweep.folder import Folder
+from polhode import reading
+from polhode.arguments import path as checked_path
+from polhode.durable import PARTIAL, write_beside_others
 from polhode.ensembles.sweep.members import Block
 from polhode.ensembles.sweep.plan import Plan, maker, opened, sealed
-from polhode.errors import FileProblem, PolhodeError
+from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, answering, shown
+from polhode.lazy_packages import xr
 from polhode.trajectory import foreign
+from polhode.trajectory.files import zarr_store
+
+
+class Folder:
+    """A folder by its path, or by its URL where there is a ``://`` in it."""
+
+    def __init__(self, name: str | os.PathLike[str]) -> None:
+        text = os.fspath(name)
+        if not text.rstrip("/").endswith(".zarr"):
+            raise InvalidInput(f"the store {shown(text)} of a sweep must end in .zarr; it will be a Zarr folder")
+        text = text.removeprefix("file://")
+        self.remote = "://" in text
+        self.name = text.rstrip("/") if self.remote else str(Path(text).absolute())
+        self.files: Any = None
+        if self.remote:
+            try:
+                from fsspec.core import url_to_fs
+            except ImportError:
+                raise MissingExtra(
+                    f"the store {text} is a URL, for which fsspec is needed: pip install 'polhode[cluster]'"
+                ) from None
+            try:
+                self.files, self.root = url_to_fs(self.name)
+            except (ImportError, ValueError) as unknown:
+                raise InvalidInput(f"cannot reach the store {text}: {unknown}") from None
+
+    def __str__(self) -> str:
+        return self.name
+
+    def read(self, key: str) -> bytes | None:
+        """What a file holds, or None where there is none."""
+        try:
+            if self.remote:
+                return bytes(self.files.cat_file(f"{self.root}/{key}"))
+            file = Path(self.name) / key
+            return reading.data(file, "record") if file.exists() else None
+        except FileNotFoundError:
+            return None
+        except FileProblem:
+            raise
+        except OSError as refused:
+            raise FileProblem(f"cannot read {self.name}/{key}: {refused.strerror or refused}") from refused
+
+    def write(self, key: str, data: bytes, *, new: bool = False) -> bool:
+        """Put a file into its place as a whole; False where there is one already and it should be new."""
+        if self.remote:
+            if new and self.files.exists(f"{self.root}/{key}"):
+                return False
+            self.files.makedirs(f"{self.root}/{key}".rpartition("/")[0], exist_ok=True)
+            self.files.pipe_file(f"{self.root}/{key}", data)
+            return True
+        try:
+            write_beside_others(Path(self.name) / key, data, new=new)
+        except FileExistsError:
+            return False
+        return True
+
+    def keys(self, folder: str) -> list[str]:
+        """Names of the files in a folder within, none where there is no such folder."""
+        try:
+            if self.remote:
+                self.files.invalidate_cache()
+                found = [str(name).rpartition("/")[2] for name in self.files.ls(f"{self.root}/{folder}", detail=False)]
+            else:
+                found = os.listdir(Path(self.name) / folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [name for name in found if not name.endswith(PARTIAL)]
+
+    def anything(self) -> bool:
+        """Whether something is there already."""
+        if self.remote:
+            return bool(self.files.exists(self.root) and self.keys(""))
+        path = Path(self.name)
+        return path.is_file() or (path.is_dir() and any(not n.endswith(PARTIAL) for n in os.listdir(path)))
+
+    def zarr(self, *, writable: bool) -> Any:
+        """The Zarr store of it."""
+        if not self.remote:
+            return zarr_store(write_beside_others)(self.name, read_only=not writable)
+        from zarr.storage import FsspecStore
+
+        return FsspecStore.from_url(self.name, read_only=not writable)
+
+    def tidy(self) -> None:
+        """Remove what writers that were killed have left."""
+        if self.remote:
+            return
+        for folder, _, names in os.walk(self.name):
+            for name in names:
+                if name.endswith(PARTIAL):
+                    with contextlib.suppress(OSError):
+                        os.unlink(Path(folder) / name)
+
 
 PLAN = "sweep.json"
 ROOT = "zarr.json"
@@ -221,3 +319,90 @@ def _digest(values: dict[str, Any]) -> str:
     for name in sorted(values):
         digest.update(name.encode() + b"\0" + np.ascontiguousarray(values[name]).tobytes())
     return digest.hexdigest()
+
+
+IN_MEMORY = 2**28
+"""Bytes up to which a sweep is read into memory; a larger one is read where it is looked at."""
+MOST_NAMED = 10**6
+"""Members up to which sentences and words are variables."""
+
+
+@answering
+def open_sweep(store: str | os.PathLike[str]) -> xr.Dataset:
+    """Read what a sweep has found, which may be going on.
+
+    Parameters
+    ----------
+    store : path or URL
+        Of ``polhode.sweep``.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimension ``member``; coordinates are what varies, by its keys (``ds["run.step"]``); ``status`` is 0 of members
+        whose run came to its end, -1 of those not computed yet, else as its ``flag_meanings`` say; ``failure`` (up to a
+        million members) is the sentence. Variables are those of a run: of its last row, or of all. Up to 256 MB it is
+        in memory; what is more is read when it is used. While members are missing it has an attribute ``incomplete``.
+
+    Raises
+    ------
+    FileProblem
+        It is not the store of a sweep, or cannot be read.
+
+    See Also
+    --------
+    sweep_status : only how far it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polhode as ph
+    >>> top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file, store = f"{folder}/top.toml", f"{folder}/top.zarr"
+    ...     _ = ph.runs.write_scenario(file, top, step=0.01, steps=100, start={"angular_velocity": (0.1, 0, 20)})
+    ...     _ = ph.sweep(file, {"grid": {"run.step": [0.01, 0.005]}}, store=store)
+    ...     ph.ensembles.open_sweep(store)["run.step"].values
+    array([0.01 , 0.005])
+    """
+    return open_store(SweepStore(Folder(checked_path(store, "store"))))
+
+
+def open_store(store: SweepStore) -> xr.Dataset:
+    """The same of a store that is open."""
+    plan = store.plan
+    try:
+        store.check_contents()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ds: xr.Dataset = xr.open_zarr(
+                store.folder.zarr(writable=False), chunks=None, consolidated=True, mask_and_scale=False
+            )
+        ds = ds.set_coords([name for name in (*store.columns, *plan.labels) if name in ds.variables])
+        if ds.nbytes <= IN_MEMORY:
+            ds = ds.load()
+    except FileProblem:
+        raise
+    except Exception as problem:  # whatever a torn folder makes of a reader
+        raise FileProblem(f"cannot read {store.folder}: {problem}; see polhode sweep --check") from problem
+    labels = {name: (name, np.array(values)) for name, values in plan.labels.items() if name not in ds.variables}
+    ds = ds.assign_coords(labels)
+    done, failures = 0, []
+    for mark in store.marks():
+        done += mark["members"][1] - mark["members"][0]
+        failures += mark["failures"]
+    if plan.members <= MOST_NAMED:
+        sentences: Any = np.full(plan.members, "", dtype=object)
+        for number, _, why in failures:
+            sentences[number] = why
+        ds["failure"] = ("member", sentences, {"long_name": "why the run failed"})
+        for name, column in store.columns.items():
+            if "words" in column:
+                words = np.array([*column["words"], ""], dtype=object)
+                ds = ds.assign_coords({name: ("member", words[ds[name].values], {"long_name": name})})
+    for name in ("sweep", "coordinates"):
+        ds.attrs.pop(name, None)
+    ds.encoding["store"] = store.folder.name
+    if done < plan.members:
+        ds.attrs["incomplete"] = f"{done} of {plan.members} members are computed"
+    return ds

@@ -117,10 +117,7 @@ def ways_to_give(*quantities: str) -> tuple[tuple[str, ...], ...]:
 def carried_out(
     given: Mapping[str, Any], state: dict[str, Any], system: System, epoch: Epoch | None = None
 ) -> dict[str, Any]:
-    """The state with what the recipes make that [initial] asks for; those that adapt a state come last.
-
-    ``epoch`` is the instant at which the run starts.
-    """
+    """The state with what the recipes make that [initial] asks for; those that adapt a state come last."""
     made = dict(state)
     for recipe in sorted(RECIPES.values(), key=lambda recipe: "state" in recipe.supplied):
         if recipe.key not in given:

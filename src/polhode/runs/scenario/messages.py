@@ -12,11 +12,9 @@ from pydantic import BaseModel
 from polhode.errors import closest, said_of
 from polhode.runs.scenario.initial_state import keys
 from polhode.runs.scenario.schema import Output, Run, scenario_file
-from polhode.runs.scenario.signatures import initial_table
-from polhode.runs.scenario.sums import TYPE
+from polhode.runs.scenario.signatures import TYPE, initial_table
 from polhode.runs.scenario.toml_lines import Key
-from polhode.runs.scenario.units import unit_keys
-from polhode.runs.scenario.values import models_in, tags_of
+from polhode.runs.scenario.values import models_in, tags_of, unit_keys
 from polhode.systems import SYSTEMS
 from polhode.systems.events import EVENTS
 from polhode.systems.forces import FORCES

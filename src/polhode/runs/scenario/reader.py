@@ -28,17 +28,14 @@ from polhode.methods import method as find_method
 from polhode.runs.initial_state import check_moving, rows_by_name, start_state
 from polhode.runs.integrator import check_estimate
 from polhode.runs.request import for_tolerance, grouped, requested
-from polhode.runs.rows import Record
-from polhode.runs.scenario.changes import dated, with_changes
-from polhode.runs.scenario.functions import function_of
 from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
-from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
+from polhode.runs.scenario.record import Files, Scenario, dated, has_step_density, span_of, with_changes
 from polhode.runs.scenario.schema import Elements, Members, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
-from polhode.runs.scenario.sums import TYPE, as_record, chosen_of, entries, entry, of_whole
+from polhode.runs.scenario.signatures import TYPE, as_record, chosen_of, entries, entry, of_whole
+from polhode.runs.scenario.sources import function_of
 from polhode.runs.scenario.toml_lines import Key, deepest, key_lines, line_of_many_parts
-from polhode.runs.scenario.units import in_units_of, unit_keys
-from polhode.runs.scenario.values import Body, models_in
+from polhode.runs.scenario.values import Body, in_units_of, models_in, unit_keys
 from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, problem, start_files
 from polhode.systems.events import Event, event_of, events_of, why_not
@@ -200,6 +197,24 @@ class _Reader:
         named = next((word for word in words if word in table), None)
         self.wrong((*section, named) if named else section, str(problem))
 
+    def tried(self, key: Key, make: Callable[..., Any], /, *given: Any, **words: Any) -> Any:
+        """What another part of polhode makes of a section; None where it refuses, which is noted."""
+        try:
+            return make(*given, **words)
+        except InvalidInput as refused:
+            self.refused(key, refused)
+            return None
+
+    def modelled(self, name: str, model: type[BaseModel], found: Any) -> Any:
+        """A table that is none of a run; None where something in it is wrong, which is noted."""
+        try:
+            return model.model_validate(found)
+        except ValidationError as wrong:
+            for error in wrong.errors(include_url=False):
+                key = (name, *error["loc"])
+                self.wrong(key, expected({**error, "loc": key}))
+            return None
+
     def scenario(self, method: str | None, step: float | None, rtol: float | None) -> Scenario:
         """The whole file."""
         parsed = self.parsed()
@@ -213,12 +228,7 @@ class _Reader:
                 run.t_end = run.t0 + run.step * run.steps
             run.rtol, run.step, run.steps = rtol, None, None
         sound = {name for name in ScenarioFile.model_fields if name not in self.bad}
-        ready = None
-        if parsed.problem is not None:
-            try:
-                ready = problem(parsed.problem)
-            except InvalidInput as unknown:
-                self.refused(("problem",), unknown)
+        ready = None if parsed.problem is None else self.tried(("problem",), problem, parsed.problem)
         if "problem" in sound and "system" in sound:
             if "problem" in self.raw and "system" in self.raw:
                 self.wrong(("system",), "a system is given, but problem brings its own; keep one of them")
@@ -257,18 +267,14 @@ class _Reader:
         if self.varied is None:
             return None
         found = self.bounded(self.varied, ("members",))
-        try:
-            made = Members.model_validate(found).model_dump()
-        except ValidationError as wrong:
-            for error in wrong.errors(include_url=False):
-                key = ("members", *error["loc"])
-                self.wrong(key, expected({**error, "loc": key}))
+        if (table := self.modelled("members", Members, found)) is None:
             return None
+        made: dict[str, Any] = table.model_dump()
         if (made["vary"] is None) == (made["table"] is None):
             self.wrong(("members",), "give either vary, what varies by name, or table, a CSV file")
         if made["table"] is not None:
             made["table"] = str(self.path.parent / made["table"])
-        return made  # type: ignore[no-any-return]
+        return made
 
     def report(self) -> None:
         """Raise all mistakes found, if any, in the order of their lines."""
@@ -284,7 +290,7 @@ class _Reader:
     def check_request(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
         """Note what ``integrate`` refuses before anything is compiled."""
         try:
-            Record.of(requested(system, label, grouped(arguments)), self.stored)
+            requested(system, label, grouped(arguments)).record(self.stored)
         except InvalidInput as refused:
             words = re.findall(r"\w+", str(refused))
             sections = ["initial", "system", "run"]
@@ -296,12 +302,7 @@ class _Reader:
         found = self.swept if self.swept is not None else {}
         if isinstance(found, dict):
             found = self.bounded({**found, **given}, ("sweep",))
-        try:
-            Sweep.model_validate(found)
-        except ValidationError as wrong:
-            for error in wrong.errors(include_url=False):
-                key = ("sweep", *error["loc"])
-                self.wrong(key, expected({**error, "loc": key}))
+        self.modelled("sweep", Sweep, found)
         self.report()
         return found  # type: ignore[no-any-return]
 
@@ -405,11 +406,7 @@ class _Reader:
                        "reported_energy if not")  # fmt: skip
         if len(self.problems) > before:
             return None
-        try:
-            return build(**arguments)
-        except InvalidInput as refused:
-            self.refused(("system",), refused)
-            return None
+        return self.tried(("system",), build, **arguments)  # type: ignore[no-any-return]
 
     def sum(self, table: Any) -> System | None:
         """Build a sum: each summand by itself, so that what is wrong with one is told at its place."""
@@ -439,11 +436,7 @@ class _Reader:
             told["function"] = self.function((*key, "kind"), told["function"])
         if len(self.problems) > before:
             return None
-        try:
-            return summand(told.pop("name", None), as_record(told))
-        except InvalidInput as refused:
-            self.refused(key, refused)
-            return None
+        return self.tried(key, summand, told.pop("name", None), as_record(told))
 
     def argument(self, kind: Any, key: Key, value: Any) -> Any:
         """What a key means as an argument of a function."""
@@ -454,7 +447,8 @@ class _Reader:
         if kind is Form.LOADS:
             return [self.summand((*key, k), *entry(load)) for k, load in enumerate(value)]
         if kind is Form.FORCES:
-            return [self.force((*key, k), force) for k, force in enumerate(value)]
+            forces = (force.model_dump(exclude_unset=True) for force in value)
+            return [self.tried((*key, k), force_of, force) for k, force in enumerate(forces)]
         if isinstance(value, Body):
             return self.body(key, value)
         if isinstance(kind, ListOf) and isinstance(value, list):
@@ -478,20 +472,8 @@ class _Reader:
         if len(given) != 1:
             self.wrong(at, f"expected one shape of {', '.join(shapes)} (got {' and '.join(given) or 'none'})")
             return None
-        try:
-            made = getattr(inertia, given[0])(**getattr(table, given[0]).model_dump())
-        except InvalidInput as refused:
-            self.refused((*at, given[0]), refused)
-            return None
-        return made if table.about is None else made.about(table.about)
-
-    def force(self, key: Key, table: Any) -> Any:
-        """One force on an orbit."""
-        try:
-            return force_of(table.model_dump(exclude_unset=True))
-        except InvalidInput as refused:
-            self.refused(key, refused)
-            return None
+        made = self.tried((*at, given[0]), getattr(inertia, given[0]), **getattr(table, given[0]).model_dump())
+        return made if made is None or table.about is None else made.about(table.about)
 
     def events(self, tables: list[Any], system: System | None) -> list[Event]:
         """What to look for."""
@@ -547,10 +529,7 @@ class _Reader:
         try:
             find_method(chosen)
             for key, value in options.items():
-                try:
-                    find_method(chosen, **{key: value})
-                except InvalidInput as refused:
-                    self.refused((*at, key), refused)
+                self.tried((*at, key), find_method, chosen, **{key: value})
             if len(self.problems) > wrong:
                 return ""
             found = find_method(chosen, **options)
@@ -574,12 +553,8 @@ class _Reader:
                        "them out")  # fmt: skip
         if system is None or len(self.problems) > before:
             return {}
-        try:
-            r, v = orbits.state(float(system.parameters[0]), **table.model_dump(exclude_none=True))
-        except InvalidInput as refused:
-            self.refused(at, refused)
-            return {}
-        return {"position": r.tolist(), "velocity": v.tolist()}
+        found = self.tried(at, orbits.state, float(system.parameters[0]), **table.model_dump(exclude_none=True))
+        return {} if found is None else {"position": found[0].tolist(), "velocity": found[1].tolist()}
 
     def state(self, table: Any, ready: Mapping[str, Any], system: System | None, run: Run) -> dict[str, Any]:
         """Initial state as arguments of ``integrate``; what the file leaves out comes from the ready-made problem."""
@@ -651,10 +626,7 @@ class _Reader:
         times = {name: getattr(table, name) for name in Run.model_fields}
         times = {name: value for name, value in times.items() if value is not None}
         if table.epoch is not None:
-            try:
-                epoch_of(table.epoch)
-            except InvalidInput as refused:
-                self.refused((*at, "epoch"), refused)
+            self.tried((*at, "epoch"), epoch_of, table.epoch)
         try:
             h, n, start = span_of(times, time_transformed)
             if table.t_eval is not None:
@@ -668,10 +640,7 @@ class _Reader:
     def output(self, table: Output) -> Files:
         """Where results go, with their suffixes checked."""
         if table.file is not None:
-            try:
-                suffix_of(table.file)
-            except InvalidInput as refused:
-                self.refused(("output", "file"), refused)
+            self.tried(("output", "file"), suffix_of, table.file)
         if table.picture is not None and Path(table.picture).suffix not in (".png", ".pdf", ".svg"):
             at = ("output", "picture")
             self.wrong(at, f"expected a name that ends in .png, .pdf or .svg (got {table.picture!r})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,11 +13,11 @@ from typing import Any
 import xarray as xr
 
 from polhode.display import Progress
-from polhode.errors import InvalidInput, PolhodeError
+from polhode.errors import InvalidInput, shown
 from polhode.methods import method as find_method
-from polhode.runs.initial_state import InitialState
 from polhode.runs.integrate import carry_out
 from polhode.runs.request import Request, go_on_with_states, grouped, requested
+from polhode.runs.result import labelled
 from polhode.runs.state import State
 from polhode.runs.steps import grid, planned
 from polhode.runs.store import LiveStore, Store
@@ -98,16 +99,21 @@ class Scenario:
         if self.members is not None:
             raise InvalidInput(f"{self.path} is many members; run them with `polhode run` or "
                                "polhode.ensembles.ensemble_of(scenario)")  # fmt: skip
-        try:
+
+        def made() -> xr.Dataset:
             live = None
             if store is not None:
                 live = LiveStore(Store.of(store), self.labels, os.fspath(self.path.resolve()))
-            return self._label(carry_out(self.request.on(threads), progress, live))
-        except PolhodeError as failed:
-            if failed.trajectory is not None:
-                self._label(failed.trajectory)
-            if isinstance(failed, InvalidInput):
-                failed.args = (f"{self.path}: {failed}",)
+            return carry_out(self.request.on(threads), progress, live)
+
+        return self.labelled(made)
+
+    def labelled(self, make: Callable[[], xr.Dataset]) -> xr.Dataset:
+        """What is made of it with its attributes; what is refused is told with its path."""
+        try:
+            return labelled(self.labels, make)
+        except InvalidInput as failed:
+            failed.args = (f"{self.path}: {failed}",)
             raise
 
     @property
@@ -127,9 +133,9 @@ class Scenario:
         made = requested(self.system, self.asked, grouped(self.arguments)).of_member(self.member)
         if self.before is None:
             return made
-        y = made.state.values.copy()
+        y = made.state.copy()
         go_on_with_states(y, self.before.isel(time=-1), made.system)
-        return replace(made, state=InitialState(y))
+        return replace(made, state=y)
 
     def continued(self, ds: xr.Dataset) -> Scenario:
         """The rest of this scenario, from where a trajectory of it stopped.
@@ -184,10 +190,6 @@ class Scenario:
         return replace(self, arguments=keep, changes=self.changes | {"continued_from": now}, before=ds.isel(time=[-1]),
                        member=0)  # fmt: skip
 
-    def _label(self, ds: xr.Dataset) -> xr.Dataset:
-        ds.attrs |= self.labels
-        return ds
-
     @property
     def labels(self) -> dict[str, Any]:
         """The attributes a scenario gives to its trajectory."""
@@ -218,3 +220,80 @@ def span_of(times: Mapping[str, Any], time_transformed: bool = False) -> tuple[f
     """Signed step, number of steps and start time of a run; one with chosen steps counts as one step."""
     steps, t0, t_end = planned(grouped(times) | {"time": times.get("t0")}, time_transformed)
     return (*grid(steps, t0, t_end), t0)
+
+
+def with_changes(tables: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of a scenario with other values at some keys; the tables handed in stay as they are."""
+    made: Any = dict(tables)
+    for key, value in changes.items():
+        made = _changed(made, path_of(made, key).split("."), value, key)
+    return made  # type: ignore[no-any-return]
+
+
+def path_of(tables: Mapping[str, Any], key: str) -> str:
+    """A key with dots alone, and from the top of the file where it begins with the name of a summand."""
+    dotted = re.sub(r"\[(\d{1,9})\]", r".\1", key)
+    head = dotted.partition(".")[0]
+    system = tables.get("system")
+    groups = system.items() if head not in tables and isinstance(system, Mapping) else ()
+    for group, entries in groups:
+        if isinstance(entries, list) and any(name_of(one) == head for one in entries):
+            return f"system.{group}.{dotted}"
+    return dotted
+
+
+def named_path(tables: Mapping[str, Any], key: str) -> str:
+    """A key of a summand as its system has it: ``tether.stiffness`` for ``system.loads[0].stiffness``."""
+    _, group, entry, *rest = path_of(tables, key).split(".")
+    listed = tables["system"][group]
+    return ".".join([name_of(listed[int(entry)]) if entry.isdigit() else entry, *rest])
+
+
+def name_of(entry: Any) -> str:
+    """The name of a table of a list: its own, or that of what it is a kind of."""
+    told = entry.get("name", entry.get("kind")) if isinstance(entry, Mapping) else None
+    return told.rpartition(":")[2] if isinstance(told, str) else ""
+
+
+def _changed(inside: Any, parts: list[str], value: Any, key: str) -> Any:
+    if not parts:
+        return value
+    name, *rest = parts
+    before = ".".join(key.split(".")[: -len(parts)])
+    if isinstance(inside, list):
+        name = next((str(k) for k, one in enumerate(inside) if name and name_of(one) == name), name)
+        if not re.fullmatch(r"\d{1,9}", name) or int(name) >= len(inside):
+            raise InvalidInput(
+                f"the key {key!r} asks for entry {name!r} of {before}, which has {len(inside)} entries, counted from "
+                "0; name one of them"
+            )
+        return [_changed(part, rest, value, key) if k == int(name) else part for k, part in enumerate(inside)]
+    if not isinstance(inside, Mapping):
+        raise InvalidInput(
+            f"the key {key!r} leads into {before}, which is {shown(inside)} and no table; change {before} itself, or "
+            "write it as a table"
+        )
+    return {**inside, name: _changed(inside.get(name, {} if rest else None), rest, value, key)}
+
+
+def dated(part: Any, run: Mapping[str, Any]) -> Any:
+    """Tables in which ephemerides and air have the epoch and the span of the run, where they leave them out."""
+    if isinstance(part, list):
+        return [dated(one, run) for one in part]
+    if not isinstance(part, dict):
+        return part
+    made = {name: dated(one, run) for name, one in part.items()}
+    if isinstance(made.get("orientation"), dict) and run.get("epoch") is not None:
+        made["orientation"] = {"epoch": run["epoch"]} | made["orientation"]
+    if isinstance(made.get("ephemeris"), dict) or isinstance(made.get("air"), dict):
+        start = run.get("t0", 0.0)
+        stop = run.get("t_end")
+        if stop is None and isinstance(run.get("step"), int | float) and isinstance(run.get("steps"), int):
+            stop = start + run["step"] * run["steps"]
+        usual = {"epoch": run.get("epoch"), "start": start, "stop": stop}
+        usual = {name: one for name, one in usual.items() if one is not None}
+        if isinstance(made.get("ephemeris"), dict):
+            made["ephemeris"] = usual | made["ephemeris"]
+        if isinstance(made.get("air"), dict):
+            made["air"] = {name: one for name, one in usual.items() if name != "start"} | made["air"]
+    return made

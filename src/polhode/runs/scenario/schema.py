@@ -18,11 +18,10 @@ from polhode.runs.scenario.signatures import (
     one_of,
     one_of_kinds,
     option_fields,
+    sum_table,
     system_tables,
 )
-from polhode.runs.scenario.sums import sum_table
-from polhode.runs.scenario.units import unit_keys
-from polhode.runs.scenario.values import Angle, Length, Number, Table, Time, tables_of
+from polhode.runs.scenario.values import Angle, Length, Number, Table, Time, tables_of, unit_keys
 from polhode.trajectory import UNITS
 
 

@@ -31,7 +31,7 @@ from polhode.loads import LOADS
 from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
 from polhode.runs.scenario.schema import Output, Run
 from polhode.runs.scenario.signatures import SPELLED as WRITTEN, of_one_body
-from polhode.runs.scenario.units import marks_of
+from polhode.runs.scenario.values import marks_of
 from polhode.surroundings import SURROUNDINGS
 from polhode.systems import SYSTEMS, System, start_files
 from polhode.systems.controllers import controller
@@ -144,10 +144,7 @@ STARTERS: dict[str, Starter] = {
 
 
 def starter(name: str, stem: str = "") -> str:
-    """The text of a scenario file for a system, which runs as it is.
-
-    Every key of the system stands in it with its unit, meaning and default; keys that may be left out stand behind
-    a ``#`` unless the example uses them."""
+    """The text of a scenario file for a system, which runs as it is."""
     choice(name, "system", [*SYSTEMS, "bodies"])
     if name == "bodies":
         return starter_of_sum(stem or name)

@@ -206,20 +206,7 @@ def changes_of(system: System) -> Changes:
 
 
 class Columns:
-    """The columns of the transition matrix of a run: its names, and the derivatives with which kernels begin.
-
-
-    Attributes
-    ----------
-    rows, names : tuple of str
-        Names of rows and columns.
-    seeds : array (width, columns)
-        Derivatives of the state at the start.
-    varied : None or arrays (1, length, columns)
-        Derivatives of the constants: bodies, frames, parameters.
-    changing : None or array (length, columns)
-        Derivatives of the numbers of ``changes_of``.
-    """
+    """The columns of the transition matrix of a run: its names, and the derivatives with which kernels begin."""
 
     def __init__(self, system: System, prepared: CompiledMethod, values: Any, wanted: Sequence[str]) -> None:
         self.system, self.rows = system, state_names(system)

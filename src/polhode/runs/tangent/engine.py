@@ -26,10 +26,10 @@ from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
 from polhode.methods.taylor_series import taylor_step as turned_by_taylor
 from polhode.programs.roles import member_text
-from polhode.programs.series_lanes import series_of_lanes
+from polhode.programs.series_lanes import SeriesOfLanes, series_of_lanes
 from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
-from polhode.runs.integrator import extended
+from polhode.runs.integrator import flags, lengths_of
 from polhode.systems import System
 from polhode.systems.loads_roles import loads_between, no_loads, parted_loads
 from polhode.systems.sampling import loads_for_programs, untraced
@@ -62,10 +62,7 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """Numbers of bodies (12 N), frames (4 N) and parameters (P), each (M or 1, length), with their derivatives or None.
-
-    Derivatives have the shape of their numbers and, last, the directions.
-    """
+    """Numbers of bodies (12 N), frames (4 N) and parameters (P), each (M or 1, length), with derivatives or None."""
 
     bodies: Any
     frames: Array
@@ -91,30 +88,7 @@ class Marched:
 
 
 class TangentEngine:
-    """Takes states and their derivatives through the steps of a method.
-
-
-    Attributes
-    ----------
-    system : System
-        What moves; members may have other constants.
-    method : MethodSpec
-        The method.
-    directions : int
-        How many derivatives a number has.
-    varied : bool
-        Whether constants have derivatives, too.
-    adaptive : bool
-        Whether steps are chosen by a tolerance, for which Taylor methods sum the series of all numbers.
-    breaks : bool
-        Whether loads see no times beyond the last two parameters, which lie behind those of the system.
-    timed : bool
-        Whether begins and sizes of steps have derivatives, too.
-    width : int
-        Length of a state: 13 N, auxiliary variables, numbers of the method.
-    limit : float
-        Largest rotation (rad) of a body allowed in a step.
-    """
+    """Takes states and their derivatives through the steps of a method."""
 
     def __init__(
         self,
@@ -134,15 +108,14 @@ class TangentEngine:
         self.guard = guard
         self.limit = float(method.method.range) if guard else np.inf
         prepared = self.prepared
-        self.width = int(extended(system, prepared, np.tile([0.0] * 6 + [1.0] + [0.0] * 6, system.N)).size)
-        self.stride = padded(directions)
-        S, self.blocks = len(system.auxiliary), system.blocks
-        self.load = L.LOAD * system.N + S
-        self.work = max(1, prepared.scratch(system.N, len(self.blocks) // 2, S, system.read_from))
+        self.width, _, self.load, self.work = lengths_of(system, prepared)
+        self.stride, self.blocks = padded(directions), system.blocks
         self.coefficients = np.ascontiguousarray(prepared.coefficients, dtype=float)
         self.int_coefficients = np.asarray(prepared.int_coefficients, dtype=np.int64)
-        self.step_info = np.zeros(L.STEP_INFO)
-        for slot, value in flags(system, prepared, guard):
+        self.step_info, commutes = np.zeros(L.STEP_INFO), 0.0
+        if prepared.modified:
+            commutes = 2.0 if system.commutator_by_parts else float(system.commutator is not None)
+        for slot, value in (*flags(system, guard, commutes), (L.COMMANDED, np.inf)):
             self.step_info[slot] = value
 
     def march(
@@ -209,25 +182,6 @@ class TangentEngine:
         return given
 
 
-def flags(system: System, prepared: CompiledMethod, guard: bool) -> tuple[tuple[int, float], ...]:
-    """What ``step_info`` tells a step, as pairs (slot, value)."""
-    works_only = 0.0 if "exact_kicks" in system.provides else 2.0
-    commutes = 0.0
-    if prepared.modified:
-        commutes = 2.0 if system.commutator_by_parts else float(system.commutator is not None)
-    return (
-        (L.GUARDED, float(guard)),
-        (L.VELOCITY_DEPENDENT, 1.0 if system.velocity_dependent else works_only),
-        (L.HAS_COMMUTATOR, commutes),
-        (L.AUXILIARY, float(len(system.auxiliary))),
-        (L.READ_FROM, float(system.read_from)),
-        (L.WHEELS_AT, float(max(system.wheels_at, 0))),
-        (L.SAMPLES_AT, float(max(system.samples_at, 0))),
-        (L.COMMANDED, np.inf),
-        (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
-    )
-
-
 def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tuple[CompiledMethod, Callable[..., Any]]:
     """The method as the loop takes it, and the loads."""
     label = f"method {method.label!r}"
@@ -240,7 +194,12 @@ def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tupl
         raise InvalidInput(f"{label} chooses its steps along the motion; derivatives are for steps of one size or a "
                            "tolerance")  # fmt: skip
     if prepared.made_for is None:
-        loads = _loads(system, method, prepared)
+        if prepared.modified and system.commutator is None and not system.commutator_by_parts:
+            raise InvalidInput(
+                f"{label} takes the commutator of the loads, which {system.name!r} has by differences only; take a "
+                "splitting without it, such as 'rkn6_14a'"
+            )
+        loads = loads_of_steps(system, prepared)
     else:
         prepared, loads = _taylor(system, method, prepared, adaptive)
     if told := untraced(system.sampled):
@@ -287,30 +246,21 @@ def _loads_of(text: str) -> Callable[..., Any]:
     return jit.inlined(loads) if text.count("\n") <= FEW_LINES else loads  # type: ignore[no-untyped-call]
 
 
-def _loads(system: System, method: MethodSpec, prepared: CompiledMethod) -> Callable[..., Any]:
+def loads_of_steps(system: System, prepared: CompiledMethod) -> Callable[..., Any]:
     """The loads as a plain function, for steps that call them."""
     dynamics, loads = system.dynamics_of(prepared.part), system.loads
     if dynamics.traced:
-        text = member_text(dynamics)
-        loads = _loads_of(text)
+        loads = _loads_of(member_text(dynamics))
     elif system.called:
         raise InvalidInput(f"the loads of {system.name!r} have no derivatives, because they are no program: "
                            f"{dynamics.reason}")  # fmt: skip
     else:
         loads = WITHOUT_THREADS.get(loads, loads)
-    if prepared.modified:
-        commutator = system.commutator
-        if commutator is None and system.commutator_by_parts:
-            commutator = system._from_program("commutator")
-        if commutator is None:
-            raise InvalidInput(
-                f"method {method.label!r} takes the commutator of the loads, which {system.name!r} has by differences "
-                "only; take a splitting without it, such as 'rkn6_14a'"
-            )
-        loads = jit.bind(  # type: ignore[no-untyped-call]
-            parted_loads, plain_loads=loads, commutator_loads=commutator
-        )
-    return loads  # type: ignore[no-any-return]
+    if not prepared.modified:
+        return loads  # type: ignore[no-any-return]
+    return jit.bind(  # type: ignore[no-any-return, no-untyped-call]
+        parted_loads, plain_loads=loads, commutator_loads=system.commutator or system._from_program("commutator")
+    )
 
 
 @lru_cache(maxsize=64)
@@ -336,22 +286,28 @@ def _stepping(increments: Any) -> Any:
     return jit.bind(taylor_step, increments=increments)  # type: ignore[no-untyped-call]
 
 
-def _by_the_vertical(system: System, method: MethodSpec, own: CompiledMethod) -> tuple[CompiledMethod, Any]:
-    """The Taylor method for a torque of the vertical alone, in steps of one size, with plain numbers."""
-    return replace(own, step=_rotating(method.promises.order, system.series_role)), no_loads
+def series_of(system: System) -> SeriesOfLanes | None:
+    """The series of all numbers of a system; None where its loads choose between formulas."""
+    dynamics = system.dynamics
+    moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
+    return series_of_lanes(dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns)
+
+
+def by_series(prepared: CompiledMethod, made: SeriesOfLanes) -> CompiledMethod:
+    """The Taylor method of an order with a series."""
+    numbers = np.array([int(prepared.int_coefficients[0]), made.states, made.width, 0, 0, made.sums], dtype=np.int64)
+    step = _stepping(made.increments)
+    return replace(prepared, step=step, work=lambda bodies, blocks: made.size, int_coefficients=numbers)
 
 
 def _taylor(system: System, method: MethodSpec, prepared: CompiledMethod, adaptive: bool) -> tuple[CompiledMethod, Any]:
-    """The Taylor method with the series of all numbers, and these in the place of the loads."""
+    """The Taylor method with the series of all numbers, and these in the place of the loads; for a torque of the
+    vertical alone, in steps of one size, with plain numbers."""
     if "series" in system.provides and not adaptive:
-        return _by_the_vertical(system, method, prepared.made_for(system, False))  # type: ignore[misc]
-    own = prepared.made_for(system, True)  # type: ignore[misc]
-    dynamics = system.dynamics
-    moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
-    made = series_of_lanes(dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns)
+        own = prepared.made_for(system, False)  # type: ignore[misc]
+        return replace(own, step=_rotating(method.promises.order, system.series_role)), no_loads
+    own, made = prepared.made_for(system, True), series_of(system)  # type: ignore[misc]
     if made is None:
         raise InvalidInput(f"the loads of {system.name!r} choose between formulas, so that steps of {method.label!r} "
                            "are cut; its runs have no derivatives here")  # fmt: skip
-    numbers = np.array([int(own.int_coefficients[0]), made.states, made.width, 0, 0, made.sums], dtype=np.int64)
-    step = _stepping(made.increments)
-    return replace(own, step=step, work=lambda bodies, blocks: made.size, int_coefficients=numbers), made.series
+    return by_series(own, made), made.series

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import floor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,19 +19,16 @@ from polhode.arguments import Array, room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
 from polhode.kernel.tangent_drive import COMMANDED
+from polhode.lazy_packages import xr
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.event_detection import Ended
 from polhode.runs.request import Request
-from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Recording, Tolerance
 from polhode.runs.tangent.columns import Columns
 from polhode.runs.tangent.engine import Schedule, TangentEngine, method_and_loads
 from polhode.runs.tangent.passage import ON_GRID, Passage, check_steps
 from polhode.systems.sampling import cut_by
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 MOST_AT_ONCE = 24
 """Most columns that are carried along together; of more, the steps are taken again."""
@@ -131,7 +128,7 @@ class Transition:
         guard = request.settings.guard
         chosen = not isinstance(request.steps, FixedStep)
         prepared, _ = method_and_loads(system, request.method, chosen)
-        self.columns = Columns(system, prepared, request.state.values, request.tangent or ())
+        self.columns = Columns(system, prepared, request.state, request.tangent or ())
         check_decided(self.columns)
         K = len(self.columns.names)
         first = 0 if by_start else len(self.columns.rows)
@@ -234,7 +231,7 @@ class Transition:
         ending = tuple(event for event in request.events if any(watch.terminal for watch in event.watches))
         every_step = replace(request, recording=Recording(), events=ending, tangent=None)
         run = AdaptiveRun(every_step)
-        record = Record.of(every_step)
+        record = every_step.record()
         with suppress(Ended):
             run.carry_out(record, 1, None, lambda: None)
         times = record.between(0, record.count)[0].copy()
