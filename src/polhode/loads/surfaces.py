@@ -212,8 +212,8 @@ def on_faces(body, sunlight, area, normal, position, specular, diffuse):
 
 
 # ------------------------------------------------------------------ loads
-def _panels(area: Any, normals: Any, positions: Any) -> dict[str, Any]:
-    """Areas, normals and places of plates."""
+def _panels(area: Any, normals: Any, positions: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Areas, normals and places of plates, as their function and as their record call them."""
     e = unit_vectors(normals, "normals")
     x = np.atleast_2d(array(positions, "positions", "m"))
     if x.shape not in ((1, 3), e.shape):
@@ -223,7 +223,9 @@ def _panels(area: Any, normals: Any, positions: Any) -> dict[str, Any]:
     sizes = of_each(area, "area", len(e), "plates", "m**2")
     if not (sizes > 0.0).all():
         raise InvalidInput(f"area is {float(sizes.min()):g}; give a positive number")
-    return {"area": sizes, "normal": e, "position": np.broadcast_to(x, e.shape).copy()}
+    places = np.broadcast_to(x, e.shape).copy()
+    recorded = {"area": sizes, "normals": plain(normals), "positions": places}
+    return {"area": sizes, "normal": e, "position": places}, recorded
 
 
 @answering
@@ -276,12 +278,13 @@ def plates_in_air(
     >>> round(float(ds.angular_velocity[-1, 2]), 6)
     0.000111
     """
-    panels = _panels(area, normals, positions)
+    panels, recorded = _panels(area, normals, positions)
     Cd = of_each(drag_coefficient, "drag_coefficient", len(panels["area"]), "plates")
     turning, about = number(rotation, "rotation", "rad / s"), unit_vector(axis, "axis")
     more = {"drag_coefficient": Cd, "rotation": turning, "axis": plain(axis)}
-    recorded = _recorded(panels, normals, **more)
-    return made(in_stream, "plates_in_air", recorded, **panels, drag_coefficient=Cd, rotation=turning, axis=about)
+    return made(
+        in_stream, "plates_in_air", recorded | more, **panels, drag_coefficient=Cd, rotation=turning, axis=about
+    )
 
 
 @answering
@@ -332,15 +335,10 @@ def plates_in_light(
     >>> round(float(ph.integrate(craft, step=60.0, steps=60).velocity[-1, 0]), 6)
     -0.004268
     """
-    panels = _panels(area, normals, positions)
+    panels, recorded = _panels(area, normals, positions)
     n, shares = len(panels["area"]), {"specular": specular, "diffuse": diffuse}
     s, d = (of_each(one, name, n, "plates") for name, one in shares.items())
     if not ((s >= 0.0) & (d >= 0.0) & (s + d <= 1.0)).all():
         raise InvalidInput("specular and diffuse are shares of the light; give numbers from 0 on, of a sum up to 1")
-    recorded = _recorded(panels, normals, specular=s, diffuse=d)
+    recorded |= {"specular": s, "diffuse": d}
     return made(on_faces, "plates_in_light", recorded, **panels, specular=s, diffuse=d)
-
-
-def _recorded(panels: dict[str, Any], normals: Any, **more: Any) -> dict[str, Any]:
-    """The arguments of plates by their names."""
-    return {"area": panels["area"], "normals": plain(normals), "positions": panels["position"], **more}

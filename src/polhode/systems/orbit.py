@@ -26,6 +26,7 @@ At the centre itself the loads are not finite, and a run stops there with ``NotF
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from polhode.arguments import in_unit, number
 from polhode.arguments.recorded import plain
@@ -127,5 +128,6 @@ def orbit(
         {"mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],
          "surface": None if surface is None else number(surface, "surface")},
         given, how={"in_turn": True},
-        mass_at=mass_at(masses, burns), ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
+        mass_at=partial(mass_at, float(masses[0]), burns) if burns else None,
+        ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
     )  # fmt: skip

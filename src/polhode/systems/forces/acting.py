@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -150,12 +150,8 @@ def burns_of(forces: Sequence[Force], mu: float, mass: Array) -> list[tuple[floa
     return burns
 
 
-def mass_at(mass: Array, burns: Sequence[tuple[float, float, float]]) -> Callable[[Any], Any] | None:
-    """Mass at times (n,), of shape (n, 1); None where none is burnt."""
-    return partial(_mass_at, float(mass[0]), burns) if burns else None
-
-
-def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -> Any:
+def mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -> Any:
+    """Mass at times (n,), of shape (n, 1)."""
     return (mass * left(np.asarray(t, dtype=float), burns))[:, None]
 
 
